@@ -1,0 +1,9 @@
+/** When two spellings are the same word, in SQL: one rule for what is stored and for what is asked. */
+import { type Sql, sql } from "./sql.ts";
+
+/** Text matches without regard to case. */
+export const folded = (text: Sql): Sql => sql`lower(${text})`;
+
+/** Makes and models match by letters and digits alone, so that `F-150`, `f150` and the slug `f-150` are one. */
+export const matchKey = (text: Sql): Sql =>
+  sql`regexp_replace(strip_accents(lower(${text})), '[^\\p{L}\\p{N}]', '', 'g')`;

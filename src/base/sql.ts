@@ -1,0 +1,66 @@
+/**
+ * SQL as a value. Everything in `${}` binds; only an `Sql` splices.
+ *
+ * No function of this project takes a SQL string: text and values travel together from the tagged
+ * template to the engine, so that no value can become SQL.
+ */
+
+/** What can be bound. A list binds as one parameter, LIST(VARCHAR) or LIST(BIGINT). */
+export type Value = string | number | bigint | boolean | null | readonly string[] | readonly number[];
+
+/** A piece of SQL: `texts` has one item more than `values`; between two texts stands a value. */
+export class Sql {
+  constructor(
+    readonly texts: readonly string[],
+    readonly values: readonly Value[],
+  ) {}
+
+  /** The text with its parameters numbered $1, $2, ... */
+  get text(): string {
+    return this.texts.reduce((text, part, index) => `${text}$${index}${part}`);
+  }
+}
+
+/** A piece of SQL from a template; holes bind, unless they are pieces of SQL themselves. */
+export function sql(parts: TemplateStringsArray, ...holes: readonly (Sql | Value)[]): Sql {
+  const texts: string[] = [parts[0] ?? ""];
+  const values: Value[] = [];
+  holes.forEach((hole, index) => {
+    const pieces = hole instanceof Sql ? hole : new Sql(["", ""], [hole]);
+    texts.push(`${texts.pop() ?? ""}${pieces.texts[0] ?? ""}`, ...pieces.texts.slice(1));
+    values.push(...pieces.values);
+    texts.push(`${texts.pop() ?? ""}${parts[index + 1] ?? ""}`);
+  });
+  return new Sql(texts, values);
+}
+
+/** An identifier, always quoted: `trim`, `version` and others are keywords in places. */
+export function name(...path: readonly string[]): Sql {
+  return new Sql([path.map((part) => `"${part.replaceAll('"', '""')}"`).join(".")], []);
+}
+
+/** A text as a literal, for the statements that cannot be prepared (CREATE VIEW, ATTACH, SET). */
+export function literal(text: string): Sql {
+  return new Sql([`'${text.replaceAll("'", "''")}'`], []);
+}
+
+/** The name of a column type, from the lake's layout. */
+export function type(columnType: string): Sql {
+  return new Sql([columnType], []);
+}
+
+/** Pieces in a row, with a separator between them; nothing gives an empty piece. */
+export function join(pieces: Iterable<Sql>, separator: Sql = sql`, `): Sql {
+  return [...pieces].reduce((all, piece, index) => (index === 0 ? piece : sql`${all}${separator}${piece}`), sql``);
+}
+
+/** All of the conditions; none is true. */
+export function all(conditions: Iterable<Sql>): Sql {
+  const list = [...conditions];
+  return list.length === 0
+    ? sql`true`
+    : join(
+        list.map((condition) => sql`(${condition})`),
+        sql` AND `,
+      );
+}

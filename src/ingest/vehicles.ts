@@ -1,0 +1,95 @@
+/** What today's delivery says of each VIN at its owner, in the row shape of listings. */
+import { all, join, literal, name, type Sql, sql, type } from "../base/sql.ts";
+import type { Session } from "../lake/duckdb.ts";
+import { keywordBits } from "../lake/layout.ts";
+import { spell } from "./spellings.ts";
+import { isBuildOf } from "./star.ts";
+
+const colors = ["exterior_color", "interior_color"] as const;
+
+/** Makes `vehicles`: one row for each VIN sighted today at its owner, all of a listing but what its history decides. */
+export async function describeVehicles(session: Session, day: string): Promise<void> {
+  for (const color of colors) await spellColor(session, color);
+  const observedAt = sql`coalesce(inventory.observed_at, ${`${day} 00:00:00`}::TIMESTAMP)`;
+  await session.keep(
+    "vehicles",
+    sql`
+    SELECT inventory.vin, inventory.dealer_id, build_key, dealer_key, build_keys.make_spelled AS make,
+           build_keys.model_spelled AS model, inventory."year", price, miles, base_msrp,
+           coalesce(inventory.msrp, base_msrp + coalesce(options_total.total, 0)) AS msrp,
+           ${join(colors.flatMap(colorsOf))},
+           inventory_type, availability_status, trim(stock_number) AS stock_number, vdp_url, vhr_url,
+           coalesce(photo_urls, []) AS photo_urls, coalesce(window_sticker_verified, false) AS window_sticker_verified,
+           coalesce(keys_of_features.keys, []) AS features, coalesce(keys_of_options_packages.keys, []) AS options_packages,
+           ${keywordMask(sql`coalesce(inventory.keywords, [])`)} AS keywords, ${pricing()} AS pricing,
+           date_trunc('second', ${observedAt}) AS observed_at, greatest(${observedAt}, delivered.delivered_at) AS last_checked_at
+    FROM parsed_inventory AS inventory
+    JOIN claims_today AS claims ON claims.is_owner AND claims.vin = inventory.vin AND claims.dealer_id = inventory.dealer_id
+    JOIN build_keys ON ${isBuildOf(sql`inventory`)}
+    JOIN dealer_keys ON dealer_keys.dealer_id = inventory.dealer_id
+    JOIN delivered ON delivered.dealer_id = inventory.dealer_id
+    LEFT JOIN options_total ON options_total.make = inventory.make AND options_total.list = inventory.options_packages
+    LEFT JOIN keys_of_features ON keys_of_features.list = inventory.features
+    LEFT JOIN keys_of_options_packages ON keys_of_options_packages.list = inventory.options_packages
+    ${join(colors.flatMap(colorJoins), sql` `)}`,
+  );
+}
+
+/** Decides the spellings of a color and of its base color, and the base color that a reported one implies. */
+async function spellColor(session: Session, color: (typeof colors)[number]): Promise<void> {
+  await spell(session, {
+    attribute: color,
+    inUse: sql`SELECT ${name(color)} AS value, count(*) AS n FROM parsed_inventory GROUP BY value`,
+    inLake: sql`SELECT ${name(color)} AS value FROM lake_active`,
+  });
+  const given = sql`SELECT ${name(`base_${color}`)} AS value, count(*) AS n FROM parsed_inventory GROUP BY value`;
+  await spell(session, { attribute: "base_color", inUse: given, inLake: sql`SELECT NULL AS value` });
+  await session.keep(`spelling_of_base_${color}`, sql`FROM spelling_of_base_color`);
+  await session.keep(
+    `base_of_${color}`,
+    sql`
+    SELECT value, arg_min(base_color, place) AS base_color
+    FROM (SELECT value, generate_subscripts(words, 1) AS place, unnest(words) AS word
+          FROM (SELECT DISTINCT value, regexp_extract_all(lower(value), '[a-z]+') AS words FROM ${name(`spelling_of_${color}`)}))
+    JOIN color_words USING (word) GROUP BY value`,
+  );
+}
+
+function colorsOf(color: string): readonly Sql[] {
+  const [reported, given, implied] = [`spelling_of_${color}`, `spelling_of_base_${color}`, `base_of_${color}`];
+  return [
+    sql`${name(reported, "spelling")} AS ${name(color)}`,
+    sql`coalesce(${name(given, "spelling")}, ${name(implied, "base_color")}) AS ${name(`base_${color}`)}`,
+  ];
+}
+
+function colorJoins(color: string): readonly Sql[] {
+  const joined = (table: string, column: string): Sql =>
+    sql`LEFT JOIN ${name(table)} ON ${name(table, "value")} = ${name("inventory", column)}`;
+  return [
+    joined(`spelling_of_${color}`, color),
+    joined(`spelling_of_base_${color}`, `base_${color}`),
+    joined(`base_of_${color}`, color),
+  ];
+}
+
+function keywordMask(keywords: Sql): Sql {
+  const bits = Object.entries(keywordBits).map(
+    ([keyword, bit]) => sql`if(list_contains(${keywords}, ${literal(keyword)}), ${type(String(bit))}, 0)`,
+  );
+  return join(bits, sql` + `);
+}
+
+/** Provider data of the specification's section 2.5; null where the provider shows none of it. */
+function pricing(): Sql {
+  const amounts = [
+    "displayed_provider_current_price_usd",
+    "seller_total_before_taxes_and_registration_usd",
+    "seller_total_before_manufacturer_incentives_usd",
+    "dealer_adjusted_vehicle_price_usd",
+  ];
+  const parts = [...amounts, "line_items"].map((field) => name("inventory", field));
+  const isAbsent = all(parts.map((part) => sql`${part} IS NULL`));
+  const packed = amounts.map((field) => sql`${name(field)} := ${name("inventory", field)}`);
+  return sql`CASE WHEN NOT ${isAbsent} THEN struct_pack(${join(packed)}, line_items := coalesce(inventory.line_items, [])) END`;
+}

@@ -1,0 +1,15 @@
+/** Vehicle identification numbers (ISO 3779; check digit as in 49 CFR 565.15). */
+import { join, type Sql, sql, type } from "../base/sql.ts";
+
+const letters = "ABCDEFGHJKLMNPRSTUVWXYZ";
+const values = "12345678123457923456789";
+const weights = [8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2];
+
+/** Whether the ninth character of a usable VIN is its check digit. A rule of the United States, so a failure only warns. */
+export function checkDigitFits(vin: Sql): Sql {
+  const digits = sql`translate(${vin}, ${letters}, ${values})`;
+  const products = weights.map(
+    (weight, index) => sql`(ascii(substr(${digits}, ${type(String(index + 1))}, 1)) - 48) * ${type(String(weight))}`,
+  );
+  return sql`(substr('0123456789X', ((${join(products, sql` + `)}) % 11 + 1)::INTEGER, 1) = substr(${vin}, 9, 1))`;
+}

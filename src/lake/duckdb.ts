@@ -1,0 +1,143 @@
+/**
+ * The only importer of DuckDB: a database in this process, and sessions that run `Sql` on it.
+ *
+ * Answers are always materialised: the engine's streaming calls return a part of the rows and no error when
+ * a query fails half-way. One query runs on a session at a time.
+ */
+import { availableParallelism } from "node:os";
+import {
+  BIGINT,
+  BOOLEAN,
+  DOUBLE,
+  type DuckDBConnection,
+  DuckDBInstance,
+  type DuckDBType,
+  type DuckDBValue,
+  LIST,
+  listValue,
+  VARCHAR,
+  version,
+} from "@duckdb/node-api";
+import type { Row } from "../base/json.ts";
+import { join, literal, name, type Sql, sql, type Value } from "../base/sql.ts";
+
+export interface DatabaseOptions {
+  /** Worker threads; all processors unless set. */
+  readonly threads?: number;
+  /** For example `4GiB`; DuckDB's own default (80 % of the machine) unless set. */
+  readonly memoryLimit?: string;
+  /** Where large intermediate results spill; nowhere unless set. */
+  readonly temporaryFolder?: string;
+}
+
+/** The version of the engine, which decides the bytes of a file together with the rows. */
+export const engineVersion = version();
+
+export class Database {
+  private constructor(private readonly instance: DuckDBInstance) {}
+
+  /** Opens an empty database in memory; times are UTC. */
+  static async open(options: DatabaseOptions = {}): Promise<Database> {
+    const instance = await DuckDBInstance.create(":memory:", {
+      threads: String(options.threads ?? availableParallelism()),
+      ...(options.memoryLimit === undefined ? {} : { memory_limit: options.memoryLimit }),
+      ...(options.temporaryFolder === undefined ? {} : { temp_directory: options.temporaryFolder }),
+      autoinstall_known_extensions: "false",
+      autoload_known_extensions: "false",
+    });
+    const database = new Database(instance);
+    await database.using(async (session) => {
+      await session.run(sql`SET GLOBAL TimeZone = 'UTC'`);
+      await session.run(sql`SET GLOBAL late_materialization_max_rows = 1000`);
+    });
+    return database;
+  }
+
+  /** Opens a session; whoever opens it closes it. */
+  async connect(): Promise<Session> {
+    return new Session(await this.instance.connect());
+  }
+
+  /** Runs some work on a session of its own. */
+  async using<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    const session = await this.connect();
+    try {
+      return await work(session);
+    } finally {
+      session.close();
+    }
+  }
+
+  /** Leaves only the files below these folders in reach, and lets no later statement change that. */
+  async lockDown(folders: readonly string[]): Promise<void> {
+    await this.using(async (session) => {
+      await session.run(sql`SET GLOBAL allowed_directories = [${join(folders.map(literal))}]`);
+      await session.run(sql`SET GLOBAL enable_external_access = false`);
+      await session.run(sql`SET GLOBAL lock_configuration = true`);
+    });
+  }
+
+  close(): void {
+    this.instance.closeSync();
+  }
+}
+
+export class Session {
+  constructor(private readonly connection: DuckDBConnection) {}
+
+  /** Runs a statement whose answer does not matter. */
+  async run(statement: Sql): Promise<void> {
+    await this.connection.run(statement.text, ...bound(statement.values));
+  }
+
+  /** The rows of an answer as JSON values; BIGINT, HUGEINT and DECIMAL come as text, so queries cast them. */
+  async rows(query: Sql): Promise<readonly Row[]> {
+    const reader = await this.connection.runAndReadAll(query.text, ...bound(query.values));
+    return reader.getRowObjectsJson();
+  }
+
+  /** The first row of an answer, where there is one. */
+  async row(query: Sql): Promise<Row | undefined> {
+    return (await this.rows(query))[0];
+  }
+
+  /** Makes a temporary table of a query's rows, in place of one of that name. */
+  async keep(table: string, query: Sql): Promise<void> {
+    await this.run(sql`CREATE OR REPLACE TEMPORARY TABLE ${name(table)} AS ${query}`);
+  }
+
+  /** Makes a temporary view of a query, in place of one of that name; nothing in it can be bound. */
+  async show(view: string, query: Sql): Promise<void> {
+    await this.run(sql`CREATE OR REPLACE TEMPORARY VIEW ${name(view)} AS ${query}`);
+  }
+
+  /** Drops temporary tables that are no longer needed, which gives their memory back. */
+  async drop(...names: readonly string[]): Promise<void> {
+    for (const table of names) await this.run(sql`DROP TABLE IF EXISTS ${name(table)}`);
+  }
+
+  /** Ends the query that runs; it throws, and the session stays usable. */
+  interrupt(): void {
+    this.connection.interrupt();
+  }
+
+  close(): void {
+    this.connection.closeSync();
+  }
+}
+
+/** Values and their types, in the engine's terms. */
+function bound(values: readonly Value[]): [values?: DuckDBValue[], types?: DuckDBType[]] {
+  if (values.length === 0) return [];
+  const pairs = values.map(bind);
+  return [pairs.map(([value]) => value), pairs.map(([, type]) => type)];
+}
+
+function bind(value: Value): [DuckDBValue, DuckDBType] {
+  if (value === null || typeof value === "string") return [value, VARCHAR];
+  if (typeof value === "boolean") return [value, BOOLEAN];
+  if (typeof value === "bigint") return [value, BIGINT];
+  if (typeof value === "number") return Number.isSafeInteger(value) ? [BigInt(value), BIGINT] : [value, DOUBLE];
+  const texts = value.every((item) => typeof item === "string");
+  return texts ? [listValue([...value]), LIST(VARCHAR)] : [listValue(value.map((item) => BigInt(item))), LIST(BIGINT)];
+}

@@ -1,0 +1,156 @@
+/**
+ * The lake's tables, as data: which columns a file of each table has, in which order, and how its rows are sorted.
+ *
+ * A partition is a star: listings carry keys into builds, dealers, tokens and options. Keys are append-only and never
+ * change meaning, so that every file ever written stays readable. The row shape of `snapshots`, `missing`, `sold` and
+ * `ended` is the same, so that one query serves them all.
+ */
+
+export interface Table {
+  /** Column name to DuckDB type, in the order of the file. */
+  readonly columns: Readonly<Record<string, string>>;
+  /** What the rows are sorted by; it must be total, because files must be the same bytes for the same feeds. */
+  readonly order: readonly string[];
+  /** The Hive key of the table's folders; dimensions have none. */
+  readonly partition?: string;
+}
+
+/** What makes a build: equal builds share a row. Nothing that varies by car. */
+export const buildColumns = {
+  year: "SMALLINT",
+  make: "VARCHAR",
+  model: "VARCHAR",
+  model_code: "VARCHAR",
+  trim: "VARCHAR",
+  version: "VARCHAR",
+  body_type: "VARCHAR",
+  drivetrain: "VARCHAR",
+  fuel_type: "VARCHAR",
+  powertrain_type: "VARCHAR",
+  transmission: "VARCHAR",
+  engine: "VARCHAR",
+  cylinders: "SMALLINT",
+  doors: "SMALLINT",
+  seating_capacity: "SMALLINT",
+  assembly_location: "VARCHAR",
+  assembly_country: "VARCHAR",
+} as const;
+
+/** What is known of a dealer; a change of any of it makes a new row. */
+export const dealerColumns = {
+  dealer_id: "VARCHAR",
+  name: "VARCHAR",
+  type: "VARCHAR",
+  line1: "VARCHAR",
+  city: "VARCHAR",
+  state: "VARCHAR",
+  postal_code: "VARCHAR",
+  country: "VARCHAR",
+  latitude: "DOUBLE",
+  longitude: "DOUBLE",
+  phone: "VARCHAR",
+  website: "VARCHAR",
+  makes: "VARCHAR[]",
+} as const;
+
+/** The type of a provider's pricing rows. */
+export const lineItemsType =
+  "STRUCT(amount_usd DOUBLE, raw_label VARCHAR, role VARCHAR, applicability VARCHAR, direction VARCHAR, row_key VARCHAR, row_order INTEGER, subtype VARCHAR)[]";
+
+const listings: Table = {
+  columns: {
+    id: "UUID",
+    vin: "VARCHAR",
+    build_key: "INTEGER",
+    dealer_key: "INTEGER",
+    make: "VARCHAR",
+    model: "VARCHAR",
+    year: "SMALLINT",
+    price: "INTEGER",
+    miles: "INTEGER",
+    base_msrp: "INTEGER",
+    msrp: "INTEGER",
+    discount_from_msrp: "DECIMAL(9,4)",
+    exterior_color: "VARCHAR",
+    interior_color: "VARCHAR",
+    base_exterior_color: "VARCHAR",
+    base_interior_color: "VARCHAR",
+    inventory_type: "VARCHAR",
+    availability_status: "VARCHAR",
+    stock_number: "VARCHAR",
+    vdp_url: "VARCHAR",
+    vhr_url: "VARCHAR",
+    photo_urls: "VARCHAR[]",
+    window_sticker_verified: "BOOLEAN",
+    features: "INTEGER[]",
+    options_packages: "INTEGER[]",
+    keywords: "UTINYINT",
+    listed_at: "TIMESTAMP",
+    days_on_market: "INTEGER",
+    days_seen: "INTEGER",
+    last_checked_at: "TIMESTAMP",
+    missing_since: "DATE",
+    sold_date: "DATE",
+    price_history: "STRUCT(changed_at TIMESTAMP, miles INTEGER, price_before INTEGER, price_after INTEGER)[]",
+    pricing: `STRUCT(displayed_provider_current_price_usd INTEGER, seller_total_before_taxes_and_registration_usd INTEGER, seller_total_before_manufacturer_incentives_usd INTEGER, dealer_adjusted_vehicle_price_usd INTEGER, line_items ${lineItemsType})`,
+  },
+  order: ["make", "model", "year", "trim", "id"],
+};
+
+export const tables = {
+  snapshots: { ...listings, partition: "snapshot_date" },
+  missing: { ...listings, partition: "as_of" },
+  sold: { ...listings, partition: "sold_month" },
+  ended: { ...listings, partition: "ended_month" },
+  builds: { columns: { build_key: "INTEGER", ...buildColumns }, order: ["build_key"] },
+  dealers: { columns: { dealer_key: "INTEGER", ...dealerColumns }, order: ["dealer_key"] },
+  tokens: { columns: { token_key: "INTEGER", kind: "VARCHAR", token: "VARCHAR" }, order: ["token_key"] },
+  options: {
+    columns: { option_key: "INTEGER", make: "VARCHAR", code: "VARCHAR", name: "VARCHAR", msrp: "INTEGER" },
+    order: ["option_key"],
+  },
+  claims: {
+    columns: {
+      vin: "VARCHAR",
+      dealer_id: "VARCHAR",
+      claimed_since: "DATE",
+      sighted_on: "DATE",
+      is_owner: "BOOLEAN",
+      decided_by: "VARCHAR",
+      file: "VARCHAR",
+      row: "BIGINT",
+    },
+    order: ["vin", "dealer_id"],
+    partition: "claim_date",
+  },
+  deliveries: {
+    columns: { dealer_id: "VARCHAR", delivered_at: "TIMESTAMP", rows: "INTEGER", vins: "INTEGER", owned: "INTEGER" },
+    order: ["dealer_id"],
+    partition: "delivery_date",
+  },
+  rejects: {
+    columns: {
+      outcome: "VARCHAR",
+      feed: "VARCHAR",
+      file: "VARCHAR",
+      row: "BIGINT",
+      vin: "VARCHAR",
+      dealer_id: "VARCHAR",
+      field: "VARCHAR",
+      value: "VARCHAR",
+      reason: "VARCHAR",
+    },
+    order: ["file", "row", "feed", "outcome", "field", "value", "reason"],
+    partition: "delivery_date",
+  },
+} as const satisfies Record<string, Table>;
+
+export type TableName = keyof typeof tables;
+
+export const tableNames = Object.keys(tables) as readonly TableName[];
+
+/** The history keywords and the bit that each has in `listings.keywords`. */
+export const keywordBits = { one_owner: 1, clean_title: 2, branded: 4, fleet: 8 } as const;
+
+/** Rows in a row group: small enough that fifty rows of a page touch few of them, large enough to compress. */
+export const rowGroupSize = 32_768;

@@ -1,0 +1,92 @@
+/**
+ * What a published version of the lake consists of.
+ *
+ * `CURRENT` names the published version; `versions/<version>.json` lists its files. Readers open exactly those
+ * files, never a glob, so that an answer comes from one version, whole.
+ */
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isAbsent } from "../base/files.ts";
+import { projectText } from "../base/project.ts";
+import { checker } from "../contract/schema.ts";
+import { type TableName, tableNames } from "./layout.ts";
+
+/** One immutable Parquet file. */
+export interface LakeFile {
+  /** Relative to the lake's folder. */
+  readonly path: string;
+  readonly partition: string | null;
+  readonly rows: number;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly min: string | null;
+  readonly max: string | null;
+}
+
+/** The dimensions whose rows are known by a key. */
+export type Keyed = "builds" | "dealers" | "tokens" | "options";
+
+export type Files = Readonly<Record<TableName, readonly LakeFile[]>>;
+
+export interface Manifest {
+  readonly format: 1;
+  readonly version: string;
+  readonly as_of: string;
+  readonly sequence: number;
+  readonly previous: string | null;
+  readonly engine: string;
+  readonly keys: Readonly<Record<Keyed, number>>;
+  readonly tables: Files;
+}
+
+const check = checker<Omit<Manifest, "tables"> & { tables: Partial<Files> }>(
+  JSON.parse(projectText("schemas/manifest.json")),
+);
+
+/** A lake's tables without any file. */
+export const noFiles: Files = filesOf({});
+
+/** All tables, those that are not named without files. */
+export function filesOf(some: Partial<Files>): Files {
+  return Object.fromEntries(tableNames.map((table) => [table, some[table] ?? []])) as unknown as Files;
+}
+
+/** Where a lake keeps the name of its published version. */
+export const currentPath = (lake: string): string => join(lake, "CURRENT");
+
+/** Where a lake keeps the manifest of a version. */
+export const manifestPath = (lake: string, version: string): string => join(lake, "versions", `${version}.json`);
+
+/** The name of the published version; undefined where nothing has been published. */
+export async function currentVersion(lake: string): Promise<string | undefined> {
+  try {
+    return (await readFile(currentPath(lake), "utf8")).trim();
+  } catch (thrown) {
+    if (isAbsent(thrown)) return undefined;
+    throw thrown;
+  }
+}
+
+/** The manifest of a version; fails when the file does not have a manifest's shape. */
+export async function readManifest(lake: string, version: string): Promise<Manifest> {
+  const path = manifestPath(lake, version);
+  const manifest = check(JSON.parse(await readFile(path, "utf8")), path);
+  return { ...manifest, tables: filesOf(manifest.tables) };
+}
+
+/** The published manifest; undefined where nothing has been published. */
+export async function currentManifest(lake: string): Promise<Manifest | undefined> {
+  const version = await currentVersion(lake);
+  return version === undefined ? undefined : readManifest(lake, version);
+}
+
+/** The names of all versions that a lake has a manifest of. */
+export async function versionsIn(lake: string): Promise<readonly string[]> {
+  try {
+    const names = await readdir(join(lake, "versions"));
+    return names.filter((file) => file.endsWith(".json")).map((file) => file.slice(0, -".json".length));
+  } catch (thrown) {
+    if (isAbsent(thrown)) return [];
+    throw thrown;
+  }
+}

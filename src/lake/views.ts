@@ -1,0 +1,111 @@
+/**
+ * The files of a version as SQL relations: the star's tables, and listings as flat rows.
+ *
+ * `flat` is the one place that knows how the star becomes a listing in the specification's names; pages of the
+ * API and analysts' views both read it.
+ */
+import { join as joinPath } from "node:path";
+import { join, literal, name, type Sql, sql, type } from "../base/sql.ts";
+import { buildColumns, keywordBits, type TableName, tableNames, tables } from "./layout.ts";
+import type { Files, LakeFile, Manifest } from "./manifest.ts";
+
+/** The columns of a table's rows, typed but without a row: what a table without files looks like. */
+function nothing(table: TableName): Sql {
+  const columns = Object.entries(tables[table].columns).map(
+    ([column, columnType]) => sql`NULL::${type(columnType)} AS ${name(column)}`,
+  );
+  return sql`SELECT ${join(columns)} WHERE false`;
+}
+
+/** The rows of a table's files, given the folder that their paths are relative to. */
+export function rowsOfFiles(table: TableName, files: readonly LakeFile[], folder: string): Sql {
+  if (files.length === 0) return nothing(table);
+  const paths = files.map((file) => literal(joinPath(folder, file.path)));
+  return sql`SELECT ${join(Object.keys(tables[table].columns).map((column) => name(column)))}
+    FROM read_parquet([${join(paths)}], hive_partitioning = false)`;
+}
+
+/**
+ * The listings of some files with `row_number`, each row's position in the order of the files: that is the partition's
+ * own order, which settles every tie.
+ */
+export function positioned(files: readonly LakeFile[], folder: string): Sql {
+  if (files.length === 0) return sql`SELECT *, NULL::BIGINT AS row_number FROM (${nothing("snapshots")})`;
+  let before = 0;
+  const parts = files.map((file) => {
+    const part = sql`SELECT * EXCLUDE (file_row_number), file_row_number + ${type(String(before))} AS row_number
+      FROM read_parquet(${literal(joinPath(folder, file.path))}, file_row_number = true, hive_partitioning = false)`;
+    before += file.rows;
+    return part;
+  });
+  return join(parts, sql` UNION ALL BY NAME `);
+}
+
+/** The files of a table that belong to a partition. */
+export function filesIn(files: Files, table: TableName, partition: string): readonly LakeFile[] {
+  return files[table].filter((file) => file.partition === partition);
+}
+
+/** The words behind a list of token keys; keys count from 1 without a gap, so a key is an index. */
+const words = (column: Sql): Sql => sql`list_transform(${column}, lambda token_key: tokens_in_order.words[token_key])`;
+
+const keywords = join(
+  Object.entries(keywordBits).map(
+    ([keyword, bit]) => sql`CASE WHEN facts.keywords & ${type(String(bit))} <> 0 THEN ${literal(keyword)} END`,
+  ),
+);
+
+/** Every column of a flat listing, by the specification's name, and where it comes from. */
+const flatColumns: Readonly<Record<string, Sql>> = {
+  row_number: sql`facts.row_number`,
+  id: sql`replace(facts.id::VARCHAR, '-', '')`,
+  vin: sql`facts.vin`,
+  ...Object.fromEntries(Object.keys(buildColumns).map((column) => [column, name("builds", column)])),
+  ...Object.fromEntries(
+    [
+      ...["exterior_color", "interior_color", "base_exterior_color", "base_interior_color"],
+      ...[
+        "base_msrp",
+        "msrp",
+        "price",
+        "miles",
+        "days_on_market",
+        "listed_at",
+        "availability_status",
+        "inventory_type",
+      ],
+      ...["stock_number", "vdp_url", "vhr_url", "photo_urls", "sold_date", "missing_since", "last_checked_at"],
+      ...["window_sticker_verified", "price_history", "pricing", "days_seen"],
+    ].map((column) => [column, name("facts", column)]),
+  ),
+  discount_from_msrp: sql`facts.discount_from_msrp::DOUBLE`,
+  features: words(sql`facts.features`),
+  options_packages: words(sql`facts.options_packages`),
+  keywords: sql`list_filter([${keywords}], lambda keyword: keyword IS NOT NULL)`,
+  dealer_id: sql`dealers.dealer_id`,
+  dealer_name: sql`dealers.name`,
+  dealer_type: sql`dealers.type`,
+  ...Object.fromEntries(
+    ["city", "state", "postal_code", "latitude", "longitude"].map((column) => [column, name("dealers", column)]),
+  ),
+};
+
+/** Listings of the star as flat rows; `facts` are listings with their `row_number`. */
+export function flat(facts: Sql): Sql {
+  return sql`SELECT ${join(Object.entries(flatColumns).map(([column, from]) => sql`${from} AS ${name(column)}`))}
+    FROM (${facts}) AS facts
+    JOIN builds USING (build_key)
+    JOIN dealers USING (dealer_key)
+    CROSS JOIN (SELECT list(token ORDER BY token_key) AS words FROM tokens) AS tokens_in_order`;
+}
+
+/** The views of a version: its star under the tables' names, and the flat listings of today. */
+export function viewsOf(manifest: Manifest, folder: string): readonly Sql[] {
+  const star = tableNames.map((table) => [table, rowsOfFiles(table, manifest.tables[table], folder)] as const);
+  const listings = { active: "snapshots", missing_listings: "missing" } as const;
+  const flats = Object.entries(listings).map(([view, table]) => {
+    const facts = positioned(filesIn(manifest.tables, table, manifest.as_of), folder);
+    return [view, sql`SELECT * EXCLUDE (row_number) FROM (${flat(facts)})`] as const;
+  });
+  return [...star, ...flats].map(([view, query]) => sql`CREATE OR REPLACE VIEW ${name(view)} AS ${query}`);
+}

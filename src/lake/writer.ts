@@ -1,0 +1,151 @@
+/**
+ * Writing a lake: one writer at a time, files that are never overwritten, and a version that appears at once.
+ *
+ * Publish = files under new names, synced -> manifest, synced -> atomic rename of CURRENT, synced. A kill at any moment
+ * leaves the old version or the new one, whole; what it leaves behind besides, the next writer removes.
+ */
+import { readdir, rm, stat } from "node:fs/promises";
+import { dirname, join as joinPath, relative } from "node:path";
+import { Failure, messageOf } from "../base/failure.ts";
+import { makeFolder, replaceFile, sha256Of, sync } from "../base/files.ts";
+import { integerIn, isObject, type Row } from "../base/json.ts";
+import { join, literal, name, type Sql, sql, type } from "../base/sql.ts";
+import { Database, type DatabaseOptions, engineVersion, type Session } from "./duckdb.ts";
+import { rowGroupSize, type TableName, tables } from "./layout.ts";
+import {
+  currentManifest,
+  currentPath,
+  filesOf,
+  type LakeFile,
+  type Manifest,
+  manifestPath,
+  readManifest,
+  versionsIn,
+} from "./manifest.ts";
+import { viewsOf } from "./views.ts";
+
+export interface Writer {
+  readonly lake: string;
+  readonly session: Session;
+}
+
+/** Runs some work as the lake's only writer, on a database that spills into the lake's own folder. */
+export async function writing<T>(
+  lake: string,
+  options: DatabaseOptions,
+  work: (writer: Writer) => Promise<T>,
+): Promise<T> {
+  await makeFolder(joinPath(lake, "versions"));
+  const database = await Database.open({ ...options, temporaryFolder: joinPath(lake, "spill") });
+  try {
+    return await database.using(async (session) => {
+      await lock(session, lake);
+      await removeOrphans(lake);
+      return work({ lake, session });
+    });
+  } finally {
+    database.close();
+    await rm(joinPath(lake, "spill"), { recursive: true, force: true });
+  }
+}
+
+/**
+ * Takes the lake's lock: a tiny database that is open for writing. The kernel gives the lock back when the process
+ * ends, however it ends.
+ */
+async function lock(session: Session, lake: string): Promise<void> {
+  try {
+    await session.run(sql`ATTACH ${literal(joinPath(lake, "writer.lock"))} AS writer_lock`);
+  } catch (thrown) {
+    const holder = /PID (\d+)/.exec(messageOf(thrown))?.[1];
+    if (holder === undefined) throw thrown;
+    throw new Failure(`${lake} is being written by process ${holder}; one writer at a time.`);
+  }
+}
+
+/** Removes what a writer that was killed left behind: files and manifests that the published version does not lead to. */
+async function removeOrphans(lake: string): Promise<void> {
+  const kept = new Set<string>();
+  for (let at = await currentManifest(lake); at !== undefined; ) {
+    kept.add(relative(lake, manifestPath(lake, at.version)));
+    kept.add(relative(lake, viewsPath(lake, at.version)));
+    for (const file of Object.values(at.tables).flat()) kept.add(file.path);
+    const previous: string | null = at.previous;
+    at =
+      previous !== null && (await versionsIn(lake)).includes(previous) ? await readManifest(lake, previous) : undefined;
+  }
+  const isWritten = /\.(parquet|new)$|^versions\//;
+  for (const entry of await readdir(lake, { recursive: true })) {
+    if (isWritten.test(entry) && !kept.has(entry)) await rm(joinPath(lake, entry), { force: true });
+  }
+}
+
+const viewsPath = (lake: string, version: string): string => joinPath(lake, "versions", `${version}.sql`);
+
+/**
+ * Writes a query's rows as one file of a table, sorted as the layout says and named after the version to come.
+ * Nothing is written, and nothing returned, when there are no rows.
+ */
+export async function writeFile(
+  { lake, session }: Writer,
+  version: string,
+  table: TableName,
+  partition: string | null,
+  query: Sql,
+): Promise<LakeFile | undefined> {
+  const layout = tables[table];
+  const folder = "partition" in layout && partition !== null ? `${table}/${layout.partition}=${partition}` : table;
+  const path = `${folder}/${version}.parquet`;
+  const target = joinPath(lake, path);
+  await makeFolder(dirname(target));
+  const columns = Object.entries(layout.columns).map(
+    ([column, of]) => sql`${name(column)}::${type(of)} AS ${name(column)}`,
+  );
+  const written = await session.row(sql`
+    COPY (SELECT ${join(columns)} FROM (${query}) ORDER BY ${join(layout.order.map((column) => name(column)))})
+    TO ${literal(target)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${type(String(rowGroupSize))}, RETURN_STATS)`);
+  const rows = integerIn({ rows: Number(written?.count) }, "rows");
+  if (rows === 0) {
+    await rm(target);
+    return undefined;
+  }
+  await sync(target);
+  await sync(dirname(target));
+  const { min, max } = rangeOf(written, layout.order[0]);
+  return { path, partition, rows, bytes: (await stat(target)).size, sha256: await sha256Of(target), min, max };
+}
+
+/** The least and the greatest value of a column, from what COPY reports of the file it wrote. */
+function rangeOf(written: Row | undefined, column: string): { min: string | null; max: string | null } {
+  const statistics = Array.isArray(written?.column_statistics) ? written.column_statistics : [];
+  const ofColumn = statistics.find((entry) => isObject(entry) && entry.key === `"${column}"`);
+  const pairs = isObject(ofColumn) && Array.isArray(ofColumn.value) ? ofColumn.value : [];
+  const statistic = (key: string): string | null => {
+    const pair = pairs.find((entry) => isObject(entry) && entry.key === key);
+    return isObject(pair) && typeof pair.value === "string" ? pair.value : null;
+  };
+  return { min: statistic("min"), max: statistic("max") };
+}
+
+/** Makes a manifest the published version. Its files must have been written, and so synced, before. */
+export async function publish(lake: string, manifest: Manifest): Promise<void> {
+  const views = viewsOf(manifest, "").map((view) => `${view.text};`);
+  await replaceFile(viewsPath(lake, manifest.version), `${views.join("\n\n")}\n`);
+  await replaceFile(manifestPath(lake, manifest.version), `${JSON.stringify(manifest, null, 1)}\n`);
+  await replaceFile(currentPath(lake), `${manifest.version}\n`);
+}
+
+/** The manifest that comes after another, for a day, with nothing changed yet. */
+export function nextManifest(previous: Manifest | undefined, day: string): Manifest {
+  const sequence = previous?.as_of === day ? previous.sequence + 1 : 1;
+  return {
+    format: 1,
+    version: `${day}.${sequence}`,
+    as_of: day,
+    sequence,
+    previous: previous?.version ?? null,
+    engine: engineVersion,
+    keys: previous?.keys ?? { builds: 0, dealers: 0, tokens: 0, options: 0 },
+    tables: previous?.tables ?? filesOf({}),
+  };
+}
