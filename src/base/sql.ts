@@ -54,13 +54,8 @@ export function join(pieces: Iterable<Sql>, separator: Sql = sql`, `): Sql {
   return [...pieces].reduce((all, piece, index) => (index === 0 ? piece : sql`${all}${separator}${piece}`), sql``);
 }
 
-/** All of the conditions; none is true. */
+/** All of the conditions, as one condition; of none, true. */
 export function all(conditions: Iterable<Sql>): Sql {
   const list = [...conditions];
-  return list.length === 0
-    ? sql`true`
-    : join(
-        list.map((condition) => sql`(${condition})`),
-        sql` AND `,
-      );
+  return list.length === 0 ? sql`true` : sql`((${join(list, sql`) AND (`)}))`;
 }

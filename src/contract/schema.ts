@@ -4,7 +4,7 @@ import formats from "ajv-formats";
 import { Failure } from "../base/failure.ts";
 
 /** One compiler for all schemas; extensions (`x-...`) are ours to read and its to ignore. */
-export const ajv = new Ajv2020({ strict: false, allErrors: true, verbose: true });
+export const ajv = new Ajv2020({ strict: false, allErrors: true, verbose: true, useDefaults: true });
 formats.default(ajv);
 
 /** A check that a value is a `T`, or a failure that names the source, the place and the rule. */

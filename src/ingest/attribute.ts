@@ -29,7 +29,7 @@ export async function attributeClaims(session: Session, day: string): Promise<vo
            price, photo_urls
     FROM parsed_inventory
     JOIN dealer_keys USING (dealer_id)
-    LEFT JOIN spelling_of_make ON spelling_of_make.value = parsed_inventory.make
+    LEFT JOIN spelling_of_make ON spelling_of_make.as_written = parsed_inventory.make
     LEFT JOIN (SELECT vin, dealer_id, claimed_since FROM lake_claims) AS earlier USING (vin, dealer_id)`,
   );
   await session.keep(

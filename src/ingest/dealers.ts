@@ -33,7 +33,7 @@ export async function keyDealers(session: Session, greatestKey: number): Promise
   }
   const isPlaced = sql`latitude IS NOT NULL AND longitude IS NOT NULL`;
   const makes = sql`(SELECT coalesce(list(DISTINCT spelling ORDER BY spelling), [])
-    FROM unnest(makes) AS own(value) JOIN spelling_of_make USING (value))`;
+    FROM unnest(makes) AS own(as_written) JOIN spelling_of_make USING (as_written))`;
   await session.keep(
     "dealers_today",
     sql`

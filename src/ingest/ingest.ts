@@ -5,7 +5,7 @@
  * makes. Whatever fails on the way leaves the published version as it was.
  */
 import { Failure } from "../base/failure.ts";
-import { integerIn, type Row } from "../base/json.ts";
+import { integerIn, type Row, textIn } from "../base/json.ts";
 import { name, type Sql, sql } from "../base/sql.ts";
 import type { DatabaseOptions, Session } from "../lake/duckdb.ts";
 import type { TableName } from "../lake/layout.ts";
@@ -43,14 +43,25 @@ export interface Account {
   readonly noted: number;
   /** Active listings, of all dealers. */
   readonly active: number;
+  /** What was recorded, counted by outcome, field and reason. */
+  readonly reasons: readonly Reason[];
   /** Columns that were ignored, in words. */
   readonly remarks: readonly string[];
+}
+
+export interface Reason {
+  readonly outcome: string;
+  readonly field: string;
+  readonly reason: string;
+  readonly count: number;
 }
 
 export interface IngestOptions extends DatabaseOptions {
   readonly mapping?: Mapping;
   /** Called as each step of a day begins, with its number, how many there are, and what it does. */
   readonly onStep?: (day: string, step: number, steps: number, what: string) => void;
+  /** Called when a day has been published. */
+  readonly onPublished?: (account: Account) => void;
 }
 
 /**
@@ -64,7 +75,11 @@ export async function ingest(
 ): Promise<readonly Account[]> {
   return writing(lake, options, async (writer) => {
     const accounts: Account[] = [];
-    for (const delivery of deliveries) accounts.push(await ingestDay(writer, delivery, options));
+    for (const delivery of deliveries) {
+      const account = await ingestDay(writer, delivery, options);
+      accounts.push(account);
+      options.onPublished?.(account);
+    }
     return accounts;
   });
 }
@@ -188,7 +203,19 @@ async function accountOf(session: Session): Promise<Omit<Account, "day" | "versi
     unknown: integerIn(issues, "unknown"),
     noted: integerIn(issues, "noted"),
     active: await count(session, sql`FROM next_active`),
+    reasons: await reasonsOf(session),
   };
+}
+
+async function reasonsOf(session: Session): Promise<readonly Reason[]> {
+  const rows = await session.rows(sql`
+    SELECT outcome, feed || '.' || field AS field, reason, count(*)::INTEGER AS n FROM issues GROUP BY ALL ORDER BY ALL`);
+  return rows.map((row) => ({
+    outcome: textIn(row, "outcome"),
+    field: textIn(row, "field"),
+    reason: textIn(row, "reason"),
+    count: integerIn(row, "n"),
+  }));
 }
 
 async function count(session: Session, from: Sql): Promise<number> {

@@ -27,7 +27,7 @@ export async function loadReference(session: Session): Promise<void> {
   await session.keep("color_words", sql`SELECT * ${from("colors.csv")}`);
 }
 
-/** The table that tells each value's spelling: columns `value`, `spelling`. */
+/** The table that tells each value's spelling: columns `as_written`, `spelling`. */
 export const spellingTable = (attribute: string): string => `spelling_of_${attribute}`;
 
 /** Values as they are kept: no comma inside (it separates values in a query), one blank between words. */
@@ -55,11 +55,11 @@ export async function spell(session: Session, { attribute, inUse, inLake }: Voca
     ), chosen AS (
       SELECT DISTINCT ON (key) key, spelling FROM candidates ORDER BY key, rank, n DESC, spelling
     )
-    SELECT used.value, nullif(chosen.spelling, '') AS spelling FROM used JOIN chosen ON chosen.key = ${key(sql`used.spelling`)}`,
+    SELECT used.value AS as_written, nullif(chosen.spelling, '') AS spelling FROM used JOIN chosen ON chosen.key = ${key(sql`used.spelling`)}`,
   );
 }
 
 /** The spelling of a column's value, as a scalar: null where the value is. */
 export function spelled(attribute: string, value: Sql): Sql {
-  return sql`(SELECT spelling FROM ${name(spellingTable(attribute))} AS known WHERE known.value = ${value})`;
+  return sql`(SELECT spelling FROM ${name(spellingTable(attribute))} AS known WHERE known.as_written = ${value})`;
 }

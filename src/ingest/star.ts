@@ -6,7 +6,7 @@ import { all, join, name, type Sql, sql } from "../base/sql.ts";
 import type { Session } from "../lake/duckdb.ts";
 import { buildColumns } from "../lake/layout.ts";
 import type { Keyed } from "../lake/manifest.ts";
-import { spell, spelled } from "./spellings.ts";
+import { spell, spelled, spellingTable } from "./spellings.ts";
 
 const columns = Object.keys(buildColumns).map((column) => name(column));
 const texts = Object.entries(buildColumns).flatMap(([column, of]) => (of === "VARCHAR" ? [column] : []));
@@ -86,7 +86,7 @@ export async function keyTokens(session: Session, greatestKey: number): Promise<
       sql`SELECT list, coalesce(list(DISTINCT token_key ORDER BY token_key) FILTER (token_key IS NOT NULL), []) AS keys
           FROM (SELECT list, unnest(if(len(list) = 0, [NULL], list)) AS value
                 FROM (SELECT DISTINCT ${name(attribute)} AS list FROM parsed_inventory WHERE ${name(attribute)} IS NOT NULL))
-          LEFT JOIN ${name(`spelling_of_${attribute}`)} USING (value)
+          LEFT JOIN ${name(spellingTable(attribute))} ON as_written = value
           LEFT JOIN all_tokens ON all_tokens.kind = ${kind} AND all_tokens.token = spelling
           GROUP BY list`,
     );
@@ -116,8 +116,8 @@ export async function keyOptions(session: Session, greatestKey: number): Promise
     sql`SELECT lists.make, lists.list, sum(options.msrp)::INTEGER AS total
         FROM (SELECT DISTINCT make, options_packages AS list, unnest(options_packages) AS value FROM parsed_inventory
               WHERE msrp IS NULL AND base_msrp IS NOT NULL) AS lists
-        JOIN spelling_of_options_packages AS codes ON codes.value = lists.value
-        JOIN spelling_of_make AS makes ON makes.value = lists.make
+        JOIN spelling_of_options_packages AS codes ON codes.as_written = lists.value
+        JOIN spelling_of_make AS makes ON makes.as_written = lists.make
         JOIN (SELECT DISTINCT ON (make, code) * FROM (FROM lake_options UNION ALL BY NAME FROM new_options)
               ORDER BY make, code, option_key DESC) AS options ON options.make = makes.spelling AND options.code = codes.spelling
         GROUP BY ALL`,

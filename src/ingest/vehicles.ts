@@ -2,7 +2,7 @@
 import { all, join, literal, name, type Sql, sql, type } from "../base/sql.ts";
 import type { Session } from "../lake/duckdb.ts";
 import { keywordBits } from "../lake/layout.ts";
-import { spell } from "./spellings.ts";
+import { spell, spellingTable } from "./spellings.ts";
 import { isBuildOf } from "./star.ts";
 
 const colors = ["exterior_color", "interior_color"] as const;
@@ -44,19 +44,19 @@ async function spellColor(session: Session, color: (typeof colors)[number]): Pro
   });
   const given = sql`SELECT ${name(`base_${color}`)} AS value, count(*) AS n FROM parsed_inventory GROUP BY value`;
   await spell(session, { attribute: "base_color", inUse: given, inLake: sql`SELECT NULL AS value` });
-  await session.keep(`spelling_of_base_${color}`, sql`FROM spelling_of_base_color`);
+  await session.keep(spellingTable(`base_${color}`), sql`FROM ${name(spellingTable("base_color"))}`);
   await session.keep(
     `base_of_${color}`,
     sql`
-    SELECT value, arg_min(base_color, place) AS base_color
-    FROM (SELECT value, generate_subscripts(words, 1) AS place, unnest(words) AS word
-          FROM (SELECT DISTINCT value, regexp_extract_all(lower(value), '[a-z]+') AS words FROM ${name(`spelling_of_${color}`)}))
-    JOIN color_words USING (word) GROUP BY value`,
+    SELECT as_written, arg_min(base_color, place) AS base_color
+    FROM (SELECT as_written, generate_subscripts(words, 1) AS place, unnest(words) AS word
+          FROM (SELECT DISTINCT as_written, regexp_extract_all(lower(as_written), '[a-z]+') AS words FROM ${name(spellingTable(color))}))
+    JOIN color_words USING (word) GROUP BY as_written`,
   );
 }
 
 function colorsOf(color: string): readonly Sql[] {
-  const [reported, given, implied] = [`spelling_of_${color}`, `spelling_of_base_${color}`, `base_of_${color}`];
+  const [reported, given, implied] = [spellingTable(color), spellingTable(`base_${color}`), `base_of_${color}`];
   return [
     sql`${name(reported, "spelling")} AS ${name(color)}`,
     sql`coalesce(${name(given, "spelling")}, ${name(implied, "base_color")}) AS ${name(`base_${color}`)}`,
@@ -65,10 +65,10 @@ function colorsOf(color: string): readonly Sql[] {
 
 function colorJoins(color: string): readonly Sql[] {
   const joined = (table: string, column: string): Sql =>
-    sql`LEFT JOIN ${name(table)} ON ${name(table, "value")} = ${name("inventory", column)}`;
+    sql`LEFT JOIN ${name(table)} ON ${name(table, "as_written")} = ${name("inventory", column)}`;
   return [
-    joined(`spelling_of_${color}`, color),
-    joined(`spelling_of_base_${color}`, `base_${color}`),
+    joined(spellingTable(color), color),
+    joined(spellingTable(`base_${color}`), `base_${color}`),
     joined(`base_of_${color}`, color),
   ];
 }

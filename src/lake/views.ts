@@ -90,22 +90,42 @@ const flatColumns: Readonly<Record<string, Sql>> = {
   ),
 };
 
-/** Listings of the star as flat rows; `facts` are listings with their `row_number`. */
-export function flat(facts: Sql): Sql {
-  return sql`SELECT ${join(Object.entries(flatColumns).map(([column, from]) => sql`${from} AS ${name(column)}`))}
+/**
+ * Listings of the star as flat rows. `facts` are listings with their `row_number`; `more` are further columns of theirs that
+ * the flat rows keep.
+ */
+export function flat(facts: Sql, more: readonly Sql[] = []): Sql {
+  const columns = Object.entries(flatColumns).map(([column, from]) => sql`${from} AS ${name(column)}`);
+  return sql`SELECT ${join([...columns, ...more])}
     FROM (${facts}) AS facts
     JOIN builds USING (build_key)
     JOIN dealers USING (dealer_key)
     CROSS JOIN (SELECT list(token ORDER BY token_key) AS words FROM tokens) AS tokens_in_order`;
 }
 
-/** The views of a version: its star under the tables' names, and the flat listings of today. */
-export function viewsOf(manifest: Manifest, folder: string): readonly Sql[] {
-  const star = tableNames.map((table) => [table, rowsOfFiles(table, manifest.tables[table], folder)] as const);
-  const listings = { active: "snapshots", missing_listings: "missing" } as const;
-  const flats = Object.entries(listings).map(([view, table]) => {
-    const facts = positioned(filesIn(manifest.tables, table, manifest.as_of), folder);
-    return [view, sql`SELECT * EXCLUDE (row_number) FROM (${flat(facts)})`] as const;
-  });
-  return [...star, ...flats].map(([view, query]) => sql`CREATE OR REPLACE VIEW ${name(view)} AS ${query}`);
+/**
+ * The views of a version, for analysts: flat listings in the specification's names (`active`, and `snapshots`, `missing`, `sold`
+ * and `ended` with their partition's value), the dimensions, and what the lifecycle kept.
+ */
+export function viewsOf({ tables: files, as_of }: Manifest, folder: string): readonly Sql[] {
+  const listings: readonly TableName[] = ["snapshots", "missing", "sold", "ended"];
+  const plain = tableNames.filter((table) => !listings.includes(table));
+  const view = (of: string, query: Sql): Sql => sql`CREATE OR REPLACE VIEW ${name(of)} AS ${query}`;
+  return [
+    ...plain.map((table) => view(table, rowsOfFiles(table, files[table], folder))),
+    ...listings.map((table) => view(table, flatOf(table, files[table], folder))),
+    view("active", sql`SELECT * EXCLUDE (snapshot_date) FROM snapshots WHERE snapshot_date = ${literal(as_of)}`),
+  ];
+}
+
+/** All listings of a table as flat rows, with the partition that each is in. */
+function flatOf(table: TableName, files: readonly LakeFile[], folder: string): Sql {
+  const layout = tables[table];
+  const key = "partition" in layout ? layout.partition : "partition";
+  const facts =
+    files.length === 0
+      ? sql`SELECT *, NULL AS ${name(key)} FROM (${nothing(table)})`
+      : sql`SELECT * FROM read_parquet([${join(files.map((file) => literal(joinPath(folder, file.path))))}], hive_partitioning = true)`;
+  const rows = sql`SELECT *, NULL::BIGINT AS row_number FROM (${facts})`;
+  return sql`SELECT * EXCLUDE (row_number) FROM (${flat(rows, [name("facts", key)])})`;
 }

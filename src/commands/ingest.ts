@@ -1,0 +1,63 @@
+/** `carquet ingest`: feeds into the lake, a version published for each day. */
+import { Command, Option } from "commander";
+import { deliveriesAt } from "../ingest/delivery.ts";
+import { type Account, ingest } from "../ingest/ingest.ts";
+import { readMapping } from "../ingest/mapping.ts";
+import { progress } from "./progress.ts";
+import { dayOption, type EngineSettings, engineOptions, lakeOption, memoryOption, threadsOption } from "./settings.ts";
+
+interface IngestSettings extends EngineSettings {
+  readonly lake: string;
+  readonly mapping?: string;
+  readonly day?: string;
+}
+
+export const ingestCommand = (): Command =>
+  new Command("ingest")
+    .summary("feeds into the lake")
+    .description(
+      "Reads every dated folder under a folder, or the folder or file itself for the day given, in the order of the days, " +
+        "and publishes a version after each. A day already in is refused, and so is a broken file: nothing that was published changes.",
+    )
+    .argument("<path>", "folder of dated folders, one day's folder, or a file")
+    .addOption(lakeOption())
+    .addOption(
+      new Option("--mapping <file>", "how the columns of a foreign CSV become our feed; see schemas/mapping.json"),
+    )
+    .addOption(dayOption())
+    .addOption(threadsOption())
+    .addOption(memoryOption())
+    .action(async (path: string, settings: IngestSettings) => {
+      await ingestInto(path, settings);
+    });
+
+/** Ingests what is at a path and prints what came of each day. */
+export async function ingestInto(path: string, settings: IngestSettings): Promise<readonly Account[]> {
+  const mapping = settings.mapping === undefined ? undefined : await readMapping(settings.mapping);
+  const deliveries = await deliveriesAt(path, settings.day ?? mapping?.day);
+  const shown = progress();
+  try {
+    return await ingest(settings.lake, deliveries, {
+      ...engineOptions(settings),
+      ...(mapping === undefined ? {} : { mapping }),
+      onStep: shown.step,
+      onPublished: (account) => {
+        shown.end();
+        for (const line of accountLines(account)) process.stdout.write(`${line}\n`);
+      },
+    });
+  } finally {
+    shown.end();
+  }
+}
+
+/** What came of a day, in words whose sums can be checked by eye. */
+export function accountLines(account: Account): readonly string[] {
+  const { day, version, rows, listed, elsewhere, merged, rejected, unknown, noted, active, remarks } = account;
+  return [
+    `${day}: ${rows} rows = ${listed} listed + ${elsewhere} attributed to another dealer + ${merged} merged + ${rejected} rejected; ` +
+      `${unknown} values unusable, ${noted} warnings; ${active} active listings, version ${version}`,
+    ...account.reasons.map(({ outcome, field, reason, count }) => `  ${outcome}: ${count} × ${field}: ${reason}`),
+    ...remarks.map((remark) => `  ${remark}`),
+  ];
+}

@@ -1,0 +1,54 @@
+/** Settings: flags, else environment, else defaults. The defaults stand here and nowhere else. */
+import { InvalidArgumentError, Option } from "commander";
+import { isDay } from "../base/day.ts";
+
+export const lakeOption = (): Option =>
+  new Option("--lake <dir>", "the lake's folder").env("CARQUET_LAKE").default("data/lake");
+
+export const hostOption = (): Option =>
+  new Option("--host <host>", "the address to listen on").env("CARQUET_HOST").default("127.0.0.1");
+
+export const portOption = (): Option =>
+  new Option("--port <port>", "the port to listen on; 0 picks a free one")
+    .env("CARQUET_PORT")
+    .default(8080)
+    .argParser((text) => whole(text, 65_535));
+
+export const publicUrlOption = (): Option =>
+  new Option("--public-url <url>", "how clients reach the service, where that is not where it listens").env(
+    "CARQUET_PUBLIC_URL",
+  );
+
+export const threadsOption = (): Option =>
+  new Option("--threads <n>", "threads of the engine; all processors unless given").argParser((text) =>
+    whole(text, 1024),
+  );
+
+export const memoryOption = (): Option =>
+  new Option("--memory <size>", "memory limit of the engine, for example 4GiB; 80 % of the machine unless given");
+
+export const dayOption = (): Option =>
+  new Option("--day <YYYY-MM-DD>", "the day of the delivery").argParser((text) => {
+    if (isDay(text)) return text;
+    throw new InvalidArgumentError("allowed is a day YYYY-MM-DD.");
+  });
+
+function whole(text: string, most: number): number {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number <= most) return number;
+  throw new InvalidArgumentError(`allowed is a whole number up to ${most}.`);
+}
+
+/** How the engine is set, as far as somebody said so. */
+export interface EngineSettings {
+  readonly threads?: number;
+  readonly memory?: string;
+}
+
+/** The engine's settings in the lake's terms. */
+export function engineOptions({ threads, memory }: EngineSettings): { threads?: number; memoryLimit?: string } {
+  return {
+    ...(threads === undefined ? {} : { threads }),
+    ...(memory === undefined ? {} : { memoryLimit: memory }),
+  };
+}

@@ -1,0 +1,30 @@
+/** `carquet verify`: is everything there, as it was written? */
+import { Command } from "commander";
+import { Failure } from "../base/failure.ts";
+import { currentManifest } from "../lake/manifest.ts";
+import { verify } from "../lake/verify.ts";
+import { progress } from "./progress.ts";
+import { type EngineSettings, engineOptions, lakeOption, memoryOption, threadsOption } from "./settings.ts";
+
+export const verifyCommand = (): Command =>
+  new Command("verify")
+    .summary("check files against their manifest")
+    .description(
+      "Checks the size, content and rows of every file of the published version, and that every key leads somewhere.",
+    )
+    .addOption(lakeOption())
+    .addOption(threadsOption())
+    .addOption(memoryOption())
+    .action(async (settings: EngineSettings & { readonly lake: string }) => {
+      const manifest = await currentManifest(settings.lake);
+      if (manifest === undefined) throw new Failure(`${settings.lake}: nothing has been published yet.`);
+      const shown = progress();
+      const faults = await verify(settings.lake, manifest, engineOptions(settings), (path, index, count) =>
+        shown.step(manifest.version, index, count, path),
+      );
+      shown.end();
+      for (const fault of faults) process.stdout.write(`${fault}\n`);
+      if (faults.length > 0)
+        throw new Failure(`${settings.lake}: version ${manifest.version} has ${faults.length} faults.`);
+      process.stdout.write(`${settings.lake}: version ${manifest.version} is whole.\n`);
+    });

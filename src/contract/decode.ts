@@ -1,0 +1,127 @@
+/**
+ * From a raw request to the typed, validated values of an operation: how a value is split and read follows from the
+ * parameter's schema and style, what it may be from the schema's keywords.
+ */
+import type { ErrorObject } from "ajv";
+import { closest, distance } from "fastest-levenshtein";
+import type { Operation, OperationId, Parameter, Schema } from "./document.ts";
+import { operation } from "./document.ts";
+import { type Refusal, refuse } from "./errors.ts";
+import { type Given, quoted, readQuery } from "./query-string.ts";
+import { ajv } from "./schema.ts";
+import type { PathOf, QueryOf, RequestOf } from "./types.ts";
+
+/** Gives the decoder of an operation: raw query string and path parameters in, typed request out; else it refuses. */
+export function decoderOf<Id extends OperationId>(
+  id: Id,
+): (queryString: string, path: Readonly<Record<string, string>>) => RequestOf<Id> {
+  const described = operation(id);
+  const readQueryOf = partDecoder<QueryOf<Id>>(described, "query");
+  const readPathOf = partDecoder<PathOf<Id>>(described, "path");
+  return (queryString, path) => ({
+    query: readQueryOf(readQuery(queryString)),
+    path: readPathOf(new Map(Object.entries(path).map(([name, text]) => [name, { raw: text, text }]))),
+  });
+}
+
+/** The decoder of an operation's query or path: values by parameter, with the defaults of those not given. */
+function partDecoder<T>({ parameters }: Operation, part: Parameter["in"]): (given: ReadonlyMap<string, Given>) => T {
+  const byName = new Map(parameters.filter((parameter) => parameter.in === part).map((one) => [one.name, one]));
+  const validate = ajv.compile<T>({
+    type: "object",
+    properties: Object.fromEntries([...byName].map(([name, { schema }]) => [name, schema])),
+    required: [...byName.values()].filter((one) => one.required).map((one) => one.name),
+  });
+  return (given) => {
+    const values: unknown = Object.fromEntries(
+      [...given].map(([name, value]) => {
+        const parameter = byName.get(name);
+        if (parameter === undefined) throw unknownParameter(name, [...byName.keys()]);
+        return [name, readValue(parameter, value)];
+      }),
+    );
+    if (validate(values)) return values;
+    throw invalid(byName, validate.errors?.[0]);
+  };
+}
+
+function unknownParameter(parameter: string, known: readonly string[]): Refusal {
+  return refuse("unknown_query_parameter", { parameter, hint: didYouMean(parameter, known) });
+}
+
+/** A near miss of a known word, as the end of a message. */
+function didYouMean(word: string, known: readonly string[]): string {
+  if (known.length === 0) return "";
+  const nearest = closest(word.toLowerCase(), [...known]);
+  return distance(word.toLowerCase(), nearest) <= Math.max(1, Math.floor(nearest.length / 3))
+    ? ` Did you mean ${nearest}?`
+    : "";
+}
+
+/** A parameter's value as its schema has it: a list of items, or one. Refuses empty values and empty items. */
+function readValue(parameter: Parameter, given: Given): unknown {
+  const { name, schema } = parameter;
+  const { items } = schema;
+  const texts = items === undefined ? [given.text] : given.text.split(separatorOf(parameter));
+  if (texts.some((text) => text.trim() === "")) {
+    throw refuse("invalid_parameter_value", {
+      parameter: name,
+      value: quoted(given.text),
+      allowed: `${allowed(schema)}, and nothing empty`,
+      hint: "",
+    });
+  }
+  return items === undefined
+    ? scalar(schema, given.text)
+    : [...new Set(texts.map((text) => scalar(items, text.trim())))];
+}
+
+const separators: Readonly<Record<string, string>> = { form: ",", pipeDelimited: "|", spaceDelimited: " " };
+
+function separatorOf({ schema, style }: Parameter): string {
+  return schema["x-separator"] ?? separators[style ?? "form"] ?? ",";
+}
+
+/** One value; what is no number stays a text, which the check then refuses. Closed vocabularies take any case. */
+function scalar(schema: Schema, text: string): string | number {
+  if (schema.type === "integer" && /^\d{1,15}$/.test(text)) return Number(text);
+  if (schema.type === "number" && /^-?\d{1,15}(\.\d{1,15})?$/.test(text)) return Number(text);
+  if (schema.enum === undefined) return text;
+  const word = text.toLowerCase();
+  return schema["x-aliases"]?.[word] ?? word;
+}
+
+/** What is wrong, in words that name the parameter, the value and what is allowed. */
+function invalid(byName: ReadonlyMap<string, Parameter>, error: ErrorObject | undefined): Refusal {
+  const path = error?.instancePath.split("/").slice(1) ?? [];
+  const parameter = String(path[0] ?? error?.params.missingProperty);
+  const schema = byName.get(parameter)?.schema ?? {};
+  if (error?.keyword === "required") return refuse("missing_parameter", { parameter, allowed: allowed(schema) });
+  const broken = path.length > 1 && schema.items !== undefined ? schema.items : schema;
+  const known = broken.enum ?? [];
+  const hint = typeof error?.data === "string" ? didYouMean(error.data, known) : "";
+  const value = Array.isArray(error?.data) ? `a list of ${error.data.length}` : quoted(error?.data);
+  return refuse("invalid_parameter_value", { parameter, value, allowed: allowed(broken), hint });
+}
+
+/** What a schema allows, as the end of the sentence "allowed is ...". */
+function allowed(schema: Schema): string {
+  const { items, maxItems } = schema;
+  if (schema["x-allowed"] !== undefined) return schema["x-allowed"];
+  if (items !== undefined)
+    return `${maxItems === undefined ? "a list" : `a list of at most ${maxItems}`}, each ${allowed(items)}`;
+  if (schema.enum !== undefined) return `one of ${schema.enum.join(", ")}`;
+  if (schema.type === "integer" || schema.type === "number") return `${kinds[schema.type]}${bounds(schema)}`;
+  if (schema.format !== undefined) return formats[schema.format] ?? schema.format;
+  return schema.maxLength === undefined ? "a text" : `a text of 1 to ${schema.maxLength} characters`;
+}
+
+const kinds = { integer: "a whole number", number: "a number" } as const;
+
+const formats: Readonly<Record<string, string>> = { uuid: "a UUID", date: "a date YYYY-MM-DD" };
+
+function bounds({ minimum, maximum, exclusiveMinimum }: Schema): string {
+  const least = minimum ?? exclusiveMinimum;
+  if (least === undefined || maximum === undefined) return "";
+  return exclusiveMinimum === undefined ? ` from ${least} to ${maximum}` : ` above ${least}, at most ${maximum}`;
+}

@@ -1,0 +1,33 @@
+/** The types of requests and answers, taken from those generated from the document. */
+import type { operations } from "./document.gen.ts";
+import type { OperationId } from "./document.ts";
+
+/** The parameters that have a default in the document, and so always a value. A test holds this to the document. */
+export const defaulted = ["limit", "offset", "sort", "fields", "facet_value_limit"] as const;
+
+type Defaulted = (typeof defaulted)[number];
+
+type Given<T> = [NonNullable<T>] extends [never] ? Record<never, never> : NonNullable<T>;
+
+type RawQueryOf<Id extends OperationId> = Given<operations[Id]["parameters"]["query"]>;
+
+type WithDefaults<T> = Omit<T, Defaulted> & Required<Pick<T, Extract<keyof T, Defaulted>>>;
+
+/** An operation's query parameters, decoded, validated, and with their defaults. */
+export type QueryOf<Id extends OperationId> = Id extends "searchListingsByPage"
+  ? RawQueryOf<Id>
+  : WithDefaults<RawQueryOf<Id>>;
+
+/** An operation's path parameters. */
+export type PathOf<Id extends OperationId> = Given<operations[Id]["parameters"]["path"]>;
+
+export interface RequestOf<Id extends OperationId> {
+  readonly query: QueryOf<Id>;
+  readonly path: PathOf<Id>;
+}
+
+/** The body of an operation's successful answer. */
+export type AnswerOf<Id extends OperationId> = operations[Id]["responses"][200]["content"]["application/json"];
+
+/** The filters that listing search, facets and dealer inventory have in common. */
+export type Filters = Omit<QueryOf<"getFacets">, "facets" | "facet_value_limit" | "metric" | "sort">;

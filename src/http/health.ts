@@ -1,0 +1,20 @@
+/** For whoever runs the service: `/healthz` says that the process lives, `/readyz` that it has something to answer from. */
+import type { Published } from "../lake/published.ts";
+import type { Step } from "./exchange.ts";
+
+export const health =
+  (published: Published, isStopping: () => boolean): Step =>
+  async (exchange, next) => {
+    if (exchange.path === "/healthz") {
+      exchange.body = { status: "ok" };
+      return;
+    }
+    if (exchange.path !== "/readyz") return next();
+    const { version } = published;
+    const isReady = version !== undefined && !isStopping();
+    exchange.status = isReady ? 200 : 503;
+    exchange.body = {
+      status: isReady ? "ready" : isStopping() ? "stopping" : "no version published",
+      version: version ?? null,
+    };
+  };

@@ -1,0 +1,46 @@
+/** Names each request, and writes one line for it when it has been answered. No secrets: keys in a query are left out. */
+import { randomUUID } from "node:crypto";
+import type { Logger } from "pino";
+import { isKeyName, pairsIn } from "../contract/query-string.ts";
+import type { Step } from "./exchange.ts";
+
+export const logRequests =
+  (logger: Logger): Step =>
+  async (exchange, next) => {
+    const startedAtMs = performance.now();
+    const requestId = randomUUID();
+    exchange.state.requestId = requestId;
+    exchange.state.log = logger.child({ requestId });
+    exchange.set("X-Request-Id", requestId);
+    exchange.res.once("close", () => {
+      const line = {
+        method: exchange.method,
+        path: exchange.path,
+        query: withoutKeys(exchange.querystring),
+        status: exchange.status,
+        code: exchange.state.code,
+        bytes: exchange.response.length,
+        ms: Math.round((performance.now() - startedAtMs) * 10) / 10,
+        aborted: exchange.res.writableFinished ? undefined : true,
+      };
+      exchange.state.log.info(line, "request");
+    });
+    await next();
+  };
+
+/** A query string as it may be logged. */
+function withoutKeys(queryString: string): string | undefined {
+  if (queryString === "") return undefined;
+  return pairsIn(queryString)
+    .map(([name, raw]) => `${name}=${isKey(name) ? "[key]" : raw}`)
+    .join("&")
+    .slice(0, 2000);
+}
+
+function isKey(rawName: string): boolean {
+  try {
+    return isKeyName(decodeURIComponent(rawName));
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,29 @@
+/** The command line. Each command says what it does, how far it is, and exits non-zero with a one-line reason. */
+import { Command, CommanderError } from "commander";
+import { Failure, messageOf } from "./base/failure.ts";
+import { ingestCommand } from "./commands/ingest.ts";
+import { serveCommand } from "./commands/serve.ts";
+import { sqlCommand } from "./commands/sql.ts";
+import { startCommand } from "./commands/start.ts";
+import { verifyCommand } from "./commands/verify.ts";
+
+const program = new Command("carquet")
+  .description("A Vehicle Listings Data API over a lake of Parquet files.")
+  .showHelpAfterError("(--help tells what there is)");
+
+for (const command of [startCommand, ingestCommand, serveCommand, sqlCommand, verifyCommand]) {
+  program.addCommand(command());
+}
+
+try {
+  await program.parseAsync();
+} catch (thrown) {
+  if (thrown instanceof CommanderError) process.exit(thrown.exitCode);
+  process.stderr.write(thrown instanceof Failure ? `carquet: ${thrown.message}\n` : `carquet: ${stackOf(thrown)}\n`);
+  process.exitCode = 1;
+}
+
+/** A defect of the program is told with where it happened. */
+function stackOf(thrown: unknown): string {
+  return thrown instanceof Error ? (thrown.stack ?? thrown.message) : messageOf(thrown);
+}

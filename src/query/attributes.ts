@@ -1,0 +1,81 @@
+/**
+ * Every attribute of a listing, and the place in the star that holds it. All that can be done with an attribute follows from
+ * its row here; no attribute is named again in SQL code.
+ */
+import { folded, matchKey } from "../base/spelling.ts";
+import { name, type Sql, sql } from "../base/sql.ts";
+
+/** Where an attribute lives: in the fact, in its build, in its dealer, or in its build and, sorted, in the fact too. */
+export type Place = "fact" | "build" | "dealer" | "sorted";
+
+export interface Attribute {
+  readonly place: Place;
+  readonly column: string;
+  /** What is compared: a text as it is folded, or a value itself. */
+  readonly compared: (value: Sql) => Sql;
+}
+
+const itself = (value: Sql): Sql => value;
+const at =
+  (place: Place) =>
+  (column: string, compared: (value: Sql) => Sql = folded): Attribute => ({ place, column, compared });
+
+const [fact, build, dealer, sorted] = [at("fact"), at("build"), at("dealer"), at("sorted")];
+
+export const attributes = {
+  make: sorted("make", matchKey),
+  model: sorted("model", matchKey),
+  year: sorted("year", itself),
+  model_code: build("model_code"),
+  trim: build("trim"),
+  version: build("version"),
+  body_type: build("body_type"),
+  drivetrain: build("drivetrain"),
+  fuel_type: build("fuel_type"),
+  powertrain_type: build("powertrain_type"),
+  transmission: build("transmission"),
+  engine: build("engine"),
+  cylinders: build("cylinders", itself),
+  doors: build("doors", itself),
+  seating_capacity: build("seating_capacity", itself),
+  assembly_location: build("assembly_location"),
+  assembly_country: build("assembly_country"),
+  exterior_color: fact("exterior_color"),
+  interior_color: fact("interior_color"),
+  base_exterior_color: fact("base_exterior_color"),
+  base_interior_color: fact("base_interior_color"),
+  inventory_type: fact("inventory_type", itself),
+  availability_status: fact("availability_status", itself),
+  price: fact("price", itself),
+  miles: fact("miles", itself),
+  msrp: fact("msrp", itself),
+  days_on_market: fact("days_on_market", itself),
+  dealer_id: dealer("dealer_id"),
+  dealer_type: dealer("type", itself),
+  state: dealer("state"),
+} as const satisfies Record<string, Attribute>;
+
+export type AttributeName = keyof typeof attributes;
+
+/** A condition on an attribute's value, given the column that holds it. */
+type Test = (column: Sql) => Sql;
+
+/** The facts whose attribute passes a test, by the place where the attribute lives. */
+const passing: Readonly<Record<Place, (test: Test, column: string) => Sql>> = {
+  fact: (test, column) => test(name(column)),
+  build: (test, column) => sql`build_key IN (SELECT build_key FROM builds WHERE ${test(name(column))})`,
+  dealer: (test, column) => sql`dealer_key IN (SELECT dealer_key FROM dealers WHERE ${test(name(column))})`,
+  sorted: (test, column) =>
+    sql`${name(column)} IN (SELECT DISTINCT ${name(column)} FROM builds WHERE ${test(name(column))})`,
+};
+
+/** The condition on a listing that an attribute of it passes a test; the column is given as it is compared. */
+export function passes(attribute: AttributeName, test: Test): Sql {
+  const { place, column, compared } = attributes[attribute];
+  return passing[place]((value) => test(compared(value)), column);
+}
+
+/** A value that somebody asks for, as an attribute's column is compared. */
+export function asCompared(attribute: AttributeName, value: string | number): Sql {
+  return attributes[attribute].compared(sql`${value}`);
+}

@@ -1,0 +1,115 @@
+/**
+ * Listing search, in two steps: one pass over narrow columns gives the total and the page's positions together, then the wide
+ * columns of those rows only are read. Search over today, over a past day and over sold history is the same SQL over
+ * another list of files.
+ */
+import { bounds } from "../base/bounds.ts";
+import { integerIn, type Row } from "../base/json.ts";
+import { join, name, type Sql, sql } from "../base/sql.ts";
+import { vocabulary } from "../contract/document.ts";
+import { refuse } from "../contract/errors.ts";
+import type { Filters, QueryOf } from "../contract/types.ts";
+import type { Market } from "../lake/market.ts";
+import { flat } from "../lake/views.ts";
+import { filtersOf } from "./filters.ts";
+import { sortKey } from "./sorts.ts";
+import { where } from "./where.ts";
+
+export type SearchQuery = QueryOf<"searchListings">;
+type Field = SearchQuery["fields"][number];
+
+/** A search, decided in full; what remains is to run it. */
+export interface SearchPlan {
+  /** The listings that are searched, with their `row_number`. */
+  readonly listings: Sql;
+  readonly where: Sql;
+  readonly sortKey: Sql;
+  readonly limit: number;
+  readonly offset: number;
+  /** In the order in which they are served. */
+  readonly fields: readonly Field[];
+}
+
+/** What the first step finds. */
+export interface Top {
+  readonly total: number;
+  /** The `row_number`s of the page's rows, in their order. */
+  readonly page: readonly number[];
+}
+
+/** Plans a search of a market. Refuses parameters that do not go together. */
+export function planSearch(query: SearchQuery, market: Market): SearchPlan {
+  if (query.include !== undefined) throw refuse("not_implemented", { what: "The parameter include" });
+  return {
+    listings: listingsOf(query, market),
+    where: where(filtersOf(query)),
+    sortKey: sortKey(query.sort),
+    limit: query.limit,
+    offset: query.offset,
+    fields: fieldsOf(query.fields),
+  };
+}
+
+/** The listings that a request's mode is about. */
+function listingsOf({ inventory_status, snapshot_date }: Filters, market: Market): Sql {
+  if (inventory_status !== "sold") return market.activeOn(snapshot_date ?? market.manifest.as_of);
+  if (snapshot_date !== undefined) {
+    const reason = "a snapshot is of active inventory";
+    throw refuse("incompatible_parameters", { parameters: "snapshot_date and inventory_status=sold", reason });
+  }
+  throw refuse("not_implemented", { what: "The search of sold listings" });
+}
+
+/** Step one: the total, and the page's positions. */
+export function topOf(plan: SearchPlan): Sql {
+  const { listings, limit, offset } = plan;
+  const end = offset + limit;
+  const places = sql`SELECT (${plan.sortKey} << 32) + row_number AS place FROM (${listings}) WHERE ${plan.where}`;
+  const first =
+    end <= bounds.heapRows
+      ? sql`list_slice(min(place, ${end}), ${offset + 1}, ${end})`
+      : sql`(SELECT list(place ORDER BY place) FROM (SELECT place FROM places ORDER BY place LIMIT ${limit} OFFSET ${offset}))`;
+  return sql`
+    WITH places AS ${end <= bounds.heapRows ? sql`` : sql`MATERIALIZED`} (${places})
+    SELECT count(*)::INTEGER AS total, list_transform(${first}, lambda place: (place & 4294967295)::UINTEGER) AS page
+    FROM places`;
+}
+
+/** The answer to step one, checked. */
+export function readTop(rows: readonly Row[]): Top {
+  const page = rows[0]?.page ?? [];
+  return { total: integerIn(rows[0], "total"), page: Array.isArray(page) ? page.map(Number) : [] };
+}
+
+/** Step two: the page's rows, served as they are asked for. */
+export function rowsOf(plan: SearchPlan, page: readonly number[]): Sql {
+  const positions = join(page.map((position) => sql`${position}`));
+  const served = plan.fields.map((field) => sql`${servedAs[field] ?? name(field)} AS ${name(field)}`);
+  return sql`
+    SELECT ${join(served)} FROM (${flat(sql`SELECT * FROM (${plan.listings}) WHERE row_number IN (${positions})`)})
+    ORDER BY list_position([${positions}], row_number)`;
+}
+
+/** How fields are served that are not a flat column as it is. */
+const servedAs: Readonly<Partial<Record<Field, Sql>>> = {
+  listed_at: sql`strftime(listed_at, '%Y-%m-%dT%H:%M:%SZ')`,
+  sold_date: sql`sold_date::VARCHAR`,
+  status: sql`'active'`,
+  inventory_status: sql`'active'`,
+  distance_miles: sql`NULL::DOUBLE`,
+};
+
+/** All fields that can be served, in the order of the document, in which they are served. */
+const servable: readonly Field[] = vocabulary("searchListings", "fields").filter((field) => field !== "default");
+
+/** Fields that are served only when they are asked for by name. */
+const onRequest: readonly Field[] = ["features", "options_packages"];
+
+function fieldsOf(asked: readonly Field[]): readonly Field[] {
+  const isServed = (field: Field): boolean =>
+    field === "id" ||
+    field === "vin" ||
+    asked.includes(field) ||
+    (asked.includes("default") && !onRequest.includes(field));
+  return servable.filter(isServed);
+}

@@ -1,0 +1,40 @@
+/**
+ * Every sort, as a key of at most 31 bits that orders exactly as what is served; unknown values come last in both directions.
+ * Ties go by the partition's own order.
+ */
+import { type Sql, sql } from "../base/sql.ts";
+import { refuse } from "../contract/errors.ts";
+import type { QueryOf } from "../contract/types.ts";
+
+export type Sort = QueryOf<"searchListings">["sort"];
+
+const last = 2 ** 31 - 1;
+
+const ascending = (key: Sql): Sql => sql`coalesce(${key}, ${last})::BIGINT`;
+const descending = (key: Sql): Sql => sql`coalesce(${last - 1} - (${key}), ${last})::BIGINT`;
+
+/** Seconds since 1990: 31 bits reach to 2058. */
+const listedAt = sql`epoch(listed_at)::BIGINT - 631152000`;
+/** In ten-thousandths, as it is served; -1 is the least that there can be. */
+const discount = sql`(discount_from_msrp * 10000)::BIGINT + 10000`;
+
+const keys: Readonly<Record<Exclude<Sort, "distance">, Sql>> = {
+  days_on_market: ascending(sql`days_on_market`),
+  "-days_on_market": descending(sql`days_on_market`),
+  listed_at: ascending(listedAt),
+  "-listed_at": descending(listedAt),
+  price: ascending(sql`price`),
+  "-price": descending(sql`price`),
+  miles: ascending(sql`miles`),
+  "-miles": descending(sql`miles`),
+  msrp: ascending(sql`msrp`),
+  "-msrp": descending(sql`msrp`),
+  discount: ascending(discount),
+  "-discount": descending(discount),
+};
+
+/** The key that a sort orders listings by. */
+export function sortKey(sort: Sort): Sql {
+  if (sort === "distance") throw refuse("not_implemented", { what: "The sort by distance" });
+  return keys[sort];
+}
