@@ -1,0 +1,97 @@
+/** A running service for a test, and requests whose answers are checked against the document. */
+import assert from "node:assert/strict";
+import type { ValidateFunction } from "ajv";
+import pino from "pino";
+import { isObject } from "../../src/base/json.ts";
+import { document, type Operation, type OperationId, operations, refer } from "../../src/contract/document.ts";
+import { ajv, explained } from "../../src/contract/schema.ts";
+import type { AnswerOf } from "../../src/contract/types.ts";
+import { type ServeOptions, type Service, serve } from "../../src/http/server.ts";
+import type { Scope } from "./lakes.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+export interface Refused {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface Client extends Service {
+  /** GETs a path; fails when the answer is not what the document says. */
+  get(path: string, headers?: Record<string, string>): Promise<Answer>;
+  /** The body of an answer of 200, in the type of its operation. */
+  found<Id extends OperationId>(id: Id, path: string): Promise<AnswerOf<Id>>;
+  /** What an error says. */
+  refused(path: string): Promise<Refused>;
+}
+
+/** Serves a lake on a free port until the scope ends. */
+export async function serviceOf(scope: Scope, lake: string, options: Partial<ServeOptions> = {}): Promise<Client> {
+  const service = await serve({ lake, host: "127.0.0.1", port: 0, logger: pino({ level: "silent" }), ...options });
+  scope.after(() => service.stop());
+  return {
+    ...service,
+    get: (path, headers) => get(service.url, path, headers),
+    async found<Id extends OperationId>(id: Id, path: string) {
+      const { status, body } = await get(service.url, path);
+      assert.equal(status, 200, `${path}: ${JSON.stringify(body)}`);
+      assert.equal(operationAt(new URL(path, service.url).pathname)?.id, id);
+      return body as AnswerOf<Id>;
+    },
+    async refused(path) {
+      const { status, headers, body } = await get(service.url, path);
+      assert.ok(isObject(body) && isObject(body.error), `${path}: ${JSON.stringify(body)}`);
+      return { status, headers, code: String(body.error.code), message: String(body.error.message) };
+    },
+  };
+}
+
+async function get(url: string, path: string, headers: Record<string, string> = {}): Promise<Answer> {
+  const response = await fetch(`${url}${path}`, { headers });
+  const text = await response.text();
+  const answer: Answer = {
+    status: response.status,
+    headers: response.headers,
+    body: text === "" ? undefined : JSON.parse(text),
+  };
+  checkAgainstDocument(path, answer);
+  return answer;
+}
+
+/** Fails when an answer under `/v1` has a status, a header or a body that the document does not have for its operation. */
+export function checkAgainstDocument(path: string, { status, headers, body }: Answer): void {
+  const operation = operationAt(new URL(path, "http://service.invalid").pathname);
+  assert.ok(headers.get("X-Request-Id"), `${path}: X-Request-Id`);
+  if (operation === undefined) return;
+  assert.ok(operation.statuses.includes(status), `${path}: the document has no answer ${status} for ${operation.id}`);
+  if (status === 304) return;
+  const validate = bodyValidator(operation, status);
+  if (!validate(body)) assert.fail(`${path}: ${(validate.errors ?? []).map(explained).join("; ")}`);
+}
+
+/** The operation that a path belongs to. */
+function operationAt(path: string): Operation | undefined {
+  const templates = [...operations.values()].sort(
+    (one, other) => one.path.split("{").length - other.path.split("{").length,
+  );
+  return templates.find((one) => new RegExp(`^${one.path.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(path));
+}
+
+const validators = new Map<string, ValidateFunction>();
+
+function bodyValidator({ id, path }: Operation, status: number): ValidateFunction {
+  const key = `${id} ${status}`;
+  const known = validators.get(key);
+  if (known !== undefined) return known;
+  const response = document.paths[path]?.get.responses[String(status)] as { $ref?: string } | undefined;
+  const place = response?.$ref?.slice("#/".length).split("/") ?? ["paths", path, "get", "responses", String(status)];
+  const made = ajv.compile(refer(...place, "content", "application/json", "schema"));
+  validators.set(key, made);
+  return made;
+}
