@@ -4,12 +4,12 @@
  */
 import type { ErrorObject } from "ajv";
 import { closest, distance } from "fastest-levenshtein";
-import type { Operation, OperationId, Parameter, Schema } from "./document.ts";
+import type { Operation, Parameter, Schema } from "./document.ts";
 import { operation } from "./document.ts";
 import { type Refusal, refuse } from "./errors.ts";
 import { type Given, quoted, readQuery } from "./query-string.ts";
 import { ajv } from "./schema.ts";
-import type { PathOf, QueryOf, RequestOf } from "./types.ts";
+import type { OperationId, PathOf, QueryOf, RequestOf } from "./types.ts";
 
 /** Gives the decoder of an operation: raw query string and path parameters in, typed request out; else it refuses. */
 export function decoderOf<Id extends OperationId>(

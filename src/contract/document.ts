@@ -5,12 +5,8 @@
  */
 import { parse } from "yaml";
 import { projectText } from "../base/project.ts";
-import type { operations as Operations } from "./document.gen.ts";
 import { ajv } from "./schema.ts";
-import type { QueryOf } from "./types.ts";
-
-/** The operations' names in the document. */
-export type OperationId = keyof Operations;
+import type { OperationId, QueryOf } from "./types.ts";
 
 /** A schema of the document, as far as reading a parameter goes. */
 export interface Schema {

@@ -1,6 +1,8 @@
 /** The types of requests and answers, taken from those generated from the document. */
 import type { operations } from "./document.gen.ts";
-import type { OperationId } from "./document.ts";
+
+/** The operations' names in the document. */
+export type OperationId = keyof operations;
 
 /** The parameters that have a default in the document, and so always a value. A test holds this to the document. */
 export const defaulted = ["limit", "offset", "sort", "fields", "facet_value_limit"] as const;

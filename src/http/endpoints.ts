@@ -2,8 +2,7 @@
  * The operations that are built. An endpoint gets a typed, validated request and the market of one version, and gives the body
  * of its answer: plan, query, present.
  */
-import type { OperationId } from "../contract/document.ts";
-import type { RequestOf } from "../contract/types.ts";
+import type { OperationId, RequestOf } from "../contract/types.ts";
 import type { Market } from "../lake/market.ts";
 import { planSearch, readTop, rowsOf, topOf } from "../query/search.ts";
 import { pagination } from "./present.ts";

@@ -4,9 +4,9 @@
 import Router from "@koa/router";
 import compose from "koa-compose";
 import { decoderOf } from "../contract/decode.ts";
-import { document, type OperationId, operations } from "../contract/document.ts";
+import { document, operations } from "../contract/document.ts";
 import { refuse } from "../contract/errors.ts";
-import type { RequestOf } from "../contract/types.ts";
+import type { OperationId, RequestOf } from "../contract/types.ts";
 import type { Published } from "../lake/published.ts";
 import { type Endpoint, endpoints } from "./endpoints.ts";
 import type { Exchange, State, Step } from "./exchange.ts";

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import type { ValidateFunction } from "ajv";
 import pino from "pino";
 import { isObject } from "../../src/base/json.ts";
-import { document, type Operation, type OperationId, operations, refer } from "../../src/contract/document.ts";
+import { document, type Operation, operations, refer } from "../../src/contract/document.ts";
 import { ajv, explained } from "../../src/contract/schema.ts";
-import type { AnswerOf } from "../../src/contract/types.ts";
+import type { AnswerOf, OperationId } from "../../src/contract/types.ts";
 import { type ServeOptions, type Service, serve } from "../../src/http/server.ts";
 import type { Scope } from "./lakes.ts";
 
