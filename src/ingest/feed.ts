@@ -13,8 +13,6 @@ export interface Field {
   readonly items?: { readonly $ref: string } | Omit<Field, "items">;
   /** Other spellings of an `enum`'s values. */
   readonly "x-aliases"?: Readonly<Record<string, string>>;
-  /** Whether the order of a list's items means something; others are kept sorted. */
-  readonly "x-ordered"?: boolean;
 }
 
 interface FeedTableSchema {
@@ -32,6 +30,9 @@ export const feedTables: readonly FeedTable[] = ["dealers", "options", "inventor
 
 /** Each table's fields by name, and which of them every file must have. */
 export const feed: Readonly<Record<FeedTable, FeedTableSchema>> = schema.$defs;
+
+/** Whether a field is a list of texts. */
+export const isTextList = (field: Field | undefined): boolean => field?.items !== undefined && !("$ref" in field.items);
 
 /** Between the items of a list in one field of a CSV file. */
 export const listSeparator = schema["x-list-separator"];

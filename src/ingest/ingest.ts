@@ -17,7 +17,7 @@ import { keyDealers } from "./dealers.ts";
 import type { Delivery } from "./delivery.ts";
 import { liveAndDie, withTrim } from "./lifecycle.ts";
 import type { Mapping } from "./mapping.ts";
-import { parseDelivery } from "./parse.ts";
+import { beginParsing, endParsing, parseRows } from "./parse.ts";
 import { readDelivery } from "./read.ts";
 import { loadReference } from "./spellings.ts";
 import { greatestKeys, keyBuilds, keyOptions, keyTokens } from "./star.ts";
@@ -100,11 +100,12 @@ async function ingestDay(writer: Writer, delivery: Delivery, { mapping, onStep }
       "reads the files",
       async () => {
         await showLake(session, lake, previous);
-        remarks = await readDelivery(session, delivery, mapping);
-        rows = await count(session, sql`FROM raw_inventory`);
+        await beginParsing(session, day);
+        remarks = await readDelivery(session, delivery, mapping, (table, read) => parseRows(session, table, read, day));
+        rows = await count(session, sql`FROM parsed_inventory`);
+        await endParsing(session);
       },
     ],
-    ["parses the values", () => parseDelivery(session, day)],
     [
       "normalises",
       async () => {

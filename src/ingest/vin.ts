@@ -5,11 +5,16 @@ const letters = "ABCDEFGHJKLMNPRSTUVWXYZ";
 const values = "12345678123457923456789";
 const weights = [8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2];
 
-/** Whether the ninth character of a usable VIN is its check digit. A rule of the United States, so a failure only warns. */
-export function checkDigitFits(vin: Sql): Sql {
+/** The check digit that belongs into the ninth place of a VIN, whatever stands there. */
+export function checkDigitOf(vin: Sql): Sql {
   const digits = sql`translate(${vin}, ${letters}, ${values})`;
   const products = weights.map(
     (weight, index) => sql`(ascii(substr(${digits}, ${type(String(index + 1))}, 1)) - 48) * ${type(String(weight))}`,
   );
-  return sql`(substr('0123456789X', ((${join(products, sql` + `)}) % 11 + 1)::INTEGER, 1) = substr(${vin}, 9, 1))`;
+  return sql`substr('0123456789X', ((${join(products, sql` + `)}) % 11 + 1)::INTEGER, 1)`;
+}
+
+/** Whether a usable VIN has its check digit. That is a rule of the United States, so a failure only warns. */
+export function checkDigitFits(vin: Sql): Sql {
+  return sql`(${checkDigitOf(vin)} = substr(${vin}, 9, 1))`;
 }
