@@ -1,15 +1,25 @@
 /** `carquet ingest`: feeds into the lake, a version published for each day. */
 import { Command, Option } from "commander";
+import type { Account } from "../ingest/account.ts";
 import { deliveriesAt } from "../ingest/delivery.ts";
-import { type Account, ingest } from "../ingest/ingest.ts";
+import { ingest } from "../ingest/ingest.ts";
 import { readMapping } from "../ingest/mapping.ts";
 import { progress } from "./progress.ts";
-import { dayOption, type EngineSettings, engineOptions, lakeOption, memoryOption, threadsOption } from "./settings.ts";
+import {
+  dayOption,
+  type EngineSettings,
+  engineOptions,
+  lakeOption,
+  memoryOption,
+  replayOption,
+  threadsOption,
+} from "./settings.ts";
 
 interface IngestSettings extends EngineSettings {
   readonly lake: string;
   readonly mapping?: string;
   readonly day?: string;
+  readonly replayFrom?: string;
 }
 
 export const ingestCommand = (): Command =>
@@ -25,6 +35,7 @@ export const ingestCommand = (): Command =>
       new Option("--mapping <file>", "how the columns of a foreign CSV become our feed; see schemas/mapping.json"),
     )
     .addOption(dayOption())
+    .addOption(replayOption())
     .addOption(threadsOption())
     .addOption(memoryOption())
     .action(async (path: string, settings: IngestSettings) => {
@@ -40,8 +51,9 @@ export async function ingestInto(path: string, settings: IngestSettings): Promis
     return await ingest(settings.lake, deliveries, {
       ...engineOptions(settings),
       ...(mapping === undefined ? {} : { mapping }),
+      ...(settings.replayFrom === undefined ? {} : { replayFrom: settings.replayFrom }),
       onStep: shown.step,
-      onPublished: (account) => {
+      onDay: (account) => {
         shown.end();
         for (const line of accountLines(account)) process.stdout.write(`${line}\n`);
       },
@@ -53,10 +65,12 @@ export async function ingestInto(path: string, settings: IngestSettings): Promis
 
 /** What came of a day, in words whose sums can be checked by eye. */
 export function accountLines(account: Account): readonly string[] {
-  const { day, version, rows, listed, elsewhere, merged, rejected, unknown, noted, active, remarks } = account;
+  const { day, version, rows, listed, elsewhere, merged, rejected, unknown, noted, remarks } = account;
+  const { active, missing, sold, ended, collapsed } = account;
   return [
     `${day}: ${rows} rows = ${listed} listed + ${elsewhere} attributed to another dealer + ${merged} merged + ${rejected} rejected; ` +
-      `${unknown} values unusable, ${noted} warnings; ${active} active listings, version ${version}`,
+      `${unknown} values not usable, ${noted} noted`,
+    `  version ${version}: ${active} active; newly missing ${missing}, sold ${sold}, ended ${ended}; ${collapsed} feeds not believed`,
     ...account.reasons.map(({ outcome, field, reason, count }) => `  ${outcome}: ${count} × ${field}: ${reason}`),
     ...remarks.map((remark) => `  ${remark}`),
   ];

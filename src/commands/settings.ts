@@ -27,11 +27,18 @@ export const threadsOption = (): Option =>
 export const memoryOption = (): Option =>
   new Option("--memory <size>", "memory limit of the engine, for example 4GiB; 80 % of the machine unless given");
 
-export const dayOption = (): Option =>
-  new Option("--day <YYYY-MM-DD>", "the day of the delivery").argParser((text) => {
-    if (isDay(text)) return text;
-    throw new InvalidArgumentError("allowed is a day YYYY-MM-DD.");
-  });
+export const dayOption = (): Option => new Option("--day <YYYY-MM-DD>", "the day of the delivery").argParser(day);
+
+export const replayOption = (): Option =>
+  new Option(
+    "--replay-from <YYYY-MM-DD>",
+    "start again from the version before this day; needs all folders from there on",
+  ).argParser(day);
+
+function day(text: string): string {
+  if (isDay(text)) return text;
+  throw new InvalidArgumentError("allowed is a day YYYY-MM-DD.");
+}
 
 function whole(text: string, most: number): number {
   const number = Number(text);

@@ -46,7 +46,7 @@ export const readers: Readonly<
       const values = columns.map((column) => sql`${jsonTextOrList(file, column)} AS ${name(column)}`);
       return { columns, rows: sql`SELECT "row", ${join(values)} FROM (${json})` };
     } catch (thrown) {
-      throw await explained(session, file, [], thrown);
+      throw await explained(file, [], thrown);
     }
   },
 
@@ -64,7 +64,7 @@ export const readers: Readonly<
         rows: sql`SELECT file_row_number + 1 AS "row", ${join(values)} FROM ${from}`,
       };
     } catch (thrown) {
-      throw await explained(session, file, [], thrown);
+      throw await explained(file, [], thrown);
     }
   },
 };
@@ -109,9 +109,11 @@ const nodeEncodings: Readonly<Record<string, BufferEncoding>> = {
 /** The names in a CSV file's first record. */
 async function csvHeader(file: FeedFile, delimiter: string, encoding: string): Promise<readonly string[]> {
   const bytes = createReadStream(file.path);
-  const records = (file.path.endsWith(".gz") ? bytes.pipe(createGunzip()) : bytes).pipe(
+  const plain = file.path.endsWith(".gz") ? bytes.pipe(createGunzip()) : bytes;
+  const records = plain.pipe(
     parse({ bom: true, delimiter, encoding: nodeEncodings[encoding] ?? "utf8", to: 1, relax_column_count: true }),
   );
+  for (const stream of new Set([bytes, plain])) stream.on("error", (error: Error) => records.destroy(error));
   let columns: readonly string[] = [];
   try {
     for await (const record of records) columns = Array.isArray(record) ? record.map(String) : [];
@@ -121,7 +123,8 @@ async function csvHeader(file: FeedFile, delimiter: string, encoding: string): P
     bytes.destroy();
   }
   if (columns.length === 0) throw new Failure(`${file.name}, row 0 (header): the file is empty.`);
-  const twice = columns.find((column, index) => columns.indexOf(column) !== index);
+  const folded = columns.map((column) => column.toLowerCase());
+  const twice = columns.find((_, index) => folded.indexOf(folded[index] ?? "") !== index);
   if (columns.includes(""))
     throw new Failure(`${file.name}, row 0 (header): column ${columns.indexOf("") + 1} has no name.`);
   if (twice !== undefined) throw new Failure(`${file.name}, row 0 (header): the column "${twice}" is there twice.`);

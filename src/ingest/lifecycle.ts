@@ -1,71 +1,128 @@
 /**
  * What becomes of every listing on a day (section 3 of the specification).
  *
- * A listing is one spell of a VIN at one owner. The owner's delivery with the VIN keeps it active; a delivery without it makes
- * it missing; a delivery that did not come changes nothing; another owner ends it.
+ * A listing is one spell of a VIN at one owner. Its owner's claim keeps it active; without a claim it is missing, then sold or
+ * ended, as the rules say; another owner's claim ends it. Rows stream from the day before and from today's delivery into the
+ * files: nothing as wide as a listing is kept in between, but what is absent.
  */
-import { all, join, name, type Sql, sql } from "../base/sql.ts";
+import { join, literal, name, type Sql, sql } from "../base/sql.ts";
 import type { Session } from "../lake/duckdb.ts";
 import { tables } from "../lake/layout.ts";
+import { stateOfAbsent } from "./rules.ts";
 
 /** The columns of a listing, in the order of the layout. */
 const columns = Object.keys(tables.snapshots.columns);
 
-/** What a listing's history decides; the rest is as the delivery says. */
-const decided: Readonly<Record<string, Sql>> = {
-  id: sql`coalesce(was.id, md5(concat_ws('|', now.vin, now.dealer_id, strftime(now.observed_at, '%Y-%m-%dT%H:%M:%SZ')))::UUID)`,
-  listed_at: sql`coalesce(was.listed_at, now.observed_at)`,
-  days_seen: sql`coalesce(was.days_seen, 0) + 1`,
-  missing_since: sql`NULL`,
-  sold_date: sql`NULL`,
-  price_history: sql`CASE WHEN was.price <> now.price THEN list_append(was.price_history, struct_pack(
-      changed_at := now.observed_at, miles := now.miles, price_before := was.price, price_after := now.price))
-    ELSE coalesce(was.price_history, []) END`,
-  discount_from_msrp: sql`round(10000.0 * (now.price - now.msrp) / now.msrp) / 10000`,
-};
+/** A listing's columns, those that are named as given, all others from a relation. */
+function listing(from: string, given: Readonly<Record<string, Sql>>): Sql {
+  return join(columns.map((column) => sql`${given[column] ?? name(from, column)} AS ${name(column)}`));
+}
 
-/** Makes `next_active`, `next_missing` and `newly_ended`, rows of listings with their trim, from yesterday's and today's. */
-export async function liveAndDie(session: Session, day: string): Promise<void> {
-  const daysOnMarket = (listedAt: Sql): Sql => sql`greatest(0, ${day}::DATE - (${listedAt})::DATE)`;
-  await session.keep(
+/** Makes `yesterday` (listings that were active or missing) and `yesterday_claimed` (those that some dealer claims), views. */
+export async function showYesterday(session: Session): Promise<void> {
+  const withDealer = (rows: Sql): Sql => sql`SELECT listings.*, dealers.dealer_id FROM (${rows}) AS listings
+    JOIN lake_dealers AS dealers USING (dealer_key)`;
+  await session.show(
     "yesterday",
-    sql`SELECT listings.*, dealers.dealer_id
-        FROM (SELECT *, false AS was_missing FROM lake_active UNION ALL BY NAME SELECT *, true AS was_missing FROM lake_missing) AS listings
-        JOIN lake_dealers AS dealers USING (dealer_key)`,
+    withDealer(
+      sql`SELECT *, false AS was_missing FROM lake_active UNION ALL BY NAME SELECT *, true AS was_missing FROM lake_missing`,
+    ),
   );
-  const today = columns.map((column) => {
-    const value = column === "days_on_market" ? daysOnMarket(decided.listed_at ?? sql``) : decided[column];
-    return sql`${value ?? name("now", column)} AS ${name(column)}`;
-  });
-  const carried = columns.map((column) => {
-    if (column === "dealer_key") return sql`dealer_keys.dealer_key`;
-    return column === "days_on_market" ? sql`${daysOnMarket(sql`listed_at`)} AS days_on_market` : name("was", column);
-  });
-  await session.keep(
+  await session.show("yesterday_claimed", withDealer(sql`FROM lake_active UNION ALL BY NAME FROM lake_contenders`));
+  await session.show("yesterday_contending", withDealer(sql`FROM lake_contenders`));
+}
+
+/** Makes `next_active` and `next_contenders`, views of a day's listings and of the claims that are not the owner's. */
+export async function showClaimed(session: Session, day: string): Promise<void> {
+  const today = sql`${literal(day)}::DATE`;
+  const sighted = (isOwner: boolean): Sql => sql`
+    SELECT * FROM vehicles SEMI JOIN (SELECT vin, dealer_id FROM claims_today WHERE sighted_on = ${today} AND is_owner = ${literal(String(isOwner))}) USING (vin, dealer_id)`;
+  const standing = (rows: string, isOwner: boolean): Sql => sql`
+    SELECT known.* EXCLUDE (dealer_key), dealer_keys.dealer_key FROM ${name(rows)} AS known JOIN dealer_keys USING (dealer_id)
+    SEMI JOIN (SELECT vin, dealer_id FROM claims_today WHERE sighted_on < ${today} AND is_owner = ${literal(String(isOwner))}) USING (vin, dealer_id)`;
+  const daysSince = (listedAt: Sql): Sql => sql`greatest(0, ${today} - (${listedAt})::DATE)`;
+  const listedAt = sql`coalesce(was.listed_at, now.observed_at)`;
+  const common = {
+    discount_from_msrp: sql`round(10000.0 * (now.price - now.msrp) / now.msrp) / 10000`,
+    days_seen: sql`coalesce(was.days_seen, 0) + 1`,
+    last_seen: today,
+    missing_since: sql`NULL`,
+    feeds_without: sql`0`,
+    sold_date: sql`NULL`,
+  };
+  const active = {
+    ...common,
+    id: sql`coalesce(was.id, ${newId(sql`now`, sql`now.observed_at`)})`,
+    listed_at: listedAt,
+    days_on_market: daysSince(listedAt),
+    price_history: sql`CASE WHEN was.price <> now.price THEN list_append(was.price_history, struct_pack(
+        changed_at := now.observed_at, miles := now.miles, price_before := was.price, price_after := now.price))
+      ELSE coalesce(was.price_history, []) END`,
+  };
+  const midnight = sql`${literal(`${day} 00:00:00`)}::TIMESTAMP`;
+  const takenOver = {
+    id: newId(sql`known`, midnight),
+    listed_at: midnight,
+    days_on_market: sql`0`,
+    price_history: sql`[]`,
+  };
+  await session.show(
     "next_active",
     sql`
-    SELECT ${join(today)} FROM vehicles AS now LEFT JOIN yesterday AS was ON was.vin = now.vin AND was.dealer_id = now.dealer_id
+    SELECT ${listing("now", active)} FROM (${sighted(true)}) AS now
+    LEFT JOIN (SELECT vin, dealer_id, id, listed_at, price, price_history, days_seen FROM yesterday
+               UNION ALL SELECT vin, dealer_id, NULL, NULL, NULL, NULL, days_seen FROM yesterday_contending) AS was USING (vin, dealer_id)
     UNION ALL
-    SELECT ${join(carried)} FROM yesterday AS was JOIN dealer_keys USING (dealer_id)
-    WHERE NOT was_missing AND ${all([sql`was.vin NOT IN (SELECT vin FROM vehicles)`, notDelivered])}`,
+    SELECT ${listing("known", { days_on_market: daysSince(sql`listed_at`) })} FROM (${standing("yesterday", true)}) AS known WHERE NOT was_missing
+    UNION ALL
+    SELECT ${listing("known", takenOver)} FROM (${standing("yesterday_contending", true)}) AS known`,
   );
-  await session.keep(
-    "next_missing",
+  const unlisted = { id: sql`NULL`, listed_at: sql`NULL`, days_on_market: sql`NULL`, price_history: sql`NULL` };
+  await session.show(
+    "next_contenders",
     sql`
-    SELECT ${join(columns.map((column) => (column === "missing_since" ? sql`coalesce(missing_since, ${day}::DATE) AS missing_since` : name(column))))}
-    FROM yesterday AS was
-    WHERE vin NOT IN (SELECT vin FROM next_active) AND (was_missing OR NOT ${notDelivered})`,
-  );
-  await session.keep(
-    "newly_ended",
-    sql`SELECT ${join(columns.map((column) => name("was", column)))} FROM yesterday AS was
-        JOIN next_active ON next_active.vin = was.vin AND next_active.id <> was.id`,
+    SELECT ${listing("now", { ...common, ...unlisted })} FROM (${sighted(false)}) AS now
+    LEFT JOIN (SELECT vin, dealer_id, days_seen FROM yesterday_contending) AS was USING (vin, dealer_id)
+    UNION ALL
+    SELECT ${listing("known", {})} FROM (${standing("yesterday_contending", false)}) AS known`,
   );
 }
 
-const notDelivered = sql`was.dealer_id NOT IN (SELECT dealer_id FROM delivered)`;
+/** A listing's id: it follows from the VIN, the dealer and the first observation of the spell. */
+function newId(of: Sql, firstObserved: Sql): Sql {
+  return sql`md5(concat_ws('|', ${of}.vin, ${of}.dealer_id, strftime(${firstObserved}, '%Y-%m-%dT%H:%M:%SZ')))::UUID`;
+}
 
-/** The rows of such a table with the trim that the layout sorts them by. */
-export function withTrim(table: string): Sql {
-  return sql`SELECT listings.*, all_builds.trim FROM ${name(table)} AS listings JOIN all_builds USING (build_key)`;
+/**
+ * Makes `absent`: listings that were active or missing and are not their dealer's any more, with the `state` that they are in now:
+ * `missing`, `sold`, `ended`, or `superseded` by another owner's listing.
+ */
+export async function judgeAbsent(session: Session, day: string): Promise<void> {
+  const today = sql`${day}::DATE`;
+  const absent = sql`
+    SELECT was.*, was.feeds_without + if(is_accepted, 1, 0) AS feeds_without_now, coalesce(was.missing_since, ${today}) AS missing_from,
+           owners.dealer_id AS owner
+    FROM yesterday AS was
+    JOIN deliveries_today AS deliveries USING (dealer_id)
+    LEFT JOIN (SELECT vin, dealer_id FROM claims_today WHERE is_owner) AS owners USING (vin)
+    WHERE owners.dealer_id IS DISTINCT FROM was.dealer_id`;
+  const state = stateOfAbsent({
+    daysAbsent: sql`${today} - last_seen`,
+    feedsWithout: sql`feeds_without_now`,
+    daysSeen: sql`days_seen`,
+    daysMissing: sql`${today} - missing_from`,
+  });
+  await session.keep(
+    "absent_judged",
+    sql`SELECT *, if(owner IS NOT NULL, 'superseded', ${state}) AS state FROM (${absent})`,
+  );
+  const isSold = sql`state = 'sold'`;
+  const given = {
+    missing_since: sql`missing_from`,
+    feeds_without: sql`feeds_without_now`,
+    sold_date: sql`CASE WHEN ${isSold} THEN last_seen + 1 END`,
+    days_on_market: sql`CASE WHEN ${isSold} THEN greatest(0, last_seen + 1 - listed_at::DATE) ELSE days_on_market END`,
+  };
+  await session.keep("absent", sql`SELECT ${listing("was", given)}, state FROM absent_judged AS was`);
+  await session.drop("absent_judged");
 }

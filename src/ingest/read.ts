@@ -33,7 +33,7 @@ export async function readDelivery(
       try {
         await take(table, rows);
       } catch (thrown) {
-        throw await explained(session, file, source.columns, thrown);
+        throw await explained(file, source.columns, thrown);
       }
     }
   }
@@ -46,6 +46,7 @@ type Part = readonly [FeedTable, Sql];
 function ownRows(file: FeedFile, { columns, rows }: Source): Part {
   for (const column of feed[file.table].required) {
     if (columns.includes(column)) continue;
+    if (columns.length === 0) throw new Failure(`${file.name}: the file is empty.`);
     throw new Failure(`${file.name}, row 0 (header): the column "${column}" is missing; it has ${columns.join(", ")}.`);
   }
   return [file.table, fieldsOf(file, file.table, rows, (field) => (columns.includes(field) ? name(field) : undefined))];

@@ -55,7 +55,7 @@ export async function spell(session: Session, { attribute, inUse, inLake }: Voca
     ), chosen AS (
       SELECT DISTINCT ON (key) key, spelling FROM candidates ORDER BY key, rank, n DESC, spelling
     )
-    SELECT used.value AS as_written, nullif(chosen.spelling, '') AS spelling FROM used JOIN chosen ON chosen.key = ${key(sql`used.spelling`)}`,
+    SELECT used.value AS as_written, if(chosen.key = '', NULL, chosen.spelling) AS spelling FROM used JOIN chosen ON chosen.key = ${key(sql`used.spelling`)}`,
   );
 }
 

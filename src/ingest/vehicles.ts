@@ -1,4 +1,4 @@
-/** What today's delivery says of each VIN at its owner, in the row shape of listings. */
+/** What today's delivery says of each VIN at each dealer that has it, in the row shape of listings. */
 import { all, join, literal, name, type Sql, sql, type } from "../base/sql.ts";
 import type { Session } from "../lake/duckdb.ts";
 import { keywordBits } from "../lake/layout.ts";
@@ -7,11 +7,11 @@ import { isBuildOf } from "./star.ts";
 
 const colors = ["exterior_color", "interior_color"] as const;
 
-/** Makes `vehicles`: one row for each VIN sighted today at its owner, all of a listing but what its history decides. */
+/** Makes `vehicles`, a view: a row for each claim sighted today, with all of a listing but what its history decides. */
 export async function describeVehicles(session: Session, day: string): Promise<void> {
   for (const color of colors) await spellColor(session, color);
-  const observedAt = sql`coalesce(inventory.observed_at, ${`${day} 00:00:00`}::TIMESTAMP)`;
-  await session.keep(
+  const observedAt = sql`coalesce(inventory.observed_at, ${literal(`${day} 00:00:00`)}::TIMESTAMP)`;
+  await session.show(
     "vehicles",
     sql`
     SELECT inventory.vin, inventory.dealer_id, build_key, dealer_key, build_keys.make_spelled AS make,
@@ -22,12 +22,11 @@ export async function describeVehicles(session: Session, day: string): Promise<v
            coalesce(photo_urls, []) AS photo_urls, coalesce(window_sticker_verified, false) AS window_sticker_verified,
            coalesce(keys_of_features.keys, []) AS features, coalesce(keys_of_options_packages.keys, []) AS options_packages,
            ${keywordMask(sql`coalesce(inventory.keywords, [])`)} AS keywords, ${pricing()} AS pricing,
-           date_trunc('second', ${observedAt}) AS observed_at, greatest(${observedAt}, delivered.delivered_at) AS last_checked_at
+           date_trunc('second', ${observedAt}) AS observed_at, greatest(${observedAt}, deliveries.delivered_at) AS last_checked_at
     FROM parsed_inventory AS inventory
-    JOIN claims_today AS claims ON claims.is_owner AND claims.vin = inventory.vin AND claims.dealer_id = inventory.dealer_id
     JOIN build_keys ON ${isBuildOf(sql`inventory`)}
     JOIN dealer_keys ON dealer_keys.dealer_id = inventory.dealer_id
-    JOIN delivered ON delivered.dealer_id = inventory.dealer_id
+    JOIN deliveries_today AS deliveries ON deliveries.dealer_id = inventory.dealer_id
     LEFT JOIN options_total ON options_total.make = inventory.make AND options_total.list = inventory.options_packages
     LEFT JOIN keys_of_features ON keys_of_features.list = inventory.features
     LEFT JOIN keys_of_options_packages ON keys_of_options_packages.list = inventory.options_packages

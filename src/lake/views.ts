@@ -108,7 +108,7 @@ export function flat(facts: Sql, more: readonly Sql[] = []): Sql {
  * and `ended` with their partition's value), the dimensions, and what the lifecycle kept.
  */
 export function viewsOf({ tables: files, as_of }: Manifest, folder: string): readonly Sql[] {
-  const listings: readonly TableName[] = ["snapshots", "missing", "sold", "ended"];
+  const listings: readonly TableName[] = ["snapshots", "missing", "sold", "ended", "contenders"];
   const plain = tableNames.filter((table) => !listings.includes(table));
   const view = (of: string, query: Sql): Sql => sql`CREATE OR REPLACE VIEW ${name(of)} AS ${query}`;
   return [

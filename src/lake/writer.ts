@@ -5,7 +5,7 @@
  * leaves the old version or the new one, whole; what it leaves behind besides, the next writer removes.
  */
 import { readdir, rm, stat } from "node:fs/promises";
-import { dirname, join as joinPath, relative } from "node:path";
+import { dirname, join as joinPath, relative, resolve } from "node:path";
 import { Failure, messageOf } from "../base/failure.ts";
 import { makeFolder, replaceFile, sha256Of, sync } from "../base/files.ts";
 import { integerIn, isObject, type Row } from "../base/json.ts";
@@ -27,7 +27,12 @@ import { viewsOf } from "./views.ts";
 export interface Writer {
   readonly lake: string;
   readonly session: Session;
+  /** The greatest sequence of each day that some file is named after: names are not used twice. */
+  readonly sequences: ReadonlyMap<string, number>;
 }
+
+/** The lakes that this process is writing: the kernel's lock is per process. */
+const beingWritten = new Set<string>();
 
 /** Runs some work as the lake's only writer, on a database that spills into the lake's own folder. */
 export async function writing<T>(
@@ -35,17 +40,24 @@ export async function writing<T>(
   options: DatabaseOptions,
   work: (writer: Writer) => Promise<T>,
 ): Promise<T> {
+  const folder = resolve(lake);
+  if (beingWritten.has(folder)) throw new Failure(`${lake} is being written by this process already.`);
+  beingWritten.add(folder);
   await makeFolder(joinPath(lake, "versions"));
   const database = await Database.open({ ...options, temporaryFolder: joinPath(lake, "spill") });
   try {
     return await database.using(async (session) => {
       await lock(session, lake);
-      await removeOrphans(lake);
-      return work({ lake, session });
+      const kept = await removeOrphans(lake);
+      try {
+        return await work({ lake, session, sequences: sequencesIn(kept) });
+      } finally {
+        await rm(joinPath(lake, "spill"), { recursive: true, force: true });
+      }
     });
   } finally {
     database.close();
-    await rm(joinPath(lake, "spill"), { recursive: true, force: true });
+    beingWritten.delete(folder);
   }
 }
 
@@ -54,17 +66,20 @@ export async function writing<T>(
  * ends, however it ends.
  */
 async function lock(session: Session, lake: string): Promise<void> {
+  const path = joinPath(lake, "writer.lock");
+  const take = (): Promise<void> => session.run(sql`ATTACH ${literal(path)} AS writer_lock`);
   try {
-    await session.run(sql`ATTACH ${literal(joinPath(lake, "writer.lock"))} AS writer_lock`);
+    await take();
   } catch (thrown) {
     const holder = /PID (\d+)/.exec(messageOf(thrown))?.[1];
-    if (holder === undefined) throw thrown;
-    throw new Failure(`${lake} is being written by process ${holder}; one writer at a time.`);
+    if (holder !== undefined) throw new Failure(`${lake} is being written by process ${holder}; one writer at a time.`);
+    await rm(path, { force: true });
+    await take();
   }
 }
 
 /** Removes what a writer that was killed left behind: files and manifests that the published version does not lead to. */
-async function removeOrphans(lake: string): Promise<void> {
+async function removeOrphans(lake: string): Promise<ReadonlySet<string>> {
   const kept = new Set<string>();
   for (let at = await currentManifest(lake); at !== undefined; ) {
     kept.add(relative(lake, manifestPath(lake, at.version)));
@@ -78,6 +93,16 @@ async function removeOrphans(lake: string): Promise<void> {
   for (const entry of await readdir(lake, { recursive: true })) {
     if (isWritten.test(entry) && !kept.has(entry)) await rm(joinPath(lake, entry), { force: true });
   }
+  return kept;
+}
+
+function sequencesIn(paths: Iterable<string>): ReadonlyMap<string, number> {
+  const sequences = new Map<string, number>();
+  for (const path of paths) {
+    const [, day = "", sequence = "0"] = /(\d{4}-\d{2}-\d{2})\.(\d+)\.\w+$/.exec(path) ?? [];
+    sequences.set(day, Math.max(sequences.get(day) ?? 0, Number(sequence)));
+  }
+  return sequences;
 }
 
 const viewsPath = (lake: string, version: string): string => joinPath(lake, "versions", `${version}.sql`);
@@ -136,8 +161,8 @@ export async function publish(lake: string, manifest: Manifest): Promise<void> {
 }
 
 /** The manifest that comes after another, for a day, with nothing changed yet. */
-export function nextManifest(previous: Manifest | undefined, day: string): Manifest {
-  const sequence = previous?.as_of === day ? previous.sequence + 1 : 1;
+export function nextManifest({ sequences }: Writer, previous: Manifest | undefined, day: string): Manifest {
+  const sequence = 1 + (sequences.get(day) ?? 0);
   return {
     format: 1,
     version: `${day}.${sequence}`,

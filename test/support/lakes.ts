@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { after } from "node:test";
 import type { Row } from "../../src/base/json.ts";
 import { projectPath } from "../../src/base/project.ts";
+import type { Account } from "../../src/ingest/account.ts";
 import { deliveriesAt } from "../../src/ingest/delivery.ts";
-import { type Account, type IngestOptions, ingest } from "../../src/ingest/ingest.ts";
+import { type IngestOptions, ingest } from "../../src/ingest/ingest.ts";
 import { openForAnalysts } from "../../src/lake/analysts.ts";
 
 /** What a folder can be tied to: a test, or a whole file's `after`. */

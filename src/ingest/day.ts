@@ -1,0 +1,111 @@
+/**
+ * One day, from its feeds to its files.
+ *
+ * Reading, judging, attributing and writing are set-based SQL over temporary tables; each step's module says which tables it
+ * makes. Nothing here publishes.
+ */
+import { integerIn } from "../base/json.ts";
+import { sql } from "../base/sql.ts";
+import type { Session } from "../lake/duckdb.ts";
+import { type Keyed, type Manifest, noFiles } from "../lake/manifest.ts";
+import { filesIn, rowsOfFiles } from "../lake/views.ts";
+import type { Writer } from "../lake/writer.ts";
+import { type Account, accountOf } from "./account.ts";
+import { writeAdditions } from "./additions.ts";
+import { attributeClaims } from "./attribute.ts";
+import { keyDealers } from "./dealers.ts";
+import { judgeDeliveries } from "./deliveries.ts";
+import type { Delivery } from "./delivery.ts";
+import { judgeAbsent, showClaimed, showYesterday } from "./lifecycle.ts";
+import type { Mapping } from "./mapping.ts";
+import { beginParsing, endParsing, parseRows } from "./parse.ts";
+import { readDelivery } from "./read.ts";
+import { loadReference } from "./spellings.ts";
+import { greatestKeys, keyBuilds, keyOptions, keyTokens } from "./star.ts";
+import { describeVehicles } from "./vehicles.ts";
+
+/** Told as each step of a day begins: its number, how many there are, and what it does. */
+export type OnStep = (day: string, step: number, steps: number, what: string) => void;
+
+/** Writes the files of a day on top of the version before, and gives its manifest with what came of the delivery. */
+export async function writeDay(
+  writer: Writer,
+  before: Manifest | undefined,
+  next: Manifest,
+  delivery: Delivery,
+  { mapping, onStep }: { readonly mapping?: Mapping; readonly onStep?: OnStep },
+): Promise<{ readonly manifest: Manifest; readonly account: Account }> {
+  const { lake, session } = writer;
+  const { day } = delivery;
+  let remarks: readonly string[] = [];
+  let rows = 0;
+  let files = next.tables;
+  const steps: readonly (readonly [what: string, work: () => Promise<void>])[] = [
+    [
+      "reads the files",
+      async () => {
+        await showLake(session, lake, before);
+        await beginParsing(session, day);
+        remarks = await readDelivery(session, delivery, mapping, (table, read) => parseRows(session, table, read, day));
+        rows = integerIn(await session.row(sql`SELECT count(*)::INTEGER AS n FROM parsed_inventory`), "n");
+        await endParsing(session);
+      },
+    ],
+    [
+      "normalises",
+      async () => {
+        await loadReference(session);
+        await keyDealers(session, next.keys.dealers);
+        await keyBuilds(session, next.keys.builds);
+        await keyTokens(session, next.keys.tokens);
+        await keyOptions(session, next.keys.options);
+      },
+    ],
+    [
+      "attributes each VIN to its owner",
+      async () => {
+        await showYesterday(session);
+        await judgeDeliveries(session, day);
+        await attributeClaims(session, day);
+      },
+    ],
+    [
+      "decides what lives and what ends",
+      async () => {
+        await describeVehicles(session, day);
+        await showClaimed(session, day);
+        await judgeAbsent(session, day);
+      },
+    ],
+    [
+      "writes the files",
+      async () => {
+        files = await writeAdditions(writer, next);
+      },
+    ],
+  ];
+  for (const [index, [what, work]] of steps.entries()) {
+    onStep?.(day, index + 1, steps.length, what);
+    await work();
+  }
+  const manifest = { ...next, keys: await greatestKeys(session, next.keys), tables: files };
+  const active = filesIn(files, "snapshots", day).reduce((sum, file) => sum + file.rows, 0);
+  return { manifest, account: await accountOf(session, { day, version: next.version, rows, active, remarks }) };
+}
+
+/** The version before as `lake_<table>`: dimensions whole, what belongs to a day as of the last one. */
+async function showLake(session: Session, lake: string, before: Manifest | undefined): Promise<void> {
+  const files = before?.tables ?? noFiles;
+  const whole: readonly Keyed[] = ["builds", "dealers", "tokens", "options"];
+  for (const table of whole) await session.keep(`lake_${table}`, rowsOfFiles(table, files[table], lake));
+  const ofLastDay = {
+    lake_active: "snapshots",
+    lake_missing: "missing",
+    lake_contenders: "contenders",
+    lake_claims: "claims",
+    lake_deliveries: "deliveries",
+  } as const;
+  for (const [view, table] of Object.entries(ofLastDay)) {
+    await session.show(view, rowsOfFiles(table, filesIn(files, table, before?.as_of ?? ""), lake));
+  }
+}
