@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { dealerIdOf, deliver, type FeedRow, type Feeds, vinOf } from "../support/feeds.ts";
+import { ask, lakeOf, temporaryFolder, wholeFile } from "../support/lakes.ts";
+import { casesOf } from "../support/words.ts";
+
+const columns = ["case", "A", "B", "C", "A then", "B then", "C then", "owner", "decided by"] as const;
+
+/**
+ * Three dealers and one VIN, on a day and on the next; A's id is the lowest, C's the highest. A cell says how the VIN is
+ * listed: `listed` is a used car without price or photos, `new` and `franchise` (the dealer sells that make new), `price` and
+ * `photos` say what there is; `without` is a delivery without the VIN, `-` no delivery.
+ */
+const cases = casesOf(
+  columns,
+  `
+  case                                                 | A             | B             | C      | A then  | B then        | C then | owner | decided by
+  only one dealer lists it                             | listed        | -             | -      |         |               |        | A     | only claimant
+  a new car belongs to the franchise of its make       | new price     | new franchise | -      |         |               |        | B     | franchise of the make
+  a used car does not                                  | listed price  | listed franchise photos | - |    |               |        | A     | has a price
+  nor does a new car at another make's franchise       | new           | new other franchise price | - |  |               |        | B     | has a price
+  a listing with a price goes before one without       | listed photos | listed price  | -      |         |               |        | B     | has a price
+  of two with a price, the one with photos             | listed price  | listed price photos | - |        |               |        | B     | has photos
+  of two without a price, the one with photos          | listed        | listed photos | -      |         |               |        | B     | has photos
+  all else equal, the lowest dealer id                 | listed price  | listed price  | listed |         |               |        | A     | lowest dealer id
+  of three, what sets the first from the second        | listed        | listed price photos | listed price | |           |        | B     | has photos
+  the current owner keeps it against a better claim    | listed        | -             | -      | listed  | listed price photos | -      | A     | current owner
+  the current owner keeps it against the franchise     | new           | -             | -      | new     | new franchise price | -      | A     | current owner
+  the owner keeps it while its feed does not come      | listed        | -             | -      | -       | listed price photos | -      | A     | current owner
+  an owner alone keeps it while its feed does not come | listed        | -             | -      | -       | -             | -      | A     | only claimant
+  the owner drops it, the other claimant gets it       | listed price  | listed        | -      | without | listed        | -      | B     | only claimant
+  the owner drops it, a newcomer gets it               | listed price  | -             | -      | without | listed        | -      | B     | only claimant
+  the owner drops it, the earliest other claim gets it | listed price  | -             | listed | without | listed        | listed | C     | earliest claim
+  a price counts more than an earlier claim            | listed price  | -             | listed | without | listed price  | listed | B     | has a price
+  a claim stands while its dealer's feed does not come | listed price  | listed        | -      | without | -             | listed | B     | earliest claim
+`,
+);
+
+const letters = ["A", "B", "C"] as const;
+const dealerOf = (index: number, letter: string): string => dealerIdOf(10 * (index + 1) + "ABC".indexOf(letter));
+
+/** A dealer's other cars, which it always has: a feed without the VIN is then no collapse. */
+const otherCar = (index: number, letter: string): number => 1000 + 10 * (10 * index + "ABC".indexOf(letter));
+
+/** The feeds of one of the two days, all cases side by side: each has a VIN and three dealers of its own. */
+function feedsOf(cellOf: (of: (typeof cases)[number], letter: (typeof letters)[number]) => string): Feeds {
+  const feeds = { dealers: [] as FeedRow[], inventory: [] as FeedRow[], deliveries: [] as FeedRow[] };
+  for (const [index, of] of cases.entries()) {
+    for (const letter of letters) {
+      const [dealer_id, cell] = [dealerOf(index, letter), cellOf(of, letter)];
+      const [first, second] = [of[letter], of[`${letter} then`]].map((words) => words.includes("franchise"));
+      const make = `${of.A} ${of.B}`.includes("other franchise") ? "Honda" : "Toyota";
+      feeds.dealers.push({ dealer_id, name: `${letter} of case ${index}`, makes: first || second ? make : "" });
+      if (cell === "" || cell === "-") continue;
+      feeds.deliveries.push({ dealer_id });
+      for (const other of [1, 2, 3])
+        feeds.inventory.push({ vin: vinOf(otherCar(index, letter) + other), dealer_id, make: "toyota" });
+      if (cell === "without") continue;
+      feeds.inventory.push({
+        vin: vinOf(index),
+        dealer_id,
+        inventory_type: cell.includes("new") ? "new" : "used",
+        make: "toyota",
+        price: cell.includes("price") ? 20_000 + index : "",
+        photo_urls: cell.includes("photos") ? `https://images.example/${index}.jpg` : "",
+      });
+    }
+  }
+  return feeds;
+}
+
+const folder = await temporaryFolder(wholeFile);
+await deliver(
+  folder,
+  "2026-03-01",
+  feedsOf((of, letter) => of[letter]),
+);
+await deliver(
+  folder,
+  "2026-03-02",
+  feedsOf((of, letter) => of[`${letter} then`]),
+);
+const { lake } = await lakeOf(wholeFile, folder);
+const claims = await ask(
+  lake,
+  `SELECT strftime(claim_date::DATE, '%Y-%m-%d') AS day, * FROM read_parquet('${lake}/claims/*/*.parquet', hive_partitioning = true)
+   ORDER BY day, vin, dealer_id`,
+);
+
+for (const [index, of] of cases.entries()) {
+  test(`${of.case}: ${of.owner}, by the rule "${of["decided by"]}"`, () => {
+    const isOneDay = letters.every((letter) => of[`${letter} then`] === "");
+    const day = isOneDay ? "2026-03-01" : "2026-03-02";
+    const ofVin = claims.filter((claim) => claim.vin === vinOf(index) && claim.day === day);
+    const owners = ofVin.filter(({ is_owner }) => is_owner === true);
+    assert.deepEqual(
+      owners.map(({ dealer_id, decided_by }) => ({ dealer_id, decided_by })),
+      [{ dealer_id: dealerOf(index, of.owner), decided_by: of["decided by"] }],
+    );
+    assert.deepEqual(
+      [...new Set(ofVin.map(({ decided_by }) => decided_by))],
+      [of["decided by"]],
+      "said of every claim",
+    );
+  });
+}
+
+test("every claim is kept, also of those that do not get the car", () => {
+  const listed = cases.flatMap((of, index) =>
+    letters.filter((letter) => !["", "-", "without"].includes(of[letter])).map((letter) => [index, letter] as const),
+  );
+  assert.deepEqual(
+    claims
+      .filter(({ day, vin }) => day === "2026-03-01" && String(vin) < vinOf(otherCar(0, "A")))
+      .map(({ vin, dealer_id }) => `${vin} ${dealer_id}`)
+      .sort(),
+    listed.map(([index, letter]) => `${vinOf(index)} ${dealerOf(index, letter)}`).sort(),
+  );
+});
+
+test("a claim dates from the first day of its dealer's listing, and says when it was last sighted", () => {
+  const index = cases.findIndex(({ case: it }) => it === "the owner keeps it while its feed does not come");
+  const ofVin = claims.filter((claim) => claim.vin === vinOf(index) && claim.day === "2026-03-02");
+  assert.deepEqual(
+    ofVin.map(({ dealer_id, claimed_since, sighted_on }) => ({ dealer_id, claimed_since, sighted_on })),
+    [
+      { dealer_id: dealerOf(index, "A"), claimed_since: "2026-03-01", sighted_on: "2026-03-01" },
+      { dealer_id: dealerOf(index, "B"), claimed_since: "2026-03-02", sighted_on: "2026-03-02" },
+    ],
+  );
+});
+
+test("no VIN is active twice, and every active listing is at its owner", async () => {
+  const elsewhere = await ask(
+    lake,
+    `SELECT active.vin FROM active LEFT JOIN read_parquet('${lake}/claims/claim_date=2026-03-02/*.parquet') AS claims
+       ON claims.vin = active.vin AND claims.dealer_id = active.dealer_id AND is_owner WHERE claims.vin IS NULL
+     UNION ALL SELECT vin FROM active GROUP BY vin HAVING count(*) > 1`,
+  );
+  assert.deepEqual(elsewhere, []);
+});

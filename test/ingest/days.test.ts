@@ -1,0 +1,230 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { integerIn, type Row } from "../../src/base/json.ts";
+import { currentManifest, readManifest } from "../../src/lake/manifest.ts";
+import { contentsOf } from "../support/contents.ts";
+import { dealerIdOf, deliver, type FeedRow, type Feeds, vinOf } from "../support/feeds.ts";
+import { ask, ingestPath, lakeOf, temporaryFolder, wholeFile } from "../support/lakes.ts";
+
+const [north, south, east] = [dealerIdOf(1), dealerIdOf(2), dealerIdOf(3)];
+const days = ["2026-03-01", "2026-03-02", "2026-03-03"] as const;
+const cars = {
+  stays: vinOf(1),
+  pauses: vinOf(2),
+  leaves: vinOf(3),
+  moves: vinOf(4),
+  isSilent: vinOf(5),
+  losesItsPrice: vinOf(7),
+  atSouth: vinOf(8),
+  comesLater: vinOf(9),
+};
+
+const car = (vin: string, dealer_id: string, more: FeedRow = {}): FeedRow => ({
+  vin,
+  dealer_id,
+  year: 2024,
+  make: "Honda",
+  model: "Civic",
+  trim: "LX",
+  price: 20_000,
+  miles: 1_000,
+  ...more,
+});
+
+const dealers = [
+  { dealer_id: north, name: "North", city: "Boise", phone: "(208) 555-0101" },
+  { dealer_id: south, name: "South", city: "Tampa", phone: "(813) 555-0102" },
+  { dealer_id: east, name: "East", city: "Newark", phone: "(973) 555-0103" },
+];
+
+const others = [20, 21, 22].map((n) => car(vinOf(n), north));
+
+/** North and South deliver every day, East on the first alone; on the second South and East have other telephones. */
+const feeds: readonly Feeds[] = [
+  {
+    dealers,
+    inventory: [
+      ...others,
+      car(cars.stays, north),
+      ...[cars.pauses, cars.leaves, cars.moves, cars.losesItsPrice].map((vin) => car(vin, north)),
+      car(cars.isSilent, east),
+      car(cars.atSouth, south),
+    ],
+  },
+  {
+    dealers: dealers.slice(1).map((dealer) => ({ ...dealer, phone: `${dealer.phone.slice(0, 10)}9999` })),
+    inventory: [
+      ...others,
+      car(cars.stays, north, { price: 19_000, miles: 1_200, observed_at: "2026-03-02T09:30:00Z" }),
+      car(cars.losesItsPrice, north, { price: "" }),
+      car(cars.moves, south, { price: 18_500 }),
+      car(cars.atSouth, south),
+    ],
+  },
+  {
+    inventory: [
+      ...others,
+      car(cars.stays, north, { price: 19_500, miles: 1_300 }),
+      car(cars.pauses, north),
+      car(cars.losesItsPrice, north, { price: 17_000 }),
+      car(cars.moves, south, { price: 18_500 }),
+      car(cars.atSouth, south),
+      car(cars.comesLater, south, { trim: "EX", features: "sunroof" }),
+    ],
+  },
+];
+
+const folder = await temporaryFolder(wholeFile);
+for (const [index, day] of days.entries()) await deliver(folder, day, feeds[index] ?? {});
+const { lake } = await lakeOf(wholeFile, folder, { day: days[0] });
+const filesOfFirstDay = await contentsOf(lake);
+for (const day of days.slice(1)) await ingestPath(lake, folder, { day });
+
+const snapshots = await ask(lake, "FROM snapshots ORDER BY snapshot_date, vin");
+const missing = await ask(lake, "FROM missing ORDER BY as_of, vin");
+const ended = await ask(lake, "FROM ended ORDER BY vin");
+
+/** The listing of a VIN on each of the three days; undefined where it is not active. */
+const spellOf = (vin: string): readonly (Row | undefined)[] =>
+  days.map((day) => snapshots.find((listing) => listing.vin === vin && listing.snapshot_date === day));
+
+const missingOf = (vin: string): readonly Row[] => missing.filter((listing) => listing.vin === vin);
+
+test("a listing keeps its id and its first day while it is listed", () => {
+  const spell = spellOf(cars.stays);
+  assert.match(String(spell[0]?.id), /^[0-9a-f]{32}$/);
+  assert.deepEqual(
+    spell.map((listing) => [listing?.id, listing?.listed_at, listing?.days_on_market]),
+    [0, 1, 2].map((age) => [spell[0]?.id, "2026-03-01 00:00:00", age]),
+  );
+});
+
+test("a change of price is appended to the history, with the miles and the time of the observation", () => {
+  const [first, second, third] = spellOf(cars.stays).map((listing) => listing?.price_history);
+  const cut = { changed_at: "2026-03-02 09:30:00", miles: 1_200, price_before: 20_000, price_after: 19_000 };
+  const rise = { changed_at: "2026-03-03 00:00:00", miles: 1_300, price_before: 19_000, price_after: 19_500 };
+  assert.deepEqual([first, second, third], [[], [cut], [cut, rise]]);
+});
+
+test("a price that becomes unknown, or known, is no change of price", () => {
+  const spell = spellOf(cars.losesItsPrice);
+  assert.deepEqual(
+    spell.map((listing) => [listing?.price, listing?.price_history]),
+    [
+      [20_000, []],
+      [null, []],
+      [17_000, []],
+    ],
+  );
+});
+
+test("a car that its owner delivers without is missing, since that day", () => {
+  assert.deepEqual(spellOf(cars.leaves).slice(1), [undefined, undefined]);
+  assert.deepEqual(
+    missingOf(cars.leaves).map(({ as_of, missing_since }) => [as_of, missing_since]),
+    [
+      [days[1], days[1]],
+      [days[2], days[1]],
+    ],
+  );
+});
+
+test("a missing car keeps its last known row", () => {
+  const [active] = spellOf(cars.leaves);
+  for (const { id, price, miles, listed_at, last_checked_at } of missingOf(cars.leaves)) {
+    assert.deepEqual(
+      { id, price, miles, listed_at, last_checked_at },
+      {
+        id: active?.id,
+        price: active?.price,
+        miles: active?.miles,
+        listed_at: active?.listed_at,
+        last_checked_at: active?.last_checked_at,
+      },
+    );
+  }
+});
+
+test("a car that is back from missing is the same listing as before", () => {
+  const [before, during, after] = spellOf(cars.pauses);
+  assert.equal(during, undefined);
+  assert.deepEqual(
+    missingOf(cars.pauses).map(({ as_of }) => as_of),
+    [days[1]],
+  );
+  assert.deepEqual(
+    [after?.id, after?.listed_at, after?.missing_since, after?.days_on_market, after?.days_seen],
+    [before?.id, before?.listed_at, null, 2, 2],
+  );
+});
+
+test("a dealer that does not deliver keeps its listings, and they age", () => {
+  const spell = spellOf(cars.isSilent);
+  assert.deepEqual(
+    spell.map((listing) => [listing?.id, listing?.days_on_market, listing?.days_seen, listing?.last_checked_at]),
+    [0, 1, 2].map((age) => [spell[0]?.id, age, 1, "2026-03-01 00:00:00"]),
+  );
+  assert.deepEqual(missingOf(cars.isSilent), []);
+});
+
+test("another owner is another listing, and the one before has ended without a sale", () => {
+  const [before, after, later] = spellOf(cars.moves);
+  assert.deepEqual([before?.dealer_id, after?.dealer_id], [north, south]);
+  assert.notEqual(after?.id, before?.id);
+  assert.equal(later?.id, after?.id);
+  assert.deepEqual([after?.listed_at, after?.days_on_market, after?.price_history], ["2026-03-02 00:00:00", 0, []]);
+  assert.deepEqual(
+    ended.map(({ id, vin, dealer_id, price, sold_date, ended_month }) => [
+      ...[id, vin, dealer_id, price, sold_date],
+      String(ended_month).slice(0, 7),
+    ]),
+    [[before?.id, cars.moves, north, 20_000, null, "2026-03"]],
+  );
+  assert.deepEqual(missingOf(cars.moves), []);
+});
+
+test("a dealer of which something changed has a new row, and its listings point to it", async () => {
+  const rows = await ask(lake, "SELECT dealer_key, dealer_id, phone FROM dealers ORDER BY dealer_key");
+  assert.deepEqual(
+    rows.map(({ dealer_key, dealer_id, phone }) => [dealer_key, dealer_id, phone]),
+    [
+      [1, north, "(208) 555-0101"],
+      [2, south, "(813) 555-0102"],
+      [3, east, "(973) 555-0103"],
+      [4, south, "(813) 555-9999"],
+      [5, east, "(973) 555-9999"],
+    ],
+  );
+  const keys = await keysByDay("dealer_key");
+  assert.deepEqual(keys(days[0], cars.atSouth), 2);
+  assert.deepEqual([keys(days[1], cars.atSouth), keys(days[2], cars.atSouth)], [4, 4]);
+  assert.deepEqual([keys(days[1], cars.isSilent), keys(days[2], cars.isSilent)], [5, 5], "also of one that was silent");
+  assert.deepEqual([keys(days[1], cars.stays), keys(days[2], cars.stays)], [1, 1]);
+});
+
+test("keys are given once: what a day wrote stays, and new rows continue", async () => {
+  const now = await contentsOf(lake);
+  for (const [path, content] of Object.entries(filesOfFirstDay)) {
+    if (path !== "CURRENT") assert.equal(now[path], content, path);
+  }
+  assert.deepEqual(await ask(lake, "SELECT build_key, trim FROM builds ORDER BY build_key"), [
+    { build_key: 1, trim: "LX" },
+    { build_key: 2, trim: "EX" },
+  ]);
+  const [first, last] = [await readManifest(lake, `${days[0]}.1`), await currentManifest(lake)];
+  assert.deepEqual(first.keys, { builds: 1, dealers: 3, tokens: 0, options: 0 });
+  assert.deepEqual(last?.keys, { builds: 2, dealers: 5, tokens: 1, options: 0 });
+});
+
+/** A key of the listing of a VIN on a day, as the files have it. */
+async function keysByDay(key: "dealer_key" | "build_key"): Promise<(day: string, vin: string) => number> {
+  const rows = await ask(
+    lake,
+    `SELECT strftime(snapshot_date::DATE, '%Y-%m-%d') AS day, vin, ${key} FROM read_parquet('${lake}/snapshots/*/*.parquet')`,
+  );
+  return (day, vin) =>
+    integerIn(
+      rows.find((row) => row.day === day && row.vin === vin),
+      key,
+    );
+}

@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { join as joined, literal, name, type Sql, sql, type } from "../../src/base/sql.ts";
+import { type FeedTable, type Field, feed, feedTables } from "../../src/ingest/feed.ts";
+import { Database, type Session } from "../../src/lake/duckdb.ts";
+import { lineItemsType } from "../../src/lake/layout.ts";
+import { ask, lakeOf, samplePath, temporaryFolder, wholeFile } from "../support/lakes.ts";
+
+const day = "2026-11-18";
+const delivered = feedTables.filter((table) => table !== "deliveries");
+const csvPath = (table: FeedTable): string => join(samplePath, day, `${table}.csv`);
+
+/** The ways to deliver a table: each writes the sample's CSV in another form into a folder. */
+const forms: Readonly<Record<string, (table: FeedTable, folder: string) => Promise<void>>> = {
+  "csv.gz": async (table, folder) => {
+    await writeFile(join(folder, `${table}.csv.gz`), gzipSync(await readFile(csvPath(table))));
+  },
+  "CSV of a spreadsheet: a byte order mark, CRLF": async (table, folder) => {
+    const text = await readFile(csvPath(table), "utf8");
+    await writeFile(join(folder, `${table}.csv`), `\ufeff${text.replaceAll("\n", "\r\n")}`);
+  },
+  "CSV in upper case, with a name of its own": async (table, folder) => {
+    await writeFile(join(folder, `${table}-2026.CSV`), await readFile(csvPath(table)));
+  },
+  ndjson: (table, folder) => copy(table, jsonValue, join(folder, `${table}.ndjson`), "json"),
+  "ndjson.gz": (table, folder) => copy(table, jsonValue, join(folder, `${table}.ndjson.gz`), "json"),
+  parquet: (table, folder) => copy(table, typedValue, join(folder, `${table}.parquet`), "parquet"),
+};
+
+/** Writes a table of the sample with each column as an expression makes it of the text. */
+async function copy(
+  table: FeedTable,
+  writtenAs: (session: Session, table: FeedTable, column: string, field: Field) => Promise<Sql>,
+  path: string,
+  format: "json" | "parquet",
+): Promise<void> {
+  const database = await Database.open();
+  try {
+    await database.using(async (session) => {
+      await session.keep(table, sql`SELECT * FROM read_csv(${literal(csvPath(table))}, all_varchar = true)`);
+      const header = readFileSync(csvPath(table), "utf8").split("\n")[0]?.split(",") ?? [];
+      const values: Sql[] = [];
+      for (const column of header) {
+        const field = feed[table].properties[column];
+        assert.ok(field !== undefined, column);
+        values.push(sql`${await writtenAs(session, table, column, field)} AS ${name(column)}`);
+      }
+      await session.run(
+        sql`COPY (SELECT ${joined(values)} FROM ${name(table)}) TO ${literal(path)} (FORMAT ${type(format)})`,
+      );
+    });
+  } finally {
+    database.close();
+  }
+}
+
+/** JSON of the field's own type where the text is of it, else the text. */
+async function jsonValue(_session: Session, _table: FeedTable, column: string, field: Field): Promise<Sql> {
+  const text = name(column);
+  if (column === "line_items")
+    return sql`CASE WHEN json_valid(${text}) THEN ${text}::JSON ELSE to_json(${text})::JSON END`;
+  if (field.type === "array") return sql`to_json(string_split(${text}, '|'))`;
+  if (field.type === "string") return sql`to_json(${text})`;
+  return sql`coalesce(to_json(TRY_CAST(${text} AS ${columnTypes[field.type]})), to_json(${text}))`;
+}
+
+const columnTypes = { integer: type("INTEGER"), number: type("DOUBLE"), boolean: type("BOOLEAN") };
+
+/** The column in the field's own type; a column with a value that is not of it stays text, all of it. */
+async function typedValue(session: Session, table: FeedTable, column: string, field: Field): Promise<Sql> {
+  const text = name(column);
+  if (column === "line_items") return sql`TRY_CAST(TRY_CAST(${text} AS JSON) AS ${type(lineItemsType)})`;
+  if (field.type === "array") return sql`string_split(${text}, '|')`;
+  if (field.format === "date-time") return sql`TRY_CAST(${text} AS TIMESTAMPTZ)`;
+  if (field.type === "string") return text;
+  const typed = sql`TRY_CAST(${text} AS ${columnTypes[field.type]})`;
+  const dirty = await session.row(
+    sql`SELECT 1 AS found FROM ${name(table)} WHERE ${text} IS NOT NULL AND ${typed} IS NULL LIMIT 1`,
+  );
+  return dirty === undefined ? typed : text;
+}
+
+const everything = "FROM active ORDER BY vin";
+const asCsv = await lakeOf(wholeFile, samplePath, { day });
+const listings = await ask(asCsv.lake, everything);
+
+for (const [form, write] of Object.entries(forms)) {
+  test(`the same feeds give the same listings: ${form}`, async (t) => {
+    const folder = join(await temporaryFolder(t), day);
+    await mkdir(folder);
+    for (const table of delivered) await write(table, folder);
+    const { lake, accounts } = await lakeOf(t, folder);
+    assert.deepEqual(await ask(lake, everything), listings);
+    const sums = ({ rows, listed, elsewhere, merged, rejected, remarks }: (typeof accounts)[number]) => {
+      return { rows, listed, elsewhere, merged, rejected, remarks };
+    };
+    assert.deepEqual(accounts.map(sums), asCsv.accounts.map(sums));
+  });
+}
+
+test("Parquet columns have the types of their values, and text where a value is in words", async (t) => {
+  const folder = await temporaryFolder(t);
+  await forms.parquet?.("inventory", folder);
+  const types = new Map(
+    (await ask(asCsv.lake, `DESCRIBE FROM '${join(folder, "inventory.parquet")}'`)).map((row) => [
+      row.column_name,
+      row.column_type,
+    ]),
+  );
+  assert.deepEqual(
+    ["price", "cylinders", "features", "observed_at"].map((column) => types.get(column)),
+    ["VARCHAR", "INTEGER", "VARCHAR[]", "TIMESTAMP WITH TIME ZONE"],
+  );
+  assert.match(String(types.get("line_items")), /^STRUCT\(.*\)\[\]$/);
+});
+
+test("an inventory in several files is one inventory", async (t) => {
+  const folder = join(await temporaryFolder(t), day);
+  await mkdir(folder);
+  for (const table of delivered) await writeFile(join(folder, `${table}.csv`), await readFile(csvPath(table)));
+  const [header, ...rows] = (await readFile(csvPath("inventory"), "utf8")).trimEnd().split("\n");
+  await writeFile(join(folder, "inventory.csv"), `${[header, ...rows.slice(0, 100)].join("\n")}\n`);
+  await writeFile(join(folder, "inventory_2.csv.gz"), gzipSync(`${[header, ...rows.slice(100)].join("\n")}\n`));
+  const { lake } = await lakeOf(t, folder);
+  assert.deepEqual(await ask(lake, everything), listings);
+});

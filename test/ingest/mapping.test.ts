@@ -1,0 +1,198 @@
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import type { Row } from "../../src/base/json.ts";
+import { readMapping } from "../../src/ingest/mapping.ts";
+import { vinOf } from "../support/feeds.ts";
+import { ask, lakeOf, temporaryFolder } from "../support/lakes.ts";
+
+interface Foreign {
+  readonly mapping: unknown;
+  readonly csv: string | Uint8Array;
+}
+
+const dealer = { columns: ["seller"], fields: { name: { column: "seller" } } };
+const fields = { vin: { column: "vin" } };
+
+/** Writes a mapping as a file and reads it. */
+async function mappingOf(t: TestContext, mapping: unknown) {
+  const path = join(await temporaryFolder(t), "mapping.json");
+  await writeFile(path, typeof mapping === "string" ? mapping : JSON.stringify(mapping));
+  return readMapping(path);
+}
+
+/** The lake that a foreign CSV gives. */
+async function lakeOfForeign(t: TestContext, { mapping, csv }: Foreign): Promise<string> {
+  const path = join(await temporaryFolder(t), "cars.csv");
+  await writeFile(path, csv);
+  return (await lakeOf(t, path, { day: "2026-03-01", mapping: await mappingOf(t, mapping) })).lake;
+}
+
+/** The listings that a foreign CSV gives, by VIN. */
+async function listingsOf(t: TestContext, foreign: Foreign): Promise<readonly Row[]> {
+  return ask(await lakeOfForeign(t, foreign), "FROM active ORDER BY vin");
+}
+
+const csvOf = (...rows: readonly string[]): string => rows.map((row) => `${row}\n`).join("");
+
+test("a constant fills a field of every row", async (t) => {
+  const listings = await listingsOf(t, {
+    mapping: { fields: { ...fields, inventory_type: { constant: "used" }, make: { constant: "Ford" } }, dealer },
+    csv: csvOf("vin,seller", `${vinOf(1)},North`, `${vinOf(2)},North`),
+  });
+  assert.deepEqual(
+    listings.map(({ inventory_type, make }) => [inventory_type, make]),
+    [
+      ["used", "Ford"],
+      ["used", "Ford"],
+    ],
+  );
+});
+
+test("a template puts columns together, without the blanks around their values", async (t) => {
+  const [listing] = await listingsOf(t, {
+    mapping: {
+      fields: { ...fields, version: { template: "{line} {doors}-door" }, stock_number: { template: "S-{lot}" } },
+      dealer,
+    },
+    csv: csvOf("vin,seller,line,doors,lot", `${vinOf(1)},North, SE ,4,17`),
+  });
+  assert.deepEqual([listing?.version, listing?.stock_number], ["SE 4-door", "S-17"]);
+});
+
+test("a table of values is read in any case; null makes a value unknown, and unnamed values stay", async (t) => {
+  const listings = await listingsOf(t, {
+    mapping: {
+      fields: { ...fields, exterior_color: { column: "paint", values: { rot: "Red", KEINE: null } } },
+      dealer,
+    },
+    csv: csvOf(
+      "vin,seller,paint",
+      ...["rot", " ROT ", "keine", "Teal"].map((paint, n) => `${vinOf(n)},North,${paint}`),
+    ),
+  });
+  assert.deepEqual(
+    listings.map(({ exterior_color }) => exterior_color),
+    ["Red", "Red", null, "Teal"],
+  );
+});
+
+test("a separator of the file's own separates a list's items", async (t) => {
+  const [listing] = await listingsOf(t, {
+    mapping: { fields: { ...fields, features: { column: "extras", separator: ";" } }, dealer },
+    csv: csvOf("vin,seller,extras", `${vinOf(1)},North,sunroof; heated_seats;tow_package`),
+  });
+  assert.deepEqual(listing?.features, ["heated_seats", "sunroof", "tow_package"]);
+});
+
+test("rows that agree in all of the dealer's columns, in any case, are one dealer's", async (t) => {
+  const lake = await lakeOfForeign(t, {
+    mapping: {
+      fields,
+      dealer: {
+        columns: ["seller", "state"],
+        fields: { name: { template: "{seller} of {state}" }, state: { column: "state" } },
+      },
+    },
+    csv: csvOf(
+      "vin,seller,state",
+      `${vinOf(1)},North,Texas`,
+      `${vinOf(2)}, NORTH ,texas`,
+      `${vinOf(3)},North,Ohio`,
+      `${vinOf(4)},,`,
+    ),
+  });
+  assert.deepEqual(await ask(lake, "SELECT vin, dealer_name, state FROM active ORDER BY vin"), [
+    { vin: vinOf(1), dealer_name: "North of Texas", state: "TX" },
+    { vin: vinOf(2), dealer_name: "North of Texas", state: "TX" },
+    { vin: vinOf(3), dealer_name: "North of Ohio", state: "OH" },
+  ]);
+  assert.deepEqual(
+    await ask(lake, `SELECT "row"::INTEGER AS "row", field, outcome, reason FROM rejects WHERE outcome <> 'noted'`),
+    [{ row: 4, field: "dealer_id", outcome: "rejected", reason: "missing" }],
+  );
+});
+
+test("a file may be separated by semicolons and written in latin-1", async (t) => {
+  const lake = await lakeOfForeign(t, {
+    mapping: {
+      delimiter: ";",
+      encoding: "latin-1",
+      fields: { ...fields, trim: { column: "Ausführung" }, price: { column: "Preis" } },
+      dealer: { columns: ["Händler"], fields: { name: { column: "Händler" } } },
+    },
+    csv: Buffer.from(csvOf("vin;Händler;Ausführung;Preis", `${vinOf(1)};Müller;Coupé;12500`), "latin1"),
+  });
+  assert.deepEqual(await ask(lake, "SELECT trim, price, dealer_name FROM active"), [
+    { trim: "Coupé", price: 12_500, dealer_name: "Müller" },
+  ]);
+});
+
+test("a file may be written in UTF-16", async (t) => {
+  const lake = await lakeOfForeign(t, {
+    mapping: { encoding: "utf-16", fields: { ...fields, trim: { column: "trim" } }, dealer },
+    csv: Buffer.from(`\ufeff${csvOf("vin,seller,trim", `${vinOf(1)},Müller,Coupé`)}`, "utf16le"),
+  });
+  assert.deepEqual(await ask(lake, "SELECT trim, dealer_name FROM active"), [{ trim: "Coupé", dealer_name: "Müller" }]);
+});
+
+/** Mappings that are refused before any file is read, and what is said of them. */
+const refused: Readonly<Record<string, readonly [mapping: unknown, said: RegExp]>> = {
+  "a field that no inventory has": [
+    { fields: { ...fields, colour: { column: "colour" } }, dealer },
+    /the inventory feed has no field "colour"; allowed are vin, dealer_id, /,
+  ],
+  "a field that no dealer has": [
+    { fields, dealer: { ...dealer, fields: { ...dealer.fields, owner: { column: "seller" } } } },
+    /the dealers feed has no field "owner"; allowed are dealer_id, name, /,
+  ],
+  "a dealer's rule of a column that does not tell dealers apart": [
+    { fields, dealer: { ...dealer, fields: { ...dealer.fields, city: { column: "town" } } } },
+    /dealer\.fields\.city uses the column "town", .*allowed are seller/,
+  ],
+  "a dealer's template of such a column": [
+    { fields, dealer: { ...dealer, fields: { name: { template: "{seller} in {town}" } } } },
+    /dealer\.fields\.name uses the column "town"/,
+  ],
+  "a rule of two sources": [
+    { fields: { vin: { column: "vin", constant: "x" } }, dealer },
+    /fields\.vin must match exactly/,
+  ],
+  "a rule of no source": [{ fields: { vin: { values: {} } }, dealer }, /fields\.vin must /],
+  "a dealer id, which follows from the dealer's columns": [
+    { fields: { ...fields, dealer_id: { column: "seller" } }, dealer },
+    /fields .*property name/,
+  ],
+  "a dealer without a name": [{ fields, dealer: { columns: ["seller"], fields: {} } }, /dealer\.fields .*'name'/],
+  "a key that mappings do not have": [{ fields, dealer, separator: ";" }, /must NOT have additional .*\(separator\)/],
+  "an encoding that cannot be read": [{ encoding: "ebcdic", fields, dealer }, /encoding .*"utf-8","utf-16","latin-1"/],
+  "no JSON": ["fields: vin", /mapping\.json: not a mapping file: /],
+  "a list": [[], /mapping\.json: must be object/],
+};
+
+for (const [what, [mapping, said]] of Object.entries(refused)) {
+  test(`a mapping is refused: ${what}`, async (t) => {
+    await assert.rejects(mappingOf(t, mapping), { name: "Failure", message: said });
+  });
+}
+
+test("a mapping is refused: a file that is not there", async () => {
+  await assert.rejects(readMapping("/nowhere/mapping.json"), { name: "Failure", message: /no such mapping file/ });
+});
+
+test("a mapping that reads a column which the file lacks is refused, and says what the file has", async (t) => {
+  const csv = csvOf("vin,seller,preis", `${vinOf(1)},North,1`);
+  const wanting = [
+    { fields: { ...fields, price: { column: "price" } }, dealer },
+    { fields: { ...fields, price: { template: "{price}00" } }, dealer },
+    { fields, dealer: { columns: ["seller", "price"], fields: dealer.fields } },
+  ];
+  for (const mapping of wanting) {
+    await assert.rejects(lakeOfForeign(t, { mapping, csv }), {
+      name: "Failure",
+      message:
+        /^cars\.csv, row 0 \(header\): the mapping does not fit: .*"price", which the file lacks; it has vin, seller, preis/,
+    });
+  }
+});

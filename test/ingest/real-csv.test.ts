@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { parse } from "csv-parse/sync";
+import { projectPath } from "../../src/base/project.ts";
+import type { Account } from "../../src/ingest/account.ts";
+import { readMapping } from "../../src/ingest/mapping.ts";
+import { ask, lakeOf, wholeFile } from "../support/lakes.ts";
+
+type Auctioned = Readonly<
+  Record<
+    "price" | "brand" | "model" | "year" | "title_status" | "mileage" | "vin" | "lot" | "state" | "country",
+    string
+  >
+>;
+
+const path = projectPath("../shared/data/real/usa_cars.csv");
+const skip = existsSync(path) ? false : `${path} is not there`;
+const mapping = await readMapping(projectPath("data/mappings/usa_cars.json"));
+const cars: readonly Auctioned[] = skip ? [] : parse(readFileSync(path, "utf8"), { columns: true, trim: true });
+const { lake, accounts } = skip
+  ? { lake: "", accounts: [] as readonly Account[] }
+  : await lakeOf(wholeFile, path, { mapping });
+
+const carOf = (row: unknown): Auctioned => {
+  const car = cars[Number(row) - 1];
+  assert.ok(car !== undefined, `row ${String(row)}`);
+  return car;
+};
+
+/** Each listing with the row that it comes from. */
+const listed = () =>
+  ask(
+    lake,
+    `SELECT active.*, claims."row"::INTEGER AS "row" FROM active
+     JOIN claims ON claims.vin = active.vin AND is_owner`,
+  );
+
+/** A UUIDv5 by the book: SHA-1 of the namespace and the name, with version and variant set. */
+function uuid5(namespace: string, text: string): string {
+  const hash = createHash("sha1")
+    .update(Buffer.from(namespace.replaceAll("-", ""), "hex"))
+    .update(text)
+    .digest();
+  hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x50;
+  hash[8] = ((hash[8] ?? 0) & 0x3f) | 0x80;
+  const hex = hash.toString("hex").slice(0, 32);
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+test("2,499 auctioned cars give 2,494 listings, 4 merged rows and 1 rejected", { skip }, () => {
+  const [account] = accounts;
+  assert.deepEqual(
+    [account?.day, account?.rows, account?.listed, account?.elsewhere, account?.merged, account?.rejected],
+    ["2020-05-01", 2499, 2494, 0, 4, 1],
+  );
+  assert.equal(account?.active, 2494);
+});
+
+test("every row of the file is a listing, merged or rejected, and no row is two of them", { skip }, async () => {
+  const rows = await ask(
+    lake,
+    `SELECT file, "row"::INTEGER AS "row" FROM claims WHERE is_owner
+     UNION ALL SELECT file, "row"::INTEGER FROM rejects WHERE outcome IN ('rejected', 'merged') AND feed = 'inventory' ORDER BY ALL`,
+  );
+  assert.deepEqual(
+    rows,
+    cars.map((_, index) => ({ file: "usa_cars.csv", row: index + 1 })),
+  );
+});
+
+test("each listing says what its row says", { skip }, async () => {
+  for (const listing of await listed()) {
+    const car = carOf(listing.row);
+    const [price, miles] = [Number(car.price), Number(car.mileage)];
+    const { vin, stock_number, year, inventory_type, keywords } = listing;
+    assert.deepEqual(
+      { vin, stock_number, year, price: listing.price, miles: listing.miles, inventory_type, keywords },
+      {
+        vin: car.vin.toUpperCase(),
+        stock_number: car.lot,
+        year: Number(car.year),
+        price: price === 0 ? null : price,
+        miles: miles > 1_000_000 ? null : miles,
+        inventory_type: "used",
+        keywords: [car.title_status === "salvage insurance" ? "branded" : "clean_title"],
+      },
+    );
+  }
+});
+
+test("43 prices of zero and one mileage beyond a million are unknown, and recorded", { skip }, async () => {
+  assert.equal(cars.filter((car) => Number(car.price) === 0).length, 43);
+  const recorded = await ask(
+    lake,
+    `SELECT field, reason, count(*)::INTEGER AS n FROM rejects WHERE outcome = 'unknown' GROUP BY ALL ORDER BY ALL`,
+  );
+  assert.deepEqual(recorded, [
+    { field: "miles", reason: "above 1000000", n: 1 },
+    { field: "price", reason: "below 1", n: 43 },
+  ]);
+});
+
+test("the VIN of 13 characters is rejected with its reason", { skip }, async () => {
+  const short = cars.flatMap((car, index) => (car.vin.length === 17 ? [] : [{ car, row: index + 1 }]));
+  assert.equal(short.length, 1);
+  assert.deepEqual(
+    await ask(lake, `SELECT file, "row"::INTEGER AS "row", value, reason FROM rejects WHERE outcome = 'rejected'`),
+    short.map(({ car, row }) => ({ file: "usa_cars.csv", row, value: car.vin, reason: "not 17 characters" })),
+  );
+});
+
+test("of two rows of a VIN in one state the later one counts", { skip }, async () => {
+  const merged = await ask(lake, `SELECT "row"::INTEGER AS "row", vin FROM rejects WHERE outcome = 'merged'`);
+  const owners = new Map((await listed()).map(({ vin, row }) => [vin, Number(row)]));
+  assert.equal(merged.length, 4);
+  for (const { row, vin } of merged) assert.ok(Number(owners.get(vin ?? "")) > Number(row), String(vin));
+});
+
+test("each state's auctions are one dealer, whose id is a UUIDv5 of state and country", { skip }, async () => {
+  const namespace = uuid5("6ba7b810-9dad-11d1-80b4-00c04fd430c8", "carquet");
+  const places = [...new Set(cars.map(({ state, country }) => `${state}\u001f${country}`))];
+  const dealers = await ask(lake, "SELECT dealer_id FROM dealers");
+  assert.deepEqual(
+    dealers.map(({ dealer_id }) => dealer_id).sort(),
+    places.map((place) => uuid5(namespace, place)).sort(),
+  );
+});
+
+test("dealers are in two-letter states; Ontario is in Canada, all others in the United States", { skip }, async () => {
+  const dealers = await ask(lake, "SELECT name, type, state, country, latitude FROM dealers");
+  for (const { state, country, type, latitude } of dealers) {
+    assert.match(String(state), /^[A-Z]{2}$/);
+    assert.deepEqual([country, type, latitude], [state === "ON" ? "CA" : "US", "independent", null]);
+  }
+  assert.ok(dealers.some(({ name, state }) => name === "Auctions of ontario" && state === "ON"));
+  assert.ok(dealers.some(({ name, state }) => name === "Auctions of new jersey" && state === "NJ"));
+});
+
+test("makes are spelled as their makers spell them", { skip }, async () => {
+  const spelled = new Map((await listed()).map(({ row, make }) => [carOf(row).brand, make]));
+  const expected = { ford: "Ford", bmw: "BMW", gmc: "GMC", "mercedes-benz": "Mercedes-Benz", land: "Land Rover" };
+  for (const [brand, make] of Object.entries(expected)) assert.equal(spelled.get(brand), make);
+});
+
+test("body words that stand where the model should are no model", { skip }, async () => {
+  const noModels = new Set(["door", "mpv", "pickup", "suv", "sedan", "vehicl", "van", "wagon", "truck"]);
+  const listings = await listed();
+  const without = listings.filter(({ row }) => noModels.has(carOf(row).model));
+  assert.ok(without.length > 100);
+  for (const { vin, model } of without) assert.equal(model, null, String(vin));
+  const cruiser = listings.find(({ row }) => carOf(row).model === "cruiser");
+  assert.equal(typeof cruiser?.model, "string");
+});

@@ -1,0 +1,96 @@
+import assert from "node:assert/strict";
+import { cp, open, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { currentManifest, type LakeFile, manifestPath } from "../../src/lake/manifest.ts";
+import { verify } from "../../src/lake/verify.ts";
+import { faultsOf } from "../support/contents.ts";
+import { lakeOf, temporaryFolder, wholeFile } from "../support/lakes.ts";
+
+const sample = await lakeOf(wholeFile);
+
+/** A copy of the sample's lake to damage, and one of its files. */
+async function copyOfLake(t: TestContext, table: "snapshots" | "builds" | "claims" = "snapshots") {
+  const lake = join(await temporaryFolder(t), "lake");
+  await cp(sample.lake, lake, { recursive: true });
+  const manifest = await currentManifest(lake);
+  const file: LakeFile | undefined = manifest?.tables[table][0];
+  assert.ok(manifest !== undefined && file !== undefined);
+  return { lake, manifest, file, path: join(lake, file.path) };
+}
+
+test("nothing is wrong with a lake as it was written, and every file is looked at once", async () => {
+  const manifest = await currentManifest(sample.lake);
+  assert.ok(manifest !== undefined);
+  const seen: string[] = [];
+  const faults = await verify(sample.lake, manifest, { threads: 1 }, (path, index, count) => {
+    seen.push(path);
+    assert.deepEqual([index, count], [seen.length, Object.values(manifest.tables).flat().length]);
+  });
+  assert.deepEqual(faults, []);
+  const paths = Object.values(manifest.tables).flatMap((files) => files.map(({ path }) => path));
+  assert.deepEqual(seen.sort(), paths.sort());
+});
+
+test("a changed byte is found, wherever it is", async (t) => {
+  const { lake, file, path } = await copyOfLake(t);
+  for (const place of [4, Math.floor(file.bytes / 2), file.bytes - 5]) {
+    const whole = await readFile(path);
+    const handle = await open(path, "r+");
+    await handle.write(Buffer.from([(whole[place] ?? 0) ^ 1]), 0, 1, place);
+    await handle.close();
+    assert.deepEqual(await faultsOf(lake), [`${file.path}: its content is not that of the manifest (SHA-256)`]);
+    await writeFile(path, whole);
+  }
+  assert.deepEqual(await faultsOf(lake), []);
+});
+
+for (const table of ["snapshots", "builds", "claims"] as const) {
+  test(`a missing file of ${table} is found`, async (t) => {
+    const { lake, file, path } = await copyOfLake(t, table);
+    await rm(path);
+    const faults = await faultsOf(lake);
+    assert.equal(faults.length, 1);
+    assert.ok(faults[0]?.startsWith(`${file.path}: `), faults[0]);
+  });
+}
+
+test("a file that was cut short is found", async (t) => {
+  const { lake, file, path } = await copyOfLake(t);
+  await truncate(path, file.bytes - 1);
+  assert.deepEqual(await faultsOf(lake), [`${file.path}: ${file.bytes - 1} bytes, ${file.bytes} in the manifest`]);
+});
+
+test("every fault is told, not only the first", async (t) => {
+  const { lake, manifest } = await copyOfLake(t);
+  for (const file of manifest.tables.snapshots) await rm(join(lake, file.path));
+  assert.equal((await faultsOf(lake)).length, 2);
+});
+
+test("a manifest that counts other rows than a file has is found", async (t) => {
+  const { lake, manifest, file } = await copyOfLake(t);
+  const tables = { ...manifest.tables, snapshots: [{ ...file, rows: file.rows + 1 }] };
+  await writeFile(manifestPath(lake, manifest.version), JSON.stringify({ ...manifest, tables }));
+  assert.ok((await faultsOf(lake)).includes(`${file.path}: ${file.rows} rows, ${file.rows + 1} in the manifest`));
+});
+
+test("listings whose builds or dealers are in no file are found", async (t) => {
+  const { lake, manifest } = await copyOfLake(t);
+  const tables = {
+    ...manifest.tables,
+    builds: manifest.tables.builds.slice(1),
+    dealers: manifest.tables.dealers.slice(1),
+  };
+  await writeFile(manifestPath(lake, manifest.version), JSON.stringify({ ...manifest, tables }));
+  const faults = (await faultsOf(lake)).join("; ");
+  assert.match(faults, /\d+ listings without their build/);
+  assert.match(faults, /\d+ listings without their dealer/);
+});
+
+test("a VIN that is active twice is found", async (t) => {
+  const { lake, manifest } = await copyOfLake(t);
+  const twice = manifest.tables.snapshots.filter(({ partition }) => partition === manifest.as_of);
+  const tables = { ...manifest.tables, snapshots: [...manifest.tables.snapshots, ...twice] };
+  await writeFile(manifestPath(lake, manifest.version), JSON.stringify({ ...manifest, tables }));
+  assert.deepEqual(await faultsOf(lake), ["206 VINs that are active twice"]);
+});

@@ -1,0 +1,106 @@
+/** The command line as somebody at a terminal, or a supervisor, has it: child processes, their output and their end. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isObject } from "../../src/base/json.ts";
+import { projectPath } from "../../src/base/project.ts";
+import type { Scope } from "./lakes.ts";
+
+/** How a command ended, and what it wrote. */
+export interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface Surroundings {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+}
+
+/** Runs `carquet` with arguments until it ends. */
+export async function carquet(args: readonly string[], { env = {}, input = "" }: Surroundings = {}): Promise<Ended> {
+  const child = started(args, env);
+  child.stdin?.end(input);
+  const [out, err, code] = await Promise.all([textOf(child.stdout), textOf(child.stderr), endOf(child)]);
+  return { code, out, err };
+}
+
+/** A service in a process of its own. */
+export interface Serving {
+  /** Where it says that it listens. */
+  readonly url: string;
+  /** What standard output had by then, line by line. */
+  readonly announced: readonly string[];
+  /** Sends SIGTERM. */
+  terminate(): void;
+  /** What it wrote in all, when it has ended. */
+  readonly ended: Promise<Ended>;
+}
+
+/** Runs a command that serves, until it listens; it is killed when the scope ends, if it still runs. */
+export async function serving(
+  scope: Scope,
+  args: readonly string[],
+  { env = {} }: Surroundings = {},
+): Promise<Serving> {
+  const child = started(args, env);
+  child.stdin?.end();
+  const ended = Promise.all([textOf(child.stdout), textOf(child.stderr), endOf(child)]).then(([out, err, code]) => ({
+    code,
+    out,
+    err,
+  }));
+  scope.after(async () => {
+    child.kill("SIGKILL");
+    await ended;
+  });
+  const announced: string[] = [];
+  if (child.stdout === null) throw new Error("The command has no standard output.");
+  for await (const line of createInterface({ input: child.stdout })) {
+    announced.push(line);
+    const url = /^listening on (http:\S+)$/.exec(line)?.[1];
+    if (url !== undefined) return { url, announced, terminate: () => child.kill("SIGTERM"), ended };
+  }
+  throw new Error(`It ended before it listened: ${(await ended).err}`);
+}
+
+function started(args: readonly string[], env: Readonly<Record<string, string>>): ChildProcess {
+  const command = ["--import", "tsx", projectPath("src/main.ts"), ...args];
+  const plain = Object.entries(process.env).filter(([key]) => !/^(CARQUET|NODE_TEST)_/.test(key));
+  return spawn(process.execPath, command, {
+    cwd: projectPath("."),
+    env: { ...Object.fromEntries(plain), ...env },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+}
+
+async function textOf(stream: NodeJS.ReadableStream | null): Promise<string> {
+  return stream === null ? "" : text(stream);
+}
+
+async function endOf(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  return child.exitCode;
+}
+
+/** The objects of a log, one from each line; fails when a line is none. */
+export function logged(log: string): readonly Readonly<Record<string, unknown>>[] {
+  const lines = log.split("\n").filter((line) => line !== "");
+  return lines.map((line) => {
+    const entry: unknown = JSON.parse(line);
+    if (!isObject(entry)) throw new TypeError(`No object: ${line}`);
+    return entry;
+  });
+}
+
+/** Waits until something holds; fails when it does not in time. */
+export async function eventually(what: string, holds: () => Promise<boolean>, withinMs = 5000): Promise<void> {
+  const lastMs = performance.now() + withinMs;
+  while (!(await holds())) {
+    if (performance.now() > lastMs) throw new Error(`Not within ${withinMs} ms: ${what}.`);
+    await sleep(10);
+  }
+}
