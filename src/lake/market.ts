@@ -62,6 +62,12 @@ export class Market {
     return positioned(files, this.folder);
   }
 
+  /** All sold listings, or those of the months since a day, as a relation of listings with `row_number`. */
+  soldSince(day: string | undefined): Sql {
+    const files = this.manifest.tables.sold.filter(({ partition }) => day === undefined || (partition ?? "") >= day.slice(0, 7));
+    return positioned(files, this.folder);
+  }
+
   private unavailable(day: string): Error {
     const days = this.manifest.tables.snapshots.map((file) => file.partition ?? "").sort();
     const asOf = this.manifest.as_of;

@@ -99,7 +99,7 @@ export const filters = {
 
   snapshot_date: mode,
   inventory_status: mode,
-  sold_within_days: notBuilt("sold_within_days"),
+  sold_within_days: mode,
 
   features: notBuilt("features"),
   exclude_features: notBuilt("exclude_features"),

@@ -5,13 +5,14 @@
  */
 import { bounds } from "../base/bounds.ts";
 import { integerIn, type Row } from "../base/json.ts";
-import { join, name, type Sql, sql } from "../base/sql.ts";
+import { all, join, name, type Sql, sql } from "../base/sql.ts";
 import { vocabulary } from "../contract/document.ts";
 import { refuse } from "../contract/errors.ts";
-import type { Filters, QueryOf } from "../contract/types.ts";
+import type { QueryOf } from "../contract/types.ts";
 import type { Market } from "../lake/market.ts";
 import { flat } from "../lake/views.ts";
 import { filtersOf } from "./filters.ts";
+import { type Mode, modeOf } from "./modes.ts";
 import { sortKey } from "./sorts.ts";
 import { where } from "./where.ts";
 
@@ -20,8 +21,7 @@ type Field = SearchQuery["fields"][number];
 
 /** A search, decided in full; what remains is to run it. */
 export interface SearchPlan {
-  /** The listings that are searched, with their `row_number`. */
-  readonly listings: Sql;
+  readonly mode: Mode;
   readonly where: Sql;
   readonly sortKey: Sql;
   readonly limit: number;
@@ -40,9 +40,10 @@ export interface Top {
 /** Plans a search of a market. Refuses parameters that do not go together. */
 export function planSearch(query: SearchQuery, market: Market): SearchPlan {
   if (query.include !== undefined) throw refuse("not_implemented", { what: "The parameter include" });
+  const mode = modeOf(query, market);
   return {
-    listings: listingsOf(query, market),
-    where: where(filtersOf(query)),
+    mode,
+    where: all([mode.within, where(filtersOf(query))]),
     sortKey: sortKey(query.sort),
     limit: query.limit,
     offset: query.offset,
@@ -50,19 +51,10 @@ export function planSearch(query: SearchQuery, market: Market): SearchPlan {
   };
 }
 
-/** The listings that a request's mode is about. */
-function listingsOf({ inventory_status, snapshot_date }: Filters, market: Market): Sql {
-  if (inventory_status !== "sold") return market.activeOn(snapshot_date ?? market.manifest.as_of);
-  if (snapshot_date !== undefined) {
-    const reason = "a snapshot is of active inventory";
-    throw refuse("incompatible_parameters", { parameters: "snapshot_date and inventory_status=sold", reason });
-  }
-  throw refuse("not_implemented", { what: "The search of sold listings" });
-}
-
 /** Step one: the total, and the page's positions. */
 export function topOf(plan: SearchPlan): Sql {
-  const { listings, limit, offset } = plan;
+  const { limit, offset } = plan;
+  const { listings } = plan.mode;
   const end = offset + limit;
   const places = sql`SELECT (${plan.sortKey} << 32) + row_number AS place FROM (${listings}) WHERE ${plan.where}`;
   const first =
@@ -84,20 +76,20 @@ export function readTop(rows: readonly Row[]): Top {
 /** Step two: the page's rows, served as they are asked for. */
 export function rowsOf(plan: SearchPlan, page: readonly number[]): Sql {
   const positions = join(page.map((position) => sql`${position}`));
-  const served = plan.fields.map((field) => sql`${servedAs[field] ?? name(field)} AS ${name(field)}`);
+  const served = plan.fields.map((field) => sql`${servedAs(plan.mode)[field] ?? name(field)} AS ${name(field)}`);
   return sql`
-    SELECT ${join(served)} FROM (${flat(sql`SELECT * FROM (${plan.listings}) WHERE row_number IN (${positions})`)})
+    SELECT ${join(served)} FROM (${flat(sql`SELECT * FROM (${plan.mode.listings}) WHERE row_number IN (${positions})`)})
     ORDER BY list_position([${positions}], row_number)`;
 }
 
 /** How fields are served that are not a flat column as it is. */
-const servedAs: Readonly<Partial<Record<Field, Sql>>> = {
+const servedAs = ({ status }: Mode): Readonly<Partial<Record<Field, Sql>>> => ({
   listed_at: sql`strftime(listed_at, '%Y-%m-%dT%H:%M:%SZ')`,
   sold_date: sql`sold_date::VARCHAR`,
-  status: sql`'active'`,
-  inventory_status: sql`'active'`,
+  status: sql`${status}`,
+  inventory_status: sql`${status}`,
   distance_miles: sql`NULL::DOUBLE`,
-};
+});
 
 /** All fields that can be served, in the order of the document, in which they are served. */
 const servable: readonly Field[] = vocabulary("searchListings", "fields").filter((field) => field !== "default");
