@@ -13,6 +13,10 @@ export interface Table {
   readonly order: readonly string[];
   /** The Hive key of the table's folders; dimensions have none. */
   readonly partition?: string;
+  /** Whether a publish adds to what there is: small files are then merged with the newer ones, so that few are left. */
+  readonly isLayered?: boolean;
+  /** Rows in a row group, where it is not the usual number. */
+  readonly rowGroupSize?: number;
 }
 
 /** What makes a build: equal builds share a row. Nothing that varies by car. */
@@ -99,19 +103,39 @@ const listings: Table = {
   order: ["make", "model", "year", "trim", "id"],
 };
 
+/** Where a listing is, by what it is looked up by: its table and partition, and the leading columns of their order. */
+const place = { state: "VARCHAR", partition: "VARCHAR", make: "VARCHAR", model: "VARCHAR", year: "SMALLINT" } as const;
+
+/** A look-up reads one row group, so they are small. */
+const lookup = (by: "vin" | "id"): Table => ({
+  columns: by === "vin" ? { vin: "VARCHAR", id: "UUID", ...place } : { id: "UUID", ...place },
+  order: by === "vin" ? ["vin", "id"] : ["id"],
+  rowGroupSize: 16_384,
+});
+
 export const tables = {
   snapshots: { ...listings, partition: "snapshot_date" },
   missing: { ...listings, partition: "as_of" },
-  sold: { ...listings, partition: "sold_month" },
-  ended: { ...listings, partition: "ended_month" },
+  sold: { ...listings, partition: "sold_month", isLayered: true },
+  ended: { ...listings, partition: "ended_month", isLayered: true },
   /** What dealers claim that another dealer owns: rows as of their last sighting, to take over from. */
   contenders: { ...listings, order: ["vin", "dealer_key"], partition: "as_of" },
-  builds: { columns: { build_key: "INTEGER", ...buildColumns }, order: ["build_key"] },
-  dealers: { columns: { dealer_key: "INTEGER", ...dealerColumns }, order: ["dealer_key"] },
-  tokens: { columns: { token_key: "INTEGER", kind: "VARCHAR", token: "VARCHAR" }, order: ["token_key"] },
+  /** Look-ups of what is active or missing as of a day, and of what was sold or ended at any time. */
+  live_by_vin: { ...lookup("vin"), partition: "as_of" },
+  live_by_id: { ...lookup("id"), partition: "as_of" },
+  past_by_vin: { ...lookup("vin"), isLayered: true },
+  past_by_id: { ...lookup("id"), isLayered: true },
+  builds: { columns: { build_key: "INTEGER", ...buildColumns }, order: ["build_key"], isLayered: true },
+  dealers: { columns: { dealer_key: "INTEGER", ...dealerColumns }, order: ["dealer_key"], isLayered: true },
+  tokens: {
+    columns: { token_key: "INTEGER", kind: "VARCHAR", token: "VARCHAR" },
+    order: ["token_key"],
+    isLayered: true,
+  },
   options: {
     columns: { option_key: "INTEGER", make: "VARCHAR", code: "VARCHAR", name: "VARCHAR", msrp: "INTEGER" },
     order: ["option_key"],
+    isLayered: true,
   },
   claims: {
     columns: {
@@ -164,6 +188,9 @@ export const tableNames = Object.keys(tables) as readonly TableName[];
 
 /** The history keywords and the bit that each has in `listings.keywords`. */
 export const keywordBits = { one_owner: 1, clean_title: 2, branded: 4, fleet: 8 } as const;
+
+/** What a table's layout says, by its name. */
+export const layoutOf = (table: TableName): Table => tables[table];
 
 /** Rows in a row group: small enough that fifty rows of a page touch few of them, large enough to compress. */
 export const rowGroupSize = 32_768;

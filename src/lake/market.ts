@@ -64,7 +64,9 @@ export class Market {
 
   /** All sold listings, or those of the months since a day, as a relation of listings with `row_number`. */
   soldSince(day: string | undefined): Sql {
-    const files = this.manifest.tables.sold.filter(({ partition }) => day === undefined || (partition ?? "") >= day.slice(0, 7));
+    const files = this.manifest.tables.sold.filter(
+      ({ partition }) => day === undefined || (partition ?? "") >= day.slice(0, 7),
+    );
     return positioned(files, this.folder);
   }
 

@@ -6,12 +6,12 @@
  */
 import { join as joinPath } from "node:path";
 import { join, literal, name, type Sql, sql, type } from "../base/sql.ts";
-import { buildColumns, keywordBits, type TableName, tableNames, tables } from "./layout.ts";
+import { buildColumns, keywordBits, layoutOf, type TableName, tableNames } from "./layout.ts";
 import type { Files, LakeFile, Manifest } from "./manifest.ts";
 
 /** The columns of a table's rows, typed but without a row: what a table without files looks like. */
 function nothing(table: TableName): Sql {
-  const columns = Object.entries(tables[table].columns).map(
+  const columns = Object.entries(layoutOf(table).columns).map(
     ([column, columnType]) => sql`NULL::${type(columnType)} AS ${name(column)}`,
   );
   return sql`SELECT ${join(columns)} WHERE false`;
@@ -21,7 +21,7 @@ function nothing(table: TableName): Sql {
 export function rowsOfFiles(table: TableName, files: readonly LakeFile[], folder: string): Sql {
   if (files.length === 0) return nothing(table);
   const paths = files.map((file) => literal(joinPath(folder, file.path)));
-  return sql`SELECT ${join(Object.keys(tables[table].columns).map((column) => name(column)))}
+  return sql`SELECT ${join(Object.keys(layoutOf(table).columns).map((column) => name(column)))}
     FROM read_parquet([${join(paths)}], hive_partitioning = false)`;
 }
 
@@ -120,8 +120,7 @@ export function viewsOf({ tables: files, as_of }: Manifest, folder: string): rea
 
 /** All listings of a table as flat rows, with the partition that each is in. */
 function flatOf(table: TableName, files: readonly LakeFile[], folder: string): Sql {
-  const layout = tables[table];
-  const key = "partition" in layout ? layout.partition : "partition";
+  const key = layoutOf(table).partition ?? "partition";
   const facts =
     files.length === 0
       ? sql`SELECT *, NULL AS ${name(key)} FROM (${nothing(table)})`

@@ -11,7 +11,7 @@ import { makeFolder, replaceFile, sha256Of, sync } from "../base/files.ts";
 import { integerIn, isObject, type Row } from "../base/json.ts";
 import { join, literal, name, type Sql, sql, type } from "../base/sql.ts";
 import { Database, type DatabaseOptions, engineVersion, type Session } from "./duckdb.ts";
-import { rowGroupSize, type TableName, tables } from "./layout.ts";
+import { layoutOf, rowGroupSize, type TableName } from "./layout.ts";
 import {
   currentManifest,
   currentPath,
@@ -109,7 +109,7 @@ const viewsPath = (lake: string, version: string): string => joinPath(lake, "ver
 
 /**
  * Writes a query's rows as one file of a table, sorted as the layout says and named after the version to come.
- * Nothing is written, and nothing returned, when there are no rows.
+ * Gives the file; none, and nothing is written, when there are no rows.
  */
 export async function writeFile(
   { lake, session }: Writer,
@@ -117,9 +117,9 @@ export async function writeFile(
   table: TableName,
   partition: string | null,
   query: Sql,
-): Promise<LakeFile | undefined> {
-  const layout = tables[table];
-  const folder = "partition" in layout && partition !== null ? `${table}/${layout.partition}=${partition}` : table;
+): Promise<readonly LakeFile[]> {
+  const layout = layoutOf(table);
+  const folder = partition !== null ? `${table}/${layout.partition}=${partition}` : table;
   const path = `${folder}/${version}.parquet`;
   const target = joinPath(lake, path);
   await makeFolder(dirname(target));
@@ -128,16 +128,16 @@ export async function writeFile(
   );
   const written = await session.row(sql`
     COPY (SELECT ${join(columns)} FROM (${query}) ORDER BY ${join(layout.order.map((column) => name(column)))})
-    TO ${literal(target)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${type(String(rowGroupSize))}, RETURN_STATS)`);
+    TO ${literal(target)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${type(String(layout.rowGroupSize ?? rowGroupSize))}, RETURN_STATS)`);
   const rows = integerIn({ rows: Number(written?.count) }, "rows");
   if (rows === 0) {
     await rm(target);
-    return undefined;
+    return [];
   }
   await sync(target);
   await sync(dirname(target));
-  const { min, max } = rangeOf(written, layout.order[0]);
-  return { path, partition, rows, bytes: (await stat(target)).size, sha256: await sha256Of(target), min, max };
+  const { min, max } = rangeOf(written, layout.order[0] ?? "");
+  return [{ path, partition, rows, bytes: (await stat(target)).size, sha256: await sha256Of(target), min, max }];
 }
 
 /** The least and the greatest value of a column, from what COPY reports of the file it wrote. */

@@ -24,7 +24,10 @@ export function modeOf({ inventory_status, sold_within_days, snapshot_date }: Mo
   const asOf = market.manifest.as_of;
   if (snapshot_date !== undefined && (inventory_status === "sold" || sold_within_days !== undefined)) {
     const other = sold_within_days === undefined ? "inventory_status=sold" : "sold_within_days";
-    throw refuse("incompatible_parameters", { parameters: `snapshot_date and ${other}`, reason: "a snapshot is of active inventory" });
+    throw refuse("incompatible_parameters", {
+      parameters: `snapshot_date and ${other}`,
+      reason: "a snapshot is of active inventory",
+    });
   }
   if (inventory_status === "active" && sold_within_days !== undefined) {
     const reason = "the window is one of sold listings";
@@ -33,7 +36,8 @@ export function modeOf({ inventory_status, sold_within_days, snapshot_date }: Mo
   if (inventory_status !== "sold" && sold_within_days === undefined) {
     return { listings: market.activeOn(snapshot_date ?? asOf), within: sql`true`, status: "active" };
   }
-  if (sold_within_days === undefined) return { listings: market.soldSince(undefined), within: sql`true`, status: "sold" };
+  if (sold_within_days === undefined)
+    return { listings: market.soldSince(undefined), within: sql`true`, status: "sold" };
   const since = plusDays(asOf, -sold_within_days);
   return { listings: market.soldSince(since), within: sql`sold_date > ${since}::DATE`, status: "sold" };
 }
