@@ -5,13 +5,14 @@ import { ingestCommand } from "./commands/ingest.ts";
 import { serveCommand } from "./commands/serve.ts";
 import { sqlCommand } from "./commands/sql.ts";
 import { startCommand } from "./commands/start.ts";
+import { vacuumCommand } from "./commands/vacuum.ts";
 import { verifyCommand } from "./commands/verify.ts";
 
 const program = new Command("carquet")
   .description("A Vehicle Listings Data API over a lake of Parquet files.")
   .showHelpAfterError("(--help tells what there is)");
 
-for (const command of [startCommand, ingestCommand, serveCommand, sqlCommand, verifyCommand]) {
+for (const command of [startCommand, ingestCommand, serveCommand, sqlCommand, vacuumCommand, verifyCommand]) {
   program.addCommand(command());
 }
 

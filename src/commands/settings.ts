@@ -40,6 +40,9 @@ function day(text: string): string {
   throw new InvalidArgumentError("allowed is a day YYYY-MM-DD.");
 }
 
+/** Reads a number of days, or of other things that are counted. */
+export const daysParser = (text: string): number => whole(text, 1_000_000);
+
 function whole(text: string, most: number): number {
   const number = Number(text);
   if (/^\d+$/.test(text) && number <= most) return number;

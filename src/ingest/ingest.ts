@@ -6,7 +6,7 @@
  */
 import { Failure } from "../base/failure.ts";
 import type { DatabaseOptions } from "../lake/duckdb.ts";
-import { currentManifest, type Manifest, readManifest } from "../lake/manifest.ts";
+import { currentManifest, type Manifest, readManifest, versionsIn } from "../lake/manifest.ts";
 import { nextManifest, publish, type Writer, writing } from "../lake/writer.ts";
 import type { Account } from "./account.ts";
 import { type OnStep, writeDay } from "./day.ts";
@@ -108,6 +108,9 @@ async function lastBefore(lake: string, published: Manifest | undefined, from: s
   let at = published;
   while (at !== undefined && at.as_of >= from) {
     if (at.previous === null) return undefined;
+    if (!(await versionsIn(lake)).includes(at.previous)) {
+      throw new Failure(`no version before ${from} is kept; the oldest to replay from is after ${at.as_of}.`);
+    }
     at = await readManifest(lake, at.previous);
   }
   return at;

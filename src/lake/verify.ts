@@ -1,10 +1,13 @@
-/** Checks a published version: each file against its manifest, and each listing's keys against the dimensions. */
+/**
+ * Checks a published version: each file against its manifest, keys against the dimensions, states against the claims that
+ * prove them, and the look-ups against what they look up.
+ */
 import { stat } from "node:fs/promises";
 import { join as joinPath, resolve } from "node:path";
 import { messageOf } from "../base/failure.ts";
 import { sha256Of } from "../base/files.ts";
 import { integerIn } from "../base/json.ts";
-import { literal, name, sql } from "../base/sql.ts";
+import { literal, name, type Sql, sql } from "../base/sql.ts";
 import { Database, type DatabaseOptions } from "./duckdb.ts";
 import type { TableName } from "./layout.ts";
 import type { LakeFile, Manifest } from "./manifest.ts";
@@ -25,7 +28,7 @@ export async function verify(
       onFile(file.path, index + 1, files.length);
       faults.push(...(await faultsOfFile(database, lake, file)));
     }
-    return faults.length > 0 ? faults : await faultsOfKeys(database, lake, manifest);
+    return faults.length > 0 ? faults : await faultsOfRows(database, lake, manifest);
   } finally {
     database.close();
   }
@@ -48,33 +51,44 @@ async function faultsOfFile(database: Database, lake: string, file: LakeFile): P
   }
 }
 
-/** Listings whose keys lead nowhere, VINs that are active twice or both active and missing, keys beyond the manifest's maximum. */
-async function faultsOfKeys(
-  database: Database,
-  lake: string,
-  { tables, keys, as_of }: Manifest,
-): Promise<readonly string[]> {
-  const folder = resolve(lake);
-  const today = (table: TableName) => rowsOfFiles(table, filesIn(tables, table, as_of), folder);
-  const whole = (table: TableName) => rowsOfFiles(table, tables[table], folder);
-  const listings = sql`SELECT id, vin, build_key, dealer_key, features, options_packages FROM (${whole("snapshots")})`;
+/** What must not be found in the rows of a version, and the query that finds it. */
+function contradictions({ tables, keys, as_of }: Manifest, folder: string): Readonly<Record<string, Sql>> {
+  const today = (table: TableName) => sql`(${rowsOfFiles(table, filesIn(tables, table, as_of), folder)})`;
+  const whole = (table: TableName) => sql`(${rowsOfFiles(table, tables[table], folder)})`;
+  const withDealer = (table: TableName) =>
+    sql`(SELECT vin, dealer_id FROM ${today(table)} JOIN ${whole("dealers")} USING (dealer_key))`;
+  const claims = (isOwner: Sql) => sql`(SELECT vin, dealer_id FROM ${today("claims")} WHERE ${isOwner})`;
   const unknownKey = (column: string, table: "builds" | "dealers") =>
-    sql`SELECT count(*)::INTEGER AS n FROM (${listings}) WHERE ${name(column)} NOT IN (SELECT ${name(column)} FROM (${whole(table)}))`;
-  const checks = {
+    sql`FROM ${whole("snapshots")} WHERE ${name(column)} NOT IN (SELECT ${name(column)} FROM ${whole(table)})`;
+  const once = (table: TableName) => sql`FROM (SELECT vin FROM ${today(table)} GROUP BY vin HAVING count(*) > 1)`;
+  return {
     "listings without their build": unknownKey("build_key", "builds"),
     "listings without their dealer": unknownKey("dealer_key", "dealers"),
-    "listings with a token beyond the greatest": sql`SELECT count(*)::INTEGER AS n FROM (${listings})
+    "listings with a token beyond the greatest": sql`FROM ${whole("snapshots")}
       WHERE greatest(list_max(features), list_max(options_packages)) > ${keys.tokens}`,
-    "VINs that are active twice": sql`SELECT count(*)::INTEGER AS n FROM
-      (SELECT vin FROM (${today("snapshots")}) GROUP BY vin HAVING count(*) > 1)`,
-    "VINs both active and missing": sql`SELECT count(*)::INTEGER AS n FROM (${today("missing")})
-      WHERE vin IN (SELECT vin FROM (${today("snapshots")}))`,
-    "tokens out of order": sql`SELECT count(*)::INTEGER AS n FROM
-      (SELECT token_key, row_number() OVER (ORDER BY token_key) AS place FROM (${whole("tokens")})) WHERE token_key <> place`,
+    "tokens out of order": sql`FROM (SELECT token_key, row_number() OVER (ORDER BY token_key) AS place FROM ${whole("tokens")})
+      WHERE token_key <> place`,
+    "VINs that are active twice": once("snapshots"),
+    "VINs that are missing twice": once("missing"),
+    "VINs both active and missing": sql`FROM ${today("missing")} WHERE vin IN (SELECT vin FROM ${today("snapshots")})`,
+    "active listings that their dealer does not claim": sql`FROM (${withDealer("snapshots")} EXCEPT ${claims(sql`is_owner`)})`,
+    "owners' claims without an active listing": sql`FROM (${claims(sql`is_owner`)} EXCEPT ${withDealer("snapshots")})`,
+    "missing listings that somebody claims": sql`FROM ${today("missing")} WHERE vin IN (SELECT vin FROM ${claims(sql`true`)})`,
+    "contending claims without their row": sql`FROM (${claims(sql`NOT is_owner`)} EXCEPT ${withDealer("contenders")})`,
+    "sold listings too soon": sql`FROM ${whole("sold")}
+      WHERE sold_date <> last_seen + 1 OR feeds_without < 3 OR days_seen < 2 OR sold_date > missing_since`,
+    "listings that the look-up by VIN does not find": sql`FROM (SELECT vin, id FROM ${today("snapshots")}
+      UNION ALL SELECT vin, id FROM ${today("missing")} EXCEPT SELECT vin, id FROM ${today("live_by_vin")})`,
+    "sold or ended listings that the look-up by id does not find": sql`FROM (SELECT id FROM ${whole("sold")}
+      UNION ALL SELECT id FROM ${whole("ended")} EXCEPT SELECT id FROM ${whole("past_by_id")})`,
   };
+}
+
+async function faultsOfRows(database: Database, lake: string, manifest: Manifest): Promise<readonly string[]> {
   const faults: string[] = [];
-  for (const [what, query] of Object.entries(checks)) {
-    const n = integerIn(await database.using((session) => session.row(query)), "n");
+  for (const [what, found] of Object.entries(contradictions(manifest, resolve(lake)))) {
+    const counted = await database.using((session) => session.row(sql`SELECT count(*)::INTEGER AS n ${found}`));
+    const n = integerIn(counted, "n");
     if (n > 0) faults.push(`${n} ${what}`);
   }
   return faults;

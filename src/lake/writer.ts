@@ -48,7 +48,7 @@ export async function writing<T>(
   try {
     return await database.using(async (session) => {
       await lock(session, lake);
-      const kept = await removeOrphans(lake);
+      const { kept } = await removeOrphans(lake);
       try {
         return await work({ lake, session, sequences: sequencesIn(kept) });
       } finally {
@@ -79,7 +79,9 @@ async function lock(session: Session, lake: string): Promise<void> {
 }
 
 /** Removes what a writer that was killed left behind: files and manifests that the published version does not lead to. */
-async function removeOrphans(lake: string): Promise<ReadonlySet<string>> {
+export async function removeOrphans(
+  lake: string,
+): Promise<{ readonly kept: ReadonlySet<string>; readonly removed: number }> {
   const kept = new Set<string>();
   for (let at = await currentManifest(lake); at !== undefined; ) {
     kept.add(relative(lake, manifestPath(lake, at.version)));
@@ -90,10 +92,11 @@ async function removeOrphans(lake: string): Promise<ReadonlySet<string>> {
       previous !== null && (await versionsIn(lake)).includes(previous) ? await readManifest(lake, previous) : undefined;
   }
   const isWritten = /\.(parquet|new)$|^versions\//;
-  for (const entry of await readdir(lake, { recursive: true })) {
-    if (isWritten.test(entry) && !kept.has(entry)) await rm(joinPath(lake, entry), { force: true });
-  }
-  return kept;
+  const orphans = (await readdir(lake, { recursive: true })).filter(
+    (entry) => isWritten.test(entry) && !kept.has(entry),
+  );
+  for (const orphan of orphans) await rm(joinPath(lake, orphan), { force: true });
+  return { kept, removed: orphans.length };
 }
 
 function sequencesIn(paths: Iterable<string>): ReadonlyMap<string, number> {

@@ -1,0 +1,50 @@
+/** `carquet vacuum`: keeps the lake as large as the retention policy says. */
+import { Command, Option } from "commander";
+import { defaultRetention, vacuum } from "../lake/vacuum.ts";
+import { writing } from "../lake/writer.ts";
+import { daysParser, lakeOption } from "./settings.ts";
+
+interface VacuumSettings {
+  readonly lake: string;
+  readonly daily: number;
+  readonly weekly: number;
+  readonly versions: number;
+  readonly grace: number;
+}
+
+export const vacuumCommand = (): Command =>
+  new Command("vacuum")
+    .summary("remove what no kept version needs")
+    .description(
+      "Lets past days go by a policy (every day for --daily days, then one a week for --weekly days, then one a month), and versions " +
+        "older than --versions days, to which --replay-from can then not go back. Files are removed when the versions that need them " +
+        "have been out of service for --grace minutes. Sold and ended listings stay.",
+    )
+    .addOption(lakeOption())
+    .addOption(
+      new Option("--daily <days>", "keep every day for so long")
+        .default(defaultRetention.dailyDays)
+        .argParser(daysParser),
+    )
+    .addOption(
+      new Option("--weekly <days>", "then one day a week for so long")
+        .default(defaultRetention.weeklyDays)
+        .argParser(daysParser),
+    )
+    .addOption(
+      new Option("--versions <days>", "keep versions of so many days")
+        .default(defaultRetention.versionDays)
+        .argParser(daysParser),
+    )
+    .addOption(
+      new Option("--grace <minutes>", "how long a version must have been out of service")
+        .default(60)
+        .argParser(daysParser),
+    )
+    .action(async ({ lake, daily, weekly, versions, grace }: VacuumSettings) => {
+      const retention = { dailyDays: daily, weeklyDays: weekly, versionDays: versions };
+      const done = await writing(lake, {}, (writer) => vacuum(writer, retention, Date.now(), grace * 60_000));
+      process.stdout.write(
+        `version ${done.version}: ${done.days.length} days let go, ${done.versions.length} versions and ${done.files} files removed\n`,
+      );
+    });
