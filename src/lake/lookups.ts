@@ -28,17 +28,18 @@ const tableOf: Readonly<Record<ListingState, TableName>> = {
   ended: "ended",
 };
 
-/** The places of all listings of a VIN, or of the listing of an id (a UUID): rows of `Place`. */
-export function placesOf(manifest: Manifest, folder: string, by: "vin" | "id", value: string): Sql {
+/** The places of all listings of a VIN, or of the listing of an id (32 hex digits, or as a UUID): rows of `Place`. */
+export function placesOf(manifest: Manifest, folder: string, by: "vin" | "id", wanted: string): Sql {
+  const value = by === "id" ? wanted.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5") : wanted;
   const files = [
     ...filesIn(manifest.tables, by === "vin" ? "live_by_vin" : "live_by_id", manifest.as_of),
     ...manifest.tables[by === "vin" ? "past_by_vin" : "past_by_id"],
   ].filter((file) => mayHold(file, value));
   if (files.length === 0) return sql`SELECT NULL::VARCHAR AS id WHERE false`;
   const paths = files.map((file) => literal(joinPath(folder, file.path)));
-  const wanted = by === "vin" ? sql`vin = ${value}` : sql`id = ${value}::UUID`;
+  const isIt = by === "vin" ? sql`vin = ${value}` : sql`id = ${value}::UUID`;
   return sql`SELECT id::VARCHAR AS id, state, "partition", make, model, "year"
-    FROM read_parquet([${join(paths)}], hive_partitioning = false) WHERE ${wanted}`;
+    FROM read_parquet([${join(paths)}], hive_partitioning = false) WHERE ${isIt}`;
 }
 
 /** Whether a value lies between the least and the greatest of a file. */

@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { type Sql, sql, type } from "../../src/base/sql.ts";
+import { isSilent, stateOfAbsent, verdictOn } from "../../src/ingest/rules.ts";
+import { Database } from "../../src/lake/duckdb.ts";
+import { casesOf } from "../support/words.ts";
+
+const database = await Database.open();
+after(() => database.close());
+
+/** What an expression says. */
+const said = async (expression: Sql): Promise<unknown> => {
+  const row = await database.using((session) => session.row(sql`SELECT ${expression} AS said`));
+  return row?.said;
+};
+
+const number = (text: string): Sql => type(`(${Number.parseInt(text, 10)})`);
+
+for (const of of casesOf(
+  ["absent", "feeds without it", "days seen", "missing for", "becomes"],
+  `
+  absent   | feeds without it | days seen | missing for | becomes
+  1 day    | 1                | 30        | 0 days      | missing
+  2 days   | 2                | 30        | 1 day       | missing
+  3 days   | 3                | 30        | 2 days      | sold
+  3 days   | 3                | 2         | 2 days      | sold
+  3 days   | 3                | 1         | 2 days      | missing
+  3 days   | 2                | 30        | 2 days      | missing
+  2 days   | 3                | 30        | 1 day       | missing
+  30 days  | 2                | 30        | 29 days     | missing
+  30 days  | 3                | 30        | 29 days     | sold
+  9 days   | 9                | 1         | 8 days      | missing
+  90 days  | 90               | 1         | 89 days     | missing
+  91 days  | 91               | 1         | 90 days     | ended
+  97 days  | 0                | 30        | 90 days     | ended
+  97 days  | 3                | 30        | 90 days     | sold
+`,
+)) {
+  test(`absent for ${of.absent}, ${of["feeds without it"]} feeds without it, seen on ${of["days seen"]} days: ${of.becomes}`, async () => {
+    const state = stateOfAbsent({
+      daysAbsent: number(of.absent),
+      feedsWithout: number(of["feeds without it"]),
+      daysSeen: number(of["days seen"]),
+      daysMissing: number(of["missing for"]),
+    });
+    assert.equal(await said(state), of.becomes);
+  });
+}
+
+for (const of of casesOf(
+  ["VINs", "accepted before", "collapsed before", "verdict"],
+  `
+  VINs | accepted before            | collapsed before | verdict
+  10   |                            | 0                | accepted
+  0    |                            | 0                | accepted
+  50   | 100                        | 0                | accepted
+  49   | 100                        | 0                | collapsed
+  400  | 100                        | 0                | accepted
+  49   | 100, 100, 10, 100, 100     | 0                | collapsed
+  5    | 10, 10, 9, 100, 10         | 0                | accepted
+  30   | 40, 80                     | 0                | accepted
+  29   | 40, 80                     | 0                | collapsed
+  0    | 1                          | 0                | collapsed
+  0    | 0                          | 0                | accepted
+  20   | 100                        | 5                | collapsed
+  20   | 100                        | 6                | resized
+  60   | 100                        | 6                | accepted
+`,
+)) {
+  const usual = of["accepted before"] === "" ? "nothing" : of["accepted before"];
+  test(`a feed of ${of.VINs} VINs after ${usual}, ${of["collapsed before"]} collapsed in a row: ${of.verdict}`, async () => {
+    const accepted = of["accepted before"] === "" ? sql`NULL::INTEGER[]` : type(`[${of["accepted before"]}]`);
+    const verdict = verdictOn({
+      vins: number(of.VINs),
+      acceptedVins: accepted,
+      collapsedInARow: number(of["collapsed before"]),
+    });
+    assert.equal(await said(verdict), of.verdict);
+  });
+}
+
+test("a dealer is silent after 7 days without a delivery, not after 6", async () => {
+  assert.equal(await said(isSilent(number("6"))), false);
+  assert.equal(await said(isSilent(number("7"))), true);
+});

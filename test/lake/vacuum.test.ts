@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { cp } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { plusDays } from "../../src/base/day.ts";
+import { currentManifest, versionsIn } from "../../src/lake/manifest.ts";
+import { Market } from "../../src/lake/market.ts";
+import { keptDays, vacuum } from "../../src/lake/vacuum.ts";
+import { verify } from "../../src/lake/verify.ts";
+import { writing } from "../../src/lake/writer.ts";
+import { contentsOf } from "../support/contents.ts";
+import { dealerIdOf, deliver, vinOf } from "../support/feeds.ts";
+import { ask, ingestPath, lakeOf, type Scope, temporaryFolder, wholeFile } from "../support/lakes.ts";
+
+const first = "2026-03-02";
+const policy = { dailyDays: 3, weeklyDays: 7, versionDays: 2 };
+const hourMs = 3_600_000;
+
+const feeds = await temporaryFolder(wholeFile);
+for (let day = 0; day < 12; day += 1) {
+  const dealer_id = dealerIdOf(1);
+  const inventory = [0, 1, 2, 3].map((n) => ({ vin: vinOf(n + (n === 3 ? day : 0)), dealer_id, price: 20_000 + day }));
+  await deliver(feeds, plusDays(first, day), { dealers: [{ dealer_id, name: "North" }], inventory });
+}
+const { lake: original } = await lakeOf(wholeFile, feeds);
+
+/** A copy of a lake of 12 days. */
+async function twelveDays(scope: Scope): Promise<string> {
+  const lake = join(await temporaryFolder(scope), "lake");
+  await cp(original, lake, { recursive: true });
+  return lake;
+}
+
+test("days are kept daily for a while, then the last of each week, then the last of each month", () => {
+  const days = Array.from({ length: 100 }, (_, index) => plusDays("2026-01-01", index));
+  const kept = [...keptDays(days, "2026-04-10", { dailyDays: 3, weeklyDays: 20, versionDays: 1 })].sort();
+  assert.deepEqual(kept, [
+    "2026-01-31",
+    "2026-02-28",
+    "2026-03-18",
+    "2026-03-25",
+    "2026-04-01",
+    "2026-04-07",
+    "2026-04-08",
+    "2026-04-09",
+    "2026-04-10",
+  ]);
+});
+
+test("the published day is kept whatever the policy", () => {
+  assert.deepEqual(
+    [...keptDays(["2026-01-01"], "2026-01-01", { dailyDays: 0, weeklyDays: 0, versionDays: 0 })],
+    ["2026-01-01"],
+  );
+});
+
+test("what is let go is gone, and what is kept is as it was", async (t) => {
+  const lake = await twelveDays(t);
+  const before = await ask(lake, "FROM active ORDER BY vin");
+  const done = await writing(lake, {}, (writer) =>
+    vacuum(writer, { ...policy, versionDays: 0 }, Date.now() + 2 * hourMs, hourMs),
+  );
+  const manifest = await currentManifest(lake);
+  assert.ok(manifest !== undefined);
+  const days = manifest.tables.snapshots.map((file) => file.partition);
+  assert.deepEqual(days.slice(-3), ["2026-03-11", "2026-03-12", "2026-03-13"]);
+  assert.equal(days.length + done.days.length, 12);
+  assert.ok(done.days.length > 4 && done.versions.length > 8 && done.files > 20, JSON.stringify(done));
+  assert.deepEqual(await ask(lake, "FROM active ORDER BY vin"), before);
+  assert.deepEqual(await verify(lake, manifest, {}, () => undefined), []);
+  const named = new Set(
+    Object.values(manifest.tables)
+      .flat()
+      .map((file) => file.path),
+  );
+  const left = Object.keys(await contentsOf(lake)).filter((path) => path.endsWith(".parquet"));
+  const unnamed = left.filter((path) => !named.has(path));
+  assert.deepEqual(unnamed, [], "only what the kept version needs is left");
+});
+
+test("a version in service keeps its files until the grace period is over", async (t) => {
+  const lake = await twelveDays(t);
+  const published = await currentManifest(lake);
+  assert.ok(published !== undefined);
+  const market = await Market.open(lake, published.version);
+  t.after(async () => market.close());
+  await writing(lake, {}, (writer) => vacuum(writer, { ...policy, versionDays: 0 }, Date.now(), hourMs));
+  assert.ok((await versionsIn(lake)).includes(published.version));
+  for (const { partition, rows } of published.tables.snapshots) {
+    assert.equal((await market.rows(market.activeOn(partition ?? ""))).length, rows);
+  }
+});
+
+test("a replay goes back as far as versions are kept, and says so when it cannot", async (t) => {
+  const lake = await twelveDays(t);
+  await writing(lake, {}, (writer) => vacuum(writer, { ...policy, versionDays: 4 }, Date.now() + 2 * hourMs, hourMs));
+  await assert.rejects(ingestPath(lake, feeds, { replayFrom: first }), /no version before 2026-03-02 is kept/);
+  await ingestPath(lake, feeds, { replayFrom: "2026-03-12" });
+  const manifest = await currentManifest(lake);
+  assert.equal(manifest?.version, "2026-03-13.3");
+});
