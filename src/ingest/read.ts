@@ -26,6 +26,8 @@ export async function readDelivery(
   const ignored: string[] = [];
   for (const file of delivery.files) {
     if (file.path.endsWith(".gz")) await refuseBrokenGzip(file);
+    if (mapping !== undefined && file.format !== "csv")
+      throw new Failure(`${file.name}: a mapping reads CSV files only.`);
     const source = await readers[file.format](session, file, mapping);
     const parts = mapping === undefined ? [ownRows(file, source)] : mappedRows(file, source, mapping);
     if (mapping === undefined) ignored.push(...ignoredColumns(file, source));

@@ -55,6 +55,11 @@ export async function writing<T>(
         await rm(joinPath(lake, "spill"), { recursive: true, force: true });
       }
     });
+  } catch (thrown) {
+    if (/ENOSPC|No space left on device/i.test(messageOf(thrown))) {
+      throw new Failure(`${lake}: the disk is full; what was published stays as it was.`);
+    }
+    throw thrown;
   } finally {
     database.close();
     beingWritten.delete(folder);

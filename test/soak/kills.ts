@@ -1,0 +1,17 @@
+/** The campaign `kills`: ingests that are killed at random moments. */
+import { killIngests } from "../support/kills.ts";
+import { temporaryFolder } from "../support/lakes.ts";
+import { type Campaign, withScope } from "./campaign.ts";
+
+export const campaign: Campaign = {
+  describe: "an ingest that is killed at any moment leaves the old version or the new one, whole",
+  draws: 200,
+  run: ({ seed, draws }) =>
+    withScope(async (scope) => {
+      const survived = await killIngests({ folder: await temporaryFolder(scope), kills: draws, seed });
+      const left = new Map<string, number>();
+      for (const { version } of survived) left.set(version, (left.get(version) ?? 0) + 1);
+      const counts = [...left].map(([version, times]) => `${times} times ${version}`);
+      return `${survived.length} kills survived, serving ${counts.join(", ")} afterwards`;
+    }),
+};
