@@ -8,6 +8,7 @@ import type { Campaign } from "./soak/campaign.ts";
 
 /** Where each campaign is; its module is loaded when it is asked for. */
 const campaigns: Readonly<Record<string, () => Promise<{ readonly campaign: Campaign }>>> = {
+  life: () => import("./soak/life.ts"),
   search: () => import("./soak/search.ts"),
 };
 

@@ -1,0 +1,77 @@
+/** Cars on a dealer's lot, and the rows that a day's feed has for them. */
+import { plusDays } from "../../src/base/day.ts";
+import type { Chance } from "../oracle/chance.ts";
+import type { FeedRow } from "../support/feeds.ts";
+
+/** A car as a dealer has it; the same VIN may stand on two lots, each with its own price. */
+export interface Car {
+  readonly make: string;
+  readonly isNew: boolean;
+  readonly hasPhotos: boolean;
+  price: number;
+  miles: number;
+  isPriceKnown: boolean;
+  /** Until when it is not in the feed, though it is not gone. */
+  awayUntil: number;
+  /** The last day on which it is there; undefined when nothing is settled. */
+  readonly lastDay?: number;
+}
+
+export interface Moment {
+  readonly vin: string;
+  readonly car: Car;
+  readonly dealer: string;
+  readonly day: string;
+  readonly order: number;
+  /** Whether the feed has it today if the car is not away. */
+  readonly isShown: boolean;
+}
+
+const likely = { away: 0.04, otherPrice: 0.08, unknownPrice: 0.04, knownAgain: 0.3, twice: 0.02, observed: 0.4 };
+
+export function carFrom(chance: Chance, makes: readonly string[]): Car {
+  return {
+    make: chance.pick(makes),
+    isNew: chance.happens(0.4),
+    hasPhotos: chance.happens(0.6),
+    price: chance.integer(80, 400) * 100,
+    miles: chance.integer(0, 60_000),
+    isPriceKnown: chance.happens(0.85),
+    awayUntil: 0,
+  };
+}
+
+/** The rows of a car in a day's feed: none, one, or two of which the later counts. */
+export function rowsOf(chance: Chance, moment: Moment): readonly FeedRow[] {
+  const { car, order, isShown } = moment;
+  if (car.awayUntil <= order && order > 0 && chance.happens(likely.away)) car.awayUntil = order + chance.integer(1, 6);
+  if (chance.happens(likely.otherPrice)) car.price += chance.pick([-1000, -500, 500]);
+  car.isPriceKnown = car.isPriceKnown ? !chance.happens(likely.unknownPrice) : chance.happens(likely.knownAgain);
+  car.miles += chance.integer(0, 3);
+  if (!isShown || car.awayUntil > order) return [];
+  const row = rowOf(chance, moment);
+  if (!chance.happens(likely.twice)) return [row];
+  return [{ ...row, vin: String(row.vin).toLowerCase(), price: car.price + 100, photo_urls: "" }, row];
+}
+
+function rowOf(chance: Chance, { vin, car, dealer, day }: Moment): FeedRow {
+  return {
+    vin,
+    dealer_id: dealer,
+    inventory_type: car.isNew ? "new" : "used",
+    year: 2024,
+    make: car.make,
+    model: "Model",
+    price: car.isPriceKnown ? Math.max(1000, car.price) : chance.pick(["", 0]),
+    miles: chance.happens(0.95) ? car.miles : "",
+    photo_urls: car.hasPhotos ? `https://photos.example/${vin}.jpg` : "",
+    observed_at: chance.happens(likely.observed) ? observedAt(chance, day) : "",
+  };
+}
+
+/** Some time of the day, seldom of the evening before. */
+function observedAt(chance: Chance, day: string): string {
+  const two = (number: number): string => String(number).padStart(2, "0");
+  const time = `${two(chance.integer(0, 23))}:${two(chance.integer(0, 59))}:${two(chance.integer(0, 59))}`;
+  return chance.happens(0.05) ? `${plusDays(day, -1)}T23:30:00Z` : `${day}T${time}${chance.pick(["Z", "+00:00"])}`;
+}
