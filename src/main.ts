@@ -10,10 +10,10 @@ import { verifyCommand } from "./commands/verify.ts";
 
 const program = new Command("carquet")
   .description("A Vehicle Listings Data API over a lake of Parquet files.")
-  .showHelpAfterError("(--help tells what there is)");
+  .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "carquet: ")) });
 
 for (const command of [startCommand, ingestCommand, serveCommand, sqlCommand, vacuumCommand, verifyCommand]) {
-  program.addCommand(command());
+  program.addCommand(command().copyInheritedSettings(program));
 }
 
 try {

@@ -9,7 +9,9 @@ import type { Campaign } from "./soak/campaign.ts";
 /** Where each campaign is; its module is loaded when it is asked for. */
 const campaigns: Readonly<Record<string, () => Promise<{ readonly campaign: Campaign }>>> = {
   life: () => import("./soak/life.ts"),
+  kills: () => import("./soak/kills.ts"),
   search: () => import("./soak/search.ts"),
+  swaps: () => import("./soak/swaps.ts"),
 };
 
 const { values, positionals } = parseArgs({

@@ -1,11 +1,11 @@
 /** Rows as text: a table to look at, CSV or JSON lines to go on with. */
-import type { Json, Row } from "../base/json.ts";
+import type { Json } from "../base/json.ts";
+import type { Answer } from "../lake/analysts.ts";
 
 type Format = "table" | "csv" | "json";
 
 /** Rows in a format, each line ended. */
-export function printed(rows: readonly Row[], format: Format): string {
-  const columns = Object.keys(rows[0] ?? {});
+export function printed({ columns, rows }: Answer, format: Format): string {
   if (format === "json") return rows.map((row) => `${JSON.stringify(row)}\n`).join("");
   const cells = [columns, ...rows.map((row) => columns.map((column) => asText(row[column] ?? null)))];
   if (format === "csv") return cells.map((line) => `${line.map(quoted).join(",")}\n`).join("");

@@ -21,11 +21,17 @@ export const publicUrlOption = (): Option =>
 
 export const threadsOption = (): Option =>
   new Option("--threads <n>", "threads of the engine; all processors unless given").argParser((text) =>
-    whole(text, 1024),
+    whole(text, 1024, 1),
   );
 
 export const memoryOption = (): Option =>
-  new Option("--memory <size>", "memory limit of the engine, for example 4GiB; 80 % of the machine unless given");
+  new Option(
+    "--memory <size>",
+    "memory limit of the engine, for example 4GiB; 80 % of the machine unless given",
+  ).argParser((text) => {
+    if (/^\d+(\.\d+)?\s*([KMGT]i?B|%)$/i.test(text)) return text;
+    throw new InvalidArgumentError("allowed is a size such as 512MiB or 4GiB.");
+  });
 
 export const dayOption = (): Option => new Option("--day <YYYY-MM-DD>", "the day of the delivery").argParser(day);
 
@@ -43,9 +49,9 @@ function day(text: string): string {
 /** Reads a number of days, or of other things that are counted. */
 export const daysParser = (text: string): number => whole(text, 1_000_000);
 
-function whole(text: string, most: number): number {
+function whole(text: string, most: number, least = 0): number {
   const number = Number(text);
-  if (/^\d+$/.test(text) && number <= most) return number;
+  if (/^\d+$/.test(text) && least <= number && number <= most) return number;
   throw new InvalidArgumentError(`allowed is a whole number up to ${most}.`);
 }
 

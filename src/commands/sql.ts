@@ -24,6 +24,6 @@ export const sqlCommand = (): Command =>
     .addOption(memoryOption())
     .action(async (query: string | undefined, settings: SqlSettings) => {
       const statement = query ?? (await text(process.stdin));
-      const rows = await openForAnalysts(settings.lake, engineOptions(settings), (ask) => ask(statement));
-      process.stdout.write(printed(rows, settings.format));
+      const answer = await openForAnalysts(settings.lake, engineOptions(settings), (ask) => ask(statement));
+      process.stdout.write(printed(answer, settings.format));
     });

@@ -71,9 +71,10 @@ function readValue(parameter: Parameter, given: Given): unknown {
       hint: "",
     });
   }
-  return items === undefined
-    ? scalar(schema, given.text)
-    : [...new Set(texts.map((text) => scalar(items, text.trim())))];
+  if (items === undefined) return scalar(schema, given.text);
+  const values = texts.map((text) => scalar(items, text.trim()));
+  const isTuple = schema.minItems !== undefined && schema.minItems === schema.maxItems;
+  return isTuple ? values : [...new Set(values)];
 }
 
 const separators: Readonly<Record<string, string>> = { form: ",", pipeDelimited: "|", spaceDelimited: " " };

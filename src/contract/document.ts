@@ -18,6 +18,7 @@ export interface Schema {
   readonly maximum?: number;
   readonly exclusiveMinimum?: number;
   readonly maxLength?: number;
+  readonly minItems?: number;
   readonly maxItems?: number;
   readonly items?: Schema;
   readonly default?: unknown;

@@ -19,6 +19,11 @@ function metered<Id extends OperationId>(id: Id, published: Published): Step {
   return compose([refuseKeyInQuery, validate(id, requests), answer(id, requests, published)]);
 }
 
+/** The steps of an operation that is answered without the market, and needs no key. */
+function free(id: OperationId, answered: Step): Step {
+  return compose([refuseKeyInQuery, validate(id, new WeakMap()), answered]);
+}
+
 /** Decodes and validates the request as the document says. */
 function validate<Id extends OperationId>(id: Id, requests: WeakMap<Exchange, RequestOf<Id>>): Step {
   const decode = decoderOf(id);
@@ -46,12 +51,12 @@ function answer<Id extends OperationId>(
 
 /** Routes each path of the document; literal paths go before those with a parameter. */
 export function routes(published: Published): ReturnType<Router<State>["routes"]> {
-  const router = new Router<State>();
+  const router = new Router<State>({ sensitive: true, strict: true });
   const byPath = [...operations.values()].sort(
     (one, other) => one.path.split("{").length - other.path.split("{").length,
   );
   for (const { id, path } of byPath) {
-    const steps = id === "getDocument" ? compose([refuseKeyInQuery, serveDocument(document)]) : metered(id, published);
+    const steps = id === "getDocument" ? free(id, serveDocument(document)) : metered(id, published);
     router.get(path.replaceAll(/\{(\w+)\}/g, ":$1"), steps);
   }
   return router.routes();

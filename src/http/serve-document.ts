@@ -9,11 +9,16 @@ export function serveDocument(document: object): Step {
     exchange.status = 200;
     exchange.etag = tag;
     exchange.set("Cache-Control", "public, max-age=300");
-    if (exchange.fresh) {
+    if (isKnown(exchange.get("If-None-Match"), tag)) {
       exchange.status = 304;
       return;
     }
     exchange.type = "application/json";
     exchange.body = body;
   };
+}
+
+/** Whether a client's `If-None-Match` names the tag; what else it says of caching does not matter. */
+function isKnown(header: string, tag: string): boolean {
+  return header.split(",").some((one) => one.trim() === "*" || one.trim().replace(/^W\//, "") === `"${tag}"`);
 }

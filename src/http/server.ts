@@ -55,6 +55,7 @@ export async function serve({ lake, host, port, logger, ...market }: ServeOption
     { headersTimeout: bounds.headersMs, keepAliveTimeout: bounds.keepAliveMs },
     (request, response) => {
       if (isStopping) response.setHeader("Connection", "close");
+      response.once("close", () => isStopping && setImmediate(() => server.closeIdleConnections()));
       void handle(request, response);
     },
   );

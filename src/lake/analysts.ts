@@ -11,11 +11,16 @@ import { Database, type DatabaseOptions } from "./duckdb.ts";
 import { currentManifest } from "./manifest.ts";
 import { viewsOf } from "./views.ts";
 
+export interface Answer {
+  readonly columns: readonly string[];
+  readonly rows: readonly Row[];
+}
+
 /** Runs some work with a way to ask the published version. Fails when nothing is published, or a query is wrong. */
 export async function openForAnalysts<T>(
   lake: string,
   options: DatabaseOptions,
-  work: (ask: (query: string) => Promise<readonly Row[]>) => Promise<T>,
+  work: (ask: (query: string) => Promise<Answer>) => Promise<T>,
 ): Promise<T> {
   const manifest = await currentManifest(lake);
   if (manifest === undefined) throw new Failure(`${lake}: nothing has been published yet; see carquet ingest --help.`);
@@ -25,7 +30,7 @@ export async function openForAnalysts<T>(
       for (const view of viewsOf(manifest, resolve(lake))) await session.run(view);
       return work(async (query) => {
         try {
-          return await session.rows(new Sql([query], []));
+          return await session.table(new Sql([query], []));
         } catch (thrown) {
           throw new Failure(messageOf(thrown));
         }

@@ -96,6 +96,12 @@ export class Session {
     return reader.getRowObjectsJson();
   }
 
+  /** An answer with the names of its columns, which it has even without a row. */
+  async table(query: Sql): Promise<{ readonly columns: readonly string[]; readonly rows: readonly Row[] }> {
+    const reader = await this.connection.runAndReadAll(query.text, ...bound(query.values));
+    return { columns: reader.deduplicatedColumnNames(), rows: reader.getRowObjectsJson() };
+  }
+
   /** The first row of an answer, where there is one. */
   async row(query: Sql): Promise<Row | undefined> {
     return (await this.rows(query))[0];

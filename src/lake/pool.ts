@@ -47,7 +47,9 @@ export class Pool {
       session.interrupt();
     }, leftMs);
     try {
-      return await session.rows(query);
+      const rows = await session.rows(query);
+      if (isLate) throw late;
+      return rows;
     } catch (thrown) {
       throw isLate ? late : thrown;
     } finally {

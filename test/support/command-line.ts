@@ -18,14 +18,26 @@ export interface Ended {
 export interface Surroundings {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
+  readonly withinMs?: number;
 }
 
+/** A command that has not ended by then is killed, and so has no exit code. */
+const endsWithinMs = 60_000;
+
 /** Runs `carquet` with arguments until it ends. */
-export async function carquet(args: readonly string[], { env = {}, input = "" }: Surroundings = {}): Promise<Ended> {
+export async function carquet(
+  args: readonly string[],
+  { env = {}, input = "", withinMs = endsWithinMs }: Surroundings = {},
+): Promise<Ended> {
   const child = started(args, env);
+  const timer = setTimeout(() => child.kill("SIGKILL"), withinMs);
   child.stdin?.end(input);
-  const [out, err, code] = await Promise.all([textOf(child.stdout), textOf(child.stderr), endOf(child)]);
-  return { code, out, err };
+  try {
+    const [out, err, code] = await Promise.all([textOf(child.stdout), textOf(child.stderr), endOf(child)]);
+    return { code, out, err };
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** A service in a process of its own. */

@@ -54,5 +54,5 @@ export async function ingestPath(
 
 /** The rows of a query over a lake's views, as an analyst would ask. */
 export function ask(lake: string, query: string): Promise<readonly Row[]> {
-  return openForAnalysts(lake, {}, (run) => run(query));
+  return openForAnalysts(lake, {}, async (run) => (await run(query)).rows);
 }

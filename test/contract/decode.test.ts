@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { decoderOf } from "../../src/contract/decode.ts";
+import type { OperationId } from "../../src/contract/types.ts";
+
+const listingDefaults = { limit: 50, offset: 0, sort: "days_on_market", fields: ["default"] };
+const facetDefaults = { facet_value_limit: 20, sort: "-count" };
+const dealers = ["0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c7e40", "0B8F6C1E-5D0A-5C3E-9A57-2F6D3B1C7E41"];
+
+type Case = readonly [what: string, query: string, values: Readonly<Record<string, unknown>>];
+
+const cases: readonly Case[] = [
+  ["nothing asked for", "", {}],
+  ["stray ampersands", "&&limit=5&", { limit: 5 }],
+  ["a whole number", "limit=100", { limit: 100 }],
+  ["the least page", "limit=1&offset=0", { limit: 1, offset: 0 }],
+  ["leading zeros", "limit=007", { limit: 7 }],
+  ["the greatest offset", "offset=2147483647", { offset: 2_147_483_647 }],
+  ["a comma list", "make=Toyota,Honda", { make: ["Toyota", "Honda"] }],
+  ["a list of one", "make=Toyota", { make: ["Toyota"] }],
+  ["an encoded comma separates too", "make=Toyota%2CHonda", { make: ["Toyota", "Honda"] }],
+  ["a plus is a blank", "model=Grand+Cherokee", { model: ["Grand Cherokee"] }],
+  ["%20 is a blank", "model=Grand%20Cherokee", { model: ["Grand Cherokee"] }],
+  ["%2B is a plus", "trim=R%2B", { trim: ["R+"] }],
+  ["blanks around items go", "make=+Toyota%20,%20Honda+", { make: ["Toyota", "Honda"] }],
+  ["other characters stay", "trim=a;b|c=d%26e%22'", { trim: [`a;b|c=d&e"'`] }],
+  ["a value may hold an equals sign", "trim=a=b", { trim: ["a=b"] }],
+  ["UTF-8", "model=Citro%C3%ABn,%F0%9F%9A%97", { model: ["Citroën", "🚗"] }],
+  ["an encoded name", "m%61ke=Toyota", { make: ["Toyota"] }],
+  ["an open category keeps its case", "make=tOYOTA", { make: ["tOYOTA"] }],
+  ["duplicates go", "make=Ford,Kia,Ford", { make: ["Ford", "Kia"] }],
+  ["whole numbers in a list", "year=2025,2026,2025", { year: [2025, 2026] }],
+  ["electric cars have no cylinders", "cylinders=0,4", { cylinders: [0, 4] }],
+  ["a pipe list keeps commas", "assembly_location=San+Jose,+CA|Lyon", { assembly_location: ["San Jose, CA", "Lyon"] }],
+  ["an encoded pipe separates too", "assembly_location=A%7CB", { assembly_location: ["A", "B"] }],
+  ["a sort in any case", "sort=-PRICE", { sort: "-price" }],
+  ["fields in any case", "fields=ID,Make,Default", { fields: ["id", "make", "default"] }],
+  ["duplicates of any case go", "fields=make,MAKE", { fields: ["make"] }],
+  ["a closed vocabulary in any case", "dealer_type=Franchise", { dealer_type: ["franchise"] }],
+  ["cpo is certified", "inventory_type=cpo", { inventory_type: ["certified"] }],
+  ["CPO too, and once", "inventory_type=CPO,certified,new", { inventory_type: ["certified", "new"] }],
+  ["cpo is certified in an exclusion", "exclude_inventory_type=Cpo", { exclude_inventory_type: ["certified"] }],
+  ["keywords", "keywords=ONE_OWNER,branded", { keywords: ["one_owner", "branded"] }],
+  ["a mode", "inventory_status=Active", { inventory_status: "active" }],
+  ["a day", "snapshot_date=2024-02-29", { snapshot_date: "2024-02-29" }],
+  ["a time with a zone", "listed_after=2026-11-01T00:00:00%2B01:00", { listed_after: "2026-11-01T00:00:00+01:00" }],
+  ["a plain date as a time", "listed_after=2026-11-01", { listed_after: "2026-11-01" }],
+  ["dealers", `dealer_id=${dealers.join(",")}`, { dealer_id: dealers }],
+  ["a state in any case", "state=ca,NV", { state: ["ca", "NV"] }],
+  ["a point", "latitude=37.5483&longitude=-121.9886", { latitude: 37.5483, longitude: -121.9886 }],
+  ["a ZIP code is a text", "postal_code=02108", { postal_code: "02108" }],
+  ["a radius with a fraction", "radius=0.5", { radius: 0.5 }],
+  ["a box", "bbox=-122.6,37.2,-121.7,38.0", { bbox: [-122.6, 37.2, -121.7, 38] }],
+  ["a box whose numbers repeat", "bbox=-10,10,10,20", { bbox: [-10, 10, 10, 20] }],
+  ["a box around the origin", "bbox=-1,-1,1,1", { bbox: [-1, -1, 1, 1] }],
+  ["masks", "vin_pattern=4T1*,1FTFW1E5?NF*", { vin_pattern: ["4T1*", "1FTFW1E5?NF*"] }],
+  ["ten masks, one of them twice", `vin_pattern=${[..."ABCDEFGHJKA"].join(",")}`, { vin_pattern: [..."ABCDEFGHJK"] }],
+  ["a range of one value", "min_price=5&max_price=5", { min_price: 5, max_price: 5 }],
+];
+
+const search = decoderOf("searchListings");
+
+for (const [what, query, values] of cases) {
+  test(`a search reads ${what}: ${query}`, () => {
+    assert.deepEqual(search(query, {}).query, { ...listingDefaults, ...values });
+  });
+}
+
+const others: readonly (readonly [OperationId, query: string, values: Readonly<Record<string, unknown>>])[] = [
+  ["getFacets", "facets=make", { facets: ["make"], ...facetDefaults }],
+  ["getFacets", "facets=Make,PRICE", { facets: ["make", "price"], ...facetDefaults }],
+  ["getFacets", "facets=make&metric=Price.P95", { facets: ["make"], metric: "price.p95", ...facetDefaults }],
+  [
+    "getFacets",
+    "facets=make&sort=-Metric&facet_value_limit=100",
+    { facets: ["make"], sort: "-metric", facet_value_limit: 100 },
+  ],
+  [
+    "searchDealers",
+    "q=fremont+toyota&type=Franchise",
+    { q: "fremont toyota", type: ["franchise"], limit: 50, offset: 0 },
+  ],
+  ["searchDealers", "country=US,ca&state=on", { country: ["US", "ca"], state: ["on"], limit: 50, offset: 0 }],
+  ["getUsage", "metering_class=Facet_Counts", { metering_class: ["facet_counts"] }],
+  ["getUsage", "", {}],
+  ["getDocument", "", {}],
+];
+
+for (const [id, query, values] of others) {
+  test(`${id} reads ${query === "" ? "nothing" : query}`, () => {
+    assert.deepEqual(decoderOf(id)(query, {}).query, values);
+  });
+}
+
+test("the deprecated search tells which of its page controls were given", () => {
+  const { query } = decoderOf("searchListingsByPage")("page=2&per_page=25", {});
+  assert.deepEqual([query.page, query.per_page, query.limit, query.offset], [2, 25, undefined, undefined]);
+});
+
+test("a VIN is read in either case", () => {
+  for (const vin of ["4T1DAACK3TU512345", "4t1daack3tu512345"])
+    assert.deepEqual(decoderOf("getVin")("", { vin }).path, { vin });
+});
+
+test("a request's defaults are its own: changing one leaves the next as it was", () => {
+  const decode = decoderOf("searchListings");
+  (decode("", {}).query.fields as string[]).push("features");
+  assert.deepEqual(decode("", {}).query.fields, ["default"]);
+});

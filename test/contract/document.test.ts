@@ -1,0 +1,153 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { isObject } from "../../src/base/json.ts";
+import { projectPath, projectText } from "../../src/base/project.ts";
+import { document, type Operation, operations, resolve } from "../../src/contract/document.ts";
+import { errors } from "../../src/contract/errors.ts";
+import { defaulted, type OperationId } from "../../src/contract/types.ts";
+
+const tool = (name: string) => projectPath(`node_modules/.bin/${name}`);
+const run = promisify(execFile);
+const inProject = { cwd: projectPath("."), maxBuffer: 1 << 26 };
+
+test("the document has no fault that the linter knows", async () => {
+  const args = ["lint", "schemas/openapi.yaml", "--config", "schemas/redocly.yaml", "--format", "json"];
+  const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
+  const { stdout } = await run(tool("redocly"), args, { ...inProject, env });
+  const report: unknown = JSON.parse(stdout);
+  assert.ok(isObject(report));
+  assert.deepEqual(report.problems, []);
+  assert.deepEqual(report.totals, { errors: 0, warnings: 0, ignored: 0 });
+});
+
+test("the generated types are those of the document as it is", async () => {
+  const { stdout } = await run(tool("openapi-typescript"), ["schemas/openapi.yaml"], inProject);
+  assert.ok(
+    stdout === readFileSync(projectPath("src/contract/document.gen.ts"), "utf8"),
+    "src/contract/document.gen.ts is out of date: npm run generate:types",
+  );
+});
+
+test("the document has the ten operations, each with its path and scope", () => {
+  const expected: readonly (readonly [OperationId, string, string | undefined])[] = [
+    ["searchListings", "/v1/listings", "inventory.read"],
+    ["searchListingsByPage", "/v1/listings/search", "inventory.read"],
+    ["getListing", "/v1/listings/{listing_id}", "inventory.read"],
+    ["getVin", "/v1/vins/{vin}", "inventory.read"],
+    ["getFacets", "/v1/facets", "inventory.read"],
+    ["searchDealers", "/v1/dealers", "dealers.read"],
+    ["getDealer", "/v1/dealers/{dealer_id}", "dealers.read"],
+    ["searchDealerListings", "/v1/dealers/{dealer_id}/listings", "dealers.read"],
+    ["getUsage", "/v1/usage", "usage.read"],
+    ["getDocument", "/v1/openapi.json", undefined],
+  ];
+  assert.deepEqual(
+    [...operations.values()].map(({ id, path, scope }) => [id, path, scope]),
+    expected,
+  );
+  assert.deepEqual(
+    [...operations.values()].filter(({ deprecated }) => deprecated).map(({ id }) => id),
+    ["searchListingsByPage"],
+  );
+  for (const [path, item] of Object.entries(document.paths)) assert.deepEqual(Object.keys(item), ["get"], path);
+});
+
+const described = (id: OperationId): Operation => {
+  const found = operations.get(id);
+  assert.ok(found, id);
+  return found;
+};
+
+for (const id of ["searchListings", "getFacets", "searchDealers", "searchDealerListings"] as const) {
+  test(`the parameters of ${id} that are typed as always there are those with a default`, () => {
+    const parameters = described(id).parameters.filter((parameter) => parameter.in === "query");
+    const typed: readonly string[] = defaulted;
+    assert.deepEqual(
+      parameters.filter(({ schema }) => schema.default !== undefined).map(({ name }) => name),
+      parameters.map(({ name }) => name).filter((name) => typed.includes(name)),
+    );
+  });
+}
+
+test("every parameter that is typed as always there is one of the listing search or of the facets", () => {
+  const names = [...described("searchListings").parameters, ...described("getFacets").parameters].map(
+    ({ name }) => name,
+  );
+  assert.deepEqual(
+    defaulted.filter((name) => !names.includes(name)),
+    [],
+  );
+});
+
+test("page, limit and offset of the deprecated search have no default, so that a mix of them can be told", () => {
+  const paging = ["page", "per_page", "limit", "offset"];
+  const parameters = described("searchListingsByPage").parameters.filter(({ name }) => paging.includes(name));
+  assert.deepEqual(
+    parameters.map(({ name, schema }) => [name, schema.default]),
+    paging.map((name) => [name, undefined]),
+  );
+});
+
+type Row = readonly [code: string, status: number, type: string, tag: string];
+const sorted = (rows: readonly Row[]): readonly Row[] => [...rows].sort(([one], [other]) => (one < other ? -1 : 1));
+const table = sorted(Object.entries(errors).map(([code, [status, type, tag]]) => [code, status, type, tag]));
+
+interface ErrorSchema {
+  readonly properties: {
+    readonly _tag: { readonly const: string };
+    readonly error: {
+      readonly properties: {
+        readonly type: { readonly const: string };
+        readonly code: { readonly enum: readonly string[] };
+      };
+    };
+  };
+}
+
+interface ErrorResponse {
+  readonly content: {
+    readonly "application/json": {
+      readonly schema: ErrorSchema | { readonly $ref: string };
+      readonly examples: Readonly<Record<string, { readonly value: unknown }>>;
+    };
+  };
+}
+
+/** Every error response of every operation, with its status. */
+const responses: readonly (readonly [number, ErrorResponse])[] = Object.values(document.paths).flatMap(({ get }) =>
+  Object.entries(get.responses)
+    .filter(([status]) => Number(status) >= 400)
+    .map(([status, response]) => [Number(status), resolve<ErrorResponse>(response as ErrorResponse)] as const),
+);
+
+test("the document's error bodies have the codes, statuses, types and tags of the table of errors, and no others", () => {
+  const rows = responses.flatMap(([status, response]) => {
+    const { _tag, error } = resolve<ErrorSchema>(response.content["application/json"].schema).properties;
+    return error.properties.code.enum.map((code): Row => [code, status, error.properties.type.const, _tag.const]);
+  });
+  const distinct = new Map(rows.map((row) => [JSON.stringify(row), row]));
+  assert.deepEqual(sorted([...distinct.values()]), table);
+});
+
+test("every error code has an example in the document", () => {
+  const examples = responses.flatMap(([, response]) => Object.keys(response.content["application/json"].examples));
+  assert.deepEqual([...new Set(examples)].sort(), Object.keys(errors).sort());
+});
+
+test("the document's prose lists the same errors", () => {
+  const rows = [...projectText("schemas/openapi.yaml").matchAll(/^ +\| (\d{3}) \| `(\w+)` \| `(\w+)` \| (.+) \|$/gm)];
+  const told = rows.flatMap(([, status, type, tag, codes]) =>
+    [...(codes ?? "").matchAll(/`(\w+)`/g)].map(([, code]): Row => [code ?? "", Number(status), type ?? "", tag ?? ""]),
+  );
+  assert.deepEqual(sorted(told), table);
+});
+
+test("every operation that needs a key can be refused for the lack of one, and the document cannot", () => {
+  for (const { id, scope, statuses } of operations.values()) {
+    const refusals = [401, 403, 429].filter((status) => statuses.includes(status));
+    assert.deepEqual(refusals, scope === undefined ? [] : [401, 403, 429], id);
+  }
+});

@@ -1,0 +1,220 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { decoderOf } from "../../src/contract/decode.ts";
+import { type ErrorCode, Refusal } from "../../src/contract/errors.ts";
+import type { OperationId } from "../../src/contract/types.ts";
+
+type Decode = (query: string, path: Readonly<Record<string, string>>) => unknown;
+
+const decoders = new Map<OperationId, Decode>();
+
+function decoder(id: OperationId): Decode {
+  const known = decoders.get(id) ?? decoderOf(id);
+  decoders.set(id, known);
+  return known;
+}
+
+/** What a decoder refuses with. */
+function refusal(id: OperationId, query: string, path: Readonly<Record<string, string>> = {}): Refusal {
+  try {
+    decoder(id)(query, path);
+  } catch (thrown) {
+    if (thrown instanceof Refusal) return thrown;
+    throw thrown;
+  }
+  assert.fail(`${id} takes ${query}`);
+}
+
+type Case = readonly [query: string, code: ErrorCode, message: string];
+
+const invalid = (query: string, parameter: string, value: string, allowed: string): Case => [
+  query,
+  "invalid_parameter_value",
+  `Parameter ${parameter}: ${value} is not valid; allowed is ${allowed}`,
+];
+const unknown = (parameter: string, hint = ""): Case => [
+  `${parameter}=1`,
+  "unknown_query_parameter",
+  `Unknown query parameter ${parameter}.${hint}`,
+];
+const repeated = (query: string, parameter: string, times = 2): Case => [
+  query,
+  "repeated_parameter",
+  `Parameter ${parameter} is given ${times} times; give it once, several values separated by commas where it takes a list.`,
+];
+
+const page = "a whole number from 1 to 100.";
+const dollars = "a whole number from 0 to 2147483647.";
+const sorts =
+  "one of days_on_market, -days_on_market, listed_at, -listed_at, price, -price, miles, -miles, msrp, -msrp, " +
+  "discount, -discount, distance.";
+const texts = "a list, each a text of 1 to 200 characters, and nothing empty.";
+const day = "a date, YYYY-MM-DD.";
+const time = "a date, YYYY-MM-DD, or an ISO 8601 time with a zone, such as 2026-11-01T00:00:00Z.";
+const mask = "a mask of 1 to 17 VIN characters (no I, O, Q) or ?, with * only at the end.";
+const dealers = (count: number) =>
+  Array.from({ length: count }, (_, index) => `0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c${String(1000 + index)}`).join(",");
+
+const search: readonly Case[] = [
+  // Empty
+  invalid("make=", "make", `""`, texts),
+  invalid("make", "make", `""`, texts),
+  invalid("make=%20", "make", `" "`, texts),
+  invalid("make=Ford,,Kia", "make", `"Ford,,Kia"`, texts),
+  invalid("make=Ford,", "make", `"Ford,"`, texts),
+  invalid("make=,", "make", `","`, texts),
+  invalid("limit=", "limit", `""`, "a whole number from 1 to 100, and nothing empty."),
+  invalid("assembly_location=A||B", "assembly_location", `"A||B"`, texts),
+  // Repeated
+  repeated("make=Ford&make=Kia", "make"),
+  repeated("limit=5&limit=5", "limit"),
+  repeated("make=Ford&m%61ke=Ford&make=Kia", "make", 3),
+  repeated("nonsense=1&nonsense=2", "nonsense"),
+  // Unknown
+  unknown("mak", " Did you mean make?"),
+  unknown("colour"),
+  unknown("inventory_types", " Did you mean inventory_type?"),
+  unknown("Make", " Did you mean make?"),
+  unknown("radius_id"),
+  unknown("columns"),
+  unknown("option_sort"),
+  unknown("agnostic"),
+  unknown("page"),
+  unknown("per_page"),
+  unknown("facets"),
+  unknown("facet_value_limit"),
+  unknown("metric"),
+  unknown("__proto__"),
+  unknown("constructor"),
+  // Whole numbers
+  ...["1e3", "1.5", "-1", "0x10", "9999999999999999999", "ten", "1_0", "1,2", "NaN", "Infinity", "٥", "5\u0000"].map(
+    (value) => invalid(`limit=${encodeURIComponent(value)}`, "limit", JSON.stringify(value), page),
+  ),
+  invalid("limit=+1", "limit", `" 1"`, page),
+  invalid("limit=%2B1", "limit", `"+1"`, page),
+  invalid("limit=0", "limit", "0", page),
+  invalid("limit=101", "limit", "101", page),
+  invalid("offset=2147483648", "offset", "2147483648", dollars),
+  invalid("min_price=12.50", "min_price", `"12.50"`, dollars),
+  invalid("max_price=$20000", "max_price", `"$20000"`, dollars),
+  invalid("year=2025,next", "year", `"next"`, "a whole number from 1900 to 2100."),
+  invalid("year=1899", "year", "1899", "a whole number from 1900 to 2100."),
+  invalid("sold_within_days=0", "sold_within_days", "0", "a whole number from 1 to 36500."),
+  // Closed vocabularies
+  invalid("sort=prise", "sort", `"prise"`, `${sorts} Did you mean price?`),
+  invalid("sort=banana", "sort", `"banana"`, sorts),
+  invalid("sort=-distance", "sort", `"-distance"`, `${sorts} Did you mean distance?`),
+  invalid("inventory_status=missing", "inventory_status", `"missing"`, "one of active, sold."),
+  invalid("inventory_type=cpo,demo", "inventory_type", `"demo"`, "one of new, used, certified, cpo."),
+  invalid("availability_status=sold", "availability_status", `"sold"`, "one of stock, transit, build."),
+  invalid("dealer_type=broker", "dealer_type", `"broker"`, "one of franchise, independent."),
+  invalid("include=option", "include", `"option"`, "one of price_history, options. Did you mean options?"),
+  invalid("keywords=theft", "keywords", `"theft"`, "one of one_owner, clean_title, branded, fleet."),
+  // Forms
+  invalid("dealer_id=7", "dealer_id", `"7"`, "a dealer UUID."),
+  invalid(`dealer_id=urn:uuid:${dealers(1)}`, "dealer_id", `"urn:uuid:${dealers(1)}"`, "a dealer UUID."),
+  invalid(`dealer_id=${dealers(51)}`, "dealer_id", "a list of 51", "a list of at most 50, each a dealer UUID."),
+  invalid("vin_pattern=A,B,C,D,E,F,G,H,J,K,L", "vin_pattern", "a list of 11", `a list of at most 10, each ${mask}`),
+  invalid("vin_pattern=1FT*W", "vin_pattern", `"1FT*W"`, mask),
+  invalid("vin_pattern=1FTIOQ", "vin_pattern", `"1FTIOQ"`, mask),
+  invalid("state=CAL", "state", `"CAL"`, "a two-letter state code."),
+  invalid("snapshot_date=2026-02-30", "snapshot_date", `"2026-02-30"`, day),
+  invalid("snapshot_date=2026-2-3", "snapshot_date", `"2026-2-3"`, day),
+  invalid("snapshot_date=yesterday", "snapshot_date", `"yesterday"`, day),
+  invalid("listed_after=2026-11-01T00:00:00", "listed_after", `"2026-11-01T00:00:00"`, time),
+  invalid("listed_after=2026-02-30", "listed_after", `"2026-02-30"`, time),
+  invalid("postal_code=9453", "postal_code", `"9453"`, "five digits."),
+  invalid("latitude=91", "latitude", "91", "a number from -90 to 90."),
+  invalid("longitude=1e2", "longitude", `"1e2"`, "a number from -180 to 180."),
+  invalid("radius=0", "radius", "0", "a number above 0, at most 500."),
+  invalid("radius=501", "radius", "501", "a number above 0, at most 500."),
+  invalid(
+    "bbox=1,2,3",
+    "bbox",
+    "a list of 3",
+    "four numbers, west,south,east,north: longitudes -180 to 180, latitudes -90 to 90.",
+  ),
+  invalid(`trim=${"x".repeat(201)}`, "trim", `"${"x".repeat(98)}…"`, "a text of 1 to 200 characters."),
+  // Encoding
+  invalid("make=%zz", "make", `"%zz"`, "percent-encoded UTF-8."),
+  invalid("make=100%", "make", `"100%"`, "percent-encoded UTF-8."),
+  invalid("make=%C3%28", "make", `"%C3%28"`, "percent-encoded UTF-8."),
+];
+
+for (const [query, code, message] of search) {
+  test(`a search refuses ${query.slice(0, 60)}`, () => {
+    const refused = refusal("searchListings", query);
+    assert.equal(refused.message, message);
+    assert.equal(refused.code, code);
+  });
+}
+
+const others: readonly (readonly [OperationId, query: string, code: ErrorCode, message: RegExp])[] = [
+  ["getFacets", "", "missing_parameter", /^Parameter facets is missing; it takes a list, each one of make, model, /],
+  ["getFacets", "make=Kia", "missing_parameter", /^Parameter facets is missing; /],
+  ["getFacets", "facets=makes", "invalid_parameter_value", /^Parameter facets: "makes" .* Did you mean make\?$/],
+  [
+    "getFacets",
+    "facets=make&metric=price.max",
+    "invalid_parameter_value",
+    /^Parameter metric: "price.max" is not valid; /,
+  ],
+  [
+    "getFacets",
+    "facets=make&facet_value_limit=101",
+    "invalid_parameter_value",
+    /: 101 is not valid; allowed is a whole number from 1 to 100\.$/,
+  ],
+  [
+    "getFacets",
+    "facets=make&sort=price",
+    "invalid_parameter_value",
+    /: "price" is not valid; allowed is one of -count, count, -metric, metric\.$/,
+  ],
+  ...["limit", "offset", "fields", "include", "radius_id", "columns", "option_sort", "agnostic"].map(
+    (parameter) =>
+      [
+        "getFacets",
+        `facets=make&${parameter}=1`,
+        "unknown_query_parameter",
+        new RegExp(`^Unknown query parameter ${parameter}\\.`),
+      ] as const,
+  ),
+  [
+    "searchDealers",
+    `dealer_id=${dealers(101)}`,
+    "invalid_parameter_value",
+    /: a list of 101 is not valid; allowed is a list of at most 100, /,
+  ],
+  ["searchDealers", "sort=name", "unknown_query_parameter", /^Unknown query parameter sort\.$/],
+  [
+    "searchDealerListings",
+    `dealer_id=${dealers(1)}`,
+    "unknown_query_parameter",
+    /^Unknown query parameter dealer_id\./,
+  ],
+  ["getDealer", "limit=1", "unknown_query_parameter", /^Unknown query parameter limit\.$/],
+  ["getDocument", "pretty=1", "unknown_query_parameter", /^Unknown query parameter pretty\.$/],
+  [
+    "getUsage",
+    "metering_class=search",
+    "invalid_parameter_value",
+    /^Parameter metering_class: "search" is not valid; /,
+  ],
+];
+
+for (const [id, query, code, message] of others) {
+  test(`${id} refuses ${query === "" ? "nothing asked" : query.slice(0, 60)}`, () => {
+    const refused = refusal(id, query, { dealer_id: "x", listing_id: "x" });
+    assert.match(refused.message, message);
+    assert.equal(refused.code, code);
+  });
+}
+
+for (const vin of ["4T1DAACK3TU51234O", "4T1DAACK3TU51234", "4T1DAACK3TU5123456", "4T1DAACK3TU51234-", "%zz"]) {
+  test(`a look-up refuses the VIN ${vin}`, () => {
+    const refused = refusal("getVin", "", { vin });
+    assert.equal(refused.code, "invalid_parameter_value");
+    assert.match(refused.message, /^Parameter vin: .* allowed is 17 letters and digits without I, O and Q\.$/);
+  });
+}

@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { operations, type Parameter } from "../../src/contract/document.ts";
+import type { OperationId } from "../../src/contract/types.ts";
+
+const words = (text: string): readonly string[] => text.split(/[\s,]+/).filter((word) => word !== "");
+const sorted = (list: readonly string[]): readonly string[] => [...list].sort();
+
+const sorts = words(`days_on_market -days_on_market listed_at -listed_at price -price miles -miles msrp -msrp
+  discount -discount distance`);
+const fields =
+  words(`default, id, vin, year, make, model, trim, version, body_type, drivetrain, fuel_type, powertrain_type,
+  transmission, engine, cylinders, doors, seating_capacity, exterior_color, interior_color, base_exterior_color,
+  base_interior_color, msrp, discount_from_msrp, price, miles, days_on_market, listed_at, status, inventory_status,
+  availability_status, inventory_type, stock_number, vdp_url, sold_date, dealer_id, dealer_name, dealer_type, city, state,
+  postal_code, latitude, longitude, distance_miles, photo_urls, features, options_packages`);
+const facets = words(`make, model, inventory_type, year, trim, version, base_exterior_color, exterior_color,
+  base_interior_color, interior_color, seating_capacity, doors, engine, state, drivetrain, assembly_location,
+  assembly_country, transmission, fuel_type, body_type, cylinders, dealer_type, availability_status, options_packages,
+  features, keywords, price, msrp, miles, days_on_market`);
+const metrics = words("price miles msrp days_on_market discount_from_msrp").flatMap((measure) =>
+  words("mean p5 p25 median p75 p95").map((aggregate) => `${measure}.${aggregate}`),
+);
+const usageClasses = words(`listing_search, listing_search_historical, listing_search_dealer_filtered,
+  listing_search_dealer_filtered_historical, dealer_inventory_search, dealer_inventory_search_historical,
+  listing_search_enriched, facet_counts, facet_counts_historical, vehicle_detail, vehicle_detail_enriched, dealer_lookup`);
+const inventoryTypes = words("new used certified cpo");
+const keywords = words("one_owner clean_title branded fleet");
+
+/** What each operation takes from a closed vocabulary, beside the filters that several share. */
+const controls: Readonly<Partial<Record<OperationId, Readonly<Record<string, readonly string[]>>>>> = {
+  searchListings: { sort: sorts, fields, include: words("price_history options") },
+  searchListingsByPage: { sort: sorts, fields, include: words("price_history options") },
+  searchDealerListings: { sort: sorts, fields, include: words("price_history options") },
+  getListing: { include: words("price_history options") },
+  getVin: { include: words("price_history options") },
+  getFacets: { facets, metric: metrics, sort: words("-count count -metric metric") },
+  searchDealers: { type: words("franchise independent") },
+  getUsage: { metering_class: usageClasses },
+};
+
+const filters: Readonly<Record<string, readonly string[]>> = {
+  inventory_status: words("active sold"),
+  inventory_type: inventoryTypes,
+  exclude_inventory_type: inventoryTypes,
+  availability_status: words("stock transit build"),
+  dealer_type: words("franchise independent"),
+  keywords,
+  exclude_keywords: keywords,
+};
+
+const filtering: readonly OperationId[] = [
+  "searchListings",
+  "searchListingsByPage",
+  "searchDealerListings",
+  "getFacets",
+];
+
+const enumOf = ({ schema }: Parameter): readonly string[] | undefined => schema.items?.enum ?? schema.enum;
+
+for (const { id, parameters } of operations.values()) {
+  test(`the closed vocabularies of ${id} are exactly these`, () => {
+    const closed = parameters.flatMap((parameter) => {
+      const known = enumOf(parameter);
+      return known === undefined ? [] : [[parameter.name, sorted(known)] as const];
+    });
+    const expected = { ...(filtering.includes(id) ? filters : {}), ...controls[id] };
+    assert.deepEqual(
+      Object.fromEntries(closed),
+      Object.fromEntries(Object.entries(expected).map(([name, known]) => [name, sorted(known)])),
+    );
+  });
+}
+
+const listingFilters = words(`make model model_code trim version year body_type engine transmission drivetrain fuel_type
+  powertrain_type cylinders doors seating_capacity exterior_color interior_color base_exterior_color base_interior_color
+  options_packages features keywords assembly_country assembly_location vin_pattern inventory_type availability_status
+  dealer_type state
+  exclude_make exclude_model exclude_trim exclude_year exclude_state exclude_inventory_type exclude_body_type
+  exclude_transmission exclude_drivetrain exclude_version exclude_engine exclude_assembly_country exclude_exterior_color
+  exclude_interior_color exclude_base_exterior_color exclude_base_interior_color exclude_options_packages
+  exclude_features exclude_fuel_type exclude_powertrain_type exclude_keywords exclude_assembly_location
+  inventory_status sold_within_days snapshot_date listed_after
+  min_price max_price min_mileage max_mileage min_msrp max_msrp min_days_on_market max_days_on_market
+  latitude longitude postal_code radius bbox`);
+const page = words("limit offset sort fields include");
+
+const taken: Readonly<Record<OperationId, readonly string[]>> = {
+  searchListings: [...page, "dealer_id", ...listingFilters],
+  searchListingsByPage: [...page, "page", "per_page", "dealer_id", ...listingFilters],
+  searchDealerListings: [...page, ...listingFilters],
+  getFacets: ["facets", "facet_value_limit", "metric", "sort", "dealer_id", ...listingFilters],
+  getListing: ["include"],
+  getVin: ["include"],
+  searchDealers: words("dealer_id state country type make q limit offset"),
+  getDealer: [],
+  getUsage: words("start_date end_date metering_class"),
+  getDocument: [],
+};
+
+for (const { id, parameters } of operations.values()) {
+  test(`${id} takes these query parameters and no others`, () => {
+    const names = parameters.filter((parameter) => parameter.in === "query").map(({ name }) => name);
+    assert.deepEqual(sorted(names), sorted(taken[id]));
+    assert.equal(new Set(names).size, names.length);
+  });
+}
+
+test("lists are separated by commas, but places of assembly, which contain them, by | and +", () => {
+  const separators = [...operations.values()].flatMap(({ parameters }) =>
+    parameters
+      .filter(({ schema }) => schema.items !== undefined)
+      .map((parameter) => [parameter.name, parameter.schema["x-separator"] ?? parameter.style] as const),
+  );
+  const others = new Map(separators.filter(([, separator]) => separator !== "form"));
+  assert.deepEqual(
+    [...others],
+    [
+      ["assembly_location", "pipeDelimited"],
+      ["exclude_assembly_location", "+"],
+    ],
+  );
+});
+
+const bounds: readonly (readonly [OperationId, string, least: number | undefined, most: number])[] = [
+  ["searchListings", "limit", 1, 100],
+  ["searchListings", "radius", undefined, 500],
+  ["searchListingsByPage", "per_page", 1, 100],
+  ["getFacets", "facet_value_limit", 1, 100],
+  ["searchDealers", "limit", 1, 100],
+  ["searchDealerListings", "limit", 1, 100],
+];
+
+const most: readonly (readonly [OperationId, string, items: number])[] = [
+  ["searchListings", "dealer_id", 50],
+  ["searchListings", "vin_pattern", 10],
+  ["searchDealers", "dealer_id", 100],
+  ["getFacets", "dealer_id", 50],
+];
+
+const schemaOf = (id: OperationId, parameter: string) =>
+  operations.get(id)?.parameters.find(({ name }) => name === parameter)?.schema;
+
+test("what a request may ask for is bounded", () => {
+  for (const [id, parameter, least, greatest] of bounds) {
+    const schema = schemaOf(id, parameter);
+    assert.deepEqual([schema?.minimum, schema?.maximum], [least, greatest], `${id} ${parameter}`);
+  }
+  for (const [id, parameter, items] of most)
+    assert.equal(schemaOf(id, parameter)?.maxItems, items, `${id} ${parameter}`);
+});
+
+const defaults: readonly (readonly [OperationId, Readonly<Record<string, unknown>>])[] = [
+  ["searchListings", { limit: 50, offset: 0, sort: "days_on_market", fields: ["default"] }],
+  ["searchDealerListings", { limit: 50, offset: 0, sort: "days_on_market", fields: ["default"] }],
+  ["getFacets", { facet_value_limit: 20, sort: "-count" }],
+  ["searchDealers", { limit: 50, offset: 0 }],
+];
+
+test("what is not asked for has these defaults", () => {
+  for (const [id, expected] of defaults) {
+    const parameters = operations.get(id)?.parameters ?? [];
+    const given = parameters.filter(({ schema }) => schema.default !== undefined);
+    assert.deepEqual(Object.fromEntries(given.map(({ name, schema }) => [name, schema.default])), expected, id);
+  }
+});

@@ -1,0 +1,172 @@
+import assert from "node:assert/strict";
+import { request } from "node:http";
+import { text } from "node:stream/consumers";
+import { test } from "node:test";
+import { operations } from "../../src/contract/document.ts";
+import { type ErrorCode, errors } from "../../src/contract/errors.ts";
+import { leastRequest } from "../support/examples.ts";
+import { lakeOf, wholeFile } from "../support/lakes.ts";
+import { checkAgainstDocument, serviceOf } from "../support/service.ts";
+
+const { lake } = await lakeOf(wholeFile);
+const client = await serviceOf(wholeFile, lake);
+
+interface Raw {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** A request as it is written, which `fetch` would tidy up. */
+function send(method: string, path: string, headers: Record<string, string> = {}): Promise<Raw> {
+  const { hostname, port } = new URL(client.url);
+  return new Promise((answered, failed) => {
+    const sent = request({ hostname, port, path, method, headers, agent: false }, async (response) => {
+      const pairs = Object.entries(response.headers).map(([name, value]): [string, string] => [name, String(value)]);
+      answered({ status: response.statusCode ?? 0, headers: new Headers(pairs), text: await text(response) });
+    });
+    sent.on("error", failed);
+    sent.end();
+  });
+}
+
+/** Fails when an answer is not the error of that code, whole: status, type, tag, message, headers. */
+function checkError({ status, headers, text: body }: Raw, code: ErrorCode, message?: RegExp): void {
+  const [expected, type, tag] = errors[code];
+  assert.equal(status, expected, body);
+  const { _tag, error, ...more } = JSON.parse(body);
+  const { message: told, ...rest } = error;
+  assert.deepEqual({ _tag, rest, more }, { _tag: tag, rest: { type, code }, more: {} });
+  assert.match(told, message ?? /./);
+  assert.doesNotMatch(body, / {4}at |\.ts\b|node_modules|\{\w+\}|undefined/);
+  assert.equal(headers.get("Content-Type"), "application/json; charset=utf-8");
+  assert.equal(headers.get("Cache-Control"), "no-store");
+  assert.equal(headers.get("Allow"), expected === 405 ? "GET" : null);
+  assert.match(headers.get("X-Request-Id") ?? "", /^[\w-]{16,}$/);
+}
+
+const refused: readonly (readonly [path: string, code: ErrorCode, message: RegExp])[] = [
+  ["/v1/listings?mak=Kia", "unknown_query_parameter", /^Unknown query parameter mak\. Did you mean make\?$/],
+  ["/v1/listings?limit=101", "invalid_parameter_value", /^Parameter limit: 101 is not valid; allowed is /],
+  ["/v1/listings?make=Kia&make=Ford", "repeated_parameter", /^Parameter make is given 2 times; /],
+  ["/v1/listings?min_price=2&max_price=1", "incompatible_parameters", /^min_price and max_price cannot be combined: /],
+  ["/v1/listings?snapshot_date=2020-01-01", "snapshot_unavailable", /: there is no snapshot of 2020-01-01; /],
+  ["/v1/facets", "missing_parameter", /^Parameter facets is missing; /],
+  ["/v1/vins/NOT-A-VIN", "invalid_parameter_value", /^Parameter vin: "NOT-A-VIN" is not valid; /],
+  [
+    "/v1/listings?make=%zz",
+    "invalid_parameter_value",
+    /^Parameter make: "%zz" is not valid; allowed is percent-encoded/,
+  ],
+  ["/v1/listings?%zz=1", "invalid_parameter_value", /^Parameter %zz: /],
+  ["/v1/facets?facets=make", "not_implemented", /^The operation getFacets is not built yet\.$/],
+  ["/v1/listings?sort=distance&postal_code=94538", "not_implemented", /^The \w+ .+ is not built yet\.$/],
+];
+
+for (const [path, code, message] of refused) {
+  test(`${path} is answered with ${errors[code][0]} ${code}`, async () => {
+    const raw = await send("GET", path);
+    checkError(raw, code, message);
+    checkAgainstDocument(path, { status: raw.status, headers: raw.headers, body: JSON.parse(raw.text) });
+  });
+}
+
+const keys = [
+  "api_key",
+  "apiKey",
+  "key",
+  "access_token",
+  "API_KEY",
+  "Apikey",
+  "KEY",
+  "aPi%5FkEy",
+  "%6Bey",
+  "access%5ftoken",
+];
+
+for (const operation of operations.values()) {
+  test(`a key in the query of ${operation.path} is refused, whatever else is wrong`, async () => {
+    const least = leastRequest(operation);
+    for (const key of keys) {
+      for (const path of [
+        `${least}${least.includes("?") ? "&" : "?"}${key}=cq_live_1`,
+        `${operation.path}?limit=&nonsense=1&limit=%zz&${key}`,
+      ]) {
+        const raw = await send("GET", path);
+        checkError(
+          raw,
+          "query_string_api_key_rejected",
+          new RegExp(`^The parameter ${decodeURIComponent(key)} looks like `),
+        );
+        assert.doesNotMatch(raw.text, /cq_live_1/);
+        checkAgainstDocument(path, { status: raw.status, headers: raw.headers, body: JSON.parse(raw.text) });
+      }
+    }
+  });
+}
+
+test("what only resembles the name of a key is an unknown parameter", async () => {
+  for (const name of ["keys", "api-key", "token", "%20key"])
+    checkError(await send("GET", `/v1/listings?${name}=1`), "unknown_query_parameter");
+});
+
+const nowhere = [
+  "/",
+  "/v1",
+  "/v1/",
+  "/v2/listings",
+  "/v1/nowhere",
+  "/v1/listings/a/b",
+  "/v1/dealers/x/nothing",
+  "//v1/listings",
+  "/%",
+  "/v1/%2e%2e/x",
+  "/robots.txt",
+];
+
+for (const path of nowhere) {
+  test(`nothing is at ${path}`, async () => {
+    checkError(await send("GET", path), "not_found", /^No resource \//);
+  });
+}
+
+for (const method of ["HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
+  test(`${method} is not allowed, and the answer says what is`, async () => {
+    for (const path of ["/v1/listings", "/v1/openapi.json", "/v1/nowhere", "/v1/listings?api_key=1"]) {
+      const raw = await send(method, path);
+      if (method !== "HEAD") {
+        checkError(raw, "method_not_allowed", new RegExp(`^Method ${method} is not allowed; allowed is GET\\.$`));
+        continue;
+      }
+      assert.deepEqual([raw.status, raw.text, raw.headers.get("Allow")], [405, "", "GET"]);
+      assert.ok(raw.headers.get("X-Request-Id"));
+    }
+  });
+}
+
+test("every answer has an identifier of its own, errors and successes alike", async () => {
+  const paths = [
+    "/v1/listings?limit=1",
+    "/v1/listings?limit=0",
+    "/v1/nowhere",
+    "/v1/openapi.json",
+    "/healthz",
+    "/readyz",
+    "/v1/facets?facets=make",
+  ];
+  const answers = await Promise.all([...paths, ...paths, ...paths].map((path) => send("GET", path)));
+  const ids = answers.map(({ headers }) => headers.get("X-Request-Id"));
+  assert.equal(new Set(ids).size, ids.length);
+  assert.ok(!ids.includes(null));
+});
+
+test("an identifier that a client sends is not taken for the service's own", async () => {
+  const { headers } = await send("GET", "/v1/listings?limit=1", { "X-Request-Id": "mine" });
+  assert.notEqual(headers.get("X-Request-Id"), "mine");
+});
+
+test("what is found belongs to the account that asked: no cache may keep it", async () => {
+  const { status, headers } = await send("GET", "/v1/listings?limit=1");
+  assert.deepEqual([status, headers.get("Cache-Control")], [200, "private, no-store"]);
+  assert.equal(headers.get("Content-Type"), "application/json; charset=utf-8");
+});

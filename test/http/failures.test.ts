@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import pino from "pino";
+import type { ErrorCode } from "../../src/contract/errors.ts";
+import { currentManifest } from "../../src/lake/manifest.ts";
+import { logged } from "../support/command-line.ts";
+import { lakeOf, temporaryFolder, wholeFile } from "../support/lakes.ts";
+import { type Answer, type Client, serviceOf } from "../support/service.ts";
+
+const { lake } = await lakeOf(wholeFile);
+
+const codeOf = ({ body }: Answer): ErrorCode | undefined => (body as { error?: { code: ErrorCode } }).error?.code;
+const messageOf = ({ body }: Answer): string => (body as { error: { message: string } }).error.message;
+
+test("before anything is published the service lives, is not ready, and says so", async (context) => {
+  const client = await serviceOf(context, join(await temporaryFolder(context), "lake"));
+  assert.deepEqual((await client.get("/healthz")).body, { status: "ok" });
+  const ready = await client.get("/readyz");
+  assert.deepEqual([ready.status, ready.body], [503, { status: "no version published", version: null }]);
+  const found = await client.get("/v1/listings");
+  assert.deepEqual([found.status, codeOf(found)], [503, "data_unavailable"]);
+  assert.equal(messageOf(found), "No inventory has been published yet.");
+  assert.equal(found.headers.get("Cache-Control"), "no-store");
+  assert.equal((await client.get("/v1/listings?limit=0")).status, 400);
+  assert.equal((await client.get("/v1/openapi.json")).status, 200);
+});
+
+test("a service with something published is ready, and says with what", async (context) => {
+  const client = await serviceOf(context, lake);
+  const { status, body } = await client.get("/readyz");
+  assert.deepEqual([status, body], [200, { status: "ready", version: "2026-11-19.1" }]);
+});
+
+test("a defect is answered with 500 and the request's identifier, and logged with its cause", async (context) => {
+  const { lake: broken } = await lakeOf(context);
+  const lines: string[] = [];
+  const logger = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
+  const client = await serviceOf(context, broken, { logger });
+  assert.equal((await client.get("/v1/listings?limit=1")).status, 200);
+  const manifest = await currentManifest(broken);
+  assert.ok(manifest);
+  for (const { path } of manifest.tables.snapshots) await rm(join(broken, path));
+
+  const failed = await client.get("/v1/listings?limit=1");
+  const requestId = failed.headers.get("X-Request-Id");
+  assert.deepEqual([failed.status, codeOf(failed)], [500, "internal_error"]);
+  assert.equal(messageOf(failed), `Something went wrong here. Tell the operator the request id ${requestId}.`);
+  assert.doesNotMatch(JSON.stringify(failed.body), /parquet|snapshots|\/tmp|\.ts\b/i);
+
+  const defects = logged(lines.join("")).filter(({ msg }) => msg === "defect");
+  assert.deepEqual(
+    defects.map((line) => line.requestId),
+    [requestId],
+  );
+  assert.match(JSON.stringify(defects[0]?.err), /parquet/);
+  assert.equal((await client.get("/v1/openapi.json")).status, 200);
+  assert.equal((await client.get("/healthz")).status, 200);
+});
+
+/** How many answers there are of each kind. */
+function tally(answers: readonly Answer[]): Readonly<Record<string, number>> {
+  const kinds: Record<string, number> = {};
+  for (const answer of answers) {
+    const kind = `${answer.status} ${codeOf(answer) ?? "found"}`;
+    kinds[kind] = (kinds[kind] ?? 0) + 1;
+  }
+  return kinds;
+}
+
+const atOnce = (client: Client, count: number, path: string): Promise<readonly Answer[]> =>
+  Promise.all(Array.from({ length: count }, () => client.get(path)));
+
+test("more requests than may wait are refused as overload, and the service goes on", async (context) => {
+  const client = await serviceOf(context, lake, { sessions: 1, waitingQueries: 1 });
+  const kinds = tally(await atOnce(client, 40, "/v1/listings?limit=100"));
+  assert.deepEqual(Object.keys(kinds).sort(), ["200 found", "503 overloaded"]);
+  assert.ok((kinds["200 found"] ?? 0) >= 2);
+  assert.ok((kinds["503 overloaded"] ?? 0) >= 10);
+  for (let times = 0; times < 5; times += 1) assert.equal((await client.get("/v1/listings?limit=1")).status, 200);
+});
+
+test("requests that find room to wait are all answered", async (context) => {
+  const client = await serviceOf(context, lake, { sessions: 1, waitingQueries: 40 });
+  assert.deepEqual(tally(await atOnce(client, 40, "/v1/listings?limit=5")), { "200 found": 40 });
+});
+
+test("a request that has waited past its deadline is refused without being run", async (context) => {
+  const client = await serviceOf(context, lake, { sessions: 1, deadlineMs: 0 });
+  const refused = await client.get("/v1/listings");
+  assert.deepEqual([refused.status, codeOf(refused)], [504, "deadline_exceeded"]);
+  assert.deepEqual(tally(await atOnce(client, 10, "/v1/listings")), { "504 deadline_exceeded": 10 });
+});
+
+/** A request that takes the engine far longer than any of the deadlines below. */
+const slow = `/v1/listings?limit=1&model=${Array.from({ length: 500 }, (_, index) => `m${index}`).join(",")}`;
+
+for (const deadlineMs of [1, 3]) {
+  test(`a request that takes longer than its ${deadlineMs} ms is refused, never answered late`, async (context) => {
+    const client = await serviceOf(context, lake, { sessions: 1, deadlineMs });
+    const refused = await client.get(slow);
+    assert.deepEqual([refused.status, codeOf(refused)], [504, "deadline_exceeded"]);
+    assert.match(messageOf(refused), new RegExp(`^The answer took longer than ${deadlineMs / 1000} seconds; `));
+  });
+}
+
+test("a session whose query was ended at the deadline answers the next request", async (context) => {
+  const client = await serviceOf(context, lake, { sessions: 1, deadlineMs: 200 });
+  for (let times = 0; times < 3; times += 1) {
+    await client.get(slow);
+    assert.equal((await client.get("/v1/listings?limit=1")).status, 200);
+  }
+});

@@ -1,0 +1,145 @@
+import assert from "node:assert/strict";
+import { Agent, get } from "node:http";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { eventually, logged, serving } from "../support/command-line.ts";
+import { lakeOf, wholeFile } from "../support/lakes.ts";
+
+const { lake } = await lakeOf(wholeFile);
+
+const serve = ["serve", "--port", "0", "--lake", lake];
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly body: string;
+  readonly atMs: number;
+}
+
+/** A GET over an agent's connections. */
+function ask(agent: Agent, url: string, headers: Record<string, string> = {}): Promise<Answer> {
+  return new Promise((answered, failed) => {
+    get(url, { agent, headers }, async (response) => {
+      answered({ status: response.statusCode, body: await text(response), atMs: performance.now() });
+    }).on("error", failed);
+  });
+}
+
+/** Whether a connection can be made. */
+function connects(url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url);
+  return new Promise((known) => {
+    const socket = connect({ host: hostname, port: Number(port) });
+    socket.once("connect", () => known(true)).once("error", () => known(false));
+    socket.once("connect", () => socket.destroy());
+  });
+}
+
+const inFlight = 8;
+/** A request that takes the engine some hundred milliseconds. */
+const slow = `/v1/listings?limit=1&model=${Array.from({ length: 400 }, (_, index) => `m${index}`).join(",")}`;
+
+test("on SIGTERM what is in flight is answered, nothing new is taken, and the process ends well and soon", async () => {
+  const service = await serving(wholeFile, serve);
+  const agent = new Agent({ keepAlive: true, maxSockets: inFlight });
+  await Promise.all(Array.from({ length: inFlight }, () => ask(agent, `${service.url}/healthz`)));
+
+  const asked = Array.from({ length: inFlight }, () => ask(agent, `${service.url}${slow}`));
+  await sleep(60);
+  const terminatedAtMs = performance.now();
+  service.terminate();
+  await eventually("new connections refused", async () => !(await connects(service.url)), 3000);
+
+  const answers = await Promise.all(asked);
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    answers.map(() => 200),
+  );
+  const late = answers.filter(({ atMs }) => atMs > terminatedAtMs);
+  assert.ok(late.length > 0, "some were in flight when the signal came");
+  const { code, out, err } = await service.ended;
+  const endedMs = performance.now() - Math.max(...answers.map(({ atMs }) => atMs));
+  agent.destroy();
+  assert.equal(code, 0);
+  assert.match(out, /^listening on http:\/\/127\.0\.0\.1:\d+\n$/);
+  assert.equal(logged(err).at(-1)?.msg, "stopped");
+  assert.ok(endedMs < 3000, `ended ${Math.round(endedMs)} ms after the last answer`);
+});
+
+test("SIGTERM ends a service at rest at once, with clients still connected", async () => {
+  const service = await serving(wholeFile, serve);
+  const agent = new Agent({ keepAlive: true });
+  await ask(agent, `${service.url}/healthz`);
+  const terminatedAtMs = performance.now();
+  service.terminate();
+  const { code } = await service.ended;
+  agent.destroy();
+  assert.equal(code, 0);
+  assert.ok(performance.now() - terminatedAtMs < 3000);
+});
+
+const secret = "cq_live_secret_0123456789abcdef";
+
+test("the log has one line of JSON for each request, and no key in any form", async () => {
+  const service = await serving(wholeFile, serve);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const requests: readonly (readonly [path: string, status: number, logged: Readonly<Record<string, unknown>>])[] = [
+    ["/v1/listings?limit=1&make=kia", 200, { path: "/v1/listings", query: "limit=1&make=kia" }],
+    ["/healthz", 200, { path: "/healthz" }],
+    ["/v1/listings?limit=0", 400, { path: "/v1/listings", query: "limit=0", code: "invalid_parameter_value" }],
+    ["/v1/nowhere", 404, { path: "/v1/nowhere", code: "not_found" }],
+    ...["api_key", "apiKey", "KEY", "access_token", "api%5Fkey", "%6bey", "%61ccess%5Ftoken"].map(
+      (name) =>
+        [
+          `/v1/listings?limit=1&${name}=${secret}&make=kia`,
+          400,
+          { path: "/v1/listings", query: `limit=1&${name}=[key]&make=kia`, code: "query_string_api_key_rejected" },
+        ] as const,
+    ),
+    [`/v1/openapi.json?key=${secret}`, 400, { path: "/v1/openapi.json", query: "key=[key]" }],
+    [`/v1/nowhere?key=${secret}`, 404, { path: "/v1/nowhere", query: "key=[key]" }],
+    [`/v1/listings?key=${secret}%zz`, 400, { query: "key=[key]" }],
+    [`/v1/listings?ke%zzy=${secret}`, 400, { query: "ke%zzy=[key]" }],
+  ];
+  for (const [path, status] of requests) {
+    const headers = { Authorization: `Bearer ${secret}`, Cookie: `key=${secret}`, "X-Api-Key": secret };
+    const answer = await ask(agent, `${service.url}${path}`, headers);
+    assert.equal(answer.status, status, path);
+    assert.ok(!answer.body.includes(secret), path);
+  }
+  agent.destroy();
+  service.terminate();
+  const { err, out } = await service.ended;
+  assert.ok(!`${err}${out}`.includes("secret"), err);
+
+  const lines = logged(err).filter(({ msg }) => msg === "request");
+  assert.equal(lines.length, requests.length);
+  for (const [index, [path, status, expected]] of requests.entries()) {
+    const line = lines[index] ?? {};
+    assert.deepEqual([line.method, line.status], ["GET", status], path);
+    assert.match(String(line.requestId), /^[\w-]{16,}$/);
+    assert.equal(typeof line.ms, "number");
+    for (const [key, value] of Object.entries(expected)) assert.equal(line[key], value, `${path}: ${key}`);
+  }
+  assert.equal(new Set(lines.map(({ requestId }) => requestId)).size, lines.length);
+});
+
+test("a client that leaves before its answer is logged as gone, and the service goes on", async () => {
+  const service = await serving(wholeFile, serve);
+  const leaving = get(`${service.url}${slow}`);
+  leaving.on("error", () => undefined);
+  await sleep(100);
+  leaving.destroy();
+  const agent = new Agent();
+  assert.equal((await ask(agent, `${service.url}/v1/listings?limit=1`)).status, 200);
+  service.terminate();
+  const { code, err } = await service.ended;
+  assert.equal(code, 0);
+  const lines = logged(err).filter(({ msg }) => msg === "request");
+  assert.deepEqual(lines.map(({ aborted }) => aborted ?? false).sort(), [false, true]);
+  assert.deepEqual(
+    logged(err).filter(({ level }) => Number(level) >= 50),
+    [],
+  );
+});

@@ -1,0 +1,103 @@
+import assert from "node:assert/strict";
+import { cp } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import pino from "pino";
+import { replaceFile } from "../../src/base/files.ts";
+import { currentManifest, currentPath, type Manifest, manifestPath } from "../../src/lake/manifest.ts";
+import { eventually, logged } from "../support/command-line.ts";
+import { ingestPath, lakeOf, type Scope, samplePath, temporaryFolder, wholeFile } from "../support/lakes.ts";
+import { type Client, serviceOf } from "../support/service.ts";
+import { publishedTotal, swapWhileServing } from "../support/swaps.ts";
+
+test("days are published while clients search: no request fails, and every answer is of one version, whole", async (context) => {
+  const { answers, versionsSeen } = await swapWhileServing(context, { days: 4, clients: 8, seed: 1 });
+  assert.ok(answers > 100, `${answers} answers`);
+  assert.ok(versionsSeen >= 3, `${versionsSeen} versions seen`);
+});
+
+test("a service that started on an empty lake serves what is published first", async (context) => {
+  const lake = join(await temporaryFolder(context), "lake");
+  const client = await serviceOf(context, lake);
+  assert.equal((await client.get("/v1/listings")).status, 503);
+  await ingestPath(lake, samplePath, { day: "2026-11-18" });
+  await eventually("ready", async () => (await client.get("/readyz")).status === 200, 2000);
+  const { pagination, meta } = await client.found("searchListings", "/v1/listings?limit=1");
+  assert.deepEqual([pagination.total, meta.version], [await publishedTotal(lake, meta.version), "2026-11-18.1"]);
+});
+
+const versionOf = async (client: Client): Promise<string> =>
+  (await client.found("searchListings", "/v1/listings?limit=1&fields=id")).meta.version;
+
+/** Makes a version current, as a publisher would. */
+async function makeCurrent(lake: string, version: string, manifest: unknown): Promise<void> {
+  await replaceFile(manifestPath(lake, version), typeof manifest === "string" ? manifest : JSON.stringify(manifest));
+  await replaceFile(currentPath(lake), `${version}\n`);
+}
+
+const broken: readonly (readonly [what: string, manifest: (good: Manifest) => unknown])[] = [
+  [
+    "names listings that are not there",
+    ({ tables, ...rest }) => ({
+      ...rest,
+      tables: {
+        ...tables,
+        snapshots: tables.snapshots.map((file) => ({ ...file, path: file.path.replace("2026", "2036") })),
+      },
+    }),
+  ],
+  [
+    "names dealers that are not there",
+    ({ tables, ...rest }) => ({
+      ...rest,
+      tables: { ...tables, dealers: tables.dealers.map((file) => ({ ...file, path: "dealers/gone.parquet" })) },
+    }),
+  ],
+  ["is cut short", (good) => JSON.stringify(good).slice(0, 500)],
+  ["is of another format", (good) => ({ ...good, format: 2 })],
+];
+
+const sample = await lakeOf(wholeFile);
+
+/** A copy of the sample lake, to publish into. */
+async function copyOf(scope: Scope): Promise<string> {
+  const lake = join(await temporaryFolder(scope), "lake");
+  await cp(sample.lake, lake, { recursive: true });
+  return lake;
+}
+
+describe("a version that does not open", { concurrency: true }, () => {
+  for (const [what, manifest] of broken) {
+    test(`because its manifest ${what} leaves the one before in service, and is logged once`, async (context) => {
+      const lake = await copyOf(context);
+      const lines: string[] = [];
+      const logger = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
+      const client = await serviceOf(context, lake, { logger });
+      const good = await currentManifest(lake);
+      assert.ok(good);
+
+      await makeCurrent(lake, "2026-11-20.1", manifest(good));
+      const faults = () =>
+        logged(lines.join("")).filter(({ version, level }) => version === "2026-11-20.1" && level === 50);
+      await eventually("logged", async () => faults().length > 0, 3000);
+      await sleep(900);
+      assert.equal(faults().length, 1);
+      assert.match(String(faults()[0]?.msg), /does not open; serving the one before/);
+      assert.equal(await versionOf(client), "2026-11-19.1");
+      assert.deepEqual((await client.get("/readyz")).body, { status: "ready", version: "2026-11-19.1" });
+
+      await makeCurrent(lake, "2026-11-20.2", { ...good, version: "2026-11-20.2" });
+      await eventually("the next version in service", async () => (await versionOf(client)) === "2026-11-20.2", 2000);
+    });
+  }
+});
+
+test("a service may also go back to an earlier version", async (context) => {
+  const lake = await copyOf(context);
+  const client = await serviceOf(context, lake);
+  await replaceFile(currentPath(lake), "2026-11-18.1\n");
+  await eventually("the earlier version", async () => (await versionOf(client)) === "2026-11-18.1", 2000);
+  const { pagination } = await client.found("searchListings", "/v1/listings?limit=1");
+  assert.equal(pagination.total, await publishedTotal(lake, "2026-11-18.1"));
+});

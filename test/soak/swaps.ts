@@ -1,0 +1,20 @@
+/** The campaign `swaps`: versions that are published while clients search. */
+import { swapWhileServing } from "../support/swaps.ts";
+import { type Campaign, withScope } from "./campaign.ts";
+
+export const campaign: Campaign = {
+  describe: "versions come into service while 8 clients search, without a failed request or a mixed answer",
+  draws: 100,
+  run: ({ seed, draws }) =>
+    withScope(async (scope) => {
+      const { answers, versionsSeen, slowestAnswerMs, lastVersionServedMs } = await swapWhileServing(scope, {
+        days: draws,
+        clients: 8,
+        seed,
+      });
+      return (
+        `${draws} versions published, ${answers} answers from ${versionsSeen} of them, the slowest after ${Math.round(slowestAnswerMs)} ms; ` +
+        `the last was served ${Math.round(lastVersionServedMs)} ms after it was published`
+      );
+    }),
+};
