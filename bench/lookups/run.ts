@@ -13,10 +13,11 @@ import { type Row, textIn } from "../../src/base/json.ts";
 import { name, type Sql, sql, type } from "../../src/base/sql.ts";
 import { Database, type Session } from "../../src/lake/duckdb.ts";
 import type { TableName } from "../../src/lake/layout.ts";
-import { type ListingState, listingAt, type Place, placesOf } from "../../src/lake/lookups.ts";
+import { idStart, type ListingState, listingAt, type Place, placesOf } from "../../src/lake/lookups.ts";
 import { type Files, type Manifest, noFiles } from "../../src/lake/manifest.ts";
-import { flat, rowsOfFiles } from "../../src/lake/views.ts";
-import { nextManifest, type Writer, writeFile, writing } from "../../src/lake/writer.ts";
+import { writeFiles } from "../../src/lake/parts.ts";
+import { flat, rowsOfFiles, tokensInOrder } from "../../src/lake/views.ts";
+import { nextManifest, type Writer, writing } from "../../src/lake/writer.ts";
 
 const { values } = parseArgs({
   options: {
@@ -39,6 +40,8 @@ const listings = (from: number, to: number): Sql => sql`
          'Trim ' || (i % 9) AS trim
   FROM range(${type(String(from))}, ${type(String(to))}) AS counter(i)`;
 
+const withStart = (rows: Sql): Sql => sql`SELECT *, ${idStart(sql`id`)} AS id_start FROM (${rows})`;
+
 /** Rows with the columns that the layout has and they lack, as null. */
 async function add(
   writer: Writer,
@@ -47,7 +50,7 @@ async function add(
   partition: string | null,
   rows: Sql,
 ): Promise<Files> {
-  const file = await writeFile(
+  const file = await writeFiles(
     writer,
     `${day}.${files[table].length + 1}`,
     table,
@@ -64,7 +67,7 @@ const manifest = await writing(folder, {}, async (writer): Promise<Manifest> => 
     sql`SELECT vin, id, ${state} AS state, ${partition} AS "partition", make, model, "year" FROM (${rowsOfFiles(table, files[table], folder)})`;
   const live = place("snapshots", "active", sql`${day}`);
   files = await add(writer, files, "live_by_vin", day, live);
-  files = await add(writer, files, "live_by_id", day, live);
+  files = await add(writer, files, "live_by_id", day, withStart(live));
   const monthOf = (month: number): string => plusDays(day, -30 * month).slice(0, 7);
   for (let month = 0; month < months; month += 1) {
     const [from, to] = [month, month + 1].map((edge) => active + Math.round((past / months) * edge));
@@ -76,7 +79,7 @@ const manifest = await writing(folder, {}, async (writer): Promise<Manifest> => 
     .map((file) => sql`SELECT *, ${file.partition} AS month FROM (${rowsOfFiles("sold", [file], folder)})`)
     .reduce((all, one) => sql`${all} UNION ALL ${one}`)})`;
   files = await add(writer, files, "past_by_vin", null, sold);
-  files = await add(writer, files, "past_by_id", null, sold);
+  files = await add(writer, files, "past_by_id", null, withStart(sold));
   return { ...nextManifest(writer, undefined, day), tables: files };
 });
 
@@ -88,6 +91,7 @@ await database.using(async (session) => {
   await session.run(sql`CREATE TABLE dealers AS ${rowsOfFiles("dealers", [], "")}`);
   await session.run(sql`INSERT INTO dealers (dealer_key) VALUES (1)`);
   await session.run(sql`CREATE TABLE tokens AS ${rowsOfFiles("tokens", [], "")}`);
+  await session.run(sql`CREATE TABLE tokens_in_order AS ${tokensInOrder}`);
   for (const [label, table] of Object.entries({ active: "snapshots", sold: "sold" } as const)) {
     const sample =
       await session.rows(sql`SELECT id::VARCHAR AS id, vin FROM (${rowsOfFiles(table, manifest.tables[table], folder)})

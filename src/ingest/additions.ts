@@ -1,11 +1,13 @@
 /** What a day adds to the lake's tables, and the writing of it. */
-import { integerIn, textIn } from "../base/json.ts";
+import { textIn } from "../base/json.ts";
 import { join, type Sql, sql } from "../base/sql.ts";
 import { layersFor } from "../lake/layers.ts";
 import { layoutOf, type TableName } from "../lake/layout.ts";
+import { idStart } from "../lake/lookups.ts";
 import type { Files, LakeFile, Manifest } from "../lake/manifest.ts";
+import { countOf, writeFiles } from "../lake/parts.ts";
 import { filesIn, rowsOfFiles } from "../lake/views.ts";
-import { type Writer, writeFile } from "../lake/writer.ts";
+import type { Writer } from "../lake/writer.ts";
 
 /** A table, the value of its partition where it has one, and the rows to add. */
 type Addition = readonly [TableName, string | null, Sql];
@@ -22,7 +24,7 @@ async function add(writer: Writer, version: string, before: Files, additions: re
   for (const [table, partition, rows] of additions) {
     files[table] = layoutOf(table).isLayered
       ? await addLayer(writer, version, table, partition, files[table], rows)
-      : [...files[table], ...(await writeFile(writer, version, table, partition, rows))];
+      : [...files[table], ...(await writeFiles(writer, version, table, partition, rows))];
   }
   return files;
 }
@@ -36,8 +38,7 @@ async function addLayer(
   files: readonly LakeFile[],
   rows: Sql,
 ): Promise<readonly LakeFile[]> {
-  const counted = await writer.session.row(sql`SELECT count(*)::INTEGER AS n FROM (${rows})`);
-  const newRows = integerIn(counted, "n");
+  const newRows = await countOf(writer, rows);
   if (newRows === 0) return files;
   const others = files.filter((file) => file.partition !== partition);
   const { kept: stay, merged } = layersFor(
@@ -46,7 +47,7 @@ async function addLayer(
   );
   const older = withTrim(rowsOfFiles(table, merged, writer.lake), table);
   const together = merged.length === 0 ? rows : sql`FROM (${rows}) UNION ALL BY NAME FROM (${older})`;
-  const written = await writeFile(writer, version, table, partition, together);
+  const written = await writeFiles(writer, version, table, partition, together);
   return [...others, ...stay, ...written].sort(byPartition);
 }
 
@@ -90,11 +91,13 @@ function lookups({ lake }: Writer, files: Files, day: string): readonly Addition
     FROM absent WHERE state <> 'missing'`;
   return [
     ["live_by_vin", day, live],
-    ["live_by_id", day, live],
+    ["live_by_id", day, withStart(live)],
     ["past_by_vin", null, past],
-    ["past_by_id", null, past],
+    ["past_by_id", null, withStart(past)],
   ];
 }
+
+const withStart = (rows: Sql): Sql => sql`SELECT *, ${idStart(sql`id`)} AS id_start FROM (${rows})`;
 
 const dimensions: readonly Addition[] = [
   ["builds", null, sql`FROM new_builds`],

@@ -17,6 +17,8 @@ export interface Table {
   readonly isLayered?: boolean;
   /** Rows in a row group, where it is not the usual number. */
   readonly rowGroupSize?: number;
+  /** Rows in a file; more are cut into files of adjoining ranges of the first column of the order. */
+  readonly rowsPerFile?: number;
 }
 
 /** What makes a build: equal builds share a row. Nothing that varies by car. */
@@ -106,12 +108,16 @@ const listings: Table = {
 /** Where a listing is, by what it is looked up by: its table and partition, and the leading columns of their order. */
 const place = { state: "VARCHAR", partition: "VARCHAR", make: "VARCHAR", model: "VARCHAR", year: "SMALLINT" } as const;
 
-/** A look-up reads one row group, so they are small. */
-const lookup = (by: "vin" | "id"): Table => ({
-  columns: by === "vin" ? { vin: "VARCHAR", id: "UUID", ...place } : { id: "UUID", ...place },
-  order: by === "vin" ? ["vin", "id"] : ["id"],
-  rowGroupSize: 16_384,
-});
+const small = { rowGroupSize: 16_384, rowsPerFile: 1_048_576 } as const;
+
+/**
+ * A look-up reads one row group of one file: the manifest tells the file, and the engine walks the metadata of all its row groups,
+ * so both are small. It skips row groups by numbers and texts, not by UUIDs.
+ */
+const lookups = {
+  vin: { columns: { vin: "VARCHAR", id: "UUID", ...place }, order: ["vin", "id"], ...small },
+  id: { columns: { id_start: "BIGINT", id: "UUID", ...place }, order: ["id_start", "id"], ...small },
+} as const satisfies Record<string, Table>;
 
 export const tables = {
   snapshots: { ...listings, partition: "snapshot_date" },
@@ -121,10 +127,10 @@ export const tables = {
   /** What dealers claim that another dealer owns: rows as of their last sighting, to take over from. */
   contenders: { ...listings, order: ["vin", "dealer_key"], partition: "as_of" },
   /** Look-ups of what is active or missing as of a day, and of what was sold or ended at any time. */
-  live_by_vin: { ...lookup("vin"), partition: "as_of" },
-  live_by_id: { ...lookup("id"), partition: "as_of" },
-  past_by_vin: { ...lookup("vin"), isLayered: true },
-  past_by_id: { ...lookup("id"), isLayered: true },
+  live_by_vin: { ...lookups.vin, partition: "as_of" },
+  live_by_id: { ...lookups.id, partition: "as_of" },
+  past_by_vin: { ...lookups.vin, isLayered: true },
+  past_by_id: { ...lookups.id, isLayered: true },
   builds: { columns: { build_key: "INTEGER", ...buildColumns }, order: ["build_key"], isLayered: true },
   dealers: { columns: { dealer_key: "INTEGER", ...dealerColumns }, order: ["dealer_key"], isLayered: true },
   tokens: {

@@ -30,21 +30,26 @@ const tableOf: Readonly<Record<ListingState, TableName>> = {
 
 /** The places of all listings of a VIN, or of the listing of an id (32 hex digits, or as a UUID): rows of `Place`. */
 export function placesOf(manifest: Manifest, folder: string, by: "vin" | "id", wanted: string): Sql {
-  const value = by === "id" ? wanted.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5") : wanted;
   const files = [
     ...filesIn(manifest.tables, by === "vin" ? "live_by_vin" : "live_by_id", manifest.as_of),
     ...manifest.tables[by === "vin" ? "past_by_vin" : "past_by_id"],
-  ].filter((file) => mayHold(file, value));
+  ].filter((file) => (by === "vin" ? mayHold(file, wanted, (bound) => bound) : mayHold(file, startOf(wanted), BigInt)));
   if (files.length === 0) return sql`SELECT NULL::VARCHAR AS id WHERE false`;
   const paths = files.map((file) => literal(joinPath(folder, file.path)));
-  const isIt = by === "vin" ? sql`vin = ${value}` : sql`id = ${value}::UUID`;
+  const isIt = by === "vin" ? sql`vin = ${wanted}` : sql`id_start = ${startOf(wanted)} AND id = ${wanted}::UUID`;
   return sql`SELECT id::VARCHAR AS id, state, "partition", make, model, "year"
     FROM read_parquet([${join(paths)}], hive_partitioning = false) WHERE ${isIt}`;
 }
 
+/** The first 60 bits of an id, by which it is sorted. */
+const startOf = (id: string): bigint => BigInt(`0x${id.replaceAll("-", "").slice(0, 15)}`);
+
+/** The same of a column of ids. */
+export const idStart = (id: Sql): Sql => sql`('0x' || left(replace(${id}::VARCHAR, '-', ''), 15))::BIGINT`;
+
 /** Whether a value lies between the least and the greatest of a file. */
-const mayHold = ({ min, max }: LakeFile, value: string): boolean =>
-  min === null || max === null || (min <= value && value <= max);
+const mayHold = <T extends string | bigint>({ min, max }: LakeFile, value: T, read: (bound: string) => T): boolean =>
+  min === null || max === null || (read(min) <= value && value <= read(max));
 
 /** The listing at a place, as a relation of the star with `row_number`. */
 export function listingAt(manifest: Manifest, folder: string, place: Place): Sql {

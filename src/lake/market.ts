@@ -11,7 +11,7 @@ import { refuse } from "../contract/errors.ts";
 import { Database, type DatabaseOptions } from "./duckdb.ts";
 import { type Manifest, readManifest } from "./manifest.ts";
 import { Pool, type PoolBounds } from "./pool.ts";
-import { filesIn, positioned, rowsOfFiles } from "./views.ts";
+import { filesIn, positioned, rowsOfFiles, tokensInOrder } from "./views.ts";
 
 export type MarketOptions = DatabaseOptions & Partial<PoolBounds>;
 
@@ -34,6 +34,7 @@ export class Market {
           const rows = rowsOfFiles(table, manifest.tables[table], folder);
           await session.run(sql`CREATE TABLE ${name(table)} AS ${rows}`);
         }
+        await session.run(sql`CREATE TABLE tokens_in_order AS ${tokensInOrder}`);
         const active = positioned(filesIn(manifest.tables, "snapshots", manifest.as_of), folder);
         await session.run(sql`SELECT count(*), max(days_on_market) FROM (${active})`);
       });

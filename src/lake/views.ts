@@ -91,8 +91,8 @@ const flatColumns: Readonly<Record<string, Sql>> = {
 };
 
 /**
- * Listings of the star as flat rows. `facts` are listings with their `row_number`; `more` are further columns of theirs that
- * the flat rows keep.
+ * Listings of the star as flat rows, which need `builds`, `dealers` and `tokens_in_order`. `facts` are listings with their
+ * `row_number`; `more` are further columns of theirs that the flat rows keep.
  */
 export function flat(facts: Sql, more: readonly Sql[] = []): Sql {
   const columns = Object.entries(flatColumns).map(([column, from]) => sql`${from} AS ${name(column)}`);
@@ -100,8 +100,11 @@ export function flat(facts: Sql, more: readonly Sql[] = []): Sql {
     FROM (${facts}) AS facts
     JOIN builds USING (build_key)
     JOIN dealers USING (dealer_key)
-    CROSS JOIN (SELECT list(token ORDER BY token_key) AS words FROM tokens) AS tokens_in_order`;
+    CROSS JOIN tokens_in_order`;
 }
+
+/** All tokens as one list, in the order of their keys: what `flat` finds the words of token keys in. */
+export const tokensInOrder = sql`SELECT list(token ORDER BY token_key) AS words FROM tokens`;
 
 /**
  * The views of a version, for analysts: flat listings in the specification's names (`active`, and `snapshots`, `missing`, `sold`
@@ -113,6 +116,7 @@ export function viewsOf({ tables: files, as_of }: Manifest, folder: string): rea
   const view = (of: string, query: Sql): Sql => sql`CREATE OR REPLACE VIEW ${name(of)} AS ${query}`;
   return [
     ...plain.map((table) => view(table, rowsOfFiles(table, files[table], folder))),
+    view("tokens_in_order", tokensInOrder),
     ...listings.map((table) => view(table, flatOf(table, files[table], folder))),
     view("active", sql`SELECT * EXCLUDE (snapshot_date) FROM snapshots WHERE snapshot_date = ${literal(as_of)}`),
   ];

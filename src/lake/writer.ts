@@ -107,7 +107,7 @@ export async function removeOrphans(
 function sequencesIn(paths: Iterable<string>): ReadonlyMap<string, number> {
   const sequences = new Map<string, number>();
   for (const path of paths) {
-    const [, day = "", sequence = "0"] = /(\d{4}-\d{2}-\d{2})\.(\d+)\.\w+$/.exec(path) ?? [];
+    const [, day = "", sequence = "0"] = /(\d{4}-\d{2}-\d{2})\.(\d+)(?:-\d+)?\.\w+$/.exec(path) ?? [];
     sequences.set(day, Math.max(sequences.get(day) ?? 0, Number(sequence)));
   }
   return sequences;
