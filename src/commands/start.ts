@@ -3,21 +3,14 @@ import { Command } from "commander";
 import { projectPath } from "../base/project.ts";
 import { currentVersion } from "../lake/manifest.ts";
 import { ingestInto } from "./ingest.ts";
-import { type ServeSettings, serveUntilStopped } from "./serve.ts";
-import { hostOption, lakeOption, memoryOption, portOption, publicUrlOption, threadsOption } from "./settings.ts";
+import { type ServeSettings, serveUntilStopped, serving } from "./serve.ts";
 
 export const startCommand = (): Command =>
-  new Command("start")
+  serving(new Command("start"))
     .summary("fill an empty lake with the sample, then serve")
     .description(
       "Ingests the sample delivery when nothing has been published yet, prints three requests to try, and serves.",
     )
-    .addOption(lakeOption())
-    .addOption(hostOption())
-    .addOption(portOption())
-    .addOption(publicUrlOption())
-    .addOption(threadsOption())
-    .addOption(memoryOption())
     .action(async (settings: ServeSettings) => {
       if ((await currentVersion(settings.lake)) === undefined) await ingestInto(projectPath("data/sample"), settings);
       await serveUntilStopped(settings, requestsToTry);

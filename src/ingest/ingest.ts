@@ -33,41 +33,28 @@ export async function ingest(
 ): Promise<readonly Account[]> {
   return writing(lake, options, async (writer) => {
     const published = await currentManifest(lake);
-    return options.replayFrom === undefined
-      ? straight(writer, published, deliveries, options)
-      : replay(writer, published, deliveries, options.replayFrom, options);
+    const { replayFrom } = options;
+    if (replayFrom === undefined) return straight(writer, published, deliveries, options);
+    return replay(writer, published, deliveries, replayFrom, options);
   });
 }
 
+/** Day after day onto what is published. */
 async function straight(
   writer: Writer,
   published: Manifest | undefined,
   deliveries: readonly Delivery[],
   options: IngestOptions,
 ): Promise<readonly Account[]> {
-  let before = published;
-  const accounts: Account[] = [];
-  for (const delivery of deliveries) {
-    if (before !== undefined && before.as_of >= delivery.day) {
-      throw new Failure(
-        `${delivery.day} is already in: the lake is at ${before.as_of}, and days go in order; see --replay-from.`,
-      );
-    }
-    const { manifest, account } = await writeDay(
-      writer,
-      before,
-      nextManifest(writer, before, delivery.day),
-      delivery,
-      options,
-    );
-    await publish(writer.lake, manifest);
-    before = manifest;
-    accounts.push(account);
-    options.onDay?.(account);
+  const early = deliveries.find(({ day }) => published !== undefined && day <= published.as_of);
+  if (early !== undefined) {
+    const reason = `the lake is at ${published?.as_of}, and days go in order; see --replay-from`;
+    throw new Failure(`${early.day} is already in: ${reason}.`);
   }
-  return accounts;
+  return writeDays(writer, published, deliveries, options, (manifest) => publish(writer.lake, manifest));
 }
 
+/** The days from one on again, on what was published before it; published when all are written. */
 async function replay(
   writer: Writer,
   published: Manifest | undefined,
@@ -80,26 +67,42 @@ async function replay(
   const lacking = (published?.tables.deliveries ?? [])
     .map((file) => file.partition ?? "")
     .filter((day) => day >= from && !days.has(day));
-  if (lacking.length > 0)
-    throw new Failure(
-      `a replay from ${from} needs all days from there on; there is no folder of ${lacking.join(", ")}.`,
-    );
-  if (again.length === 0) throw new Failure(`a replay from ${from} needs the folders from there on; there is none.`);
-  let before = await lastBefore(writer.lake, published, from);
+  if (again.length === 0 || lacking.length > 0) {
+    const what = lacking.length > 0 ? lacking.join(", ") : "any of them";
+    throw new Failure(`a replay from ${from} needs all days from there on; there is no folder of ${what}.`);
+  }
+  let last: Manifest | undefined;
+  const accounts = await writeDays(
+    writer,
+    await lastBefore(writer.lake, published, from),
+    again,
+    options,
+    async (manifest) => {
+      last = manifest;
+    },
+  );
+  if (last !== undefined) await publish(writer.lake, { ...last, previous: published?.version ?? null });
+  return accounts;
+}
+
+/** Writes days one on top of the other; `onWritten` is awaited after each. */
+async function writeDays(
+  writer: Writer,
+  base: Manifest | undefined,
+  deliveries: readonly Delivery[],
+  options: IngestOptions,
+  onWritten: (manifest: Manifest) => Promise<void>,
+): Promise<readonly Account[]> {
+  let before = base;
   const accounts: Account[] = [];
-  for (const delivery of again) {
-    const { manifest, account } = await writeDay(
-      writer,
-      before,
-      nextManifest(writer, before, delivery.day),
-      delivery,
-      options,
-    );
+  for (const delivery of deliveries) {
+    const next = nextManifest(writer, before, delivery.day);
+    const { manifest, account } = await writeDay(writer, before, next, delivery, options);
+    await onWritten(manifest);
     before = manifest;
     accounts.push(account);
     options.onDay?.(account);
   }
-  if (before !== undefined) await publish(writer.lake, { ...before, previous: published?.version ?? null });
   return accounts;
 }
 

@@ -118,7 +118,8 @@ export async function swapWhileServing(scope: Scope, { days, clients, seed }: Sw
   );
   const last = `${dayOf(days)}.1`;
   try {
-    const publishing = carquet(["ingest", meanwhile, "--lake", lake, "--threads", "1"]);
+    const ingesting = ["ingest", meanwhile, "--lake", lake, "--threads", "1"];
+    const publishing = carquet(ingesting, { withinMs: days * 20_000 });
     const published = await Promise.race([publishing, Promise.all(searching).then(() => undefined)]);
     assert.equal(published?.code, 0, published?.err);
     const untilMs = Date.now() + servedWithinMs;
