@@ -9,7 +9,7 @@ export function printed({ columns, rows }: Answer, format: Format): string {
   if (format === "json") return rows.map((row) => `${JSON.stringify(row)}\n`).join("");
   const cells = [columns, ...rows.map((row) => columns.map((column) => asText(row[column] ?? null)))];
   if (format === "csv") return cells.map((line) => `${line.map(quoted).join(",")}\n`).join("");
-  const widths = columns.map((_, index) => Math.max(...cells.map((line) => line[index]?.length ?? 0)));
+  const widths = columns.map((_, index) => cells.reduce((most, line) => Math.max(most, line[index]?.length ?? 0), 0));
   const lines = cells.map((line) =>
     line
       .map((cell, index) => cell.padEnd(widths[index] ?? 0))

@@ -1,5 +1,7 @@
 /** `carquet vacuum`: keeps the lake as large as the retention policy says. */
 import { Command, Option } from "commander";
+import { Failure } from "../base/failure.ts";
+import { currentManifest } from "../lake/manifest.ts";
 import { defaultRetention, vacuum } from "../lake/vacuum.ts";
 import { writing } from "../lake/writer.ts";
 import { daysParser, lakeOption } from "./settings.ts";
@@ -42,6 +44,7 @@ export const vacuumCommand = (): Command =>
         .argParser(daysParser),
     )
     .action(async ({ lake, daily, weekly, versions, grace }: VacuumSettings) => {
+      if ((await currentManifest(lake)) === undefined) throw new Failure(`${lake}: nothing has been published yet.`);
       const retention = { dailyDays: daily, weeklyDays: weekly, versionDays: versions };
       const done = await writing(lake, {}, (writer) => vacuum(writer, retention, Date.now(), grace * 60_000));
       process.stdout.write(

@@ -10,7 +10,7 @@ export const verifyCommand = (): Command =>
   new Command("verify")
     .summary("check files against their manifest")
     .description(
-      "Checks the size, content and rows of every file of the published version, and that every key leads somewhere.",
+      "Checks the size, content and rows of every file of the published version, that every key leads somewhere, that states agree with the claims that prove them, and that look-ups find every listing.",
     )
     .addOption(lakeOption())
     .addOption(threadsOption())

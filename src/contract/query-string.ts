@@ -10,8 +10,15 @@ export interface Given {
 /** Names under which people send keys by mistake. */
 const keyNames = new Set(["api_key", "apikey", "key", "access_token"]);
 
+/** Words in names whose values are not for a log, whatever they turn out to be. */
+const secretWords = /key|token|secret|auth|bearer|passw/i;
+
 /** Whether a parameter's name says that its value is a key. */
 export const isKeyName = (name: string): boolean => keyNames.has(name.toLowerCase());
+
+/** Whether the value of a parameter may be a secret. */
+export const isSecretName = (name: string): boolean =>
+  secretWords.test(name) && name !== "keywords" && name !== "exclude_keywords";
 
 /** The names and the raw values in a query string, in their order; nothing is judged. */
 export function pairsIn(queryString: string): readonly (readonly [name: string, raw: string])[] {

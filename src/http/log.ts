@@ -1,7 +1,7 @@
 /** Names each request, and writes one line for it when it has been answered. No secrets: keys in a query are left out. */
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
-import { isKeyName, pairsIn } from "../contract/query-string.ts";
+import { isSecretName, pairsIn } from "../contract/query-string.ts";
 import type { Step } from "./exchange.ts";
 
 export const logRequests =
@@ -32,14 +32,14 @@ export const logRequests =
 function withoutKeys(queryString: string): string | undefined {
   if (queryString === "") return undefined;
   return pairsIn(queryString)
-    .map(([name, raw]) => `${name}=${isKey(name) ? "[key]" : raw}`)
+    .map(([name, raw]) => `${name}=${isSecret(name) ? "[key]" : raw}`)
     .join("&")
     .slice(0, 2000);
 }
 
-function isKey(rawName: string): boolean {
+function isSecret(rawName: string): boolean {
   try {
-    return isKeyName(decodeURIComponent(rawName));
+    return isSecretName(decodeURIComponent(rawName));
   } catch {
     return true;
   }

@@ -45,8 +45,8 @@ export async function serve({ lake, host, port, logger, ...market }: ServeOption
   const app = new Koa<State>();
   app.use(logRequests(logger));
   app.use(explain);
-  app.use(refuseOtherMethods);
   app.use(health(published, () => isStopping));
+  app.use(refuseOtherMethods);
   app.use(routes(published));
   app.use(refuseUnknownPath);
   app.on("error", (error: unknown) => logger.warn({ message: messageOf(error) }, "connection"));

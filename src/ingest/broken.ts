@@ -23,7 +23,7 @@ export async function explained(file: FeedFile, columns: readonly string[], thro
   if (thrown instanceof Failure) return thrown;
   const message = messageOf(thrown);
   if (file.format === "csv") return new Failure(`${file.name}${await csvFault(file, message, columns)}`);
-  const fault = file.format === "ndjson" && message.includes("JSON") ? await ndjsonFault(file) : undefined;
+  const fault = file.format === "ndjson" ? await ndjsonFault(file).catch(() => undefined) : undefined;
   return new Failure(`${file.name}${fault ?? `: ${message.split("\n")[0]}`}`);
 }
 

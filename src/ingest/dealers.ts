@@ -32,7 +32,7 @@ export async function keyDealers(session: Session, greatestKey: number): Promise
     });
   }
   const isPlaced = sql`latitude IS NOT NULL AND longitude IS NOT NULL`;
-  const makes = sql`(SELECT coalesce(list(DISTINCT spelling ORDER BY spelling), [])
+  const makes = sql`(SELECT coalesce(list(DISTINCT spelling ORDER BY spelling) FILTER (spelling IS NOT NULL), [])
     FROM unnest(makes) AS own(as_written) JOIN spelling_of_make USING (as_written))`;
   await session.keep(
     "dealers_today",

@@ -62,8 +62,8 @@ function dayOf(path: string): string {
 async function folderDelivery(folder: string, day: string): Promise<Delivery> {
   const names = (await readdir(folder)).sort();
   const files = names.flatMap((file) => {
-    const table = feedTables.find((of) => file.startsWith(of) && /^[.\-_0-9]/.test(file.slice(of.length)));
-    return table === undefined || formatOf(file) === undefined ? [] : [fileAt(join(folder, file), table)];
+    const table = feedTables.find((of) => file.toLowerCase().startsWith(of));
+    return table === undefined ? [] : [fileAt(join(folder, file), table)];
   });
   if (files.length === 0) {
     throw new Failure(

@@ -39,6 +39,7 @@ export const readers: Readonly<
     try {
       const keys = sql`SELECT DISTINCT unnest(json_keys(json)) AS key FROM (${objects}) WHERE json_type(json) = 'OBJECT' ORDER BY key`;
       const columns = (await session.rows(keys)).map((row) => textIn(row, "key"));
+      if (columns.length === 0) throw await explained(file, [], new Error("the file is empty."));
       const types = columns.map((column) => sql`${literal(column)}: 'JSON'`);
       const json = sql`SELECT row_number() OVER () AS "row", *
         FROM read_json(${literal(file.path)}, format = 'newline_delimited', columns = {${join(types)}})`;

@@ -48,7 +48,7 @@ async function straight(
 ): Promise<readonly Account[]> {
   const early = deliveries.find(({ day }) => published !== undefined && day <= published.as_of);
   if (early !== undefined) {
-    const reason = `the lake is at ${published?.as_of}, and days go in order; see --replay-from`;
+    const reason = `the lake is at ${published?.as_of}; give the days after it, or --replay-from to do days again`;
     throw new Failure(`${early.day} is already in: ${reason}.`);
   }
   return writeDays(writer, published, deliveries, options, (manifest) => publish(writer.lake, manifest));
@@ -116,5 +116,13 @@ async function lastBefore(lake: string, published: Manifest | undefined, from: s
     }
     at = await readManifest(lake, at.previous);
   }
+  refuseUndoing(published, at);
   return at;
+}
+
+/** A replay publishes once, so that there is no version of the days between; from one of those it would undo what it corrected. */
+function refuseUndoing(published: Manifest | undefined, base: Manifest | undefined): void {
+  const newest = base?.tables.deliveries.find(({ partition }) => partition === base.as_of);
+  if (newest === undefined || published?.tables.deliveries.some(({ path }) => path === newest.path)) return;
+  throw new Failure(`${base?.as_of} was itself replayed since; replay from ${base?.as_of} or a day before it.`);
 }

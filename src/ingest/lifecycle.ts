@@ -52,7 +52,7 @@ export async function showClaimed(session: Session, day: string): Promise<void> 
   };
   const active = {
     ...common,
-    id: sql`coalesce(was.id, ${newId(sql`now`, sql`now.observed_at`)})`,
+    id: sql`coalesce(was.id, ${newId(sql`now`, sql`now.observed_at`, day)})`,
     listed_at: listedAt,
     days_on_market: daysSince(listedAt),
     price_history: sql`CASE WHEN was.price <> now.price THEN list_append(was.price_history, struct_pack(
@@ -61,7 +61,7 @@ export async function showClaimed(session: Session, day: string): Promise<void> 
   };
   const midnight = sql`${literal(`${day} 00:00:00`)}::TIMESTAMP`;
   const takenOver = {
-    id: newId(sql`known`, midnight),
+    id: newId(sql`known`, midnight, day),
     listed_at: midnight,
     days_on_market: sql`0`,
     price_history: sql`[]`,
@@ -88,9 +88,9 @@ export async function showClaimed(session: Session, day: string): Promise<void> 
   );
 }
 
-/** A listing's id: it follows from the VIN, the dealer and the first observation of the spell. */
-function newId(of: Sql, firstObserved: Sql): Sql {
-  return sql`md5(concat_ws('|', ${of}.vin, ${of}.dealer_id, strftime(${firstObserved}, '%Y-%m-%dT%H:%M:%SZ')))::UUID`;
+/** A listing's id: it follows from the VIN, the dealer, and the day and time of the spell's first observation. */
+function newId(of: Sql, firstObserved: Sql, day: string): Sql {
+  return sql`md5(concat_ws('|', ${of}.vin, ${of}.dealer_id, ${literal(day)}, strftime(${firstObserved}, '%Y-%m-%dT%H:%M:%SZ')))::UUID`;
 }
 
 /**

@@ -29,6 +29,9 @@ export async function readDelivery(
     if (mapping !== undefined && file.format !== "csv")
       throw new Failure(`${file.name}: a mapping reads CSV files only.`);
     const source = await readers[file.format](session, file, mapping);
+    const row = source.columns.find((column) => column.toLowerCase() === "row");
+    if (row !== undefined)
+      throw new Failure(`${file.name}: the name "${row}" is kept for the row's number; rename that column.`);
     const parts = mapping === undefined ? [ownRows(file, source)] : mappedRows(file, source, mapping);
     if (mapping === undefined) ignored.push(...ignoredColumns(file, source));
     for (const [table, rows] of parts) {

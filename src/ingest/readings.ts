@@ -42,7 +42,8 @@ const vinReading: Reading = {
 /** A number as dealers write it: `25995`, `$25,995`, `25995.00`. */
 function wholeNumber(text: Sql): Sql {
   const bare = sql`regexp_replace(${text}, '^\\$|,|\\s+', '', 'g')`;
-  return sql`coalesce(TRY_CAST(${text} AS BIGINT), TRY_CAST(${bare} AS DECIMAL(18, 2))::BIGINT)`;
+  return sql`CASE WHEN regexp_full_match(${text}, '[0-9]{1,15}') THEN TRY_CAST(${text} AS BIGINT)
+    WHEN regexp_full_match(${bare}, '[+-]?[0-9]{1,15}(\\.[0-9]{1,2})?') THEN TRY_CAST(${bare} AS DECIMAL(18, 2))::BIGINT END`;
 }
 
 function numberReading(schema: Field, number: (text: Sql) => Sql, columnType: string, otherwise: string): Reading {
@@ -140,7 +141,8 @@ function listReading(items: Omit<Field, "items">): Reading {
 const pricingRows: Reading = {
   value(text) {
     const rows = sql`TRY_CAST(TRY_CAST(${text} AS JSON) AS ${type(lineItemsType)})`;
-    const isWhole = sql`len(list_filter(${rows}, lambda line: line.amount_usd IS NULL OR line.raw_label IS NULL)) = 0`;
+    const isWhole = sql`len(list_filter(${rows}, lambda line: (line.amount_usd >= 0 AND isfinite(line.amount_usd)
+      AND line.raw_label IS NOT NULL AND coalesce(line.direction IN ('add', 'subtract', 'none'), true)) IS NOT TRUE)) = 0`;
     return sql`CASE WHEN ${isWhole} THEN ${rows} END`;
   },
   fault: () => sql`'not a list of pricing rows'`,

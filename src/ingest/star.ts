@@ -113,14 +113,15 @@ export async function keyOptions(session: Session, greatestKey: number): Promise
   );
   await session.keep(
     "options_total",
-    sql`SELECT lists.make, lists.list, sum(options.msrp)::INTEGER AS total
+    sql`SELECT make, list, sum(msrp)::INTEGER AS total FROM (
+        SELECT DISTINCT lists.make, lists.list, options.code, options.msrp
         FROM (SELECT DISTINCT make, options_packages AS list, unnest(options_packages) AS value FROM parsed_inventory
               WHERE msrp IS NULL AND base_msrp IS NOT NULL) AS lists
         JOIN spelling_of_options_packages AS codes ON codes.as_written = lists.value
         JOIN spelling_of_make AS makes ON makes.as_written = lists.make
         JOIN (SELECT DISTINCT ON (make, code) * FROM (FROM lake_options UNION ALL BY NAME FROM new_options)
               ORDER BY make, code, option_key DESC) AS options ON options.make = makes.spelling AND options.code = codes.spelling
-        GROUP BY ALL`,
+        ) GROUP BY ALL`,
   );
 }
 

@@ -26,7 +26,7 @@ export interface DatabaseOptions {
   readonly threads?: number;
   /** For example `4GiB`; DuckDB's own default (80 % of the machine) unless set. */
   readonly memoryLimit?: string;
-  /** Where large intermediate results spill; nowhere unless set. */
+  /** Where large intermediate results spill; a `.tmp` in the working folder unless set. */
   readonly temporaryFolder?: string;
 }
 

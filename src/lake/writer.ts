@@ -11,10 +11,11 @@ import { makeFolder, replaceFile, sha256Of, sync } from "../base/files.ts";
 import { integerIn, isObject, type Row } from "../base/json.ts";
 import { join, literal, name, type Sql, sql, type } from "../base/sql.ts";
 import { Database, type DatabaseOptions, engineVersion, type Session } from "./duckdb.ts";
-import { layoutOf, rowGroupSize, type TableName } from "./layout.ts";
+import { layoutOf, rowGroupSize, type TableName, tableNames } from "./layout.ts";
 import {
   currentManifest,
   currentPath,
+  currentVersion,
   filesOf,
   type LakeFile,
   type Manifest,
@@ -42,9 +43,9 @@ export async function writing<T>(
 ): Promise<T> {
   const folder = resolve(lake);
   if (beingWritten.has(folder)) throw new Failure(`${lake} is being written by this process already.`);
-  beingWritten.add(folder);
   await makeFolder(joinPath(lake, "versions"));
   const database = await Database.open({ ...options, temporaryFolder: joinPath(lake, "spill") });
+  beingWritten.add(folder);
   try {
     return await database.using(async (session) => {
       await lock(session, lake);
@@ -83,11 +84,20 @@ async function lock(session: Session, lake: string): Promise<void> {
   }
 }
 
+/** The names that a writer gives to files; nothing else in a lake's folder is its to remove. */
+const isOfLake = new RegExp(
+  `^(${tableNames.join("|")})/([^/]+/)?\\d{4}-\\d{2}-\\d{2}\\.\\d+(-\\d+)?\\.parquet$` +
+    "|^versions/\\d{4}-\\d{2}-\\d{2}\\.\\d+\\.(json|sql)(\\.new)?$|^CURRENT\\.new$",
+);
+
 /** Removes what a writer that was killed left behind: files and manifests that the published version does not lead to. */
 export async function removeOrphans(
   lake: string,
 ): Promise<{ readonly kept: ReadonlySet<string>; readonly removed: number }> {
   const kept = new Set<string>();
+  if ((await currentVersion(lake)) === undefined && (await versionsIn(lake)).length > 1) {
+    throw new Failure(`${lake}: there are versions, but CURRENT is lost; write the newest one's name into it.`);
+  }
   for (let at = await currentManifest(lake); at !== undefined; ) {
     kept.add(relative(lake, manifestPath(lake, at.version)));
     kept.add(relative(lake, viewsPath(lake, at.version)));
@@ -96,9 +106,8 @@ export async function removeOrphans(
     at =
       previous !== null && (await versionsIn(lake)).includes(previous) ? await readManifest(lake, previous) : undefined;
   }
-  const isWritten = /\.(parquet|new)$|^versions\//;
   const orphans = (await readdir(lake, { recursive: true })).filter(
-    (entry) => isWritten.test(entry) && !kept.has(entry),
+    (entry) => isOfLake.test(entry) && !kept.has(entry),
   );
   for (const orphan of orphans) await rm(joinPath(lake, orphan), { force: true });
   return { kept, removed: orphans.length };
@@ -117,7 +126,7 @@ const viewsPath = (lake: string, version: string): string => joinPath(lake, "ver
 
 /**
  * Writes a query's rows as one file of a table, sorted as the layout says and named after the version to come.
- * Gives the file; none, and nothing is written, when there are no rows.
+ * Gives a list of the file; an empty one, and nothing is written, when there are no rows.
  */
 export async function writeFile(
   { lake, session }: Writer,

@@ -14,7 +14,7 @@ const ascending = (key: Sql): Sql => sql`coalesce(${key}, ${last})::BIGINT`;
 const descending = (key: Sql): Sql => sql`coalesce(${last - 1} - (${key}), ${last})::BIGINT`;
 
 /** Seconds since 1990: 31 bits reach to 2058. */
-const listedAt = sql`epoch(listed_at)::BIGINT - 631152000`;
+const listedAt = sql`greatest(0, epoch(listed_at)::BIGINT - 631152000)`;
 /** In ten-thousandths, as it is served; -1 is the least that there can be. */
 const discount = sql`(discount_from_msrp * 10000)::BIGINT + 10000`;
 

@@ -25,7 +25,7 @@ const misplaced: Readonly<Record<string, Misplaced>> = {
   "a day before the last": {
     path: goodFeeds,
     day: "2026-11-17",
-    says: /^2026-11-17 is already in: .*days go in order/,
+    says: /^2026-11-17 is already in: the lake is at 2026-11-18/,
   },
   "a day that has no folder": {
     path: samplePath,

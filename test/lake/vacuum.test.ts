@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { cp } from "node:fs/promises";
-import { join } from "node:path";
+import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { plusDays } from "../../src/base/day.ts";
 import { currentManifest, versionsIn } from "../../src/lake/manifest.ts";
@@ -98,4 +98,27 @@ test("a replay goes back as far as versions are kept, and says so when it cannot
   await ingestPath(lake, feeds, { replayFrom: "2026-03-12" });
   const manifest = await currentManifest(lake);
   assert.equal(manifest?.version, "2026-03-13.3");
+});
+
+test("a replay from a day after one that was replayed is refused: it would undo what was corrected", async (t) => {
+  const lake = await twelveDays(t);
+  await ingestPath(lake, feeds, { replayFrom: "2026-03-12" });
+  await assert.rejects(ingestPath(lake, feeds, { replayFrom: "2026-03-13" }), /2026-03-12 was itself replayed since/);
+  await ingestPath(lake, feeds, { replayFrom: "2026-03-12" });
+});
+
+test("a writer removes nothing that is not the lake's", async (t) => {
+  const lake = await twelveDays(t);
+  const mine = join(lake, "mine", "feed.parquet");
+  await mkdir(dirname(mine));
+  await writeFile(mine, "not of the lake");
+  await writing(lake, {}, (writer) => vacuum(writer, policy, Date.now() + 2 * hourMs, hourMs));
+  assert.equal(await readFile(mine, "utf8"), "not of the lake");
+});
+
+test("a lake that has lost its CURRENT is not taken for an empty one", async (t) => {
+  const lake = await twelveDays(t);
+  await rm(join(lake, "CURRENT"));
+  await assert.rejects(ingestPath(lake, feeds), /CURRENT is lost/);
+  assert.equal((await versionsIn(lake)).length, 12);
 });
