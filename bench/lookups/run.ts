@@ -13,7 +13,7 @@ import { type Row, textIn } from "../../src/base/json.ts";
 import { name, type Sql, sql, type } from "../../src/base/sql.ts";
 import { Database, type Session } from "../../src/lake/duckdb.ts";
 import type { TableName } from "../../src/lake/layout.ts";
-import { idStart, type ListingState, listingAt, type Place, placesOf } from "../../src/lake/lookups.ts";
+import { type ListingState, listingAt, type Place, placesOf, withIdStart } from "../../src/lake/lookups.ts";
 import { type Files, type Manifest, noFiles } from "../../src/lake/manifest.ts";
 import { writeFiles } from "../../src/lake/parts.ts";
 import { flat, rowsOfFiles, tokensInOrder } from "../../src/lake/views.ts";
@@ -40,8 +40,6 @@ const listings = (from: number, to: number): Sql => sql`
          'Trim ' || (i % 9) AS trim
   FROM range(${type(String(from))}, ${type(String(to))}) AS counter(i)`;
 
-const withStart = (rows: Sql): Sql => sql`SELECT *, ${idStart(sql`id`)} AS id_start FROM (${rows})`;
-
 /** Rows with the columns that the layout has and they lack, as null. */
 async function add(
   writer: Writer,
@@ -67,7 +65,7 @@ const manifest = await writing(folder, {}, async (writer): Promise<Manifest> => 
     sql`SELECT vin, id, ${state} AS state, ${partition} AS "partition", make, model, "year" FROM (${rowsOfFiles(table, files[table], folder)})`;
   const live = place("snapshots", "active", sql`${day}`);
   files = await add(writer, files, "live_by_vin", day, live);
-  files = await add(writer, files, "live_by_id", day, withStart(live));
+  files = await add(writer, files, "live_by_id", day, withIdStart(live));
   const monthOf = (month: number): string => plusDays(day, -30 * month).slice(0, 7);
   for (let month = 0; month < months; month += 1) {
     const [from, to] = [month, month + 1].map((edge) => active + Math.round((past / months) * edge));
@@ -79,7 +77,7 @@ const manifest = await writing(folder, {}, async (writer): Promise<Manifest> => 
     .map((file) => sql`SELECT *, ${file.partition} AS month FROM (${rowsOfFiles("sold", [file], folder)})`)
     .reduce((all, one) => sql`${all} UNION ALL ${one}`)})`;
   files = await add(writer, files, "past_by_vin", null, sold);
-  files = await add(writer, files, "past_by_id", null, withStart(sold));
+  files = await add(writer, files, "past_by_id", null, withIdStart(sold));
   return { ...nextManifest(writer, undefined, day), tables: files };
 });
 

@@ -64,7 +64,7 @@ export async function ingestInto(path: string, settings: IngestSettings): Promis
 }
 
 /** What came of a day, in words whose sums can be checked by eye. */
-export function accountLines(account: Account): readonly string[] {
+function accountLines(account: Account): readonly string[] {
   const { day, version, rows, listed, elsewhere, merged, rejected, unknown, noted, remarks } = account;
   const { active, missing, sold, ended, collapsed } = account;
   return [

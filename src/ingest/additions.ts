@@ -3,7 +3,7 @@ import { textIn } from "../base/json.ts";
 import { join, type Sql, sql } from "../base/sql.ts";
 import { layersFor } from "../lake/layers.ts";
 import { layoutOf, type TableName } from "../lake/layout.ts";
-import { idStart } from "../lake/lookups.ts";
+import { withIdStart } from "../lake/lookups.ts";
 import type { Files, LakeFile, Manifest } from "../lake/manifest.ts";
 import { countOf, writeFiles } from "../lake/parts.ts";
 import { filesIn, rowsOfFiles } from "../lake/views.ts";
@@ -91,13 +91,11 @@ function lookups({ lake }: Writer, files: Files, day: string): readonly Addition
     FROM absent WHERE state <> 'missing'`;
   return [
     ["live_by_vin", day, live],
-    ["live_by_id", day, withStart(live)],
+    ["live_by_id", day, withIdStart(live)],
     ["past_by_vin", null, past],
-    ["past_by_id", null, withStart(past)],
+    ["past_by_id", null, withIdStart(past)],
   ];
 }
-
-const withStart = (rows: Sql): Sql => sql`SELECT *, ${idStart(sql`id`)} AS id_start FROM (${rows})`;
 
 const dimensions: readonly Addition[] = [
   ["builds", null, sql`FROM new_builds`],

@@ -52,7 +52,7 @@ export async function keyBuilds(session: Session, greatestKey: number): Promise<
 export const isBuildOf = (row: Sql): Sql => sameIn(sql`build_keys`, row);
 
 /** The lists that are kept as token keys, and the kind of their tokens. */
-export const tokenLists = { features: "feature", options_packages: "option" } as const;
+const tokenLists = { features: "feature", options_packages: "option" } as const;
 
 /** Makes `new_tokens`, `token_keys` (kind, value, token_key) and for each list of tokens `keys_of_<list>` (list, keys). */
 export async function keyTokens(session: Session, greatestKey: number): Promise<void> {

@@ -44,8 +44,9 @@ export function placesOf(manifest: Manifest, folder: string, by: "vin" | "id", w
 /** The first 60 bits of an id, by which it is sorted. */
 const startOf = (id: string): bigint => BigInt(`0x${id.replaceAll("-", "").slice(0, 15)}`);
 
-/** The same of a column of ids. */
-export const idStart = (id: Sql): Sql => sql`('0x' || left(replace(${id}::VARCHAR, '-', ''), 15))::BIGINT`;
+/** Rows with that start of their `id`, as look-ups by id are sorted. */
+export const withIdStart = (rows: Sql): Sql =>
+  sql`SELECT *, ('0x' || left(replace(id::VARCHAR, '-', ''), 15))::BIGINT AS id_start FROM (${rows})`;
 
 /** Whether a value lies between the least and the greatest of a file. */
 const mayHold = <T extends string | bigint>({ min, max }: LakeFile, value: T, read: (bound: string) => T): boolean =>

@@ -47,7 +47,7 @@ const check = checker<Omit<Manifest, "tables"> & { tables: Partial<Files> }>(
 export const noFiles: Files = filesOf({});
 
 /** All tables, those that are not named without files. */
-export function filesOf(some: Partial<Files>): Files {
+function filesOf(some: Partial<Files>): Files {
   return Object.fromEntries(tableNames.map((table) => [table, some[table] ?? []])) as unknown as Files;
 }
 

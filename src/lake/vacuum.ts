@@ -97,7 +97,7 @@ async function removeOldVersions(
     if (isOld) removed.push(version);
     version = manifest.previous;
   }
-  for (const version of removed) await rm(manifestPath(lake, version));
+  for (const version of [...removed].reverse()) await rm(manifestPath(lake, version));
   return removed;
 }
 

@@ -16,10 +16,10 @@ import {
   currentManifest,
   currentPath,
   currentVersion,
-  filesOf,
   type LakeFile,
   type Manifest,
   manifestPath,
+  noFiles,
   readManifest,
   versionsIn,
 } from "./manifest.ts";
@@ -188,6 +188,6 @@ export function nextManifest({ sequences }: Writer, previous: Manifest | undefin
     previous: previous?.version ?? null,
     engine: engineVersion,
     keys: previous?.keys ?? { builds: 0, dealers: 0, tokens: 0, options: 0 },
-    tables: previous?.tables ?? filesOf({}),
+    tables: previous?.tables ?? noFiles,
   };
 }
