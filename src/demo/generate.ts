@@ -1,0 +1,140 @@
+/**
+ * A market of any size from a seed: the United States in miniature, as the daily deliveries of its dealers.
+ *
+ * A car is a number; its version, dealer, days, prices and troubles are functions of it and of the seed, computed by set-based SQL
+ * over facts in `data/reference/market`. Narrow columns of all cars are kept, the wide rows of a day stream to files in parts, so
+ * that memory does not grow with what is written. The same seed gives the same bytes, on any number of threads.
+ */
+import { mkdir, readdir } from "node:fs/promises";
+import { join as joinPath } from "node:path";
+import { plusDays } from "../base/day.ts";
+import { Failure } from "../base/failure.ts";
+import { integerIn } from "../base/json.ts";
+import { literal, name, type Sql, sql } from "../base/sql.ts";
+import { Database, type DatabaseOptions, type Session } from "../lake/duckdb.ts";
+import { makeCars } from "./cars.ts";
+import { makeCatalogue } from "./catalogue.ts";
+import { type Chance, chanceOf, fixed } from "./chance.ts";
+import { makeDealers } from "./dealers.ts";
+import { makeEquipment } from "./equipment.ts";
+import { makeTroubles } from "./feeds.ts";
+import { inventoryRows } from "./inventory.ts";
+import { loadFacts } from "./reference.ts";
+import type { MarketShape } from "./shape.ts";
+import { makeStays } from "./stays.ts";
+import { makeToday } from "./today.ts";
+import { foresee, tell } from "./truth.ts";
+import { makeVariants } from "./variants.ts";
+
+/** Rows of a file: what is sorted at once. */
+const rowsOfFile = 100_000;
+/** Enough for a market of millions; what does not fit spills. */
+const memoryLimit = "3GiB";
+
+/** Told as each step begins: its number, how many there are, and what it does. */
+export type OnStep = (step: number, steps: number, what: string) => void;
+
+export interface Generated {
+  readonly days: number;
+  /** Rows of inventory, over all days. */
+  readonly rows: number;
+}
+
+/**
+ * Writes a market's deliveries below a folder, one dated folder a day, and beside them `truth.csv` (what happened, day by day) and
+ * `dirt.csv` (which rows were written wrongly). Fails when the folder has something in it.
+ */
+export async function generate(
+  out: string,
+  shape: MarketShape,
+  options: DatabaseOptions & { readonly onStep?: OnStep } = {},
+): Promise<Generated> {
+  await mkdir(out, { recursive: true });
+  if ((await readdir(out)).length > 0) throw new Failure(`${out}: the folder is not empty.`);
+  const database = await Database.open({
+    memoryLimit,
+    ...options,
+    temporaryFolder: options.temporaryFolder ?? joinPath(out, ".spilled"),
+  });
+  const steps = shape.days + 1;
+  let rows = 0;
+  try {
+    await database.using(async (session) => {
+      const chance = chanceOf(shape.seed);
+      options.onStep?.(1, steps, "makes the market");
+      await makeMarket(session, chance, shape);
+      for (let day = 0; day < shape.days; day += 1) {
+        const date = plusDays(shape.end, day - shape.days + 1);
+        options.onStep?.(day + 2, steps, `delivers ${date}`);
+        rows += await writeDay(session, chance, shape, day, joinPath(out, date));
+        await tell(session, day, date);
+      }
+      for (const table of ["truth", "dirt"]) await copy(session, sql`FROM ${name(table)}`, joinPath(out, table), "csv");
+    });
+  } finally {
+    database.close();
+  }
+  return { days: shape.days, rows };
+}
+
+async function makeMarket(session: Session, chance: Chance, shape: MarketShape): Promise<void> {
+  await loadFacts(session);
+  await makeVariants(session, shape.end);
+  await makeCatalogue(session);
+  await makeEquipment(session, chance, shape.options);
+  await makeDealers(session, chance, shape);
+  await makeCars(session, chance, shape);
+  await makeStays(session, chance, shape);
+  await makeTroubles(session, chance, shape);
+  await foresee(session, shape);
+}
+
+/** Writes the files of a day; gives how many rows of inventory. */
+async function writeDay(
+  session: Session,
+  chance: Chance,
+  shape: MarketShape,
+  day: number,
+  folder: string,
+): Promise<number> {
+  const { format } = shape;
+  await mkdir(folder);
+  await makeToday(session, day);
+  const isOpen = sql`coalesce(closes_on, 100000) > ${fixed(day)}`;
+  const troubled = (trouble: string): Sql =>
+    sql`dealer IN (SELECT dealer FROM troubles WHERE day = ${fixed(day)} AND trouble = ${literal(trouble)})`;
+  const makes = format === "csv" ? sql`array_to_string(makes, '|')` : sql`makes`;
+  await copy(
+    session,
+    sql`SELECT dealer_id, name, if(store IS NULL, 'independent', 'franchise') AS "type", line1, city, state, postal_code, 'US' AS country, latitude, longitude,
+    phone, 'https://www.' || host || '/' AS website, ${makes} AS makes FROM dealers WHERE ${isOpen} ORDER BY dealer`,
+    joinPath(folder, "dealers"),
+    format,
+  );
+  await copy(
+    session,
+    sql`SELECT make, code, name, msrp FROM options_facts JOIN makes_facts USING (maker) ORDER BY make, options_facts.line`,
+    joinPath(folder, "options"),
+    format,
+  );
+  await copy(
+    session,
+    sql`SELECT dealer_id, strftime(${literal(`${plusDays(shape.end, day - shape.days + 1)} 08:30:00`)}::TIMESTAMP + to_seconds(reads_at), '%Y-%m-%dT%H:%M:%SZ') AS delivered_at
+    FROM dealers WHERE ${isOpen} AND NOT ${troubled("absent")} ORDER BY dealer`,
+    joinPath(folder, "deliveries"),
+    format,
+  );
+  const rows = integerIn(await session.row(sql`SELECT count(*)::INTEGER AS n FROM today`), "n");
+  const parts = Math.max(1, Math.ceil(rows / rowsOfFile));
+  for (let part = 0; part < parts; part += 1) {
+    const file = parts === 1 ? "inventory" : `inventory-${String(part + 1).padStart(3, "0")}`;
+    const within = sql`line BETWEEN ${fixed(part * rowsOfFile)} AND ${fixed((part + 1) * rowsOfFile - 1)}`;
+    await copy(session, inventoryRows(chance, shape, day, within), joinPath(folder, file), format);
+  }
+  return rows;
+}
+
+async function copy(session: Session, rows: Sql, path: string, format: MarketShape["format"]): Promise<void> {
+  const form = format === "csv" ? sql`FORMAT csv, HEADER true` : sql`FORMAT parquet, COMPRESSION zstd`;
+  await session.run(sql`COPY (${rows}) TO ${literal(`${path}.${format}`)} (${form})`);
+}
