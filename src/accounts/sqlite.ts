@@ -1,0 +1,137 @@
+/**
+ * The only importer of SQLite: one file, `Sql` in and rows out. A transaction that has ended is on the disk: the write-ahead log
+ * with `synchronous=FULL` is set and asserted at each opening, because the driver's own default is weaker.
+ */
+import { closeSync, fsyncSync, mkdirSync, openSync } from "node:fs";
+import { dirname } from "node:path";
+import Sqlite from "better-sqlite3";
+import { Failure, messageOf } from "../base/failure.ts";
+import type { Row } from "../base/json.ts";
+import type { Sql, Value } from "../base/sql.ts";
+
+/** How a commit waits for the disk. NORMAL loses what was acknowledged with the power; it is there to prove that FULL does not. */
+export type Synchronous = "FULL" | "NORMAL";
+
+export interface SqliteOptions {
+  /** How long to wait for another process that is writing. */
+  readonly busyMs: number;
+  readonly synchronous?: Synchronous;
+}
+
+const levels: Readonly<Record<Synchronous, number>> = { NORMAL: 1, FULL: 2 };
+
+export class Database {
+  private readonly statements = new Map<string, Sqlite.Statement<unknown[], Row>>();
+
+  private constructor(private readonly engine: Sqlite.Database) {}
+
+  /** Opens a file that is there. Fails when it is no database, or does not take the settings that keep it safe. */
+  static open(path: string, { busyMs, synchronous = "FULL" }: SqliteOptions): Database {
+    return Database.opened(path, { timeout: busyMs }, (engine) => {
+      const mode = engine.pragma("journal_mode = WAL", { simple: true });
+      engine.pragma(`synchronous = ${synchronous}`);
+      engine.pragma("foreign_keys = ON");
+      // Without it, a REPLACE removes rows past the triggers that forbid that.
+      engine.pragma("recursive_triggers = ON");
+      const level = engine.pragma("synchronous", { simple: true });
+      if (mode !== "wal" || level !== levels[synchronous])
+        throw new Failure(`journal_mode is ${String(mode)} and synchronous ${String(level)}`);
+    });
+  }
+
+  /** Opens a file that is there to read it, and leaves it as it is. */
+  static openToRead(path: string): Database {
+    return Database.opened(path, { readonly: true }, (engine) => engine.pragma("schema_version"));
+  }
+
+  private static opened(path: string, options: Sqlite.Options, set: (engine: Sqlite.Database) => void): Database {
+    let engine: Sqlite.Database | undefined;
+    try {
+      engine = new Sqlite(path, { fileMustExist: true, ...options });
+      set(engine);
+      return new Database(engine);
+    } catch (thrown) {
+      engine?.close();
+      throw new Failure(`${path}: cannot be opened as an accounts file: ${messageOf(thrown)}.`, { cause: thrown });
+    }
+  }
+
+  all(query: Sql): readonly Row[] {
+    return this.statement(query).all(...query.values.map(bound));
+  }
+
+  one(query: Sql): Row | undefined {
+    return this.statement(query).get(...query.values.map(bound));
+  }
+
+  /** Runs a statement that answers nothing; gives how many rows it changed. */
+  run(query: Sql): number {
+    return this.statement(query).run(...query.values.map(bound)).changes;
+  }
+
+  /** Does some work in one transaction, as the only writer. It is on the disk when this returns; of what throws, nothing is. */
+  transaction<T>(work: () => T): T {
+    return this.engine.transaction(work).immediate();
+  }
+
+  /** Does some reading in one transaction, which sees one state of the file. */
+  reading<T>(work: () => T): T {
+    return this.engine.transaction(work).deferred();
+  }
+
+  /** Copies this database over another file, in one transaction of that one. */
+  async copyInto(path: string): Promise<void> {
+    await this.engine.backup(path, { progress: () => 1 << 30 });
+  }
+
+  close(): void {
+    this.engine.close();
+  }
+
+  private statement({ texts }: Sql): Sqlite.Statement<unknown[], Row> {
+    const text = texts.join("?");
+    const known = this.statements.get(text);
+    if (known !== undefined) return known;
+    const prepared = this.engine.prepare<unknown[], Row>(text);
+    this.statements.set(text, prepared);
+    return prepared;
+  }
+}
+
+function bound(value: Value): string | number | bigint | null {
+  if (typeof value === "object" && value !== null) throw new TypeError("A list cannot be bound; bind it as JSON.");
+  return typeof value === "boolean" ? Number(value) : value;
+}
+
+/** Makes an empty file that only its owner reads, on the disk; does nothing when there is one. */
+export function makeFile(path: string): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (thrown) {
+    if (thrown instanceof Error && "code" in thrown && thrown.code === "EEXIST") return;
+    throw new Failure(`${path}: cannot be made: ${messageOf(thrown)}.`);
+  }
+  syncFile(dirname(path));
+}
+
+/** Forces a file, or a folder's entries, to the disk. */
+export function syncFile(path: string): void {
+  const descriptor = openSync(path, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Whether what was thrown leaves the database open and as it was: the disk is full, somebody else is writing, a rule was broken. */
+export function isPassing(thrown: unknown): boolean {
+  return thrown instanceof Sqlite.SqliteError && /^SQLITE_(FULL|BUSY|LOCKED|CONSTRAINT)/.test(thrown.code);
+}
+
+/** Whether what was thrown, or what it came from, says that a file is damaged. */
+export function isDamage(thrown: unknown): boolean {
+  if (thrown instanceof Failure) return isDamage(thrown.cause);
+  return thrown instanceof Sqlite.SqliteError && /^SQLITE_(CORRUPT|NOTADB|IOERR)/.test(thrown.code);
+}

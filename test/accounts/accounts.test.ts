@@ -1,0 +1,266 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { accountAt, changeAccount } from "../../src/accounts/account.ts";
+import { Accounts, type AccountsOptions } from "../../src/accounts/accounts.ts";
+import { audit } from "../../src/accounts/audit.ts";
+import { revokeKey } from "../../src/accounts/keys.ts";
+import { addCredit, adjust } from "../../src/accounts/ledger.ts";
+import { sql } from "../../src/base/sql.ts";
+import { Refusal } from "../../src/contract/errors.ts";
+import { systemClock } from "../../src/http/clock.ts";
+import { accountsFile, customerIn, onFile } from "../support/accounts.ts";
+import { eventually } from "../support/command-line.ts";
+import { temporaryFolder } from "../support/lakes.ts";
+import { atEndOf, type Scope } from "../support/scope.ts";
+
+const run = promisify(execFile);
+
+/** Opens accounts until the scope ends. */
+async function opened(scope: Scope, path: string, options: Partial<AccountsOptions> = {}): Promise<Accounts> {
+  const accounts = await Accounts.open(path, { clock: systemClock, ...options });
+  atEndOf(scope, () => accounts.close());
+  return accounts;
+}
+
+/** What came of one request that presents a key: `charged`, or the code of the refusal. */
+async function pay(accounts: Accounts, key: string, chargeId: string = randomUUID()): Promise<string> {
+  try {
+    const identity = await accounts.identify(key);
+    const hold = accounts.hold(identity, "listing_search");
+    await sleep(Math.random() * 3);
+    await accounts.charge(identity, hold, chargeId);
+    return "charged";
+  } catch (thrown) {
+    if (thrown instanceof Refusal) return thrown.code;
+    throw thrown;
+  }
+}
+
+const tally = (outcomes: readonly string[]): Readonly<Record<string, number>> => {
+  const counts: Record<string, number> = {};
+  for (const outcome of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
+  return counts;
+};
+
+const balanceOf = (path: string, accountId: string): number =>
+  onFile(path, (database) => accountAt(database, accountId, "2026-11").balanceMicros);
+
+test("64 clients on the last cent never take a balance below zero, and lose none of it", async (t) => {
+  const path = await accountsFile(t);
+  const { accountId, key } = customerIn(path, { usd: "0.201" });
+  const accounts = await opened(t, path);
+  const clients = Array.from({ length: 64 }, async () => {
+    const outcomes: string[] = [];
+    for (let request = 0; request < 4; request += 1) outcomes.push(await pay(accounts, key));
+    return outcomes;
+  });
+  assert.deepEqual(tally((await Promise.all(clients)).flat()), { charged: 100, billing_state_blocked: 156 });
+  assert.equal(balanceOf(path, accountId), 1_000);
+  assert.deepEqual(onFile(path, audit), { faults: [], accounts: 1, entries: 101, charges: 100 });
+});
+
+test("64 clients below a spend cap stop at it, to the micro", async (t) => {
+  const path = await accountsFile(t);
+  const { accountId, key } = customerIn(path);
+  onFile(path, (database) => changeAccount(database, accountId, { capMicros: 41_999 }));
+  const accounts = await opened(t, path);
+  const outcomes = await Promise.all(Array.from({ length: 64 }, () => pay(accounts, key)));
+  assert.deepEqual(tally(outcomes), { charged: 20, monthly_spend_cap_exceeded: 44 });
+});
+
+test("two services on one file take no more from a balance than there is", async (t) => {
+  const path = await accountsFile(t);
+  const { accountId, key } = customerIn(path, { usd: "0.1" });
+  const both = [await opened(t, path), await opened(t, path)];
+  const outcomes = await Promise.all(both.flatMap((one) => Array.from({ length: 40 }, () => pay(one, key))));
+  assert.deepEqual(tally(outcomes), { charged: 50, billing_state_blocked: 30 });
+  assert.equal(balanceOf(path, accountId), 0);
+});
+
+test("what is held cannot be spent by somebody else, and can when it is let go", async (t) => {
+  const path = await accountsFile(t);
+  const { key } = customerIn(path, { usd: "0.005" });
+  const accounts = await opened(t, path);
+  const identity = await accounts.identify(key);
+  const holds = [accounts.hold(identity, "listing_search"), accounts.hold(identity, "listing_search")];
+  const isRefused = () =>
+    assert.throws(() => accounts.hold(identity, "listing_search"), { code: "billing_state_blocked" });
+  isRefused();
+  holds[0]?.release();
+  holds[0]?.release();
+  accounts.hold(identity, "listing_search");
+  isRefused();
+  accounts.hold(identity, "dealer_lookup");
+});
+
+test("a charge of one name is made once, however often it is asked for", async (t) => {
+  const path = await accountsFile(t);
+  const { accountId, key } = customerIn(path, { usd: "1" });
+  const accounts = await opened(t, path);
+  const outcomes = await Promise.all(Array.from({ length: 20 }, () => pay(accounts, key, "the same")));
+  assert.deepEqual(tally(outcomes), { charged: 20 });
+  assert.equal(balanceOf(path, accountId), 998_000);
+});
+
+test("what the command line does while the service runs holds within a second", async (t) => {
+  const path = await accountsFile(t);
+  const { accountId, key, keyId } = customerIn(path, { usd: "0" });
+  const accounts = await opened(t, path);
+  const becomes = async (outcome: string): Promise<void> => {
+    await eventually(outcome, async () => (await pay(accounts, key)) === outcome, 1000);
+  };
+  await becomes("billing_state_blocked");
+  onFile(path, (database) =>
+    addCredit(database, { accountId, kind: "paid", micros: 1_000_000, atMs: 0, isConfirmed: true }),
+  );
+  await becomes("charged");
+  onFile(path, (database) => changeAccount(database, accountId, { capMicros: 0 }));
+  await becomes("monthly_spend_cap_exceeded");
+  onFile(path, (database) => changeAccount(database, accountId, { capMicros: null }));
+  await becomes("charged");
+  onFile(path, (database) => changeAccount(database, accountId, { state: "suspended" }));
+  await becomes("billing_state_blocked");
+  onFile(path, (database) => changeAccount(database, accountId, { state: "active" }));
+  await becomes("charged");
+  const other = customerIn(path);
+  assert.equal(await pay(accounts, other.key), "charged", "a new key works at once");
+  onFile(path, (database) => revokeKey(database, keyId, 1));
+  await becomes("invalid_api_key");
+});
+
+test("money that goes while a request is answered is not there for its charge", async (t) => {
+  const path = await accountsFile(t);
+  const { accountId, key } = customerIn(path, { usd: "1" });
+  const accounts = await opened(t, path);
+  const identity = await accounts.identify(key);
+  const hold = accounts.hold(identity, "listing_search");
+  onFile(path, (database) => adjust(database, { accountId, micros: -999_999, atMs: 0 }));
+  await assert.rejects(accounts.charge(identity, hold, "late"), { code: "billing_state_blocked" });
+  assert.equal(balanceOf(path, accountId), 1);
+});
+
+const broken: readonly (readonly [what: string, break_: (path: string) => Promise<() => Promise<void>>])[] = [
+  [
+    "another process keeps it locked",
+    async (path) => {
+      const { Database } = await import("../../src/accounts/sqlite.ts");
+      const other = Database.open(path, { busyMs: 1000 });
+      other.run(sql`BEGIN IMMEDIATE`);
+      return async () => other.close();
+    },
+  ],
+  [
+    "its file is gone",
+    async (path) => {
+      const parts = ["", "-wal", "-shm"];
+      for (const part of parts) await rename(`${path}${part}`, `${path}${part}.away`);
+      return async () => {
+        for (const part of parts) await rename(`${path}${part}.away`, `${path}${part}`);
+      };
+    },
+  ],
+  [
+    "something else is in its place",
+    async (path) => {
+      for (const part of ["", "-wal", "-shm"]) await rename(`${path}${part}`, `${path}${part}.away`);
+      await writeFile(path, "nothing that could be opened".repeat(400));
+      return async () => {
+        for (const part of ["", "-wal", "-shm"]) await rename(`${path}${part}.away`, `${path}${part}`);
+      };
+    },
+  ],
+];
+
+describe("a ledger that cannot be written", { concurrency: true }, () => {
+  for (const [what, break_] of broken) {
+    test(`because ${what} charges nobody, says so, and recovers without a restart`, async (t) => {
+      const path = await accountsFile(t);
+      const { accountId, key } = customerIn(path, { usd: "1" });
+      const changes: boolean[] = [];
+      const accounts = await opened(t, path, { onChange: (isDown) => changes.push(isDown) });
+      assert.equal(await pay(accounts, key), "charged");
+      const mend = await break_(path);
+      assert.deepEqual(tally(await Promise.all(Array.from({ length: 8 }, () => pay(accounts, key)))), {
+        metering_unavailable: 8,
+      });
+      await mend();
+      await eventually("charged again", async () => (await pay(accounts, key)) === "charged", 3000);
+      assert.deepEqual(changes, [true, false]);
+      const { faults, charges } = onFile(path, audit);
+      assert.deepEqual([faults, charges], [[], 2]);
+      assert.equal(balanceOf(path, accountId), 996_000);
+    });
+  }
+
+  test("because the disk is full charges nobody, and recovers when there is room", async (t) => {
+    const small = join(await temporaryFolder(t), "small");
+    await mkdir(small);
+    try {
+      await run("mount", ["-t", "tmpfs", "-o", "size=600k", "tmpfs", small]);
+    } catch {
+      t.skip("a file system of its own cannot be mounted here; that takes root");
+      return;
+    }
+    try {
+      await fillAndRecover(join(small, "accounts.db"), join(small, "ballast"), () =>
+        run("mount", ["-o", "remount,size=16m", small]),
+      );
+    } finally {
+      await run("umount", [small]);
+    }
+  });
+});
+
+/** Charges until the disk is full, makes room, and charges again. */
+async function fillAndRecover(path: string, ballast: string, makeRoom: () => Promise<unknown>): Promise<void> {
+  const accounts = await Accounts.open(path, { clock: systemClock });
+  try {
+    const { accountId, key } = customerIn(path, { usd: "100" });
+    assert.equal(await pay(accounts, key), "charged");
+    await run("sh", ["-c", `head -c 10M /dev/zero > ${ballast} || true`]);
+    const outcomes: string[] = [];
+    await eventually("full", async () => {
+      outcomes.push(...(await Promise.all(Array.from({ length: 64 }, () => pay(accounts, key)))));
+      return outcomes.includes("metering_unavailable");
+    });
+    await makeRoom();
+    await eventually("charged again", async () => {
+      outcomes.push(await pay(accounts, key));
+      return outcomes.at(-1) === "charged";
+    });
+    const charged = 1 + (tally(outcomes).charged ?? 0);
+    const { faults, charges } = onFile(path, audit);
+    assert.deepEqual([faults, charges], [[], charged]);
+    assert.equal(balanceOf(path, accountId), 100_000_000 - charged * 2_000);
+  } finally {
+    await accounts.close();
+  }
+}
+
+test("a file that cannot be opened is told at the start, in one line", async (t) => {
+  const path = join(await temporaryFolder(t), "accounts.db");
+  await writeFile(path, "nothing that could be opened".repeat(400));
+  await assert.rejects(
+    Accounts.open(path, { clock: systemClock }),
+    /accounts\.db: cannot be opened as an accounts file: [^\n]+$/,
+  );
+});
+
+test("charges that are being made when the service ends are made", async (t) => {
+  const path = await accountsFile(t);
+  const { key } = customerIn(path);
+  const accounts = await Accounts.open(path, { clock: systemClock });
+  const identity = await accounts.identify(key);
+  const charging = Array.from({ length: 100 }, () =>
+    accounts.charge(identity, accounts.hold(identity, "listing_search"), randomUUID()),
+  );
+  await accounts.close();
+  await Promise.all(charging);
+  assert.equal(onFile(path, audit).charges, 100);
+});

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { audit } from "../../src/accounts/audit.ts";
+import { makeAccounts, openAccounts } from "../../src/accounts/layout.ts";
+import { addCredit, charge } from "../../src/accounts/ledger.ts";
+import { Database } from "../../src/accounts/sqlite.ts";
+import { type Sql, sql } from "../../src/base/sql.ts";
+import { book, chargeOf, paid } from "../support/book.ts";
+import { temporaryFolder } from "../support/lakes.ts";
+
+test("a commit waits for the disk: the write-ahead log with synchronous=FULL, at every opening", async (t) => {
+  const { path, database } = await book(t);
+  const settings = (opened: Database) => [
+    opened.one(sql`PRAGMA journal_mode`)?.journal_mode,
+    opened.one(sql`PRAGMA synchronous`)?.synchronous,
+    opened.one(sql`PRAGMA foreign_keys`)?.foreign_keys,
+  ];
+  assert.deepEqual(settings(database), ["wal", 2, 1]);
+  const again = openAccounts(path, { busyMs: 1000 });
+  assert.deepEqual(settings(again), ["wal", 2, 1]);
+  again.close();
+  assert.equal(statSync(path).mode & 0o777, 0o600, "nobody else reads it");
+});
+
+test("what is no accounts file is refused, and left as it is", async (t) => {
+  const folder = await temporaryFolder(t);
+  const [text, foreign, later] = ["text", "foreign", "later"].map((name) => join(folder, name));
+  assert.ok(text && foreign && later);
+  writeFileSync(text, "no database at all".repeat(500));
+  assert.throws(
+    () => openAccounts(text, { busyMs: 10 }),
+    /text: cannot be opened as an accounts file: .*not a database/,
+  );
+  assert.equal(readFileSync(text, "utf8"), "no database at all".repeat(500));
+  writeFileSync(foreign, "");
+  const other = Database.open(foreign, { busyMs: 10 });
+  other.run(sql`CREATE TABLE mine (x)`);
+  other.close();
+  assert.throws(() => openAccounts(foreign, { busyMs: 10 }), /foreign: this is no accounts file\.$/);
+  assert.throws(() => makeAccounts(foreign, { busyMs: 10 }), /foreign: this is no accounts file\.$/);
+  const ours = makeAccounts(later, { busyMs: 10 });
+  ours.run(sql`PRAGMA user_version = 9`);
+  ours.close();
+  assert.throws(() => openAccounts(later, { busyMs: 10 }), /later: its layout is 9; this program knows 1\.$/);
+  assert.throws(() => openAccounts(join(folder, "none"), { busyMs: 10 }), /none: cannot be opened/);
+});
+
+const tampering: readonly (readonly [what: string, statement: Sql, says: RegExp])[] = [
+  ["an entry changed", sql`UPDATE entries SET micros = micros + 1`, /entries are never changed/],
+  ["an entry removed", sql`DELETE FROM entries`, /entries are never removed/],
+  ["an entry replaced", sql`INSERT OR REPLACE INTO entries SELECT * FROM entries`, /entries are never removed/],
+  ["a confirmation removed", sql`DELETE FROM confirmations`, /confirmations are never removed/],
+  ["a confirmation changed", sql`UPDATE confirmations SET at_ms = 0`, /confirmations are never changed/],
+  [
+    "a charge beyond the balance",
+    sql`INSERT INTO entries (entry_id, account_id, kind, micros, at_ms, price, key_id)
+        SELECT 'x', account_id, 'charge', -10000000, 0, 1, key_id FROM keys`,
+    /a charge takes no balance below zero/,
+  ],
+  [
+    "a charge without a price",
+    sql`INSERT INTO entries (entry_id, account_id, kind, micros, at_ms) SELECT 'x', account_id, 'charge', -1, 0 FROM accounts`,
+    /CHECK constraint/,
+  ],
+  [
+    "a credit of nobody",
+    sql`INSERT INTO entries (entry_id, account_id, kind, micros, at_ms) VALUES ('x', 'acct_none', 'paid', 1, 0)`,
+    /FOREIGN KEY constraint/,
+  ],
+  [
+    "a fraction of a micro",
+    sql`INSERT INTO entries (entry_id, account_id, kind, micros, at_ms) SELECT 'x', account_id, 'paid', 0.5, 0 FROM accounts`,
+    /cannot store REAL value in INTEGER column/,
+  ],
+  [
+    "a credit that takes away",
+    sql`INSERT INTO entries (entry_id, account_id, kind, micros, at_ms) SELECT 'x', account_id, 'paid', -5, 0 FROM accounts`,
+    /CHECK constraint/,
+  ],
+];
+
+for (const [what, statement, says] of tampering) {
+  test(`the file itself refuses ${what}`, async (t) => {
+    const one = await book(t);
+    addCredit(one.database, { ...paid, accountId: one.accountId, micros: 4_000 });
+    charge(one.database, chargeOf(one, "c1"));
+    assert.throws(() => one.database.run(statement), says);
+    assert.equal(one.balance(), 2_000);
+    assert.deepEqual(audit(one.database), { faults: [], accounts: 1, entries: 2, charges: 1 });
+  });
+}
+
+const breakages: readonly (readonly [fault: string, statement: Sql])[] = [
+  ["a balance is not the sum of its entries", sql`UPDATE accounts SET balance_micros = balance_micros + 1`],
+  ["a month's spending is not the sum of its charges", sql`UPDATE spending SET micros = 1`],
+  ["a month's spending is not the sum of its charges", sql`DELETE FROM spending`],
+  [
+    "a month's spending is not the sum of its charges",
+    sql`INSERT INTO spending SELECT account_id, '2020-01', 5 FROM accounts`,
+  ],
+  ["a day's usage is not the sum of its charges", sql`UPDATE usage_days SET requests = requests + 1`],
+  ["a day's usage is not the sum of its charges", sql`UPDATE usage_days SET usage_class = 'facet_counts'`],
+  ["a charge is not what its price was", sql`UPDATE prices SET micros = micros + 1`],
+  ["a row refers to nothing", sql`DELETE FROM prices`],
+];
+
+for (const [fault, statement] of breakages) {
+  test(`an audit finds that ${fault}: ${statement.text.slice(0, 40)}`, async (t) => {
+    const one = await book(t);
+    addCredit(one.database, { ...paid, accountId: one.accountId, micros: 4_000 });
+    charge(one.database, chargeOf(one, "c1"));
+    one.database.run(sql`PRAGMA foreign_keys = OFF`);
+    one.database.run(statement);
+    const { faults } = audit(one.database);
+    assert.ok(
+      faults.some((found) => found.startsWith(`${fault}: `)),
+      faults.join("\n"),
+    );
+  });
+}

@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { accountAt, changeAccount } from "../../src/accounts/account.ts";
+import { audit } from "../../src/accounts/audit.ts";
+import { doBatch } from "../../src/accounts/batch.ts";
+import { addCredit, adjust, charge, confirmCredit, postingsOf, reverseCredit } from "../../src/accounts/ledger.ts";
+import { decideReview, queuedReviews, reviewAccounts, reviewOnce } from "../../src/accounts/reviews.ts";
+import { usageIn } from "../../src/accounts/usage.ts";
+import { atMs, book, chargeOf, dayMs, month, paid } from "../support/book.ts";
+
+test("credits, charges, adjustments and reversals add up to the balance", async (t) => {
+  const one = await book(t);
+  const { database, accountId } = one;
+  const first = addCredit(database, { ...paid, accountId, micros: 25_000_000, reference: "pi_1", note: "card" });
+  assert.equal(one.balance(), 25_000_000);
+  addCredit(database, { ...paid, kind: "promotional", accountId, micros: 1_000_000 });
+  assert.equal(charge(database, chargeOf(one, "c1")), undefined);
+  assert.equal(one.balance(), 25_998_000);
+  adjust(database, { accountId, micros: -998_000, atMs, note: "rounding" });
+  assert.equal(one.balance(), 25_000_000);
+  reverseCredit(database, first, atMs + dayMs, "stolen card");
+  assert.equal(one.balance(), 0);
+  adjust(database, { accountId, micros: -1, atMs });
+  assert.equal(one.balance(), -1, "an operator may take a balance below zero");
+  assert.deepEqual(charge(database, chargeOf(one, "c2")), {
+    code: "billing_state_blocked",
+    state: "exhausted",
+    why: ": this one costs 0.002 USD, and -0.000001 USD is left",
+  });
+  assert.deepEqual(
+    postingsOf(database, accountId).map(({ kind, micros, note }) => [kind, micros, note]),
+    [
+      ["paid", 25_000_000, "card"],
+      ["promotional", 1_000_000, null],
+      ["adjustment", -998_000, "rounding"],
+      ["chargeback_reversal", -25_000_000, "stolen card"],
+      ["adjustment", -1, null],
+    ],
+  );
+  assert.deepEqual(audit(database), { faults: [], accounts: 1, entries: 6, charges: 1 });
+});
+
+test("nothing is posted twice: a charge of one id, a payment of one reference, a reversal of one credit", async (t) => {
+  const one = await book(t);
+  const { database, accountId } = one;
+  const credit = addCredit(database, { ...paid, accountId, micros: 10_000, reference: "pi_1" });
+  for (let times = 0; times < 3; times += 1) assert.equal(charge(database, chargeOf(one, "same")), undefined);
+  assert.equal(one.balance(), 8_000);
+  assert.throws(
+    () => addCredit(database, { ...paid, accountId, micros: 10_000, reference: "pi_1" }),
+    new RegExp(`the payment pi_1 has been credited already, as ${credit}\\.$`),
+  );
+  assert.throws(() => adjust(database, { accountId, micros: 1, atMs, reference: "pi_1" }), /credited already/);
+  reverseCredit(database, credit, atMs);
+  assert.throws(() => reverseCredit(database, credit, atMs), /has been taken back already/);
+  assert.throws(() => reverseCredit(database, "credit_none", atMs), /there is no paid credit credit_none/);
+  assert.throws(() => confirmCredit(database, "same", atMs), /there is no paid credit same/);
+  assert.throws(
+    () => addCredit(database, { ...paid, accountId: "acct_none", micros: 1 }),
+    /there is no account acct_none/,
+  );
+  assert.equal(one.balance(), -2_000);
+});
+
+test("charges that go together are one transaction: of a batch that fails nothing is written", async (t) => {
+  const one = await book(t);
+  addCredit(one.database, { ...paid, accountId: one.accountId, micros: 100_000 });
+  const tasks = ["c1", "c2", "c3"].map((id) => ({ task: "charge", asked: chargeOf(one, id) }) as const);
+  const broken = { task: "charge", asked: { ...chargeOf(one, "c4"), accountId: "acct_none" } } as const;
+  const thrown: unknown[] = [];
+  const failed = doBatch(one.database, [...tasks, broken], (error) => thrown.push(error));
+  assert.equal(thrown.length, 1);
+  assert.deepEqual(
+    failed.outcomes,
+    [...tasks, broken].map(() => ({ failed: "there is no account acct_none." })),
+  );
+  assert.equal(one.balance(), 100_000);
+  const done = doBatch(one.database, tasks, (error) => thrown.push(error));
+  assert.deepEqual(
+    done.outcomes,
+    tasks.map(() => ({ answered: null })),
+  );
+  assert.deepEqual(
+    done.charged.map(({ accountId, balanceMicros }) => [accountId, balanceMicros]),
+    [[one.accountId, 94_000]],
+  );
+  assert.equal(one.balance(), 94_000);
+});
+
+test("in a batch on the last cent as many are charged as can be, and the others are told why not", async (t) => {
+  const one = await book(t);
+  addCredit(one.database, { ...paid, accountId: one.accountId, micros: 10_999 });
+  const tasks = Array.from(
+    { length: 64 },
+    (_, index) => ({ task: "charge", asked: chargeOf(one, `c${index}`) }) as const,
+  );
+  const { outcomes } = doBatch(one.database, tasks, assert.ifError);
+  assert.equal(outcomes.filter((outcome) => "answered" in outcome && outcome.answered === null).length, 5);
+  assert.equal(one.balance(), 999);
+  assert.deepEqual(audit(one.database).faults, []);
+});
+
+test("the spend cap holds for a UTC calendar month, whichever way the clock jumps", async (t) => {
+  const one = await book(t);
+  addCredit(one.database, { ...paid, accountId: one.accountId, micros: 1_000_000 });
+  changeAccount(one.database, one.accountId, { capMicros: 4_000 });
+  const steps: readonly (readonly [at: string, comesTo: string])[] = [
+    ["2026-11-30T23:59:59.998Z", "charged"],
+    ["2026-11-30T23:59:59.999Z", "charged"],
+    ["2026-11-30T23:59:59.999Z", "monthly_spend_cap_exceeded"],
+    ["2026-12-01T00:00:00.000Z", "charged"],
+    ["2026-11-30T00:00:00.000Z", "monthly_spend_cap_exceeded"],
+    ["2026-12-31T23:59:59.999Z", "charged"],
+    ["2026-12-01T00:00:00.000Z", "monthly_spend_cap_exceeded"],
+    ["2027-01-01T00:00:00.000Z", "charged"],
+  ];
+  for (const [index, [at, comesTo]] of steps.entries()) {
+    const short = charge(one.database, { ...chargeOf(one, `c${index}`), atMs: Date.parse(at) });
+    assert.equal(short?.code ?? "charged", comesTo, at);
+  }
+  const range = { startDate: "2026-11-01", endDate: "2027-01-31", classes: undefined };
+  assert.deepEqual(
+    usageIn(one.database, one.accountId, range).map((row) => Object.values(row).join(" ")),
+    [
+      "2026-11-30 listing_search 2 4000",
+      "2026-12-01 listing_search 1 2000",
+      "2026-12-31 listing_search 1 2000",
+      "2027-01-01 listing_search 1 2000",
+    ],
+  );
+});
+
+test("an account rises by review: from 1 to 3 by itself, to 4 when somebody approves", async (t) => {
+  const { database, accountId } = await book(t);
+  const tier = () => accountAt(database, accountId, month).tier;
+  const reviewed = (day: string) =>
+    reviewAccounts(database, day).map(({ from, to, outcome }) => `${from} ${to} ${outcome}`);
+  addCredit(database, { ...paid, kind: "promotional", accountId, micros: 900_000_000 });
+  const credit = addCredit(database, { ...paid, accountId, micros: 500_000_000, isConfirmed: false });
+  assert.deepEqual(reviewed("2026-12-31"), [], "promotional and unconfirmed credits do not count");
+  confirmCredit(database, credit, atMs);
+  confirmCredit(database, credit, atMs + 20 * dayMs);
+  assert.deepEqual(reviewed("2026-11-25"), []);
+  assert.deepEqual(reviewed("2026-11-26"), ["1 2 automatic"]);
+  assert.deepEqual(reviewed("2026-11-26"), []);
+  assert.deepEqual(reviewed("2026-12-03"), ["2 3 automatic"]);
+  assert.deepEqual(reviewed("2026-12-18"), []);
+  assert.deepEqual(reviewed("2026-12-19"), ["3 4 queued"]);
+  assert.deepEqual(reviewed("2026-12-20"), [], "it is queued once");
+  assert.equal(tier(), 3);
+  assert.deepEqual(
+    queuedReviews(database).map(({ day, to }) => [day, to]),
+    [["2026-12-19", 4]],
+  );
+  decideReview(database, accountId, "declined", "2026-12-21");
+  assert.throws(() => decideReview(database, accountId, "approved", "2026-12-21"), /no review .* is waiting/);
+  assert.deepEqual(reviewed("2027-01-19"), []);
+  assert.deepEqual(reviewed("2027-01-20"), ["3 4 queued"]);
+  decideReview(database, accountId, "declined", "2027-01-21");
+  assert.deepEqual(reviewed("2027-02-19"), [], "30 days count from the last time it was declined");
+  assert.deepEqual(reviewed("2027-02-20"), ["3 4 queued"]);
+  decideReview(database, accountId, "approved", "2027-02-21");
+  assert.equal(tier(), 4);
+  assert.deepEqual(reviewed("2027-06-01"), []);
+});
+
+test("a UTC day has one automatic review, however often it is asked for", async (t) => {
+  const { database, accountId } = await book(t);
+  assert.deepEqual(reviewOnce(database, "2026-12-20"), []);
+  addCredit(database, { ...paid, accountId, micros: 25_000_000 });
+  assert.deepEqual(reviewOnce(database, "2026-12-20"), []);
+  assert.equal(reviewOnce(database, "2026-12-21").length, 1);
+});

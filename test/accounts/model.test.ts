@@ -1,0 +1,11 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { runSequence } from "../ledger/sequence.ts";
+import { Chance } from "../oracle/chance.ts";
+import { temporaryFolder } from "../support/lakes.ts";
+
+test("50 random sequences of 100 operations leave what a plain re-counting of all that was posted leaves", async (t) => {
+  let charges = 0;
+  for (let seed = 1; seed <= 50; seed += 1) charges += runSequence(await temporaryFolder(t), new Chance(seed), 100);
+  assert.ok(charges > 1000, `${charges} charges`);
+});

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type MeteredId, prices, pricingVersion, usageClassOf } from "../../src/accounts/prices.ts";
+import { projectText } from "../../src/base/project.ts";
+import { decoderOf } from "../../src/contract/decode.ts";
+import { operation, operations, vocabulary } from "../../src/contract/document.ts";
+import { encoded } from "../support/examples.ts";
+import { casesOf } from "../support/words.ts";
+
+const dealer = "0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c7e40";
+
+const cases = casesOf(
+  ["operation", "asked", "class", "micros"],
+  `
+  operation            | asked                                                            | class                                     | micros
+  searchListings       | nothing                                                          | listing_search                            | 2000
+  searchListings       | inventory_status=active                                          | listing_search                            | 2000
+  searchListings       | inventory_status=sold                                            | listing_search_historical                 | 4000
+  searchListings       | sold_within_days=30                                              | listing_search_historical                 | 4000
+  searchListings       | snapshot_date=2026-11-19                                         | listing_search_historical                 | 4000
+  searchListings       | dealer_id=${dealer}                                              | listing_search_dealer_filtered            | 3000
+  searchListings       | dealer_id=${dealer}&inventory_status=sold                        | listing_search_dealer_filtered_historical | 6000
+  searchListings       | dealer_id=${dealer}&snapshot_date=2026-11-19                     | listing_search_dealer_filtered_historical | 6000
+  searchListings       | include=options                                                  | listing_search_enriched                   | 40000
+  searchListings       | include=price_history,options                                    | listing_search_enriched                   | 40000
+  searchListings       | include=options&dealer_id=${dealer}&sold_within_days=3           | listing_search_enriched                   | 40000
+  searchListings       | dealer_type=franchise                                            | listing_search                            | 2000
+  searchListings       | exclude_inventory_type=new&listed_after=2026-11-01               | listing_search                            | 2000
+  searchListings       | fields=features,options_packages,dealer_id,sold_date             | listing_search                            | 2000
+  searchListingsByPage | page=2&per_page=10                                               | listing_search                            | 2000
+  searchListingsByPage | inventory_status=SOLD                                            | listing_search_historical                 | 4000
+  searchListingsByPage | dealer_id=${dealer}                                              | listing_search_dealer_filtered            | 3000
+  searchListingsByPage | dealer_id=${dealer}&sold_within_days=1                           | listing_search_dealer_filtered_historical | 6000
+  searchListingsByPage | include=options                                                  | listing_search_enriched                   | 40000
+  searchDealerListings | nothing                                                          | dealer_inventory_search                   | 3000
+  searchDealerListings | inventory_status=sold                                            | dealer_inventory_search_historical        | 6000
+  searchDealerListings | sold_within_days=9                                               | dealer_inventory_search_historical        | 6000
+  searchDealerListings | snapshot_date=2026-11-18                                         | dealer_inventory_search_historical        | 6000
+  searchDealerListings | include=price_history                                            | listing_search_enriched                   | 40000
+  searchDealerListings | include=options&inventory_status=sold                            | listing_search_enriched                   | 40000
+  getFacets            | facets=make                                                      | facet_counts                              | 3000
+  getFacets            | facets=make&dealer_id=${dealer}                                  | facet_counts                              | 3000
+  getFacets            | facets=make&metric=price.median                                  | facet_counts                              | 3000
+  getFacets            | facets=make&inventory_status=sold                                | facet_counts_historical                   | 6000
+  getFacets            | facets=make&snapshot_date=2026-11-18&dealer_id=${dealer}         | facet_counts_historical                   | 6000
+  getListing           | nothing                                                          | vehicle_detail                            | 3000
+  getListing           | include=options                                                  | vehicle_detail_enriched                   | 8000
+  getVin               | nothing                                                          | vehicle_detail                            | 3000
+  getVin               | include=price_history                                            | vehicle_detail_enriched                   | 8000
+  searchDealers        | nothing                                                          | dealer_lookup                             | 1000
+  searchDealers        | dealer_id=${dealer}                                              | dealer_lookup                             | 1000
+  getDealer            | nothing                                                          | dealer_lookup                             | 1000
+`,
+);
+
+const pathOf = (id: MeteredId): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    operation(id)
+      .parameters.filter(({ in: place }) => place === "path")
+      .map((parameter) => [parameter.name, encoded(parameter)]),
+  );
+
+for (const { operation: id, asked, class: expected, micros } of cases) {
+  test(`${id} with ${asked} is ${expected}, ${micros} micros`, () => {
+    const metered = id as MeteredId;
+    const query = asked === "nothing" ? "" : asked;
+    const found = usageClassOf(metered, decoderOf(metered)(query, pathOf(metered)).query);
+    assert.deepEqual([found, prices[found]], [expected, Number(micros)]);
+  });
+}
+
+test("every operation but usage and the description has a price, and every class an operation", () => {
+  const free = ["getUsage", "getDocument"];
+  assert.deepEqual(
+    [...new Set(cases.map(({ operation: id }) => id))].sort(),
+    [...operations.keys()].filter((id) => !free.includes(id)).sort(),
+  );
+  assert.deepEqual([...new Set(cases.map((one) => one.class))].sort(), Object.keys(prices).sort());
+});
+
+test("the classes and prices are those that the document tells people and machines", () => {
+  const rows = [...projectText("schemas/openapi.yaml").matchAll(/^ +\| `(\w+)` \| .+ \| (\d\.\d{3}) \|$/gm)];
+  assert.deepEqual(
+    Object.fromEntries(rows.map(([, usageClass, usd]) => [usageClass, Math.round(Number(usd) * 1_000_000)])),
+    prices,
+  );
+  assert.deepEqual([...vocabulary("getUsage", "metering_class")].sort(), Object.keys(prices).sort());
+});
+
+test("the price list has a name of its own, a UUID, which changes with the prices", () => {
+  assert.match(pricingVersion, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+  assert.equal(pricingVersion, "7f334d4a-97f7-893a-a5fd-7936d5d6b60f", "prices have changed: so has the list's name");
+});

@@ -1,0 +1,110 @@
+/** What a service did to its accounts file and sent to its clients, in order, as the preloaded recorder noted it. */
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, statSync } from "node:fs";
+import { copyFile } from "node:fs/promises";
+import { Agent, get } from "node:http";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
+import type { Synchronous } from "../../../src/accounts/sqlite.ts";
+import { projectPath } from "../../../src/base/project.ts";
+import { accountsFile, customerIn } from "../../support/accounts.ts";
+import { temporaryFolder } from "../../support/lakes.ts";
+import type { Scope } from "../../support/scope.ts";
+
+export type Event =
+  | { readonly kind: "written"; readonly file: FileName; readonly offset: number; readonly bytes: Buffer }
+  | { readonly kind: "cut"; readonly file: FileName; readonly length: number }
+  | { readonly kind: "syncBegins" | "syncEnds"; readonly file: FileName | "folder" }
+  | { readonly kind: "answered"; readonly chargeId: string };
+
+export type FileName = "database" | "wal";
+
+export interface Recording {
+  /** The file and its log when the recording begins, at rest. */
+  readonly before: Readonly<Record<FileName, Buffer>>;
+  readonly events: readonly Event[];
+}
+
+const kinds = [undefined, "written", "cut", "syncBegins", "syncEnds", "answered"] as const;
+const files = ["database", "wal", "folder"] as const;
+const headBytes = 16;
+
+/** Compiles the recorder into a folder; gives its path. */
+async function compiled(folder: string): Promise<string> {
+  const recorder = join(folder, "recorder.so");
+  const source = projectPath("test/ledger/power/recorder.c");
+  await promisify(execFile)("cc", ["-shared", "-fPIC", "-O1", "-Wall", "-o", recorder, source, "-ldl"]);
+  return recorder;
+}
+
+/** Serves so many paid answers to so many clients at once, and records it. */
+export async function record(
+  scope: Scope,
+  { lake, synchronous, answers, clients }: { lake: string; synchronous: Synchronous; answers: number; clients: number },
+): Promise<Recording> {
+  const folder = await temporaryFolder(scope);
+  const accounts = await accountsFile(scope);
+  const customers = Array.from({ length: 3 }, () => customerIn(accounts));
+  const log = join(folder, "log");
+  const child = spawn(
+    process.execPath,
+    ["--import", "tsx", projectPath("test/ledger/power/service.ts"), lake, accounts, synchronous],
+    {
+      cwd: projectPath("."),
+      env: { ...process.env, LD_PRELOAD: await compiled(folder), POWER_LOG: log, POWER_FILE: accounts },
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
+  try {
+    const [line] = await once(createInterface({ input: child.stdout }), "line");
+    const url = String(line).replace("listening on ", "");
+    const before = { database: join(folder, "before"), wal: join(folder, "before-wal") };
+    await copyFile(accounts, before.database);
+    await copyFile(`${accounts}-wal`, before.wal);
+    const begins = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
+    const agent = new Agent({ keepAlive: true, maxSockets: clients });
+    const asking = Array.from({ length: clients }, async (_, client) => {
+      const headers = customers[client % customers.length]?.bearer;
+      for (let asked = client; asked < answers; asked += clients) {
+        const response = await new Promise<import("node:http").IncomingMessage>((answered, failed) =>
+          get(`${url}/v1/listings?limit=1&fields=id`, { agent, headers }, answered).on("error", failed),
+        );
+        await text(response);
+        if (response.statusCode !== 200) throw new Error(`answered with ${response.statusCode}`);
+      }
+    });
+    await Promise.all(asking);
+    agent.destroy();
+    return {
+      before: { database: readFileSync(before.database), wal: readFileSync(before.wal) },
+      events: eventsIn(readFileSync(log).subarray(begins)),
+    };
+  } finally {
+    const ended = once(child, "exit");
+    child.kill("SIGKILL");
+    await ended;
+  }
+}
+
+function eventsIn(log: Buffer): readonly Event[] {
+  const events: Event[] = [];
+  for (let at = 0; at + headBytes <= log.length; ) {
+    const kind = kinds[log[at] ?? 0];
+    const file = files[log[at + 1] ?? 0];
+    const length = log.readUInt32LE(at + 4);
+    const offset = Number(log.readBigUInt64LE(at + 8));
+    const bytes = log.subarray(at + headBytes, at + headBytes + length);
+    at += headBytes + length;
+    if (kind === "answered") {
+      const chargeId = /\r\nX-Request-Id: (\S+)\r\n/.exec(bytes.toString("latin1"))?.[1];
+      if (chargeId !== undefined && bytes.includes("X-Usage-Class")) events.push({ kind, chargeId });
+    } else if (file !== undefined && (kind === "syncBegins" || kind === "syncEnds")) events.push({ kind, file });
+    else if (file === undefined || file === "folder" || kind === undefined)
+      throw new Error(`No record: ${kind} ${file}`);
+    else events.push(kind === "cut" ? { kind, file, length: offset } : { kind: "written", file, offset, bytes });
+  }
+  return events;
+}

@@ -1,0 +1,243 @@
+/** A random sequence of operations on the ledger and on its model, which must say the same of each. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { accountsIn, changeAccount, createAccount } from "../../src/accounts/account.ts";
+import { audit } from "../../src/accounts/audit.ts";
+import { doBatch } from "../../src/accounts/batch.ts";
+import { createKey, scopes } from "../../src/accounts/keys.ts";
+import { makeAccounts, openAccounts } from "../../src/accounts/layout.ts";
+import { addCredit, adjust, confirmCredit, reverseCredit } from "../../src/accounts/ledger.ts";
+import type { UsageClass } from "../../src/accounts/prices.ts";
+import { decideReview, reviewAccounts } from "../../src/accounts/reviews.ts";
+import type { Database } from "../../src/accounts/sqlite.ts";
+import { billingState } from "../../src/accounts/standing.ts";
+import { usageIn } from "../../src/accounts/usage.ts";
+import { Failure } from "../../src/base/failure.ts";
+import type { Chance } from "../oracle/chance.ts";
+import { classes, Model, type Posted } from "./model.ts";
+
+const [minuteMs, dayMs] = [60_000, 86_400_000];
+/** Durability is not what is tried here, and without it a sequence is many times faster. */
+const options = { busyMs: 1000, synchronous: "NORMAL" } as const;
+
+/** The ledger and the model side by side. */
+class Pair {
+  readonly model = new Model();
+  readonly ids: string[] = [];
+  readonly keys: string[] = [];
+  atMs = Date.parse("2026-11-19T12:00:00Z");
+  charges = 0;
+
+  constructor(
+    readonly chance: Chance,
+    readonly path: string,
+    public database: Database,
+  ) {}
+
+  open(): void {
+    const tier = this.chance.pick([1, 2, 3, 3] as const);
+    const accountId = createAccount(this.database, { email: "a@b.example", tier, atMs: this.ids.length });
+    this.ids.push(accountId);
+    this.keys.push(createKey(this.database, { accountId, scopes, atMs: 0 }).keyId);
+    this.model.open(tier);
+  }
+
+  anyone(): number {
+    return this.chance.integer(0, this.ids.length - 1);
+  }
+
+  idOf(account: number): string {
+    return this.ids[account] ?? "";
+  }
+
+  day(): string {
+    return new Date(this.atMs).toISOString().slice(0, 10);
+  }
+}
+
+/** Does something on the ledger that the model says is refused or not; gives what it made. */
+function agreed<T>(isRefused: boolean, act: () => T): T | undefined {
+  if (!isRefused) return act();
+  assert.throws(act, Failure);
+  return undefined;
+}
+
+type Operation = (pair: Pair) => void;
+
+const addsCredit: Operation = ({ chance, model, database, ...pair }) => {
+  const account = chance.integer(0, pair.ids.length - 1);
+  const kind = chance.pick(["paid", "paid", "promotional"] as const);
+  const micros = chance.pick([
+    chance.integer(1, 60_000),
+    chance.integer(1, 30) * 1_000,
+    chance.integer(1, 300) * 1_000_000,
+    5e8,
+  ]);
+  const isConfirmed = chance.happens(0.8);
+  const reference = chance.happens(0.3) ? `payment ${chance.integer(1, 6)}` : undefined;
+  const credit = { accountId: pair.ids[account] ?? "", kind, micros, atMs: pair.atMs, isConfirmed };
+  const id = agreed(model.isKnown(reference), () =>
+    addCredit(database, reference === undefined ? credit : { ...credit, reference }),
+  );
+  if (id === undefined) return;
+  const posted: Posted = { id, account, kind, micros, atMs: pair.atMs };
+  model.posted.push(reference === undefined ? posted : { ...posted, reference });
+  if (kind === "paid" && isConfirmed) model.confirmed.set(id, pair.atMs);
+};
+
+/** A batch of charges, some of which have been made before. */
+const charges: Operation = (pair) => {
+  const { chance, model, database } = pair;
+  const batch = Array.from({ length: chance.integer(1, 12) }, () => {
+    const account = pair.anyone();
+    const chargeId = `charge ${chance.happens(0.1) ? chance.integer(0, pair.charges) : ++pair.charges}`;
+    return { account, chargeId, usageClass: chance.pick(classes) as UsageClass };
+  });
+  const tasks = batch.map(({ account, chargeId, usageClass }) => ({
+    task: "charge" as const,
+    asked: { chargeId, accountId: pair.idOf(account), keyId: pair.keys[account] ?? "", usageClass, atMs: pair.atMs },
+  }));
+  const { outcomes } = doBatch(database, tasks, assert.ifError);
+  const told = outcomes.map((outcome) => {
+    const short = "answered" in outcome ? outcome.answered : undefined;
+    return short === null ? "charged" : JSON.parse(JSON.stringify(short)).code;
+  });
+  const expected = batch.map(({ account, chargeId, usageClass }) =>
+    model.charge(chargeId, account, usageClass, pair.atMs),
+  );
+  assert.deepEqual(told, expected);
+};
+
+const adjusts: Operation = (pair) => {
+  const account = pair.anyone();
+  const micros = pair.chance.integer(-40, 40) * 1_000 || 1;
+  const id = adjust(pair.database, { accountId: pair.idOf(account), micros, atMs: pair.atMs });
+  pair.model.posted.push({ id, account, kind: "adjustment", micros, atMs: pair.atMs });
+};
+
+/** Some credit, or whatever else has been posted. */
+function someCredit({ chance, model }: Pair): Posted | undefined {
+  const credits = model.posted.filter(({ kind }) => kind === "paid");
+  const among = chance.happens(0.9) ? credits : model.posted;
+  return among.length === 0 ? undefined : chance.pick(among);
+}
+
+const reverses: Operation = (pair) => {
+  const credit = someCredit(pair);
+  if (credit === undefined) return;
+  const { model, atMs } = pair;
+  const isRefused = credit.kind !== "paid" || model.isReversed(credit.id);
+  const id = agreed(isRefused, () => reverseCredit(pair.database, credit.id, atMs));
+  if (id === undefined) return;
+  const { account, micros } = credit;
+  model.posted.push({ id, account, kind: "chargeback_reversal", micros: -micros, atMs, credit: credit.id });
+};
+
+const confirms: Operation = (pair) => {
+  const credit = someCredit(pair);
+  if (credit === undefined) return;
+  agreed(credit.kind !== "paid", () => confirmCredit(pair.database, credit.id, pair.atMs));
+  if (credit.kind === "paid" && !pair.model.confirmed.has(credit.id)) pair.model.confirmed.set(credit.id, pair.atMs);
+};
+
+const changes: Operation = (pair) => {
+  const { chance, model, database } = pair;
+  const account = pair.anyone();
+  const modelled = model.accounts[account];
+  assert.ok(modelled);
+  const capMicros = chance.happens(0.5) ? null : chance.integer(0, 80) * 1_000;
+  const lowMicros = chance.integer(0, 10_000_000);
+  const state = chance.pick(["active", "active", "suspended"] as const);
+  const change = chance.pick([{ capMicros }, { lowMicros }, { state }, { capMicros, state }]);
+  changeAccount(database, pair.idOf(account), change);
+  if ("capMicros" in change) modelled.cap = capMicros;
+  if ("lowMicros" in change) modelled.low = lowMicros;
+  if ("state" in change) modelled.isSuspended = state === "suspended";
+};
+
+const reviews: Operation = (pair) => {
+  const reviewed = reviewAccounts(pair.database, pair.day());
+  const told = reviewed.map(
+    ({ accountId, from, to, outcome }) => `${pair.ids.indexOf(accountId)} ${from} ${to} ${outcome}`,
+  );
+  assert.deepEqual([...told].sort(), [...pair.model.review(pair.day())].sort());
+};
+
+const decides: Operation = (pair) => {
+  const account = pair.anyone();
+  const modelled = pair.model.accounts[account];
+  assert.ok(modelled);
+  const outcome = pair.chance.pick(["approved", "declined"] as const);
+  agreed(!modelled.isQueued, () => decideReview(pair.database, pair.idOf(account), outcome, pair.day()));
+  if (!modelled.isQueued) return;
+  modelled.isQueued = false;
+  if (outcome === "approved") modelled.tier = 4;
+  else if (modelled.declinedOn === null || modelled.declinedOn < pair.day()) modelled.declinedOn = pair.day();
+};
+
+const passesTime: Operation = (pair) => {
+  const { chance } = pair;
+  const toMidnightMs = dayMs - (pair.atMs % dayMs);
+  const [days, back] = [chance.integer(1, 40), chance.integer(1, 3)];
+  pair.atMs += chance.pick([1, minuteMs, toMidnightMs - 1, toMidnightMs, days * dayMs, days * dayMs, -back * dayMs]);
+};
+
+const closesAndOpens: Operation = (pair) => {
+  pair.database.close();
+  pair.database = openAccounts(pair.path, options);
+};
+
+/** What may happen, as often as it stands here. */
+const operations: readonly Operation[] = [
+  ...Array.from({ length: 8 }, () => charges),
+  ...[addsCredit, addsCredit, addsCredit, passesTime, passesTime],
+  ...[
+    adjusts,
+    adjusts,
+    reverses,
+    confirms,
+    changes,
+    changes,
+    reviews,
+    reviews,
+    reviews,
+    decides,
+    decides,
+    closesAndOpens,
+  ],
+  (pair) => pair.ids.length < 5 && pair.open(),
+];
+
+/** Fails unless the ledger says of every account what the model says. */
+function compare({ database, model, ids, atMs }: Pair): void {
+  const month = new Date(atMs).toISOString().slice(0, 7);
+  const accounts = accountsIn(database, month);
+  for (const [index, accountId] of ids.entries()) {
+    const account = accounts.find((one) => one.accountId === accountId);
+    assert.ok(account);
+    assert.deepEqual(
+      [account.balanceMicros, account.spentMicros, account.tier, billingState(account)],
+      [model.balance(index), model.spent(index, month), model.accounts[index]?.tier, model.billing(index)],
+    );
+    const range = { startDate: "2000-01-01", endDate: "2100-01-01", classes: undefined };
+    const usage = usageIn(database, accountId, range).map((row) => Object.values(row).join(" "));
+    assert.deepEqual([...usage].sort(), model.usage(index));
+  }
+}
+
+/** Does so many random operations in a new file; fails when the ledger and the model differ. Gives how many charges were made. */
+export function runSequence(folder: string, chance: Chance, length: number): number {
+  const path = join(folder, "accounts.db");
+  const pair = new Pair(chance, path, makeAccounts(path, options));
+  try {
+    pair.open();
+    for (let step = 0; step < length; step += 1) {
+      chance.pick(operations)(pair);
+      if (step % 10 === 9 || step === length - 1) compare(pair);
+    }
+    assert.deepEqual(audit(pair.database).faults, []);
+    return pair.model.posted.filter(({ kind }) => kind === "charge").length;
+  } finally {
+    pair.database.close();
+  }
+}

@@ -1,0 +1,35 @@
+/** The campaign `power`: losses of power, simulated on recordings of a service that charges. */
+import assert from "node:assert/strict";
+import type { Synchronous } from "../../src/accounts/sqlite.ts";
+import { losePower } from "../ledger/power/lose.ts";
+import { record } from "../ledger/power/record.ts";
+import { Chance } from "../oracle/chance.ts";
+import { lakeOf, temporaryFolder } from "../support/lakes.ts";
+import { type Campaign, withScope } from "./campaign.ts";
+
+export const campaign: Campaign = {
+  describe:
+    "a loss of power at any moment keeps every charge that was answered for; with synchronous=NORMAL it does not",
+  draws: 400,
+  run: ({ seed, draws }) =>
+    withScope(async (scope) => {
+      const { lake } = await lakeOf(scope);
+      const tried = async (synchronous: Synchronous) => {
+        const recording = await record(scope, { lake, synchronous, answers: 2000, clients: 8 });
+        const writes = recording.events.filter(({ kind }) => kind === "written").length;
+        const syncs = recording.events.filter(({ kind }) => kind === "syncEnds").length;
+        const lost = losePower(await temporaryFolder(scope), recording, new Chance(seed), draws);
+        return { ...lost, writes, syncs };
+      };
+      const [full, normal] = [await tried("FULL"), await tried("NORMAL")];
+      assert.equal(full.broken, 0, `synchronous=FULL, ${full.first}`);
+      assert.ok(
+        full.answers > draws && normal.broken > 0,
+        "with synchronous=NORMAL nothing was lost, so that this proves nothing",
+      );
+      return (
+        `FULL: ${full.losses} losses of power in ${full.writes} writes and ${full.syncs} syncs, ${full.answers} answers before them, none ` +
+        `lost its charge; NORMAL: ${normal.syncs} syncs, ${normal.broken} of ${normal.losses} losses lost some, the first ${normal.first}`
+      );
+    }),
+};
