@@ -10,10 +10,26 @@ export const bounds = {
   publishedPollMs: 250,
   /** How long a stopping server waits for the requests in flight. */
   drainMs: 30_000,
-  /** A request's headers must have arrived by then. */
+  /** A request's headers must have arrived by then, and all of it. */
   headersMs: 10_000,
+  requestMs: 30_000,
+  /** All headers of a request together, its path and query among them, and how many they may be. */
+  headerBytes: 16_384,
+  headers: 100,
+  /** Connections that are open at once. */
+  connections: 10_000,
+  /** How often the server looks whether a day's tier review is due. */
+  reviewPollMs: 60_000,
   /** An idle connection is kept open for so long. */
   keepAliveMs: 65_000,
   /** The greatest page end (offset + limit) that is found by a bounded heap; beyond, the matches are sorted. */
   heapRows: 10_000,
+  /** From corner to corner of a bbox (section 8.1 of the specification). */
+  boxDiagonalMilesMax: 1000,
+  /** The fewest listings with a known measure that a bucket's metric is given for. */
+  metricListingsMin: 10,
+  /** The most ranges of a numeric facet. */
+  rangeBuckets: 20,
+  /** Matches of a facet request are kept in memory when they are at most this share of the listings. */
+  keptMatchesShare: 0.25,
 } as const;

@@ -14,3 +14,13 @@ export function isDay(text: string): boolean {
 export function plusDays(day: string, days: number): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10);
 }
+
+/**
+ * Milliseconds since 1970 of an ISO 8601 time with a zone, or of a day at midnight UTC; a part of a millisecond counts as a whole
+ * one, so that nothing before the time is at or after it.
+ */
+export function epochMs(time: string): number {
+  const [, fraction = ""] = /\.\d{3}(\d+)/.exec(time) ?? [];
+  const readable = time.replace(/(\.\d{3})\d+/, "$1").replace(/([+-]\d\d)(\d\d)$/, "$1:$2");
+  return Date.parse(readable) + (/[1-9]/.test(fraction) ? 1 : 0);
+}

@@ -7,3 +7,7 @@ export const folded = (text: Sql): Sql => sql`lower(${text})`;
 /** Makes and models match by letters and digits alone, so that `F-150`, `f150` and the slug `f-150` are one. */
 export const matchKey = (text: Sql): Sql =>
   sql`regexp_replace(strip_accents(lower(${text})), '[^\\p{L}\\p{N}]', '', 'g')`;
+
+/** The words of a text, as a list: letters and digits without case, accents or apostrophes. */
+export const wordsIn = (text: Sql): Sql =>
+  sql`regexp_extract_all(regexp_replace(strip_accents(lower(${text})), '[''’]', '', 'g'), '[\\p{L}\\p{N}]+')`;

@@ -59,3 +59,9 @@ export function all(conditions: Iterable<Sql>): Sql {
   const list = [...conditions];
   return list.length === 0 ? sql`true` : sql`((${join(list, sql`) AND (`)}))`;
 }
+
+/** One or more of the conditions, as one condition; of none, false. */
+export function any(conditions: Iterable<Sql>): Sql {
+  const list = [...conditions];
+  return list.length === 0 ? sql`false` : sql`((${join(list, sql`) OR (`)}))`;
+}

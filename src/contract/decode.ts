@@ -62,7 +62,7 @@ function didYouMean(word: string, known: readonly string[]): string {
 function readValue(parameter: Parameter, given: Given): unknown {
   const { name, schema } = parameter;
   const { items } = schema;
-  const texts = items === undefined ? [given.text] : given.text.split(separatorOf(parameter));
+  const texts = items === undefined ? [given.text] : itemsIn(given, separatorOf(parameter));
   if (texts.some((text) => text.trim() === "")) {
     throw refuse("invalid_parameter_value", {
       parameter: name,
@@ -77,6 +77,16 @@ function readValue(parameter: Parameter, given: Given): unknown {
   return isTuple ? values : [...new Set(values)];
 }
 
+/**
+ * The items of a list. A form writes a blank as `+`, so a list separated by `+` stays one item, as it was sent, unless a `+` that
+ * stands for itself (`%2B`) separates.
+ */
+function itemsIn({ raw, text }: Given, separator: string): readonly string[] {
+  if (separator !== "+" || /%2b/i.test(raw)) return text.split(separator);
+  const parts = raw.split("+").map(decodeURIComponent);
+  return parts.some((part) => part.trim() === "") ? parts : [parts.join("+")];
+}
+
 const separators: Readonly<Record<string, string>> = { form: ",", pipeDelimited: "|", spaceDelimited: " " };
 
 function separatorOf({ schema, style }: Parameter): string {
@@ -87,6 +97,7 @@ function separatorOf({ schema, style }: Parameter): string {
 function scalar(schema: Schema, text: string): string | number {
   if (schema.type === "integer" && /^\d{1,15}$/.test(text)) return Number(text);
   if (schema.type === "number" && /^-?\d{1,15}(\.\d{1,15})?$/.test(text)) return Number(text);
+  if (schema["x-case"] === "upper") return text.replaceAll(/[a-z]+/g, (letters) => letters.toUpperCase());
   if (schema.enum === undefined) return text;
   const word = text.toLowerCase();
   return schema["x-aliases"]?.[word] ?? word;
@@ -100,9 +111,18 @@ function invalid(byName: ReadonlyMap<string, Parameter>, error: ErrorObject | un
   if (error?.keyword === "required") return refuse("missing_parameter", { parameter, allowed: allowed(schema) });
   const broken = path.length > 1 && schema.items !== undefined ? schema.items : schema;
   const known = broken.enum ?? [];
-  const hint = typeof error?.data === "string" ? didYouMean(error.data, known) : "";
+  const hint =
+    typeof error?.data === "string" ? didYouMean(error.data, known) + reason(error.data, broken, error.keyword) : "";
   const value = Array.isArray(error?.data) ? `a list of ${error.data.length}` : quoted(error?.data);
   return refuse("invalid_parameter_value", { parameter, value, allowed: allowed(broken), hint });
+}
+
+/** What exactly is wrong with a text, as the end of a message, where its length or single characters of it are. */
+function reason(text: string, { pattern = "" }: Schema, keyword: string): string {
+  if (keyword === "minLength" || keyword === "maxLength") return ` It has ${[...text].length} characters.`;
+  const allowedOnes = new RegExp(pattern, "u");
+  if (keyword !== "pattern" || !allowedOnes.test("")) return "";
+  return ` It contains ${[...new Set(text)].filter((character) => !allowedOnes.test(character)).join(" and ")}.`;
 }
 
 /** What a schema allows, as the end of the sentence "allowed is ...". */

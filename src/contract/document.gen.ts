@@ -305,7 +305,7 @@ export interface components {
             /** @description There when `include` has `options`. */
             options?: components["schemas"]["Option"][];
         };
-        /** @description An option, decoded from the listing's option and package codes. Unknown codes are left out. */
+        /** @description An option, decoded from the listing's option and package codes, in the order of the codes. Codes whose name or price is unknown are left out. */
         Option: {
             code: string;
             name: string;
@@ -456,18 +456,23 @@ export interface components {
             dealer_adjusted_vehicle_price_usd: number | null;
             line_items: components["schemas"]["LineItem"][];
         };
-        /** @description One pricing row as the provider showed it. */
+        /** @description One pricing row as the provider showed it. What is unknown is null. */
         LineItem: {
             amount_usd: number;
             /** @description The label as shown. */
             raw_label: string;
             /** @description What the row is, normalized. */
-            role: string;
+            role: string | null;
             /** @description Whom it applies to. */
-            applicability: string;
-            /** @description Whether it adds to the price or takes from it. */
-            direction: string;
-            row_key: string;
+            applicability: string | null;
+            /**
+             * @description Whether it adds to the price or takes from it.
+             * @enum {string|null}
+             */
+            direction: "add" | "subtract" | "none" | null;
+            /** @description The provider's key of the row. */
+            row_key: string | null;
+            /** @description The row's place as shown, counted from 1 where the provider does not say. */
             row_order: number;
             /** @description A finer role when available. */
             subtype: string | null;
@@ -548,6 +553,7 @@ export interface components {
                 [key: string]: components["schemas"]["FacetStats"];
             };
         };
+        /** @description A value and how many of the matching listings have it: as many as the search finds with that value added (but for the keywords `branded` and `fleet`, which the filter excludes). Values that differ in case alone are one. A listing is counted under each of its `features`, `options_packages` and `keywords`. */
         FacetBucket: {
             /** @description An integer for `year`, `seating_capacity`, `doors` and `cylinders`, else text. */
             value: string | number;
@@ -569,14 +575,14 @@ export interface components {
              */
             null_reason?: "insufficient_sample";
         };
-        /** @description Half-open ranges of one round width, at most 20. What lies outside of them is counted in the first and the last, so that the counts add up to `stats.count`. */
+        /** @description Half-open ranges of one round width (1, 2 or 5 times a power of ten, and at least 1): the narrowest whose multiples cut what lies from the 1st to the 99th percentile of the matches into at most 20. They adjoin, empty ones included. What lies outside of them is counted in the first and the last, so that the counts add up to `stats.count`. Values that are all the same have one range of width 1. Where no match has a value there is no range, and the other fields are null. */
         RangeFacet: {
             buckets: components["schemas"]["RangeBucket"][];
-            /** @description The width of a range; null when there is none. */
+            /** @description The width of each range. */
             interval: number | null;
-            /** @description The lower end of the first range; null when there is none. */
+            /** @description The lower end of the first range, which is not the least value; that is in `stats`. */
             min: number | null;
-            /** @description The upper end of the last range; null when there is none. */
+            /** @description The upper end of the last range, which is not the greatest value; that is in `stats`. */
             max: number | null;
         };
         RangeBucket: {
@@ -586,7 +592,7 @@ export interface components {
             max: number;
             count: number;
         };
-        /** @description Statistics of a numeric facet over all matching listings; null where there is no value. */
+        /** @description Statistics of a numeric facet over all matching listings; null where there is no value. The counts `count` and `missing` add up to `total`. */
         FacetStats: {
             min: number | null;
             max: number | null;
@@ -1084,17 +1090,17 @@ export interface components {
     parameters: {
         /**
          * @description The listing's id. One that no listing has, of whatever form, is a 404.
-         * @example 9f2c41d07be85a63c1e4f7082d9ab356
+         * @example ad97e543e226497617a6a94a77a9f61d
          */
         path_listing_id: string;
         /**
-         * @description The VIN, in either case: 17 characters without I, O and Q.
-         * @example 4T1DAACK3TU512345
+         * @description The VIN, in either case: 17 letters and digits without I, O and Q.
+         * @example 2HKRW2H88NH060064
          */
         path_vin: string;
         /**
-         * @description The dealer's UUID. One that no dealer has, of whatever form, is a 404.
-         * @example 0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c7e40
+         * @description The dealer's UUID, in either case. One that no dealer has, of whatever form, is a 404.
+         * @example 41e7ac92-0f5b-4d38-8c6e-b92d70f1a584
          */
         path_dealer_id: string;
         /**
@@ -1646,7 +1652,7 @@ export interface components {
          */
         metric: "price.mean" | "price.p5" | "price.p25" | "price.median" | "price.p75" | "price.p95" | "miles.mean" | "miles.p5" | "miles.p25" | "miles.median" | "miles.p75" | "miles.p95" | "msrp.mean" | "msrp.p5" | "msrp.p25" | "msrp.median" | "msrp.p75" | "msrp.p95" | "days_on_market.mean" | "days_on_market.p5" | "days_on_market.p25" | "days_on_market.median" | "days_on_market.p75" | "days_on_market.p95" | "discount_from_msrp.mean" | "discount_from_msrp.p5" | "discount_from_msrp.p25" | "discount_from_msrp.median" | "discount_from_msrp.p75" | "discount_from_msrp.p95";
         /**
-         * @description The order of a categorical facet's values: by count, or by `metric`, which must then be given; `-` means descending. Ties go by value; buckets without a metric come last. Any case.
+         * @description The order of a categorical facet's values: by count, or by `metric`, which must then be given; `-` means descending. Ties go by value, numbers as numbers; buckets without a metric come last. Any case.
          * @example -count
          */
         facet_sort: "-count" | "count" | "-metric" | "metric";
@@ -1679,7 +1685,7 @@ export interface components {
          */
         dealers_make: string[];
         /**
-         * @description Words to find in the dealer's name, or the domain of its website.
+         * @description Words to find in the dealer's name, or the domain of its website: each must begin a word of the one or the other. Neither case, accents nor punctuation matter.
          * @example fremont toyota
          */
         q: string;
@@ -2920,7 +2926,7 @@ export interface operations {
             path: {
                 /**
                  * @description The listing's id. One that no listing has, of whatever form, is a 404.
-                 * @example 9f2c41d07be85a63c1e4f7082d9ab356
+                 * @example ad97e543e226497617a6a94a77a9f61d
                  */
                 listing_id: components["parameters"]["path_listing_id"];
             };
@@ -2974,8 +2980,8 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The VIN, in either case: 17 characters without I, O and Q.
-                 * @example 4T1DAACK3TU512345
+                 * @description The VIN, in either case: 17 letters and digits without I, O and Q.
+                 * @example 2HKRW2H88NH060064
                  */
                 vin: components["parameters"]["path_vin"];
             };
@@ -3038,7 +3044,7 @@ export interface operations {
                  */
                 metric?: components["parameters"]["metric"];
                 /**
-                 * @description The order of a categorical facet's values: by count, or by `metric`, which must then be given; `-` means descending. Ties go by value; buckets without a metric come last. Any case.
+                 * @description The order of a categorical facet's values: by count, or by `metric`, which must then be given; `-` means descending. Ties go by value, numbers as numbers; buckets without a metric come last. Any case.
                  * @example -count
                  */
                 sort?: components["parameters"]["facet_sort"];
@@ -3604,7 +3610,7 @@ export interface operations {
                  */
                 make?: components["parameters"]["dealers_make"];
                 /**
-                 * @description Words to find in the dealer's name, or the domain of its website.
+                 * @description Words to find in the dealer's name, or the domain of its website: each must begin a word of the one or the other. Neither case, accents nor punctuation matter.
                  * @example fremont toyota
                  */
                 q?: components["parameters"]["q"];
@@ -3652,8 +3658,8 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The dealer's UUID. One that no dealer has, of whatever form, is a 404.
-                 * @example 0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c7e40
+                 * @description The dealer's UUID, in either case. One that no dealer has, of whatever form, is a 404.
+                 * @example 41e7ac92-0f5b-4d38-8c6e-b92d70f1a584
                  */
                 dealer_id: components["parameters"]["path_dealer_id"];
             };
@@ -4200,8 +4206,8 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The dealer's UUID. One that no dealer has, of whatever form, is a 404.
-                 * @example 0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c7e40
+                 * @description The dealer's UUID, in either case. One that no dealer has, of whatever form, is a 404.
+                 * @example 41e7ac92-0f5b-4d38-8c6e-b92d70f1a584
                  */
                 dealer_id: components["parameters"]["path_dealer_id"];
             };

@@ -5,6 +5,7 @@
  */
 import { parse } from "yaml";
 import { projectText } from "../base/project.ts";
+import { withAnswers } from "./examples.ts";
 import { ajv } from "./schema.ts";
 import type { OperationId, QueryOf } from "./types.ts";
 
@@ -18,12 +19,15 @@ export interface Schema {
   readonly maximum?: number;
   readonly exclusiveMinimum?: number;
   readonly maxLength?: number;
+  readonly pattern?: string;
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly items?: Schema;
   readonly default?: unknown;
   /** What is allowed, in words, where the keywords do not tell. */
   readonly "x-allowed"?: string;
+  /** `upper` where a value is read as if written in capitals. */
+  readonly "x-case"?: "upper";
   /** Other spellings of an enum's values. */
   readonly "x-aliases"?: Readonly<Record<string, string>>;
   /** What separates the items, where OpenAPI has no style for it. */
@@ -38,6 +42,13 @@ export interface Parameter {
   readonly schema: Schema;
 }
 
+/** Since which day an operation is deprecated, the path that takes its place, and the day on which it goes, where one is set. */
+export interface Deprecation {
+  readonly since: string;
+  readonly successor: string;
+  readonly sunset?: string;
+}
+
 export interface Operation {
   readonly id: OperationId;
   /** With its parameters in braces, as in the document. */
@@ -46,6 +57,7 @@ export interface Operation {
   /** The scope that a key needs; none where no key is needed. */
   readonly scope: string | undefined;
   readonly deprecated: boolean;
+  readonly deprecation: Deprecation | undefined;
   /** Statuses that the document has an answer for. */
   readonly statuses: readonly number[];
 }
@@ -55,6 +67,7 @@ interface OperationObject {
   readonly parameters?: readonly (Parameter | { readonly $ref: string })[];
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   readonly deprecated?: boolean;
+  readonly "x-deprecation"?: Deprecation;
   readonly responses: Readonly<Record<string, unknown>>;
 }
 
@@ -63,7 +76,7 @@ interface Document {
 }
 
 /** The document as it is served. */
-export const document: Document = parse(projectText("schemas/openapi.yaml"));
+export const document: Document = withAnswers(parse(projectText("schemas/openapi.yaml")));
 
 /** The id under which schemas refer to the document. */
 const documentId = "https://carquet.invalid/openapi.json";
@@ -92,6 +105,7 @@ export const operations: ReadonlyMap<OperationId, Operation> = new Map(
       parameters: (get.parameters ?? []).map((parameter) => withSchema(resolve(parameter))),
       scope: get.security?.flatMap((scheme) => Object.values(scheme).flat())[0],
       deprecated: get.deprecated ?? false,
+      deprecation: get["x-deprecation"],
       statuses: Object.keys(get.responses).map(Number),
     },
   ]),
@@ -110,6 +124,11 @@ export function operation(id: OperationId): Operation {
   const found = operations.get(id);
   if (found === undefined) throw new TypeError(`The document has no operation ${id}.`);
   return found;
+}
+
+/** The number that an operation's parameter has unless it is given. */
+export function numberUnlessGiven(id: OperationId, name: string): number {
+  return Number(operation(id).parameters.find((parameter) => parameter.name === name)?.schema.default);
 }
 
 /** The closed vocabulary of an operation's parameter, in the order of the document. */

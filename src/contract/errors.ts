@@ -18,7 +18,7 @@ export const errors = {
   snapshot_unavailable:          [400,   "validation_error",     "PublicApiValidationError",       "Parameter snapshot_date: there is no snapshot of {value}; the first is {first}, the last {last}."],
   missing_api_key:               [401,   "authentication_error", "PublicApiAuthenticationError",   "This request needs a key: Authorization: Bearer <API_KEY>."],
   invalid_api_key:               [401,   "authentication_error", "PublicApiAuthenticationError",   "This key is not valid."],
-  billing_state_blocked:         [402,   "billing_error",        "PublicApiBillingError",          "The account's billing state, {state}, blocks paid requests."],
+  billing_state_blocked:         [402,   "billing_error",        "PublicApiBillingError",          "The account's billing state, {state}, blocks paid requests{why}."],
   monthly_spend_cap_exceeded:    [402,   "billing_error",        "PublicApiBillingError",          "This request would exceed the account's monthly spend cap of {cap} USD."],
   missing_scope:                 [403,   "permission_error",     "PublicApiPermissionError",       "This key lacks the scope {scope}."],
   not_found:                     [404,   "not_found_error",      "PublicApiNotFoundError",         "No {what} {id}."],
@@ -59,9 +59,11 @@ export class Refusal extends Error {
 /** The refusal of a request, its message filled with the details. */
 export function refuse<Code extends ErrorCode>(code: Code, details: Details<Code>): Refusal {
   const filled: Readonly<Record<string, string | number>> = details;
+  const { retryAfter } = filled;
   return new Refusal(
     code,
     errors[code][3].replace(/\{(\w+)\}/g, (_, name: string) => String(filled[name])),
+    typeof retryAfter === "number" ? retryAfter : undefined,
   );
 }
 

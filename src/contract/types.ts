@@ -13,12 +13,13 @@ type Given<T> = [NonNullable<T>] extends [never] ? Record<never, never> : NonNul
 
 type RawQueryOf<Id extends OperationId> = Given<operations[Id]["parameters"]["query"]>;
 
-type WithDefaults<T> = Omit<T, Defaulted> & Required<Pick<T, Extract<keyof T, Defaulted>>>;
+type WithDefaults<T, Name> = Omit<T, Extract<keyof T, Name>> & Required<Pick<T, Extract<keyof T, Name>>>;
 
-/** An operation's query parameters, decoded, validated, and with their defaults. */
-export type QueryOf<Id extends OperationId> = Id extends "searchListingsByPage"
-  ? RawQueryOf<Id>
-  : WithDefaults<RawQueryOf<Id>>;
+/** An operation's query parameters, decoded, validated, and with their defaults. A page by number has no limit until it is known. */
+export type QueryOf<Id extends OperationId> = WithDefaults<
+  RawQueryOf<Id>,
+  Id extends "searchListingsByPage" ? Exclude<Defaulted, "limit" | "offset"> : Defaulted
+>;
 
 /** An operation's path parameters. */
 export type PathOf<Id extends OperationId> = Given<operations[Id]["parameters"]["path"]>;

@@ -4,7 +4,9 @@
  * Answers are always materialised: the engine's streaming calls return a part of the rows and no error when
  * a query fails half-way. One query runs on a session at a time.
  */
-import { availableParallelism } from "node:os";
+import { randomUUID } from "node:crypto";
+import { availableParallelism, tmpdir } from "node:os";
+import { join as joinPath } from "node:path";
 import {
   BIGINT,
   BOOLEAN,
@@ -26,7 +28,7 @@ export interface DatabaseOptions {
   readonly threads?: number;
   /** For example `4GiB`; DuckDB's own default (80 % of the machine) unless set. */
   readonly memoryLimit?: string;
-  /** Where large intermediate results spill; a `.tmp` in the working folder unless set. */
+  /** Where large intermediate results spill; a folder of its own among the system's temporary files unless set. */
   readonly temporaryFolder?: string;
 }
 
@@ -41,7 +43,7 @@ export class Database {
     const instance = await DuckDBInstance.create(":memory:", {
       threads: String(options.threads ?? availableParallelism()),
       ...(options.memoryLimit === undefined ? {} : { memory_limit: options.memoryLimit }),
-      ...(options.temporaryFolder === undefined ? {} : { temp_directory: options.temporaryFolder }),
+      temp_directory: options.temporaryFolder ?? joinPath(tmpdir(), `carquet-spill-${process.pid}-${randomUUID()}`),
       autoinstall_known_extensions: "false",
       autoload_known_extensions: "false",
     });

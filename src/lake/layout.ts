@@ -17,7 +17,7 @@ export interface Table {
   readonly isLayered?: boolean;
   /** Rows in a row group, where it is not the usual number. */
   readonly rowGroupSize?: number;
-  /** Rows in a file; more are cut into files of adjoining ranges of the first column of the order. */
+  /** The most rows in a file; more are cut into files of adjoining ranges of the order. */
   readonly rowsPerFile?: number;
 }
 
@@ -103,6 +103,7 @@ const listings: Table = {
     pricing: `STRUCT(displayed_provider_current_price_usd INTEGER, seller_total_before_taxes_and_registration_usd INTEGER, seller_total_before_manufacturer_incentives_usd INTEGER, dealer_adjusted_vehicle_price_usd INTEGER, line_items ${lineItemsType})`,
   },
   order: ["make", "model", "year", "trim", "id"],
+  rowsPerFile: 262_144,
 };
 
 /** Where a listing is, by what it is looked up by: its table and partition, and the leading columns of their order. */
@@ -191,6 +192,9 @@ export const tables = {
 export type TableName = keyof typeof tables;
 
 export const tableNames = Object.keys(tables) as readonly TableName[];
+
+/** The columns of listings that hold token keys, and the kind of those tokens. */
+export const tokenKinds = { features: "feature", options_packages: "option" } as const;
 
 /** The history keywords and the bit that each has in `listings.keywords`. */
 export const keywordBits = { one_owner: 1, clean_title: 2, branded: 4, fleet: 8 } as const;

@@ -3,6 +3,7 @@
  * few row groups, however long the history is.
  */
 import { join as joinPath } from "node:path";
+import { type Row, textIn } from "../base/json.ts";
 import { join, literal, name, type Sql, sql } from "../base/sql.ts";
 import type { TableName } from "./layout.ts";
 import type { LakeFile, Manifest } from "./manifest.ts";
@@ -41,6 +42,25 @@ export function placesOf(manifest: Manifest, folder: string, by: "vin" | "id", w
     FROM read_parquet([${join(paths)}], hive_partitioning = false) WHERE ${isIt}`;
 }
 
+/** A row of `placesOf`, checked. */
+export function readPlace(row: Row): Place {
+  const { make, model, year } = row;
+  return {
+    id: textIn(row, "id"),
+    state: stateIn(row),
+    partition: textIn(row, "partition"),
+    make: typeof make === "string" ? make : null,
+    model: typeof model === "string" ? model : null,
+    year: typeof year === "number" ? year : null,
+  };
+}
+
+function stateIn(row: Row): ListingState {
+  const state = textIn(row, "state");
+  if (Object.hasOwn(tableOf, state)) return state as ListingState;
+  throw new TypeError(`No listing is ${state}.`);
+}
+
 /** The first 60 bits of an id, by which it is sorted. */
 const startOf = (id: string): bigint => BigInt(`0x${id.replaceAll("-", "").slice(0, 15)}`);
 
@@ -53,12 +73,19 @@ const mayHold = <T extends string | bigint>({ min, max }: LakeFile, value: T, re
   min === null || max === null || (read(min) <= value && value <= read(max));
 
 /** The listing at a place, as a relation of the star with `row_number`. */
-export function listingAt(manifest: Manifest, folder: string, place: Place): Sql {
-  const { id, state, partition } = place;
+export function listingAt({ tables }: Manifest, folder: string, place: Place): Sql {
+  const { make, state, partition } = place;
+  const files = filesIn(tables, tableOf[state], partition).filter(
+    (file) => make === null || mayHold(file, make, (bound) => bound),
+  );
+  return listingIn(positioned(files, folder), place);
+}
+
+/** The listing of a place, among listings that hold it. */
+export function listingIn(listings: Sql, place: Place): Sql {
   const leading = (["make", "model", "year"] as const).map((column) => {
     const value = place[column];
     return value === null ? sql`${name(column)} IS NULL` : sql`${name(column)} = ${value}`;
   });
-  const files = filesIn(manifest.tables, tableOf[state], partition);
-  return sql`SELECT * FROM (${positioned(files, folder)}) WHERE ${join(leading, sql` AND `)} AND id = ${id}::UUID`;
+  return sql`SELECT * FROM (${listings}) WHERE ${join(leading, sql` AND `)} AND id = ${place.id}::UUID`;
 }

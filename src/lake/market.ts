@@ -9,11 +9,38 @@ import type { Row } from "../base/json.ts";
 import { name, type Sql, sql } from "../base/sql.ts";
 import { refuse } from "../contract/errors.ts";
 import { Database, type DatabaseOptions } from "./duckdb.ts";
-import { type Manifest, readManifest } from "./manifest.ts";
+import { HotCopy, hotListings, hotListingsAt } from "./hot-copy.ts";
+import { listingAt, listingIn, type Place, placesOf, readPlace } from "./lookups.ts";
+import { type LakeFile, type Manifest, readManifest } from "./manifest.ts";
 import { Pool, type PoolBounds } from "./pool.ts";
-import { filesIn, positioned, rowsOfFiles, tokensInOrder } from "./views.ts";
+import {
+  buildValues,
+  buildWords,
+  dealerProfiles,
+  filesIn,
+  listingsAt,
+  optionsByMake,
+  positioned,
+  rowsOfFiles,
+  tokensInOrder,
+} from "./views.ts";
 
-export type MarketOptions = DatabaseOptions & Partial<PoolBounds>;
+/** Some listings of the star, as relations with their `row_number`. */
+export interface Listings {
+  readonly all: Sql;
+  /** All of them without their `row_number`, in no order: cheaper where there are many files. */
+  readonly unordered: Sql;
+  readonly count: number;
+  /** Those at some row numbers. */
+  readonly at: (positions: readonly number[]) => Sql;
+}
+
+export interface MarketOptions extends DatabaseOptions, Partial<PoolBounds> {
+  /** Whether to make a hot copy of the active listings; it is made unless this is false. */
+  readonly hasHotCopy?: boolean;
+  /** Called when the hot copy cannot be made; the Parquet files then go on answering. */
+  readonly onNoHotCopy?: (message: string) => void;
+}
 
 export class Market {
   private constructor(
@@ -21,6 +48,7 @@ export class Market {
     private readonly folder: string,
     private readonly database: Database,
     private readonly pool: Pool,
+    private readonly hot: HotCopy | undefined,
   ) {}
 
   /** Opens a version of a lake and reads its dimensions; fails when a file is not there or not readable. */
@@ -35,18 +63,27 @@ export class Market {
           await session.run(sql`CREATE TABLE ${name(table)} AS ${rows}`);
         }
         await session.run(sql`CREATE TABLE tokens_in_order AS ${tokensInOrder}`);
+        await session.run(sql`CREATE TABLE options_by_make AS ${optionsByMake}`);
+        await session.run(sql`CREATE TABLE build_words AS ${buildWords}`);
+        await session.run(sql`CREATE TABLE build_values AS ${buildValues}`);
         const active = positioned(filesIn(manifest.tables, "snapshots", manifest.as_of), folder);
         await session.run(sql`SELECT count(*), max(days_on_market) FROM (${active})`);
+        await session.run(sql`CREATE TABLE dealer_profiles AS ${dealerProfiles(active)}`);
       });
       await database.lockDown([folder]);
-      return new Market(manifest, folder, database, await Pool.open(database, { ...bounds, ...options }));
+      const pool = await Pool.open(database, { ...bounds, ...options });
+      return new Market(manifest, folder, database, pool, hotCopyOf(database, folder, manifest, options));
     } catch (thrown) {
       database.close();
       throw thrown;
     }
   }
 
-  /** The rows of a query over `builds`, `dealers`, `tokens`, `options` and relations that this market gives. */
+  /**
+   * The rows of a query over `builds`, `dealers`, `tokens`, `options`, what is made of them when a version is opened
+   * (`tokens_in_order`, `options_by_make`, `build_words`, `build_values`, `dealer_profiles`), and relations that this market
+   * gives.
+   */
   rows(query: Sql): Promise<readonly Row[]> {
     return this.pool.rows(query);
   }
@@ -56,19 +93,40 @@ export class Market {
     return { as_of: this.manifest.as_of, version: this.manifest.version };
   }
 
-  /** The active inventory as of a day, as a relation of listings with `row_number`. Refuses a day without a snapshot. */
-  activeOn(day: string): Sql {
+  /** The active inventory as of a day. Refuses a day without a snapshot. */
+  activeOn(day: string): Listings {
     const files = filesIn(this.manifest.tables, "snapshots", day);
     if (files.length === 0 && day !== this.manifest.as_of) throw this.unavailable(day);
-    return positioned(files, this.folder);
+    const listings = this.listingsOf(files);
+    if (day !== this.manifest.as_of || this.hot?.isReady !== true) return listings;
+    return { ...listings, all: hotListings, unordered: sql`FROM hot.listings`, at: hotListingsAt };
   }
 
-  /** All sold listings, or those of the months since a day, as a relation of listings with `row_number`. */
-  soldSince(day: string | undefined): Sql {
-    const files = this.manifest.tables.sold.filter(
-      ({ partition }) => day === undefined || (partition ?? "") >= day.slice(0, 7),
+  /** All sold listings, or those of the months since a day. */
+  soldSince(day: string | undefined): Listings {
+    return this.listingsOf(
+      this.manifest.tables.sold.filter(({ partition }) => day === undefined || (partition ?? "") >= day.slice(0, 7)),
     );
-    return positioned(files, this.folder);
+  }
+
+  private listingsOf(files: readonly LakeFile[]): Listings {
+    return {
+      all: positioned(files, this.folder),
+      unordered: rowsOfFiles("snapshots", files, this.folder),
+      count: files.reduce((sum, { rows }) => sum + rows, 0),
+      at: (positions) => listingsAt(files, this.folder, positions),
+    };
+  }
+
+  /** Where all listings of a VIN are, or the listing of an id (32 hex digits); nowhere when there is none. */
+  async places(by: "vin" | "id", wanted: string): Promise<readonly Place[]> {
+    return (await this.rows(placesOf(this.manifest, this.folder, by, wanted))).map(readPlace);
+  }
+
+  /** The listing at a place, as a relation of listings with `row_number`. */
+  listingAt(place: Place): Sql {
+    const isHot = place.state === "active" && this.hot?.isReady === true;
+    return isHot ? listingIn(hotListings, place) : listingAt(this.manifest, this.folder, place);
   }
 
   private unavailable(day: string): Error {
@@ -77,8 +135,26 @@ export class Market {
     return refuse("snapshot_unavailable", { value: day, first: days[0] ?? asOf, last: days.at(-1) ?? asOf });
   }
 
-  close(): void {
+  /** Resolves when the hot copy is ready, or will not be made. */
+  async warm(): Promise<void> {
+    await this.hot?.settled();
+  }
+
+  /** Closes the version, on which no query may run any more. */
+  async close(): Promise<void> {
+    await this.hot?.stop();
     this.pool.close();
     this.database.close();
   }
+}
+
+function hotCopyOf(
+  database: Database,
+  folder: string,
+  { version, tables, as_of }: Manifest,
+  { hasHotCopy = true, onNoHotCopy = () => {} }: MarketOptions,
+): HotCopy | undefined {
+  const files = filesIn(tables, "snapshots", as_of);
+  if (!hasHotCopy || files.length === 0) return undefined;
+  return new HotCopy(database, folder, version, rowsOfFiles("snapshots", files, folder), onNoHotCopy);
 }

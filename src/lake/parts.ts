@@ -1,11 +1,15 @@
 /** Rows as files of at most so many rows, where a table's layout says so, each of an adjoining range of its order. */
-import { integerIn } from "../base/json.ts";
-import { all, join, name, type Sql, sql, type } from "../base/sql.ts";
+import { rm } from "node:fs/promises";
+import { join as joinPath } from "node:path";
+import { literal, type Sql, sql } from "../base/sql.ts";
 import { layoutOf, type TableName } from "./layout.ts";
 import type { LakeFile } from "./manifest.ts";
-import { type Writer, writeFile } from "./writer.ts";
+import { inOrderOf, type Writer, writeFile } from "./writer.ts";
 
-/** Writes rows of a table as one file, or as parts of it; gives them in their order, none when there are no rows. */
+/**
+ * Writes rows of a table as one file, or as parts of it; gives them in their order, none when there are no rows. Rows are
+ * sorted once, into one file, which is then cut: sorting them part by part would run their query as often.
+ */
 export async function writeFiles(
   writer: Writer,
   version: string,
@@ -13,34 +17,20 @@ export async function writeFiles(
   partition: string | null,
   rows: Sql,
 ): Promise<readonly LakeFile[]> {
-  const { rowsPerFile } = layoutOf(table);
-  const parts = rowsPerFile === undefined ? 1 : Math.ceil((await countOf(writer, rows)) / rowsPerFile);
-  if (parts <= 1) return writeFile(writer, version, table, partition, rows);
+  const whole = await writeFile(writer, version, table, partition, rows, inOrderOf(table));
+  const { rowsPerFile = Number.POSITIVE_INFINITY } = layoutOf(table);
+  if (whole === undefined) return [];
+  if (whole.rows <= rowsPerFile) return [whole];
   const files: LakeFile[] = [];
-  for (const [part, within] of (await rangesOf(writer, table, rows, parts)).entries()) {
-    const ranged = sql`SELECT * FROM (${rows}) WHERE ${within}`;
-    files.push(...(await writeFile(writer, `${version}-${part}`, table, partition, ranged)));
+  const path = joinPath(writer.lake, whole.path);
+  const size = Math.ceil(whole.rows / Math.ceil(whole.rows / rowsPerFile));
+  for (let from = 0; from < whole.rows; from += size) {
+    const part = sql`
+      SELECT * FROM read_parquet(${literal(path)}, file_row_number = true, hive_partitioning = false)
+      WHERE file_row_number >= ${from} AND file_row_number < ${from + size}`;
+    const file = await writeFile(writer, `${version}-${files.length}`, table, partition, part, sql`file_row_number`);
+    if (file !== undefined) files.push(file);
   }
+  await rm(path);
   return files;
-}
-
-/** How many rows a query gives. */
-export async function countOf({ session }: Writer, rows: Sql): Promise<number> {
-  return integerIn(await session.row(sql`SELECT count(*)::INTEGER AS n FROM (${rows})`), "n");
-}
-
-/** Conditions that cut rows into ranges, of about as many rows each, of the first column that the table is sorted by. */
-async function rangesOf({ session }: Writer, table: TableName, rows: Sql, parts: number): Promise<readonly Sql[]> {
-  const { order, columns } = layoutOf(table);
-  const first = order[0] ?? "";
-  const [key, keyType] = [name(first), type(columns[first] ?? "VARCHAR")];
-  const shares = Array.from({ length: parts - 1 }, (_, part) => type(String((part + 1) / parts)));
-  const row = await session.row(sql`SELECT quantile_disc(${key}, [${join(shares)}])::VARCHAR[] AS cuts FROM (${rows})`);
-  const cuts = Array.isArray(row?.cuts) ? row.cuts.map(String) : [];
-  return Array.from({ length: parts }, (_, part) => {
-    const [from, to] = [cuts[part - 1], cuts[part]];
-    const above = from === undefined ? [] : [sql`${key} > ${from}::${keyType}`];
-    const upTo = to === undefined ? [] : [sql`${key} <= ${to}::${keyType}`];
-    return all([...above, ...upTo]);
-  });
 }

@@ -27,6 +27,7 @@ export class Published {
   private failed: string | undefined;
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void> = Promise.resolve();
+  private closing: Promise<unknown> = Promise.resolve();
   private isClosed = false;
 
   private constructor(
@@ -56,7 +57,7 @@ export class Published {
       return await work(lease.market);
     } finally {
       lease.inFlight -= 1;
-      closeWhenUnused(lease);
+      this.closeWhenUnused(lease);
     }
   }
 
@@ -66,6 +67,7 @@ export class Published {
     clearTimeout(this.timer);
     await this.looking;
     this.swap(undefined);
+    await this.closing;
   }
 
   private lookAgain(): void {
@@ -96,10 +98,11 @@ export class Published {
     this.lease = next;
     if (before === undefined) return;
     before.isRetired = true;
-    closeWhenUnused(before);
+    this.closeWhenUnused(before);
   }
-}
 
-function closeWhenUnused(lease: Lease): void {
-  if (lease.isRetired && lease.inFlight === 0) lease.market.close();
+  private closeWhenUnused(lease: Lease): void {
+    if (!lease.isRetired || lease.inFlight > 0) return;
+    this.closing = Promise.all([this.closing, lease.market.close()]);
+  }
 }

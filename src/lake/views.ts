@@ -5,6 +5,7 @@
  * API and analysts' views both read it.
  */
 import { join as joinPath } from "node:path";
+import { wordsIn } from "../base/spelling.ts";
 import { join, literal, name, type Sql, sql, type } from "../base/sql.ts";
 import { buildColumns, keywordBits, layoutOf, type TableName, tableNames } from "./layout.ts";
 import type { Files, LakeFile, Manifest } from "./manifest.ts";
@@ -30,14 +31,36 @@ export function rowsOfFiles(table: TableName, files: readonly LakeFile[], folder
  * own order, which settles every tie.
  */
 export function positioned(files: readonly LakeFile[], folder: string): Sql {
-  if (files.length === 0) return sql`SELECT *, NULL::BIGINT AS row_number FROM (${nothing("snapshots")})`;
-  let before = 0;
-  const parts = files.map((file) => {
-    const part = sql`SELECT * EXCLUDE (file_row_number), file_row_number + ${type(String(before))} AS row_number
-      FROM read_parquet(${literal(joinPath(folder, file.path))}, file_row_number = true, hive_partitioning = false)`;
-    before += file.rows;
-    return part;
+  const everything = (_file: LakeFile, rows: Sql): readonly Sql[] => [rows];
+  return joined(files, folder, everything);
+}
+
+/**
+ * The listings at some positions of `positioned`, read from those files only that hold them. They are joined, not compared: the
+ * engine then skips what lies between them.
+ */
+export function listingsAt(files: readonly LakeFile[], folder: string, positions: readonly number[]): Sql {
+  return joined(files, folder, (file, rows, start) => {
+    const inFile = positions.map((position) => position - start).filter((row) => row >= 0 && row < file.rows);
+    return inFile.length === 0 ? [] : [sql`${rows} WHERE file_row_number IN (SELECT unnest(${inFile}))`];
   });
+}
+
+/** Files in a row, each as what `chosen` makes of its rows, given the position of the first. */
+function joined(
+  files: readonly LakeFile[],
+  folder: string,
+  chosen: (file: LakeFile, rows: Sql, start: number) => readonly Sql[],
+): Sql {
+  let next = 0;
+  const parts = files.flatMap((file) => {
+    const start = next;
+    next += file.rows;
+    const rows = sql`SELECT * EXCLUDE (file_row_number), file_row_number + ${type(String(start))} AS row_number
+      FROM read_parquet(${literal(joinPath(folder, file.path))}, file_row_number = true, hive_partitioning = false)`;
+    return chosen(file, rows, start);
+  });
+  if (parts.length === 0) return sql`SELECT *, NULL::BIGINT AS row_number FROM (${nothing("snapshots")})`;
   return join(parts, sql` UNION ALL BY NAME `);
 }
 
@@ -85,6 +108,7 @@ const flatColumns: Readonly<Record<string, Sql>> = {
   dealer_id: sql`dealers.dealer_id`,
   dealer_name: sql`dealers.name`,
   dealer_type: sql`dealers.type`,
+  dealer_phone: sql`dealers.phone`,
   ...Object.fromEntries(
     ["city", "state", "postal_code", "latitude", "longitude"].map((column) => [column, name("dealers", column)]),
   ),
@@ -105,6 +129,41 @@ export function flat(facts: Sql, more: readonly Sql[] = []): Sql {
 
 /** All tokens as one list, in the order of their keys: what `flat` finds the words of token keys in. */
 export const tokensInOrder = sql`SELECT list(token ORDER BY token_key) AS words FROM tokens`;
+
+/** What each make's option codes stand for, as one list by code: the newest word on a code counts, if it has a name and a price. */
+export const optionsByMake = sql`
+  SELECT make, list({code: code, name: "name", msrp: msrp} ORDER BY code) AS options
+  FROM (SELECT DISTINCT ON (make, code) * FROM options ORDER BY make, code, option_key DESC)
+  WHERE "name" IS NOT NULL AND msrp IS NOT NULL GROUP BY make`;
+
+/**
+ * Every dealer there ever was, by its newest row, with how many of some listings are its own under any of its rows, and with the
+ * words by which it is found, each after a blank.
+ */
+export const dealerProfiles = (listings: Sql): Sql => sql`
+  SELECT newest.*, coalesce(listing_count, 0)::INTEGER AS listing_count,
+         ' ' || array_to_string(${wordsIn(sql`concat_ws(' ', "name", website)`)}, ' ') AS words
+  FROM (SELECT DISTINCT ON (dealer_id) * FROM dealers ORDER BY dealer_id, dealer_key DESC) AS newest
+  LEFT JOIN (SELECT dealer_id, count(*) AS listing_count FROM (${listings}) JOIN dealers USING (dealer_key) GROUP BY dealer_id) AS counted
+    USING (dealer_id)`;
+
+/** The distinct values of builds' attributes, as texts, with a `value_key` for each. */
+export const buildWords = sql`
+  SELECT row_number() OVER (ORDER BY attribute, value)::INTEGER AS value_key, attribute, value
+  FROM   (SELECT DISTINCT attribute, value FROM (${unpivotedBuilds()}))`;
+
+/** The known values of each build, as keys of `build_words`: what counts all attributes of builds in one pass. */
+export const buildValues = sql`
+  SELECT value_key, build_key
+  FROM   (${unpivotedBuilds()}) JOIN build_words USING (attribute, value)
+  ORDER BY value_key, build_key`;
+
+/** A row for each build and known value of it. */
+function unpivotedBuilds(): Sql {
+  const columns = Object.keys(buildColumns).map((column) => name(column));
+  const texts = columns.map((column) => sql`${column}::VARCHAR AS ${column}`);
+  return sql`UNPIVOT (SELECT build_key, ${join(texts)} FROM builds) ON ${join(columns)} INTO NAME attribute VALUE value`;
+}
 
 /**
  * The views of a version, for analysts: flat listings in the specification's names (`active`, and `snapshots`, `missing`, `sold`

@@ -124,9 +124,12 @@ function sequencesIn(paths: Iterable<string>): ReadonlyMap<string, number> {
 
 const viewsPath = (lake: string, version: string): string => joinPath(lake, "versions", `${version}.sql`);
 
+/** What the rows of a table are sorted by. */
+export const inOrderOf = (table: TableName): Sql => join(layoutOf(table).order.map((column) => name(column)));
+
 /**
- * Writes a query's rows as one file of a table, sorted as the layout says and named after the version to come.
- * Gives a list of the file; an empty one, and nothing is written, when there are no rows.
+ * Writes a query's rows as one file of a table, sorted and named after the version to come. Nothing is written, and
+ * nothing given, when there are no rows.
  */
 export async function writeFile(
   { lake, session }: Writer,
@@ -134,7 +137,8 @@ export async function writeFile(
   table: TableName,
   partition: string | null,
   query: Sql,
-): Promise<readonly LakeFile[]> {
+  order: Sql,
+): Promise<LakeFile | undefined> {
   const layout = layoutOf(table);
   const folder = partition !== null ? `${table}/${layout.partition}=${partition}` : table;
   const path = `${folder}/${version}.parquet`;
@@ -144,17 +148,17 @@ export async function writeFile(
     ([column, of]) => sql`${name(column)}::${type(of)} AS ${name(column)}`,
   );
   const written = await session.row(sql`
-    COPY (SELECT ${join(columns)} FROM (${query}) ORDER BY ${join(layout.order.map((column) => name(column)))})
+    COPY (SELECT ${join(columns)} FROM (${query}) ORDER BY ${order})
     TO ${literal(target)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${type(String(layout.rowGroupSize ?? rowGroupSize))}, RETURN_STATS)`);
   const rows = integerIn({ rows: Number(written?.count) }, "rows");
   if (rows === 0) {
     await rm(target);
-    return [];
+    return undefined;
   }
   await sync(target);
   await sync(dirname(target));
   const { min, max } = rangeOf(written, layout.order[0] ?? "");
-  return [{ path, partition, rows, bytes: (await stat(target)).size, sha256: await sha256Of(target), min, max }];
+  return { path, partition, rows, bytes: (await stat(target)).size, sha256: await sha256Of(target), min, max };
 }
 
 /** The least and the greatest value of a column, from what COPY reports of the file it wrote. */

@@ -3,10 +3,14 @@
  * its row here; no attribute is named again in SQL code.
  */
 import { folded, matchKey } from "../base/spelling.ts";
-import { name, type Sql, sql } from "../base/sql.ts";
+import { join, literal, name, type Sql, sql, type } from "../base/sql.ts";
+import { keywordBits, tokenKinds } from "../lake/layout.ts";
 
-/** Where an attribute lives: in the fact, in its build, in its dealer, or in its build and, sorted, in the fact too. */
-export type Place = "fact" | "build" | "dealer" | "sorted";
+/**
+ * Where an attribute lives: in the fact, in its build, in its dealer, in its build and, sorted, in the fact too; or, where a
+ * listing has any number of values, in the fact as token keys or as the bits of keywords.
+ */
+export type Place = "fact" | "build" | "dealer" | "sorted" | "tokens" | "keywords";
 
 export interface Attribute {
   readonly place: Place;
@@ -21,6 +25,7 @@ const at =
   (column: string, compared: (value: Sql) => Sql = folded): Attribute => ({ place, column, compared });
 
 const [fact, build, dealer, sorted] = [at("fact"), at("build"), at("dealer"), at("sorted")];
+const [tokens, keywords] = [at("tokens"), at("keywords")];
 
 export const attributes = {
   make: sorted("make", matchKey),
@@ -50,6 +55,11 @@ export const attributes = {
   miles: fact("miles", itself),
   msrp: fact("msrp", itself),
   days_on_market: fact("days_on_market", itself),
+  vin: fact("vin", itself),
+  listed_at: fact("listed_at", (time) => sql`epoch_ms(${time})`),
+  features: tokens("features"),
+  options_packages: tokens("options_packages"),
+  keywords: keywords("keywords", itself),
   dealer_id: dealer("dealer_id"),
   dealer_type: dealer("type", itself),
   state: dealer("state"),
@@ -60,14 +70,38 @@ export type AttributeName = keyof typeof attributes;
 /** A condition on an attribute's value, given the column that holds it. */
 type Test = (column: Sql) => Sql;
 
-/** The facts whose attribute passes a test, by the place where the attribute lives. */
+/** The keywords as a table of their words and bits. */
+export const bitsOfWords = sql`(VALUES ${join(
+  Object.entries(keywordBits).map(([word, bit]) => sql`(${literal(word)}, ${type(String(bit))})`),
+)}) AS known(word, bit)`;
+
+/**
+ * The facts whose attribute passes a test, by the place where the attribute lives. Of several values, one passes; a test of
+ * tokens is for one of them.
+ */
 const passing: Readonly<Record<Place, (test: Test, column: string) => Sql>> = {
   fact: (test, column) => test(name(column)),
   build: (test, column) => sql`build_key IN (SELECT build_key FROM builds WHERE ${test(name(column))})`,
   dealer: (test, column) => sql`dealer_key IN (SELECT dealer_key FROM dealers WHERE ${test(name(column))})`,
   sorted: (test, column) =>
     sql`${name(column)} IN (SELECT DISTINCT ${name(column)} FROM builds WHERE ${test(name(column))})`,
+  tokens: (test, column) => sql`list_contains(${name(column)},
+    (SELECT min(token_key) FROM tokens WHERE kind = ${kindOf(column)} AND ${test(sql`token`)}))`,
+  keywords: (test, column) =>
+    sql`${name(column)} & (SELECT bit_or(bit) FROM ${bitsOfWords} WHERE ${test(sql`word`)}) <> 0`,
 };
+
+const kindOf = (column: string): Sql =>
+  literal(Object.entries(tokenKinds).find(([list]) => list === column)?.[1] ?? "");
+
+/** The condition on a listing that its dealer passes a test, given the dealer's columns by their names. */
+export const ofDealers = (test: Sql): Sql => passing.dealer(() => test, "dealer_id");
+
+/** Whether no build has a value of an attribute; the value is given as it is compared. */
+export function isUnheardOf(attribute: AttributeName, value: Sql): Sql {
+  const { column, compared } = attributes[attribute];
+  return sql`NOT EXISTS (FROM builds WHERE ${compared(name(column))} = ${value})`;
+}
 
 /** The condition on a listing that an attribute of it passes a test; the column is given as it is compared. */
 export function passes(attribute: AttributeName, test: Test): Sql {

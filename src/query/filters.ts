@@ -2,24 +2,59 @@
  * What each filter parameter means: one row each, checked from both sides. A parameter that the document has and this table
  * lacks does not compile, nor does the reverse, nor a rule of the wrong type.
  */
+
+import { epochMs } from "../base/day.ts";
 import { refuse } from "../contract/errors.ts";
 import type { Filters } from "../contract/types.ts";
 import type { AttributeName } from "./attributes.ts";
+import { type Box, boxOf, neededOrigin, originOf } from "./geography.ts";
+import type { Point } from "./zip-codes.ts";
 
 /** A condition on listings, as plain data. */
 export type Filter =
   | { readonly kind: "anyOf"; readonly attribute: AttributeName; readonly values: readonly (string | number)[] }
   | { readonly kind: "atLeast"; readonly attribute: AttributeName; readonly bound: number }
   | { readonly kind: "atMost"; readonly attribute: AttributeName; readonly bound: number }
+  | { readonly kind: "looksLike"; readonly attribute: AttributeName; readonly masks: readonly string[] }
+  | { readonly kind: "within"; readonly origin: Point; readonly radiusMiles: number }
+  | { readonly kind: "inside"; readonly box: Box }
+  | { readonly kind: "unheardOf"; readonly attribute: AttributeName; readonly value: string }
+  | { readonly kind: "all"; readonly filters: readonly Filter[] }
+  | { readonly kind: "any"; readonly filters: readonly Filter[] }
   | { readonly kind: "not"; readonly filter: Filter }
   | { readonly kind: "everything" };
 
-/** How a parameter's value becomes a filter. */
-type Rule<T> = (value: T) => Filter;
+/** How a parameter's value becomes a filter; geography looks at several parameters. */
+type Rule<T> = (value: T, query: Filters) => Filter;
 
 const anyOf =
   (attribute: AttributeName): Rule<readonly (string | number)[]> =>
   (values) => ({ kind: "anyOf", attribute, values });
+
+const carries = (attribute: "features" | "options_packages" | "keywords", value: string): Filter => ({
+  kind: "anyOf",
+  attribute,
+  values: [value],
+});
+
+const carriesAll =
+  (attribute: "features" | "options_packages"): Rule<readonly string[]> =>
+  (values) => ({ kind: "all", filters: values.map((value) => carries(attribute, value)) });
+
+const carriesAny =
+  (attribute: "features" | "options_packages" | "keywords"): Rule<readonly string[]> =>
+  (values) => ({ kind: "any", filters: values.map((value) => carries(attribute, value)) });
+
+const negativeKeywords: readonly string[] = ["branded", "fleet"];
+
+/** Positive keywords must be there, negative ones must not. */
+const keywords: Rule<readonly string[]> = (words) => ({
+  kind: "all",
+  filters: words.map((word): Filter => {
+    const filter = carries("keywords", word);
+    return negativeKeywords.includes(word) ? { kind: "not", filter } : filter;
+  }),
+});
 
 const atLeast =
   (attribute: AttributeName): Rule<number> =>
@@ -31,15 +66,45 @@ const atMost =
 
 const not =
   <T>(rule: Rule<T>): Rule<T> =>
-  (value) => ({ kind: "not", filter: rule(value) });
+  (value, query) => ({ kind: "not", filter: rule(value, query) });
+
+const masks: Rule<readonly string[]> = (values) => ({ kind: "looksLike", attribute: "vin", masks: values });
+
+const since: Rule<string> = (time) => ({ kind: "atLeast", attribute: "listed_at", bound: epochMs(time) });
+
+/** Places in which a `+` is still in doubt: a blank where that makes a known place, else between two places. */
+const locations: Rule<readonly string[]> = (values) => ({
+  kind: "any",
+  filters: values.map((value): Filter => {
+    const [place, places] = [value.replaceAll("+", " "), value.split("+").map((part) => part.trim())];
+    const attribute = "assembly_location";
+    const apart: Filter = {
+      kind: "all",
+      filters: [
+        { kind: "anyOf", attribute, values: places },
+        { kind: "unheardOf", attribute, value: place },
+      ],
+    };
+    return { kind: "any", filters: [{ kind: "anyOf", attribute, values: [place] }, apart] };
+  }),
+});
+
+const within: Rule<number> = (radiusMiles, query) => ({
+  kind: "within",
+  origin: neededOrigin(query, "radius"),
+  radiusMiles,
+});
+
+const inside: Rule<readonly number[]> = (corners, query) => ({ kind: "inside", box: boxOf(corners, query) });
+
+/** Says from where distances are; checked, and no condition of its own. */
+const origin: Rule<string | number> = (_value, query) => {
+  originOf(query);
+  return { kind: "everything" };
+};
 
 /** Says which listings are searched, not which of them match. */
 const mode = (): Filter => ({ kind: "everything" });
-
-/** Defined in the document, and not built yet. */
-const notBuilt = (parameter: string) => (): Filter => {
-  throw refuse("not_implemented", { what: `The parameter ${parameter}` });
-};
 
 export const filters = {
   make: anyOf("make"),
@@ -101,20 +166,20 @@ export const filters = {
   inventory_status: mode,
   sold_within_days: mode,
 
-  features: notBuilt("features"),
-  exclude_features: notBuilt("exclude_features"),
-  options_packages: notBuilt("options_packages"),
-  exclude_options_packages: notBuilt("exclude_options_packages"),
-  keywords: notBuilt("keywords"),
-  exclude_keywords: notBuilt("exclude_keywords"),
-  exclude_assembly_location: notBuilt("exclude_assembly_location"),
-  vin_pattern: notBuilt("vin_pattern"),
-  listed_after: notBuilt("listed_after"),
-  latitude: notBuilt("latitude"),
-  longitude: notBuilt("longitude"),
-  postal_code: notBuilt("postal_code"),
-  radius: notBuilt("radius"),
-  bbox: notBuilt("bbox"),
+  features: carriesAll("features"),
+  exclude_features: not(carriesAny("features")),
+  options_packages: carriesAll("options_packages"),
+  exclude_options_packages: not(carriesAny("options_packages")),
+  keywords,
+  exclude_keywords: not(carriesAny("keywords")),
+  exclude_assembly_location: not(locations),
+  vin_pattern: masks,
+  listed_after: since,
+  latitude: origin,
+  longitude: origin,
+  postal_code: origin,
+  radius: within,
+  bbox: inside,
 } satisfies { readonly [P in keyof Required<Filters>]: Rule<NonNullable<Filters[P]>> };
 
 /** The filters of a request's parameters. Refuses a range whose ends are the wrong way round. */
@@ -127,6 +192,6 @@ export function filtersOf(query: Filters): readonly Filter[] {
   }
   return Object.entries(filters).flatMap(([parameter, rule]) => {
     const value: unknown = query[parameter as keyof Filters];
-    return value === undefined ? [] : [(rule as Rule<unknown>)(value)];
+    return value === undefined ? [] : [(rule as Rule<unknown>)(value, query)];
   });
 }

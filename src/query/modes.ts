@@ -6,11 +6,10 @@ import { plusDays } from "../base/day.ts";
 import { type Sql, sql } from "../base/sql.ts";
 import { refuse } from "../contract/errors.ts";
 import type { Filters } from "../contract/types.ts";
-import type { Market } from "../lake/market.ts";
+import type { Listings, Market } from "../lake/market.ts";
 
 export interface Mode {
-  /** The listings, with their `row_number`. */
-  readonly listings: Sql;
+  readonly listings: Listings;
   /** What is required of them besides. */
   readonly within: Sql;
   /** The state of each in this result. */

@@ -7,14 +7,16 @@ import { bounds } from "../base/bounds.ts";
 import { integerIn, type Row } from "../base/json.ts";
 import { all, join, name, type Sql, sql } from "../base/sql.ts";
 import { vocabulary } from "../contract/document.ts";
-import { refuse } from "../contract/errors.ts";
 import type { QueryOf } from "../contract/types.ts";
 import type { Market } from "../lake/market.ts";
 import { flat } from "../lake/views.ts";
+import { type Expansion, expansions } from "./expansions.ts";
 import { filtersOf } from "./filters.ts";
+import { milesFrom, originOf } from "./geography.ts";
 import { type Mode, modeOf } from "./modes.ts";
-import { sortKey } from "./sorts.ts";
+import { type Order, orderOf } from "./sorts.ts";
 import { where } from "./where.ts";
+import type { Point } from "./zip-codes.ts";
 
 export type SearchQuery = QueryOf<"searchListings">;
 type Field = SearchQuery["fields"][number];
@@ -23,11 +25,14 @@ type Field = SearchQuery["fields"][number];
 export interface SearchPlan {
   readonly mode: Mode;
   readonly where: Sql;
-  readonly sortKey: Sql;
+  readonly order: Order;
   readonly limit: number;
   readonly offset: number;
   /** In the order in which they are served. */
   readonly fields: readonly Field[];
+  readonly include: readonly Expansion[];
+  /** From where distances are served. */
+  readonly origin: Point | undefined;
 }
 
 /** What the first step finds. */
@@ -39,24 +44,25 @@ export interface Top {
 
 /** Plans a search of a market. Refuses parameters that do not go together. */
 export function planSearch(query: SearchQuery, market: Market): SearchPlan {
-  if (query.include !== undefined) throw refuse("not_implemented", { what: "The parameter include" });
   const mode = modeOf(query, market);
   return {
     mode,
     where: all([mode.within, where(filtersOf(query))]),
-    sortKey: sortKey(query.sort),
+    order: orderOf(query),
     limit: query.limit,
     offset: query.offset,
     fields: fieldsOf(query.fields),
+    include: query.include ?? [],
+    origin: originOf(query),
   };
 }
 
 /** Step one: the total, and the page's positions. */
 export function topOf(plan: SearchPlan): Sql {
-  const { limit, offset } = plan;
-  const { listings } = plan.mode;
+  const { limit, offset, order, mode } = plan;
   const end = offset + limit;
-  const places = sql`SELECT (${plan.sortKey} << 32) + row_number AS place FROM (${listings}) WHERE ${plan.where}`;
+  const places = sql`
+    SELECT (${order.key} << 32) + row_number AS place FROM (${mode.listings.all}) ${order.beside} WHERE ${plan.where}`;
   const first =
     end <= bounds.heapRows
       ? sql`list_slice(min(place, ${end}), ${offset + 1}, ${end})`
@@ -76,19 +82,23 @@ export function readTop(rows: readonly Row[]): Top {
 /** Step two: the page's rows, served as they are asked for. */
 export function rowsOf(plan: SearchPlan, page: readonly number[]): Sql {
   const positions = join(page.map((position) => sql`${position}`));
-  const served = plan.fields.map((field) => sql`${servedAs(plan.mode)[field] ?? name(field)} AS ${name(field)}`);
+  const special = servedAs(plan);
+  const served = [
+    ...plan.fields.map((field) => sql`${special[field] ?? name(field)} AS ${name(field)}`),
+    ...plan.include.map((expansion) => sql`${expansions[expansion]} AS ${name(expansion)}`),
+  ];
   return sql`
-    SELECT ${join(served)} FROM (${flat(sql`SELECT * FROM (${plan.mode.listings}) WHERE row_number IN (${positions})`)})
+    SELECT ${join(served)} FROM (${flat(plan.mode.listings.at(page))}) AS listing
     ORDER BY list_position([${positions}], row_number)`;
 }
 
 /** How fields are served that are not a flat column as it is. */
-const servedAs = ({ status }: Mode): Readonly<Partial<Record<Field, Sql>>> => ({
+const servedAs = ({ mode: { status }, origin }: SearchPlan): Readonly<Partial<Record<Field, Sql>>> => ({
   listed_at: sql`strftime(listed_at, '%Y-%m-%dT%H:%M:%SZ')`,
   sold_date: sql`sold_date::VARCHAR`,
   status: sql`${status}`,
   inventory_status: sql`${status}`,
-  distance_miles: sql`NULL::DOUBLE`,
+  distance_miles: origin === undefined ? sql`NULL::DOUBLE` : sql`round(${milesFrom(origin)}, 1)`,
 });
 
 /** All fields that can be served, in the order of the document, in which they are served. */

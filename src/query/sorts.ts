@@ -3,8 +3,8 @@
  * Ties go by the partition's own order.
  */
 import { type Sql, sql } from "../base/sql.ts";
-import { refuse } from "../contract/errors.ts";
-import type { QueryOf } from "../contract/types.ts";
+import type { Filters, QueryOf } from "../contract/types.ts";
+import { milesFrom, neededOrigin } from "./geography.ts";
 
 export type Sort = QueryOf<"searchListings">["sort"];
 
@@ -33,8 +33,19 @@ const keys: Readonly<Record<Exclude<Sort, "distance">, Sql>> = {
   "-discount": descending(discount),
 };
 
-/** The key that a sort orders listings by. */
-export function sortKey(sort: Sort): Sql {
-  if (sort === "distance") throw refuse("not_implemented", { what: "The sort by distance" });
-  return keys[sort];
+/** What listings are ordered by. */
+export interface Order {
+  readonly key: Sql;
+  /** What has to be joined to the listings for it. */
+  readonly beside: Sql;
+}
+
+/** The order of a sort; `distance` needs an origin, and refuses a request without one. */
+export function orderOf({ sort, ...query }: Filters & { readonly sort: Sort }): Order {
+  if (sort !== "distance") return { key: keys[sort], beside: sql`` };
+  const thousandths = sql`round(1000 * ${milesFrom(neededOrigin(query, "sort=distance"))})::BIGINT`;
+  return {
+    key: ascending(sql`thousandths_of_a_mile`),
+    beside: sql`JOIN (SELECT dealer_key, ${thousandths} AS thousandths_of_a_mile FROM dealers) USING (dealer_key)`,
+  };
 }

@@ -1,0 +1,102 @@
+/**
+ * The hot copy: a version's active listings in the engine's own format, from which single rows come at once. It is a cache below
+ * `hot/`, made from the Parquet files after a version has been opened; while it is not ready, and where it cannot be made,
+ * the Parquet files answer. It can be deleted at any time.
+ */
+import { readdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { makeFolder } from "../base/files.ts";
+import { literal, type Sql, sql, type Value } from "../base/sql.ts";
+import type { Database, Session } from "./duckdb.ts";
+
+/** The copy's listings, in the order of the snapshot, so that a row's place in it is its `row_number`. */
+export const hotListings = sql`SELECT *, rowid AS row_number FROM hot.listings`;
+
+/** Those at some row numbers: joined, not compared, so that the engine reads only what holds them. */
+export const hotListingsAt = (positions: Value & readonly number[]): Sql =>
+  sql`${hotListings} WHERE rowid IN (SELECT unnest(${positions}))`;
+
+export class HotCopy {
+  /** Whether `hot.listings` can be asked. */
+  isReady = false;
+  private building: Promise<void> = Promise.resolve();
+  private session: Session | undefined;
+  private isStopped = false;
+
+  /**
+   * Begins to make the copy of a version from its active listings, or takes the one that is there. `onFailure` is told why
+   * there will be none.
+   */
+  constructor(
+    private readonly database: Database,
+    private readonly folder: string,
+    private readonly version: string,
+    listings: Sql,
+    onFailure: (message: string) => void,
+  ) {
+    this.building = this.build(listings).catch((thrown: unknown) => {
+      if (!this.isStopped) onFailure(thrown instanceof Error ? thrown.message : String(thrown));
+    });
+  }
+
+  /** Resolves when the copy is ready, or will not be made. */
+  settled(): Promise<void> {
+    return this.building;
+  }
+
+  /** Ends the making of the copy; the database can be closed afterwards. */
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    this.session?.interrupt();
+    await this.building;
+  }
+
+  private async build(listings: Sql): Promise<void> {
+    const hot = join(this.folder, "hot");
+    const name = `${this.version}.duckdb`;
+    await makeFolder(hot);
+    this.session = await this.database.connect();
+    try {
+      if (!(await readdir(hot)).includes(name)) await this.write(this.session, hot, name, listings);
+      if (this.isStopped) return;
+      await this.session.run(sql`ATTACH ${literal(join(hot, name))} AS hot (READ_ONLY)`);
+      this.isReady = true;
+    } finally {
+      this.session.close();
+      this.session = undefined;
+    }
+    await removeOthers(hot, name);
+  }
+
+  /** Writes the copy under a name of its own, then gives it its own name: it is there whole, or not at all. */
+  private async write(session: Session, hot: string, name: string, listings: Sql): Promise<void> {
+    const fresh = join(hot, `${name}.${process.pid}.new`);
+    await rm(fresh, { force: true });
+    if (this.isStopped) return;
+    await session.run(sql`ATTACH ${literal(fresh)} AS hot_in_the_making`);
+    try {
+      await session.run(sql`CREATE TABLE hot_in_the_making.listings AS ${listings}`);
+    } finally {
+      await session.run(sql`DETACH hot_in_the_making`);
+    }
+    await rename(fresh, join(hot, name));
+  }
+}
+
+/** Removes the copies of other versions, and what a process that has ended left half made. Who has one open keeps it. */
+async function removeOthers(hot: string, name: string): Promise<void> {
+  for (const entry of await readdir(hot)) {
+    const maker = /\.(\d+)\.new(\.wal)?$/.exec(entry)?.[1];
+    if (entry !== name && (maker === undefined || !isRunning(Number(maker))))
+      await rm(join(hot, entry), { force: true });
+  }
+}
+
+function isRunning(process_id: number): boolean {
+  try {
+    process.kill(process_id, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

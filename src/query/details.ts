@@ -1,0 +1,89 @@
+/**
+ * A listing in full, for the details of a listing and of a VIN, its parts shaped as schemas `ListingDetail`, `LatestListing` and
+ * `Build` have them (sections 2.2 to 2.5 of the specification). It is read in two steps, the row of the fact and then the rows
+ * that its keys point at, because a join would read the dimensions whole.
+ */
+import { integerIn, type Json, type Row, textIn } from "../base/json.ts";
+import { join, literal, name, type Sql, sql } from "../base/sql.ts";
+import type { Market } from "../lake/market.ts";
+import { type Expansion, expansions } from "./expansions.ts";
+
+/** A listing's own fields, its dealer and its build. */
+export interface Detail {
+  readonly vin: string;
+  readonly build: Row;
+  /** All else, with `id`. */
+  readonly listing: Row;
+}
+
+type Columns = Readonly<Record<string, Sql>>;
+
+const same = (...columns: readonly string[]): Columns =>
+  Object.fromEntries(columns.map((column) => [column, name("listing", column)]));
+const served = (columns: Columns): Sql =>
+  join(Object.entries(columns).map(([column, value]) => sql`${value} AS ${name(column)}`));
+
+/** Pricing rows as the provider showed them, in their order; what a row lacks is unknown, but its place is not. */
+const lineItems = sql`list_transform(coalesce(listing.pricing.line_items, []), lambda line, place: {
+  amount_usd: line.amount_usd, raw_label: line.raw_label, role: line.role, applicability: line.applicability,
+  direction: line.direction, row_key: line.row_key, row_order: coalesce(line.row_order, place::INTEGER), subtype: line.subtype})`;
+
+/** What the fact tells of the listing. */
+const own: Columns = {
+  id: sql`replace(listing.id::VARCHAR, '-', '')`,
+  ...same("vin", "price", "miles", "inventory_type", "stock_number", "vdp_url", "vhr_url"),
+  photo_urls: sql`coalesce(listing.photo_urls, [])`,
+  photo_url_primary: sql`listing.photo_urls[1]`,
+  pricing: sql`CASE WHEN listing.pricing IS NOT NULL THEN struct_update(listing.pricing, line_items := ${lineItems}) END`,
+  inventory_date: sql`strftime(listing.listed_at, '%Y-%m-%d')`,
+  sold_date: sql`listing.sold_date::VARCHAR`,
+  last_checked_at: sql`strftime(listing.last_checked_at, '%Y-%m-%d %H:%M:%S.%f')`,
+};
+
+/** What the fact tells of the vehicle. */
+const ofVehicle: Columns = {
+  ...same("exterior_color", "interior_color", "base_exterior_color", "base_interior_color"),
+  window_sticker_verified: sql`coalesce(listing.window_sticker_verified, false)`,
+  base_msrp: name("listing", "base_msrp"),
+  combined_msrp: name("listing", "msrp"),
+};
+
+/** The columns of schema `Build`, in its order; `options` comes after them. */
+const build = ["year", "make", "model", "trim", "version", "body_type", "drivetrain", "fuel_type", "powertrain_type"]
+  .concat(["transmission", "engine", "cylinders", "doors", "seating_capacity"])
+  .concat(["exterior_color", "interior_color", "base_exterior_color", "base_interior_color", "assembly_location"])
+  .concat(["window_sticker_verified", "base_msrp", "combined_msrp"]);
+
+const dealer = ["dealer_id", "name", "city", "state", "postal_code", "latitude", "longitude", "phone"];
+
+/** The detail of a listing, given as a relation of the star that has it alone; `include` adds what it names. */
+export async function detailOf(listings: Sql, include: readonly Expansion[] = [], market: Market): Promise<Detail> {
+  const asks = (expansion: Expansion): boolean => include.includes(expansion);
+  const [fact = {}] = await market.rows(sql`
+    SELECT ${served(own)}, ${served(ofVehicle)}, listing.build_key, listing.dealer_key,
+           ${asks("options") ? sql`listing.options_packages` : sql`[]`} AS option_keys,
+           ${asks("price_history") ? expansions.price_history : sql`[]`} AS price_history
+    FROM (${listings}) AS listing`);
+  const [star = {}] = await market.rows(starOf(fact, asks("options")));
+  const listing = pick(fact, Object.keys(own));
+  return {
+    vin: textIn(fact, "vin"),
+    build: { ...pick({ ...star, ...fact }, build), ...pick(star, asks("options") ? ["options"] : []) },
+    listing: { ...listing, ...pick(star, ["dealer"]), ...pick(fact, ["price_history"]) },
+  };
+}
+
+/** The build of a fact, column by column, its dealer, and its options where they are asked for. */
+function starOf(fact: Row, withOptions: boolean): Sql {
+  const codes = Array.isArray(fact.option_keys) ? fact.option_keys.map(Number) : [];
+  return sql`
+    SELECT listing.*, ${withOptions ? expansions.options : sql`NULL`} AS options
+    FROM (SELECT builds.*, list_transform(${codes}::INTEGER[], lambda token_key: tokens_in_order.words[token_key]) AS options_packages,
+                 {${join(dealer.map((column) => sql`${literal(column)}: ${name("dealers", column)}`))}} AS dealer
+          FROM builds CROSS JOIN dealers CROSS JOIN tokens_in_order
+          WHERE build_key = ${integerIn(fact, "build_key")} AND dealer_key = ${integerIn(fact, "dealer_key")}) AS listing`;
+}
+
+/** Some columns of a row, in the order in which they are named. */
+const pick = (row: Row, columns: readonly string[]): Row =>
+  Object.fromEntries(columns.map((column): [string, Json] => [column, row[column] ?? null]));

@@ -1,0 +1,58 @@
+/**
+ * Look-ups of one listing by its id and of one vehicle by its VIN (sections 4.3 and 4.4 of the specification): a few point reads,
+ * however many listings there are and have been.
+ */
+import { refuse } from "../contract/errors.ts";
+import type { Market } from "../lake/market.ts";
+import { type Detail, detailOf } from "./details.ts";
+import type { Expansion } from "./expansions.ts";
+import { spellsOf, stateOf, successorOf, type VinState } from "./spells.ts";
+
+export interface FoundListing extends Detail {
+  /** A listing counts as active until it is sold. */
+  readonly status: "active" | "sold";
+  /** The state of its VIN, which may have been listed again since. */
+  readonly vinState: VinState;
+  /** The id of the listing that took the place of this one, which ended without a sale. */
+  readonly supersededBy: string | undefined;
+}
+
+export interface FoundVin extends Detail {
+  readonly state: VinState;
+}
+
+/** The listing of an id; refuses what no listing has, whatever its form, as not found. */
+export async function findListing(
+  id: string,
+  include: readonly Expansion[] | undefined,
+  market: Market,
+): Promise<FoundListing> {
+  const [place] = isListingId(id) ? await market.places("id", id) : [];
+  if (place === undefined) throw refuse("not_found", { what: "listing", id });
+  const detail = await detailOf(market.listingAt(place), include, market);
+  if (place.state === "active" || place.state === "missing") {
+    return { ...detail, status: "active", vinState: place.state, supersededBy: undefined };
+  }
+  const spells = await spellsOf(detail.vin, market);
+  return {
+    ...detail,
+    status: place.state === "sold" ? "sold" : "active",
+    vinState: stateOf(spells) ?? "missing",
+    supersededBy: successorOf(place, spells)?.id.replaceAll("-", ""),
+  };
+}
+
+/** The vehicle of a VIN in either case, with its latest listing; refuses a VIN that was never listed. */
+export async function findVin(
+  vin: string,
+  include: readonly Expansion[] | undefined,
+  market: Market,
+): Promise<FoundVin> {
+  const spells = await spellsOf(vin.toUpperCase(), market);
+  const [latest, state] = [spells.at(-1), stateOf(spells)];
+  if (latest === undefined || state === undefined) throw refuse("not_found", { what: "vehicle with the VIN", id: vin });
+  return { ...(await detailOf(market.listingAt(latest), include, market)), state };
+}
+
+/** Whether a text has the form of the ids that are served. */
+const isListingId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);
