@@ -6,7 +6,8 @@ import { literal, sql } from "../../src/base/sql.ts";
 import { Database } from "../../src/lake/duckdb.ts";
 import { tableNames } from "../../src/lake/layout.ts";
 import { contentsOf, filesUnder } from "../support/contents.ts";
-import { lakeOf, samplePath, temporaryFolder, wholeFile } from "../support/lakes.ts";
+import { lakeOf, samplePath, temporaryFolder } from "../support/lakes.ts";
+import { wholeFile } from "../support/scope.ts";
 
 const byThreads = async (path: string) => ({
   one: (await lakeOf(wholeFile, path, { threads: 1 })).lake,

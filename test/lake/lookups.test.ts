@@ -9,7 +9,8 @@ import { layersFor } from "../../src/lake/layers.ts";
 import { listingAt, type Place, placesOf } from "../../src/lake/lookups.ts";
 import { currentManifest, type LakeFile } from "../../src/lake/manifest.ts";
 import { dealerIdOf, deliver, vinOf } from "../support/feeds.ts";
-import { ask, lakeOf, temporaryFolder, wholeFile } from "../support/lakes.ts";
+import { ask, lakeOf, temporaryFolder } from "../support/lakes.ts";
+import { wholeFile } from "../support/scope.ts";
 
 /** Twenty days in which a car is sold every day, one comes back, and one moves to another dealer. */
 const feeds = await temporaryFolder(wholeFile);

@@ -9,7 +9,8 @@ import { currentVersion } from "../../src/lake/manifest.ts";
 import { writing } from "../../src/lake/writer.ts";
 import { contentsOf, faultsOf, filesUnder, marketOf, strayFilesIn } from "../support/contents.ts";
 import { ingestingProcess, killIngests } from "../support/kills.ts";
-import { ingestPath, lakeOf, samplePath, temporaryFolder, wholeFile } from "../support/lakes.ts";
+import { ingestPath, lakeOf, samplePath, temporaryFolder } from "../support/lakes.ts";
+import { wholeFile } from "../support/scope.ts";
 
 const [firstDay, secondDay] = ["2026-11-18", "2026-11-19"] as const;
 const sample = await lakeOf(wholeFile, samplePath, { day: firstDay });

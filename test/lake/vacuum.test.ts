@@ -10,7 +10,8 @@ import { verify } from "../../src/lake/verify.ts";
 import { writing } from "../../src/lake/writer.ts";
 import { contentsOf } from "../support/contents.ts";
 import { dealerIdOf, deliver, vinOf } from "../support/feeds.ts";
-import { ask, ingestPath, lakeOf, type Scope, temporaryFolder, wholeFile } from "../support/lakes.ts";
+import { ask, ingestPath, lakeOf, temporaryFolder } from "../support/lakes.ts";
+import { atEndOf, type Scope, wholeFile } from "../support/scope.ts";
 
 const first = "2026-03-02";
 const policy = { dailyDays: 3, weeklyDays: 7, versionDays: 2 };
@@ -83,11 +84,11 @@ test("a version in service keeps its files until the grace period is over", asyn
   const published = await currentManifest(lake);
   assert.ok(published !== undefined);
   const market = await Market.open(lake, published.version);
-  t.after(async () => market.close());
+  atEndOf(t, async () => market.close());
   await writing(lake, {}, (writer) => vacuum(writer, { ...policy, versionDays: 0 }, Date.now(), hourMs));
   assert.ok((await versionsIn(lake)).includes(published.version));
   for (const { partition, rows } of published.tables.snapshots) {
-    assert.equal((await market.rows(market.activeOn(partition ?? ""))).length, rows);
+    assert.equal((await market.rows(market.activeOn(partition ?? "").all)).length, rows);
   }
 });
 

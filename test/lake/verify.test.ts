@@ -5,7 +5,8 @@ import { type TestContext, test } from "node:test";
 import { currentManifest, type LakeFile, manifestPath } from "../../src/lake/manifest.ts";
 import { verify } from "../../src/lake/verify.ts";
 import { faultsOf } from "../support/contents.ts";
-import { lakeOf, temporaryFolder, wholeFile } from "../support/lakes.ts";
+import { lakeOf, temporaryFolder } from "../support/lakes.ts";
+import { wholeFile } from "../support/scope.ts";
 
 const sample = await lakeOf(wholeFile);
 

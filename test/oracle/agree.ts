@@ -1,89 +1,92 @@
-/** Whether the service and the oracle answer the same requests with the same listings. */
+/** Whether the service and the oracle answer the same requests alike. */
 import assert from "node:assert/strict";
-import { isDeepStrictEqual } from "node:util";
-import type { Client } from "../support/service.ts";
+import type { Answer, Client } from "../support/service.ts";
+import { differenceIn } from "./differences.ts";
+import { facetsOf } from "./facets.ts";
 import { search } from "./listings.ts";
 import type { Market } from "./market.ts";
-import { numberOf, pathOf, type Query } from "./query.ts";
+import { type Operation, pathOf, type Query } from "./query.ts";
+import type { Request } from "./requests.ts";
 
 export interface Agreed {
   readonly requests: number;
   /** Requests that found something. */
   readonly found: number;
-  /** Listings whose every field was compared. */
-  readonly listings: number;
+  /** Listings, or buckets of facets, that were compared. */
+  readonly compared: number;
 }
 
 const concurrentRequests = 8;
 
 /** Sends each request and compares the answers; fails with the first request that is answered differently. */
-export async function agree(client: Client, market: Market, requests: Iterable<Query>): Promise<Agreed> {
-  let agreed: Agreed = { requests: 0, found: 0, listings: 0 };
-  for (const queries of inGroups(requests, concurrentRequests)) {
-    const outcomes = await Promise.all(queries.map((query) => compareOne(client, market, query)));
-    for (const { difference, total, listings } of outcomes) {
-      if (difference !== undefined) assert.fail(difference);
-      agreed = {
-        requests: agreed.requests + 1,
-        found: agreed.found + Number(total > 0),
-        listings: agreed.listings + listings,
-      };
-    }
-  }
+export async function agree(client: Client, market: Market, requests: Iterable<Request>): Promise<Agreed> {
+  let agreed: Agreed = { requests: 0, found: 0, compared: 0 };
+  await eachOf(requests, async (request) => {
+    const { difference, total, compared } = await compareOne(client, market, request);
+    if (difference !== undefined) assert.fail(difference);
+    agreed = {
+      requests: agreed.requests + 1,
+      found: agreed.found + Number(total > 0),
+      compared: agreed.compared + compared,
+    };
+  });
   return agreed;
 }
 
-function* inGroups<Item>(items: Iterable<Item>, size: number): Generator<readonly Item[]> {
-  let group: Item[] = [];
-  for (const item of items) {
-    group.push(item);
-    if (group.length < size) continue;
-    yield group;
-    group = [];
-  }
-  if (group.length > 0) yield group;
+/** Does something with each of many things, some at a time; fails with the first failure. */
+export async function eachOf<Item>(items: Iterable<Item>, work: (item: Item) => Promise<void>): Promise<void> {
+  const left = items[Symbol.iterator]();
+  const worker = async (): Promise<void> => {
+    for (let next = left.next(); !next.done; next = left.next()) await work(next.value);
+  };
+  await Promise.all(Array.from({ length: concurrentRequests }, worker));
 }
 
 interface Outcome {
   /** The first difference, in words; undefined when there is none. */
   readonly difference: string | undefined;
   readonly total: number;
-  readonly listings: number;
+  readonly compared: number;
 }
 
 /** Sends a request and says how its answer differs from the oracle's, if it does. */
-export async function compareOne(client: Client, market: Market, query: Query): Promise<Outcome> {
-  const path = pathOf(query);
-  const { total, page } = search(market, query);
-  const { data, pagination } = await client.found("searchListings", path);
-  const limit = numberOf(query, "limit") ?? 50;
-  const offset = numberOf(query, "offset") ?? 0;
-  const next_offset = offset + limit < total ? offset + limit : null;
+export async function compareOne(client: Client, market: Market, { operation, query }: Request): Promise<Outcome> {
+  const path = pathOf(operation, query);
+  const answer = await client.get(path);
+  if (answer.status !== 200) {
+    return { difference: `${path}\nanswered ${answer.status} ${JSON.stringify(answer.body)}`, total: 0, compared: 0 };
+  }
+  const { difference, ...counts } = comparisons[operation](answer, market, query);
+  return { difference: difference && `${path}\n${difference}`, ...counts };
+}
+
+const comparisons: Readonly<Record<Operation, (answer: Answer, market: Market, query: Query) => Outcome>> = {
+  searchListings: compareListings,
+  searchListingsByPage: (answer, market, query) => {
+    const headers = {
+      Link: answer.headers.get("Link"),
+      isDated: /^@\d+$/.test(answer.headers.get("Deprecation") ?? ""),
+    };
+    const deprecation = { Link: '</v1/listings>; rel="successor-version"', isDated: true };
+    const { difference, ...counts } = compareListings(answer, market, query);
+    return { difference: difference ?? differenceIn("headers", headers, deprecation), ...counts };
+  },
+  getFacets: ({ body }, market, query) => {
+    const expected = facetsOf(market, query);
+    const { total, facets } = expected.data;
+    const compared = Object.values(facets).reduce((sum, buckets) => sum + buckets.length, 0);
+    return { difference: differenceIn("body", body, expected), total, compared };
+  },
+};
+
+function compareListings({ body }: Answer, market: Market, query: Query): Outcome {
+  const { pagination, data } = search(market, query);
+  const served = body as { readonly data: readonly { readonly id: string }[]; readonly pagination: unknown };
   const ids = (listings: readonly { readonly id?: unknown }[]): readonly unknown[] => listings.map(({ id }) => id);
+  const meta = { as_of: market.asOf, version: market.version };
   const difference =
-    differenceIn("pagination", pagination, { limit, offset, total, next_offset }) ??
-    differenceIn("ids", ids(data), ids(page)) ??
-    data
-      .map((listing, index) => differenceIn(`data[${index}]`, listing, page[index]))
-      .find((found) => found !== undefined);
-  return { difference: difference && `${path}\n${difference}`, total, listings: data.length };
-}
-
-/** The first place in which two values differ; undefined when they are the same. */
-function differenceIn(place: string, served: unknown, expected: unknown): string | undefined {
-  if (isDeepStrictEqual(served, expected)) return undefined;
-  if (!isKeyed(served) || !isKeyed(expected)) {
-    return `${place}: served ${JSON.stringify(served)}, expected ${JSON.stringify(expected)}`;
-  }
-  const keys = new Set([...Object.keys(expected), ...Object.keys(served)]);
-  for (const key of keys) {
-    const difference = differenceIn(`${place}.${key}`, served[key], expected[key]);
-    if (difference !== undefined) return difference;
-  }
-  return `${place}: served the keys ${Object.keys(served)}, expected ${Object.keys(expected)}`;
-}
-
-/** Whether a value has parts: a list or an object. */
-function isKeyed(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
+    differenceIn("pagination", served.pagination, pagination) ??
+    differenceIn("ids", ids(served.data), ids(data)) ??
+    differenceIn("body", body, { data, pagination, meta });
+  return { difference, total: pagination.total, compared: data.length };
 }

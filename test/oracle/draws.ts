@@ -6,25 +6,31 @@ import type { FlatListing, ListField, Market, NumberField, TextField } from "./m
 import type { Query } from "./query.ts";
 import { encoded, encodedList, inAnyCase, named, spelled } from "./spellings.ts";
 
-export type Parameter = keyof QueryOf<"searchListings">;
+type Parameter = keyof QueryOf<"searchListings"> | keyof QueryOf<"searchListingsByPage">;
 
 /** Draws a parameter's value, encoded, with what it cannot do without; nothing when the market has no such thing. */
-type Draw = (chance: Chance, market: Market, soFar: Query) => Readonly<Partial<Record<Parameter, string>>>;
+export type Draw = (chance: Chance, market: Market, soFar: Query) => Readonly<Record<string, string>>;
 
-function listingsOf(market: Market): readonly FlatListing[] {
-  return [market.active, market.sold, ...market.snapshots.values()].flat();
+const known = new WeakMap<Market, Map<string, readonly unknown[]>>();
+
+/** All that listings have in a field, as often as they have it; found once for a market. */
+function allOf<Field extends TextField | NumberField>(market: Market, field: Field) {
+  const fields = known.get(market) ?? new Map<string, readonly unknown[]>();
+  known.set(market, fields);
+  const values =
+    fields.get(field) ?? market.everywhere.flatMap(({ [field]: value }) => (value === null ? [] : [value]));
+  fields.set(field, values);
+  return values as readonly NonNullable<FlatListing[Field]>[];
 }
 
 const texts =
   (name: Parameter, field: TextField, spell = spelled, separator = ","): Draw =>
   (chance, market) => {
-    const known = listingsOf(market).flatMap(({ [field]: value }) =>
-      value === null || value.includes(separator) ? [] : [value],
-    );
-    if (known.length === 0) return { [name]: encoded(chance, spell(chance, "Nowhere")) };
-    const values = chance.some(known, chance.happens(0.6) ? 1 : 4);
-    const items = values.map((value) => spell(chance, value)).filter((value) => !value.includes(separator));
-    return items.length === 0 ? {} : { [name]: encodedList(chance, items, separator) };
+    const values = allOf(market, field);
+    if (values.length === 0) return { [name]: encoded(chance, spell(chance, "Nowhere")) };
+    const items = chance.some(values, chance.happens(0.6) ? 1 : 4).map((value) => spell(chance, value));
+    const plain = items.filter((item) => !item.includes(separator));
+    return plain.length === 0 ? {} : { [name]: encodedList(chance, plain, separator) };
   };
 
 const words =
@@ -42,23 +48,23 @@ const word =
 const numbers =
   (name: Parameter, field: NumberField, absent: number): Draw =>
   (chance, market) => {
-    const known = listingsOf(market).map((listing) => listing[field] ?? absent);
-    const values = chance.some([...known, absent], chance.happens(0.6) ? 1 : 4);
+    const values = Array.from({ length: chance.happens(0.6) ? 1 : chance.integer(1, 4) }, () =>
+      chance.happens(0.05) ? absent : (chance.pick(market.everywhere)[field] ?? absent),
+    );
     return { [name]: encodedList(chance, values.map(String)) };
   };
 
 const bound =
   (name: Parameter, field: NumberField): Draw =>
   (chance, market) => {
-    const known = listingsOf(market).map((listing) => listing[field] ?? 0);
-    const value = chance.pick(known) + chance.pick([0, 0, 0, 1, -1, 1000, -1000]);
+    const value = (chance.pick(market.everywhere)[field] ?? 0) + chance.pick([0, 0, 0, 1, -1, 1000, -1000]);
     return { [name]: String(Math.max(0, value)) };
   };
 
 const tokens =
   (name: Parameter, field: ListField): Draw =>
   (chance, market) => {
-    const carried = chance.pick(listingsOf(market))[field];
+    const carried = chance.pick(market.everywhere)[field];
     if (carried.length === 0) return {};
     const items = chance.some(carried, 3).map((token) => spelled(chance, token));
     return { [name]: encodedList(chance, items) };
@@ -67,52 +73,74 @@ const tokens =
 const states =
   (name: Parameter): Draw =>
   (chance, market) => {
-    const known = listingsOf(market).flatMap(({ state }) => (/^[A-Z]{2}$/.test(state ?? "") ? [state ?? ""] : []));
-    const items = chance.some([...known, "ZZ"], 3).map((state) => inAnyCase(chance, state));
+    const twoLetters = allOf(market, "state").filter((state) => /^[A-Z]{2}$/.test(state));
+    const items = chance.some([...twoLetters, "ZZ"], 3).map((state) => inAnyCase(chance, state));
     return { [name]: encodedList(chance, items) };
   };
 
+const nobody = "00000000-0000-4000-8000-000000000000";
+
 const dealers: Draw = (chance, market) => {
-  const known = listingsOf(market).flatMap(({ dealer_id }) => dealer_id ?? []);
-  const items = chance.some([...known, "00000000-0000-4000-8000-000000000000"], 3);
+  const most = chance.pick([1, 3, 50]);
+  const items = [...chance.some(allOf(market, "dealer_id"), most - 1 || 1), nobody].slice(0, most);
   const cased = items.map((id) => inAnyCase(chance, id));
   return { dealer_id: encodedList(chance, cased) };
 };
 
 const excludedLocations: Draw = (chance, market) => {
-  const known = listingsOf(market).flatMap(({ assembly_location }) => assembly_location ?? []);
-  if (known.length === 0) return {};
-  const items = chance.some(known, 2).map((place) => encoded(chance, spelled(chance, place)));
+  if (market.assemblyLocations.length === 0) return {};
+  const items = chance.some(market.assemblyLocations, 2).map((place) => encoded(chance, spelled(chance, place)));
   return { exclude_assembly_location: items.join(chance.pick(["+", "%2B"])) };
 };
 
 const masks: Draw = (chance, market) => {
-  const patterns = chance.some(listingsOf(market), 3).map(({ vin }) => {
+  const patterns = chance.some(market.everywhere, chance.happens(0.9) ? 3 : 10).map(({ vin }) => {
     const shown = vin.slice(0, chance.pick([1, 2, 3, 8, 11, 17]));
     const holed = [...shown].map((letter) => (chance.happens(0.2) ? "?" : letter)).join("");
     return inAnyCase(chance, chance.happens(0.3) ? `${holed}*` : holed);
   });
-  return { vin_pattern: encodedList(chance, patterns) };
+  const again = chance.happens(0.1) ? patterns.map((pattern) => inAnyCase(chance, pattern)) : [];
+  return { vin_pattern: encodedList(chance, [...patterns, ...again]) };
 };
 
 const listedAfter: Draw = (chance, market) => {
-  const { listed_at } = chance.pick(listingsOf(market));
+  const { listed_at } = chance.pick(market.everywhere);
   const time = Date.parse(listed_at ?? market.asOf) + chance.pick([0, 0, 1000, -1000, 86_400_000, -86_400_000]);
-  const utc = (at: number): string => new Date(at).toISOString().slice(0, 19);
-  const zoned = chance.pick([`${utc(time)}Z`, `${utc(time + 7_200_000)}+02:00`, utc(time).slice(0, 10)]);
-  return { listed_after: encodeURIComponent(zoned) };
+  const local = (hoursAhead: number): string => new Date(time + hoursAhead * 3_600_000).toISOString();
+  const written = chance.pick([
+    `${local(0).slice(0, 19)}Z`,
+    `${local(0).slice(0, 19)}.5Z`,
+    `${local(0).slice(0, 16)}Z`,
+    `${local(2).slice(0, 19)}+02:00`,
+    `${local(5.5).slice(0, 19)}+0530`,
+    `${local(-8).slice(0, 19)}-08:00`,
+    local(0).slice(0, 10),
+  ]);
+  return { listed_after: encodeURIComponent(written) };
 };
 
+/** Degrees east from -180 to 180. */
+const aroundTheGlobe = (longitude: number): number => ((((longitude + 180) % 360) + 360) % 360) - 180;
+
 const point: Draw = (chance, market) => {
-  const { latitude, longitude } = chance.pick(listingsOf(market));
-  const near = chance.happens(0.8) && latitude !== null && longitude !== null;
+  const { latitude, longitude } = chance.pick(market.everywhere);
+  if (chance.happens(0.05)) return { latitude: "51.7", longitude: chance.pick(["180", "-180", "179.9", "-179.95"]) };
+  if (latitude === null || longitude === null || chance.happens(0.15)) {
+    return { latitude: String(chance.integer(-90, 90)), longitude: String(chance.integer(-180, 180)) };
+  }
+  if (chance.happens(0.15)) return { latitude: String(latitude), longitude: String(longitude) };
   return {
-    latitude: (near ? latitude + chance.next() - 0.5 : chance.integer(24, 49)).toFixed(4),
-    longitude: (near ? longitude + chance.next() - 0.5 : chance.integer(-125, -66)).toFixed(4),
+    latitude: (latitude + chance.next() - 0.5).toFixed(4),
+    longitude: aroundTheGlobe(longitude + chance.next() - 0.5).toFixed(4),
   };
 };
 
-const postalCode: Draw = (chance, { zips }) => (zips.size === 0 ? {} : { postal_code: chance.pick([...zips.keys()]) });
+const postalCode: Draw = (chance, { zips, everywhere }) => {
+  if (zips.size === 0) return {};
+  const { postal_code } = chance.pick(everywhere);
+  const isOfADealer = postal_code !== null && zips.has(postal_code) && chance.happens(0.6);
+  return { postal_code: isOfADealer ? postal_code : chance.pick([...zips.keys()]) };
+};
 
 /** An origin for what needs one, unless there is one already. */
 const origin: Draw = (chance, market, soFar) => {
@@ -121,12 +149,13 @@ const origin: Draw = (chance, market, soFar) => {
 };
 
 const box: Draw = (chance, market) => {
-  if (chance.happens(0.05)) return { bbox: "179.5,-17,-179,-16" };
-  const { latitude, longitude } = chance.pick(listingsOf(market));
+  if (chance.happens(0.1)) return { bbox: chance.pick(["179.5,-17,-179,-16", "172,49,-176,54", "180,51,-180,52"]) };
+  const { latitude, longitude } = chance.pick(market.everywhere);
   if (latitude === null || longitude === null) return {};
-  const [west, south] = [longitude - 4 * chance.next(), latitude - 4 * chance.next()];
-  const sides = [west, south, longitude + 4 * chance.next(), latitude + 4 * chance.next()];
-  return { bbox: encodedList(chance, chance.happens(0.2) ? sides.map(String) : sides.map((side) => side.toFixed(3))) };
+  const [west, south] = [aroundTheGlobe(longitude - 4 * chance.next()), latitude - 4 * chance.next()];
+  const sides = [west, south, aroundTheGlobe(longitude + 4 * chance.next()), latitude + 4 * chance.next()];
+  const written = chance.happens(0.2) ? sides.map((side) => side.toFixed(12)) : sides.map((side) => side.toFixed(3));
+  return { bbox: encodedList(chance, written) };
 };
 
 const orders = ["days_on_market", "listed_at", "price", "miles", "msrp", "discount"];
@@ -145,12 +174,20 @@ const projection: Draw = (chance) => {
   return { fields: encodedList(chance, cased) };
 };
 
+const soldWithin: Draw = (chance, { sold, asOf }) => {
+  const date = sold.length === 0 ? null : chance.pick(sold).sold_date;
+  const ago = date === null ? 30 : (Date.parse(asOf) - Date.parse(date)) / 86_400_000;
+  return { sold_within_days: String(chance.pick([1, 7, 365, Math.max(1, ago), ago + 1])) };
+};
+
 const keywords = ["one_owner", "clean_title", "branded", "fleet"];
 const inventoryTypes = ["new", "used", "certified", "cpo"];
 
-export const draws: Readonly<Record<Parameter, Draw>> = {
+const drawsOfAll: Readonly<Record<Parameter, Draw>> = {
   limit: (chance) => ({ limit: String(chance.pick([1, 2, 7, 25, 100, 100, chance.integer(1, 100)])) }),
   offset: (chance, { active }) => ({ offset: String(chance.integer(0, chance.pick([3, 60, active.length + 20]))) }),
+  page: (chance) => ({ page: String(chance.pick([1, 1, 2, 3, 10])) }),
+  per_page: (chance) => ({ per_page: String(chance.pick([1, 5, 50, 100, chance.integer(1, 100)])) }),
   sort,
   fields: projection,
   include: words("include", ["price_history", "options"]),
@@ -207,7 +244,7 @@ export const draws: Readonly<Record<Parameter, Draw>> = {
   exclude_inventory_type: words("exclude_inventory_type", inventoryTypes),
   exclude_state: states("exclude_state"),
   inventory_status: word("inventory_status", ["active", "sold"]),
-  sold_within_days: (chance) => ({ sold_within_days: String(chance.pick([1, 2, 7, 30, 365])) }),
+  sold_within_days: soldWithin,
   snapshot_date: (chance, { snapshots }) => ({ snapshot_date: chance.pick([...snapshots.keys()]) }),
   listed_after: listedAfter,
   min_price: bound("min_price", "price"),
@@ -227,3 +264,6 @@ export const draws: Readonly<Record<Parameter, Draw>> = {
   }),
   bbox: box,
 };
+
+/** The draw of each parameter, by its name. */
+export const draws: Readonly<Record<string, Draw>> = drawsOfAll;

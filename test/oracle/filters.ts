@@ -96,10 +96,7 @@ const inventoryTypes = oneOf("inventory_type", (raw) =>
 const excludedLocations = (raw: string, market: Market): readonly string[] => {
   if (/%2b/i.test(raw)) return itemsOf(raw, "+");
   const whole = plain(raw);
-  const everywhere = [market.active, market.sold, ...market.snapshots.values()].flat();
-  const isKnown = everywhere.some(
-    ({ assembly_location }) => assembly_location !== null && fold(assembly_location) === fold(whole),
-  );
+  const isKnown = market.assemblyLocations.some((place) => fold(place) === fold(whole));
   return isKnown ? [whole] : raw.split("+").map(decodeURIComponent);
 };
 
@@ -179,7 +176,10 @@ const rules: Readonly<Record<string, Rule>> = {
 };
 
 /** What says how to answer, or from which inventory, rather than which listings. */
-const others = ["limit", "offset", "sort", "fields", "include", "inventory_status", "snapshot_date"];
+const others = [
+  ...["limit", "offset", "page", "per_page", "sort", "fields", "include", "inventory_status", "snapshot_date"],
+  ...["facets", "facet_value_limit", "metric"],
+];
 const origins = ["latitude", "longitude", "postal_code"];
 
 /** Whether a listing passes every filter of a query. */

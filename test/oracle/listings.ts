@@ -5,8 +5,8 @@ import { compare, type FlatListing, type Market, optionKey } from "./market.ts";
 import { numberOf, plain, type Query, wordsOf } from "./query.ts";
 
 export interface Found {
-  readonly total: number;
-  readonly page: readonly Readonly<Record<string, unknown>>[];
+  readonly pagination: Readonly<Record<"limit" | "offset" | "total", number>> & { readonly next_offset: number | null };
+  readonly data: readonly Readonly<Record<string, unknown>>[];
 }
 
 export const defaultFields = [
@@ -61,13 +61,22 @@ export const fields: readonly Field[] = [...defaultFields, ...rarerFields];
 
 type Field = (typeof defaultFields)[number] | (typeof rarerFields)[number];
 
-/** Answers a valid query: how many listings match, and the fields of those on its page. */
+/** Answers a valid query of either path: how many listings match, and the fields of those on its page. */
 export function search(market: Market, query: Query): Found {
-  const matching = inventoryOf(market, query).filter(filterOf(query, market));
-  const sorted = matching.toSorted(orderOf(query, market));
-  const offset = numberOf(query, "offset") ?? 0;
-  const page = sorted.slice(offset, offset + (numberOf(query, "limit") ?? 50));
-  return { total: matching.length, page: page.map((listing) => present(listing, query, market)) };
+  const listings = matching(market, query);
+  const sorted = listings.toSorted(orderOf(query, market));
+  const limit = numberOf(query, "limit") ?? numberOf(query, "per_page") ?? 50;
+  const offset = numberOf(query, "offset") ?? ((numberOf(query, "page") ?? 1) - 1) * limit;
+  const total = listings.length;
+  return {
+    pagination: { limit, offset, total, next_offset: offset + limit < total ? offset + limit : null },
+    data: sorted.slice(offset, offset + limit).map((listing) => present(listing, query, market)),
+  };
+}
+
+/** The listings that a query's mode and filters let through, in the inventory's own order. */
+export function matching(market: Market, query: Query): readonly FlatListing[] {
+  return inventoryOf(market, query).filter(filterOf(query, market));
 }
 
 /** The listings that are searched: today's, a past day's, or those sold. */
@@ -105,7 +114,7 @@ function orderOf(query: Query, { zips }: Market): (one: FlatListing, other: Flat
 }
 
 /** The signed fraction of the MSRP in ten-thousandths: -0.12 is 12% below. */
-function discountOf({ price, msrp }: FlatListing): number | null {
+export function discountOf({ price, msrp }: FlatListing): number | null {
   if (price === null || msrp === null || msrp === 0) return null;
   const fraction = (10_000 * (price - msrp)) / msrp;
   const rounded = Math.sign(fraction) * Math.round(Math.abs(fraction));

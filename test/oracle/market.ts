@@ -1,6 +1,9 @@
 /** The listings of a lake as flat rows in memory: all that the oracle knows of the market. */
 import assert from "node:assert/strict";
-import { isObject, type Json, type Row } from "../../src/base/json.ts";
+import { join } from "node:path";
+import { isObject, type Json, type Row, textIn } from "../../src/base/json.ts";
+import { projectText } from "../../src/base/project.ts";
+import { currentManifest } from "../../src/lake/manifest.ts";
 import { ask } from "../support/lakes.ts";
 
 export const textFields = [
@@ -69,44 +72,95 @@ export interface Point {
 }
 
 export interface Market {
-  /** The published day. */
+  /** The published day, and the name of the version. */
   readonly asOf: string;
+  readonly version: string;
   readonly active: readonly FlatListing[];
   readonly sold: readonly FlatListing[];
   /** The active listings of each day. */
   readonly snapshots: ReadonlyMap<string, readonly FlatListing[]>;
+  /** All of the above. */
+  readonly everywhere: readonly FlatListing[];
   /** The options by `optionKey`. */
   readonly options: ReadonlyMap<string, Json>;
+  /** The places of assembly that the lake knows. */
+  readonly assemblyLocations: readonly string[];
   readonly zips: ReadonlyMap<string, Point>;
 }
 
 /** Reads the published version of a lake; every list of listings is in the partition's own order. */
-export async function readMarket(lake: string, zips: ReadonlyMap<string, Point> = new Map()): Promise<Market> {
-  const [active, sold, past, options] = await Promise.all([
-    ask(lake, "SELECT * FROM active"),
-    ask(lake, "SELECT * FROM sold"),
-    ask(lake, "SELECT * FROM snapshots"),
-    ask(lake, "SELECT * FROM options"),
-  ]);
-  const days = [...new Set(past.map((row) => String(row.snapshot_date)))].sort();
+export async function readMarket(lake: string): Promise<Market> {
+  const manifest = (await currentManifest(lake)) ?? assert.fail(`${lake}: nothing is published`);
+  const days = manifest.tables.snapshots.map(({ partition }) => String(partition));
+  const snapshots = new Map<string, readonly FlatListing[]>();
+  for (const day of [...new Set(days)].sort()) {
+    const rows = await ask(lake, `SELECT * FROM snapshots WHERE snapshot_date = '${day}'`);
+    const files = manifest.tables.snapshots.filter(({ partition }) => partition === day);
+    snapshots.set(day, inTheirOrder(listingsOf(rows, "active"), await idsIn(lake, files)));
+  }
+  const sold = listingsOf(await ask(lake, "SELECT * FROM sold"), "sold");
+  const active = snapshots.get(manifest.as_of) ?? assert.fail(`${lake} has no snapshot of ${manifest.as_of}`);
+  const places = await ask(lake, "SELECT DISTINCT assembly_location FROM builds WHERE assembly_location IS NOT NULL");
+  const soldInOrder = inTheirOrder(sold, await idsIn(lake, manifest.tables.sold));
   return {
-    asOf: days.at(-1) ?? assert.fail(`${lake} has no snapshot`),
-    active: listingsOf(active, "active"),
-    sold: listingsOf(sold, "sold"),
-    snapshots: new Map(
-      days.map((day) => {
-        const rows = past.filter((row) => row.snapshot_date === day);
-        return [day, listingsOf(rows, "active")];
-      }),
-    ),
-    options: new Map(
-      options.map(({ make, code, name, msrp }) => [
-        optionKey(String(make), String(code)),
-        { code: code ?? null, name: name ?? null, msrp: msrp ?? null },
-      ]),
-    ),
-    zips,
+    asOf: manifest.as_of,
+    version: manifest.version,
+    active,
+    sold: soldInOrder,
+    snapshots,
+    everywhere: [...snapshots.values(), soldInOrder].flat(),
+    options: optionsOf(await ask(lake, "SELECT * FROM options ORDER BY option_key")),
+    assemblyLocations: places.map((row) => textIn(row, "assembly_location")),
+    zips: zipsIn(projectText("data/reference/zip_codes.csv")),
   };
+}
+
+/** The points of ZIP codes, from rows that begin with code, latitude and longitude. */
+function zipsIn(csv: string): ReadonlyMap<string, Point> {
+  const rows = csv.trimEnd().split("\n").slice(1);
+  return new Map(
+    rows.map((row) => {
+      const [code = "", latitude, longitude] = row.split(",");
+      return [code, { latitude: Number(latitude), longitude: Number(longitude) }];
+    }),
+  );
+}
+
+/** What codes stand for: the newest row of each counts; one without a name or a price does not say it. */
+function optionsOf(rows: readonly Row[]): ReadonlyMap<string, Json> {
+  const newest = new Map(
+    rows.map(({ make, code, name, msrp }) => [
+      optionKey(String(make), String(code)),
+      { code: String(code), name: name ?? null, msrp: msrp ?? null },
+    ]),
+  );
+  return new Map([...newest].filter(([, { name, msrp }]) => name !== null && msrp !== null));
+}
+
+/** The ids in each of some files, as they lie in it. */
+async function idsIn(
+  lake: string,
+  files: readonly { readonly path: string }[],
+): Promise<readonly (readonly string[])[]> {
+  const ids: (readonly string[])[] = [];
+  for (const { path } of files) {
+    const file = join(lake, path).replaceAll("'", "''");
+    const rows = await ask(
+      lake,
+      `SELECT replace(id::VARCHAR, '-', '') AS id FROM read_parquet('${file}', file_row_number = true) ORDER BY file_row_number`,
+    );
+    ids.push(rows.map((row) => textIn(row, "id")));
+  }
+  return ids;
+}
+
+/** Listings in the order of the files that they are in; fails when a file is not in the order that it should be in. */
+function inTheirOrder(listings: readonly FlatListing[], files: readonly (readonly string[])[]): readonly FlatListing[] {
+  const byId = new Map(listings.map((listing) => [listing.id, listing]));
+  const ordered = files.map((ids) => ids.map((id) => byId.get(id) ?? assert.fail(`${id} is in no view`)));
+  for (const file of ordered) assert.deepEqual(file, file.toSorted(byPlace), "the partition's own order");
+  assert.equal(ordered.flat().length, listings.length);
+  return ordered.flat();
 }
 
 /** Codes mean something within a make only. */
@@ -115,7 +169,7 @@ export function optionKey(make: string | null, code: string): string {
 }
 
 function listingsOf(rows: readonly Row[], status: "active" | "sold"): readonly FlatListing[] {
-  return rows.map((row) => listingOf(row, status)).sort(byPlace);
+  return rows.map((row) => listingOf(row, status));
 }
 
 function listingOf(row: Row, status: "active" | "sold"): FlatListing {
@@ -163,7 +217,7 @@ function instant(stored: string | null): string | null {
   return stored === null ? null : `${stored.replace(" ", "T")}Z`;
 }
 
-/** The partition's own order: make, model, year, trim and id, each unknown last. */
+/** The order within a file: make, model, year, trim and id, each unknown last. */
 function byPlace(one: FlatListing, other: FlatListing): number {
   return (
     compare(one.make, other.make) ||

@@ -1,12 +1,21 @@
-/** A query as it stands in a URL, and its values taken apart. */
+/** A request as it stands in a URL, and the values of its query taken apart. */
 
 /** Parameters by name, each value percent-encoded as in the URL. */
 export type Query = ReadonlyMap<string, string>;
 
-/** The path that asks for a query. */
-export function pathOf(query: Query): string {
+/** Where the operations that the oracle answers are. */
+export const places = {
+  searchListings: "/v1/listings",
+  searchListingsByPage: "/v1/listings/search",
+  getFacets: "/v1/facets",
+} as const;
+
+export type Operation = keyof typeof places;
+
+/** The path that asks an operation for a query. */
+export function pathOf(operation: Operation, query: Query): string {
   const pairs = [...query].map(([name, value]) => `${name}=${value}`);
-  return pairs.length === 0 ? "/v1/listings" : `/v1/listings?${pairs.join("&")}`;
+  return pairs.length === 0 ? places[operation] : `${places[operation]}?${pairs.join("&")}`;
 }
 
 /** A value in plain characters: `+` and `%20` are blanks. */

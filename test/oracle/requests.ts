@@ -1,74 +1,101 @@
-/** Random valid requests for listings: the same seed and market draw the same ones. */
+/** Random valid requests for listings and facets: the same seed and market draw the same ones. */
 import { Chance } from "./chance.ts";
-import { draws, type Parameter } from "./draws.ts";
+import { draws } from "./draws.ts";
+import { categoricalFacets, measures, numericFacets } from "./facets.ts";
 import type { Market } from "./market.ts";
-import { itemsOf, numberOf, type Query, wordsOf } from "./query.ts";
+import { numberOf, type Operation, type Query, wordsOf } from "./query.ts";
+import { encodedList, inAnyCase } from "./spellings.ts";
+import { aggregates } from "./statistics.ts";
 
-/** What the service does not answer yet: a parameter, or one of its values as `parameter=value`. */
-export const notBuilt: readonly string[] = [
-  "features",
-  "exclude_features",
-  "options_packages",
-  "exclude_options_packages",
-  "keywords",
-  "exclude_keywords",
-  "exclude_assembly_location",
-  "vin_pattern",
-  "listed_after",
-  "latitude",
-  "longitude",
-  "postal_code",
-  "radius",
-  "bbox",
-  "sold_within_days",
-  "inventory_status=sold",
-  "include",
-  "sort=distance",
-];
-
-/** How likely a request says how to answer, and of which day; all other parameters are filters, up to five of them. */
-const likelihood: Readonly<Partial<Record<Parameter, number>>> = {
-  snapshot_date: 0.4,
-  sort: 0.7,
-  limit: 0.6,
-  offset: 0.4,
-  fields: 0.35,
-};
-const filters = (Object.keys(draws) as Parameter[]).filter((name) => likelihood[name] === undefined);
-const filtersMax = 5;
-
-/** Draws so many requests, without what is not built. */
-export function* randomRequests(
-  market: Market,
-  { seed, count, without }: { seed: number; count: number; without: readonly string[] },
-): Generator<Query> {
-  const chance = new Chance(seed);
-  for (let drawn = 0; drawn < count; drawn += 1) yield randomRequest(chance, market, without);
+export interface Request {
+  readonly operation: Operation;
+  readonly query: Query;
 }
 
-function randomRequest(chance: Chance, market: Market, without: readonly string[]): Query {
-  const available = filters.filter((name) => !without.includes(name));
-  const controls = (Object.entries(likelihood) as [Parameter, number][]).filter(([, chances]) =>
-    chance.happens(chances),
-  );
-  const names = [
-    ...Array.from({ length: chance.integer(0, filtersMax) }, () => chance.pick(available)),
-    ...controls.map(([name]) => name),
-  ];
+export interface Drawing {
+  readonly seed: number;
+  readonly count: number;
+}
+
+type Likelihood = Readonly<Record<string, number>>;
+
+/** Which inventory is searched; today's if nothing is drawn. */
+const modes: Likelihood = { snapshot_date: 0.3, sold_within_days: 0.15, inventory_status: 0.25 };
+/** How a page is asked for. */
+const controls: Likelihood = { sort: 0.7, limit: 0.6, offset: 0.4, fields: 0.35, include: 0.25 };
+const byPageControls: Likelihood = { ...controls, limit: 0, offset: 0, per_page: 0.6, page: 0.5 };
+const byPageShare = 0.08;
+
+const filters = Object.keys(draws).filter((name) => modes[name] === undefined && byPageControls[name] === undefined);
+const filtersMost = 5;
+
+/** Draws so many requests for pages of listings. */
+export function* randomRequests(market: Market, { seed, count }: Drawing): Generator<Request> {
+  const chance = new Chance(seed);
+  for (let drawn = 0; drawn < count; drawn += 1) {
+    const isByPage = chance.happens(byPageShare);
+    const names = [...filterNames(chance), ...likely(chance, isByPage ? byPageControls : controls)];
+    const operation = isByPage ? "searchListingsByPage" : "searchListings";
+    yield { operation, query: randomQuery(chance, market, names) };
+  }
+}
+
+/** Draws so many requests for facets. */
+export function* randomFacets(market: Market, { seed, count }: Drawing): Generator<Request> {
+  const chance = new Chance(seed);
+  for (let drawn = 0; drawn < count; drawn += 1) {
+    const filtered = randomQuery(chance, market, filterNames(chance));
+    yield { operation: "getFacets", query: new Map([...filtered, ...facetParameters(chance)]) };
+  }
+}
+
+/** Draws so many queries that have filters and a mode, and no say in how they are answered. */
+export function* randomFilters(market: Market, { seed, count }: Drawing): Generator<Query> {
+  const chance = new Chance(seed);
+  for (let drawn = 0; drawn < count; drawn += 1) {
+    yield randomQuery(chance, market, filterNames(chance));
+  }
+}
+
+function filterNames(chance: Chance): readonly string[] {
+  const most = chance.integer(0, filtersMost);
+  return [...likely(chance, modes), ...Array.from({ length: most }, () => chance.pick(filters))];
+}
+
+function likely(chance: Chance, likelihood: Likelihood): readonly string[] {
+  return Object.keys(likelihood).filter((name) => chance.happens(likelihood[name] ?? 0));
+}
+
+function randomQuery(chance: Chance, market: Market, names: readonly string[]): Query {
   let query: Query = new Map();
   for (const name of names) {
-    const drawn = Object.entries(draws[name](chance, market, query));
+    const drawn = Object.entries(draws[name]?.(chance, market, query) ?? {});
     const more = new Map([...query, ...drawn]);
-    if (isBuilt(drawn, without) && isValid(more)) query = more;
+    if (isValid(more)) query = more;
   }
   return query;
 }
 
-function isBuilt(drawn: readonly (readonly [string, string])[], without: readonly string[]): boolean {
-  return drawn.every(
-    ([name, raw]) =>
-      !without.includes(name) && itemsOf(raw.toLowerCase()).every((item) => !without.includes(`${name}=${item}`)),
-  );
+/** Which facets, and how: all of them, some, or one that is measured, perhaps beside numeric ones. */
+function facetParameters(chance: Chance): readonly (readonly [string, string])[] {
+  const every = [...categoricalFacets, ...numericFacets];
+  const isMeasured = chance.happens(0.5);
+  const names = isMeasured
+    ? [chance.pick(categoricalFacets), ...(chance.happens(0.3) ? chance.some(numericFacets, 2) : [])]
+    : chance.happens(0.1)
+      ? every
+      : chance.some(every, 5);
+  const metric = `${chance.pick(measures)}.${chance.pick(Object.keys(aggregates))}`;
+  const sort = chance.pick(isMeasured ? ["metric", "-metric", "count", "-count"] : ["count", "-count"]);
+  const cased = names.map((name) => inAnyCase(chance, name));
+  const limit = String(chance.pick([1, 2, 5, 50, 100, chance.integer(1, 100)]));
+  const parameters: readonly (readonly [name: string, value: string, likely: number])[] = [
+    ["facets", encodedList(chance, cased), 1],
+    ["metric", inAnyCase(chance, metric), Number(isMeasured)],
+    ["sort", inAnyCase(chance, sort), 0.6],
+    ["facet_value_limit", limit, 0.5],
+  ];
+  return parameters.flatMap(([name, value, likelihood]) => (chance.happens(likelihood) ? [[name, value]] : []));
 }
 
 /** Whether the parameters of a query can stand together. */

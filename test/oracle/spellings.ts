@@ -7,7 +7,7 @@ const absent = ["Zanzibar", "%", "_", "'", '"', "\\", "a%b", "null", "*", "?", "
 /** A text in one of the spellings that mean the same, or at times another one. */
 export function spelled(chance: Chance, text: string): string {
   if (chance.happens(0.04)) return chance.pick(absent);
-  if (chance.happens(0.04)) return `${text}x`;
+  if (chance.happens(0.04) && text.length < 100) return `${text}x`;
   if (chance.happens(0.04) && text.trim().length > 1) return text.slice(0, -1).trim();
   return inAnyCase(chance, text);
 }

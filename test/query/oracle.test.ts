@@ -3,25 +3,95 @@ import { existsSync } from "node:fs";
 import { test } from "node:test";
 import { projectPath } from "../../src/base/project.ts";
 import { readMapping } from "../../src/ingest/mapping.ts";
-import { agree } from "../oracle/agree.ts";
+import { agree, eachOf } from "../oracle/agree.ts";
+import { searchBuckets } from "../oracle/buckets.ts";
+import { Chance } from "../oracle/chance.ts";
+import { categoricalFacets } from "../oracle/facets.ts";
+import { variedLake } from "../oracle/lakes.ts";
 import { readMarket } from "../oracle/market.ts";
-import { notBuilt, randomRequests } from "../oracle/requests.ts";
+import { pageThrough, sorts } from "../oracle/pages.ts";
+import { type Query, wordsOf } from "../oracle/query.ts";
+import { type Request, randomFacets, randomFilters, randomRequests } from "../oracle/requests.ts";
 import { lakeOf } from "../support/lakes.ts";
+import { wholeFile } from "../support/scope.ts";
 import { serviceOf } from "../support/service.ts";
 
 const seed = 20261119;
 
-test("random requests find what a plain search of every listing finds, today and on past days", async (scope) => {
-  const { lake } = await lakeOf(scope);
-  const market = await readMarket(lake);
-  assert.deepEqual([...market.snapshots.keys()], ["2026-11-18", "2026-11-19"]);
-  const requests = [...randomRequests(market, { seed, count: 300, without: notBuilt })];
-  for (const day of [undefined, ...market.snapshots.keys()]) {
-    const asked = requests.filter((query) => query.get("snapshot_date") === day).length;
-    assert.ok(asked > 30, `${asked} requests for ${day ?? "today"}`);
+const { lake } = await variedLake(wholeFile, { seed, days: 11, cars: 600 });
+const market = await readMarket(lake);
+const client = await serviceOf(wholeFile, lake);
+
+const isOf =
+  (mode: string, value?: string) =>
+  ({ query }: Request): boolean =>
+    query.has(mode) && (value === undefined || query.get(mode)?.toLowerCase() === value);
+
+test("the market has all that a search can differ by", () => {
+  const { active, sold, snapshots, everywhere } = market;
+  assert.ok(active.length > 200 && sold.length > 80 && snapshots.size === 11);
+  assert.ok(new Set(sold.map(({ sold_date }) => sold_date?.slice(0, 7))).size > 1, "sold in several months");
+  for (const [field, value] of Object.entries(active[0] ?? {})) {
+    const values = everywhere.map((listing) => listing[field as "make"]);
+    assert.ok(new Set(values.map((one) => JSON.stringify(one))).size > 1, `${field}: always ${value}`);
   }
-  const { found } = await agree(await serviceOf(scope, lake), market, requests);
-  assert.ok(found > 100, `only ${found} requests found anything`);
+  const west = everywhere.filter(({ longitude }) => (longitude ?? 0) > 100);
+  const unplaced = everywhere.filter(({ latitude, longitude }) => latitude === null && longitude === null);
+  assert.ok(west.length > 10 && unplaced.length > 10);
+});
+
+test("random requests find what a plain search of every listing finds: today, on past days, and sold", async () => {
+  const requests = [...randomRequests(market, { seed, count: 400 })];
+  for (const day of market.snapshots.keys())
+    assert.ok(requests.some(isOf("snapshot_date", day)), `no request for ${day}`);
+  assert.ok(requests.filter(isOf("inventory_status", "sold")).length > 30);
+  assert.ok(requests.filter(isOf("sold_within_days")).length > 30);
+  const { found } = await agree(client, market, requests);
+  assert.ok(found > 200, `only ${found} requests found anything`);
+});
+
+test("random requests for facets count what a plain count of every listing counts", async () => {
+  const requests = [...randomFacets(market, { seed, count: 300 })];
+  const facets = new Set(requests.flatMap(({ query }) => wordsOf(query.get("facets"))));
+  const metrics = new Set(requests.map(({ query }) => query.get("metric")?.toLowerCase()));
+  assert.ok(facets.size === 30 && metrics.size > 25, `${facets.size} facets, ${metrics.size} metrics`);
+  const { found, compared } = await agree(client, market, requests);
+  assert.ok(found > 150 && compared > 2000, `${found} requests found anything, ${compared} buckets`);
+});
+
+test("a search for a bucket's value finds as many listings as the bucket counts, under random filters", async () => {
+  const queries = [new Map(), ...randomFilters(market, { seed, count: 6 })];
+  const { buckets, facets } = await searchBuckets(client, new Chance(seed), queries, 4);
+  assert.ok(buckets > 400, `only ${buckets} buckets`);
+  assert.equal(facets, categoricalFacets.length);
+});
+
+const modes: Readonly<Record<string, Query>> = {
+  today: new Map(),
+  "on a past day": new Map([["snapshot_date", [...market.snapshots.keys()][4] ?? ""]]),
+  sold: new Map([["inventory_status", "sold"]]),
+};
+
+for (const [mode, query] of Object.entries(modes)) {
+  test(`paging through any sort ${mode}, 1, 7 or 100 at a time, gives each listing once, in its order`, async () => {
+    const origin: Query = new Map([["postal_code", "96813"]]);
+    await eachOf(sorts, async (sort) => {
+      const sorted = new Map([...query, ["fields", "id"], ["sort", sort], ...(sort === "distance" ? origin : [])]);
+      const some = new Map([...sorted, ["year", "2020,2021"]]);
+      const few = new Map([...some, ["drivetrain", "fwd"]]);
+      assert.ok((await pageThrough(client, market, sorted, 100)) > 100);
+      assert.ok((await pageThrough(client, market, some, 7)) > 14);
+      assert.ok((await pageThrough(client, market, few, 1)) > 2);
+    });
+  });
+}
+
+test("random requests find what a plain search finds in the sample", async (scope) => {
+  const sample = await lakeOf(scope);
+  const sampled = await readMarket(sample.lake);
+  const requests = randomRequests(sampled, { seed, count: 150 });
+  const { found } = await agree(await serviceOf(scope, sample.lake), sampled, requests);
+  assert.ok(found > 50, `only ${found} requests found anything`);
 });
 
 const realPath = projectPath("../shared/data/real/usa_cars.csv");
@@ -29,9 +99,9 @@ const skip = existsSync(realPath) ? false : `there is no ${realPath}`;
 
 test("random requests find what a plain search finds in real auctions", { skip }, async (scope) => {
   const mapping = await readMapping(projectPath("data/mappings/usa_cars.json"));
-  const { lake } = await lakeOf(scope, realPath, { mapping });
-  const market = await readMarket(lake);
-  const requests = randomRequests(market, { seed, count: 150, without: notBuilt });
-  const { found } = await agree(await serviceOf(scope, lake), market, requests);
-  assert.ok(found > 50, `only ${found} requests found anything`);
+  const real = await lakeOf(scope, realPath, { mapping });
+  const auctions = await readMarket(real.lake);
+  const requests = randomRequests(auctions, { seed, count: 150 });
+  const { found } = await agree(await serviceOf(scope, real.lake), auctions, requests);
+  assert.ok(found > 35, `only ${found} requests found anything`);
 });

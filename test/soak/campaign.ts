@@ -1,5 +1,5 @@
 /** What a soak campaign is, and the scope that its lakes and services live in. */
-import type { Scope } from "../support/lakes.ts";
+import type { Scope } from "../support/scope.ts";
 
 export interface Extent {
   readonly seed: number;

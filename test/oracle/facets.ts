@@ -1,0 +1,119 @@
+/** Facets, slow and plain: the matching listings are gone through once for every bucket. */
+import { discountOf, matching } from "./listings.ts";
+import { compare, type FlatListing, listFields, type Market } from "./market.ts";
+import { numberOf, type Query, wordsOf } from "./query.ts";
+import { aggregates, ascending, rangesOf, statsOf } from "./statistics.ts";
+
+export const categoricalFacets = [
+  ...["make", "model", "inventory_type", "year", "trim", "version", "base_exterior_color", "exterior_color"],
+  ...["base_interior_color", "interior_color", "seating_capacity", "doors", "engine", "state", "drivetrain"],
+  ...["assembly_location", "assembly_country", "transmission", "fuel_type", "body_type", "cylinders", "dealer_type"],
+  ...["availability_status", "options_packages", "features", "keywords"],
+];
+export const numericFacets = ["price", "msrp", "miles", "days_on_market"];
+export const measures = ["price", "miles", "msrp", "days_on_market", "discount_from_msrp"];
+
+const leastSample = 10;
+
+type Value = string | number;
+
+export interface Bucket {
+  readonly value: Value;
+  readonly count: number;
+  readonly metric?: { readonly name: string; readonly value: number | null; readonly null_reason?: string };
+}
+
+/** Answers a valid query for facets. */
+export function facetsOf(market: Market, query: Query) {
+  const listings = matching(market, query);
+  const asked = [...new Set(wordsOf(query.get("facets")))];
+  const [metric = null] = wordsOf(query.get("metric"));
+  const [sort = "-count"] = wordsOf(query.get("sort"));
+  const limit = numberOf(query, "facet_value_limit") ?? 20;
+  const categories = asked.filter((name) => categoricalFacets.includes(name));
+  const numbers = asked.filter((name) => numericFacets.includes(name));
+  const known = (name: string): readonly number[] => ascending(listings.flatMap((listing) => measured(listing, name)));
+  return {
+    data: {
+      total: listings.length,
+      facets: keyed(categories, (name) => bucketsOf(listings, name, metric).toSorted(orders[sort]).slice(0, limit)),
+      range_facets: keyed(numbers, (name) => rangesOf(known(name))),
+      stats: keyed(numbers, (name) => statsOf(known(name), listings.length)),
+    },
+    meta: {
+      facets: asked,
+      metric,
+      sort,
+      minimum_metric_count: metric === null ? null : leastSample,
+      as_of: market.asOf,
+      version: market.version,
+    },
+  };
+}
+
+function keyed<Answer>(names: readonly string[], answer: (name: string) => Answer): Readonly<Record<string, Answer>> {
+  return Object.fromEntries(names.map((name) => [name, answer(name)]));
+}
+
+/**
+ * A bucket for each value that some listing has; a listing with several values is in the bucket of each. Spellings in another case
+ * are one value, which goes by the first of them.
+ */
+function bucketsOf(listings: readonly FlatListing[], facet: string, metric: string | null): readonly Bucket[] {
+  const groups = new Map<Value, { spellings: Set<Value>; having: Set<FlatListing> }>();
+  for (const listing of listings) {
+    for (const value of valuesOf(listing, facet)) {
+      const key = typeof value === "string" ? value.toLowerCase() : value;
+      const group = groups.get(key) ?? { spellings: new Set(), having: new Set() };
+      groups.set(key, group);
+      group.spellings.add(value);
+      group.having.add(listing);
+    }
+  }
+  return [...groups.values()].map(({ spellings, having }) => ({
+    value: [...spellings].sort(compare)[0] ?? "",
+    count: having.size,
+    ...(metric === null ? {} : { metric: metricOf([...having], metric) }),
+  }));
+}
+
+function valuesOf(listing: FlatListing, facet: string): readonly Value[] {
+  const list = listFields.find((field) => field === facet);
+  if (list !== undefined) return listing[list];
+  const value = listing[facet as "make" | "year"];
+  return value === null ? [] : [value];
+}
+
+function metricOf(listings: readonly FlatListing[], name: string): NonNullable<Bucket["metric"]> {
+  const [measure = "", aggregate = ""] = name.split(".");
+  const values = listings.flatMap((listing) => measured(listing, measure));
+  if (values.length < leastSample) return { name, value: null, null_reason: "insufficient_sample" };
+  return { name, value: aggregates[aggregate]?.(ascending(values)) ?? Number.NaN };
+}
+
+/** A listing's value of a measure; none where it is unknown. */
+function measured(listing: FlatListing, measure: string): readonly number[] {
+  const value = measure === "discount_from_msrp" ? discountOf(listing) : listing[measure as "price"];
+  return value === null ? [] : [value];
+}
+
+type Order = (one: Bucket, other: Bucket) => number;
+
+const byCount = (one: Bucket, other: Bucket): number => one.count - other.count;
+const byValue = (one: Bucket, other: Bucket): number => compare(one.value, other.value);
+
+/** By metric, upwards or downwards; buckets without one are last either way. */
+const byMetric =
+  (direction: 1 | -1): Order =>
+  (one, other) => {
+    const [left, right] = [one.metric?.value ?? null, other.metric?.value ?? null];
+    return left === null || right === null || direction === 1 ? compare(left, right) : compare(right, left);
+  };
+
+/** Ties go by value, always upwards. */
+const orders: Readonly<Record<string, Order>> = {
+  count: (one, other) => byCount(one, other) || byValue(one, other),
+  "-count": (one, other) => byCount(other, one) || byValue(one, other),
+  metric: (one, other) => byMetric(1)(one, other) || byValue(one, other),
+  "-metric": (one, other) => byMetric(-1)(one, other) || byValue(one, other),
+};
