@@ -4,18 +4,75 @@
  */
 import type { OperationId, RequestOf } from "../contract/types.ts";
 import type { Market } from "../lake/market.ts";
-import { planSearch, readTop, rowsOf, topOf } from "../query/search.ts";
-import { pagination } from "./present.ts";
+import { findDealer, pageOf, readTotal, totalOf } from "../query/dealers.ts";
+import { countOf, facetsOf, planFacets, readCount, readFacets } from "../query/facets.ts";
+import { findListing, findVin } from "../query/listing.ts";
+import { byOffset } from "../query/pages.ts";
+import { planSearch, readTop, rowsOf, type SearchQuery, topOf } from "../query/search.ts";
+import { listingDetail, pagination, vinRecord } from "./present.ts";
 
 export type Endpoint<Id extends OperationId> = (request: RequestOf<Id>, market: Market) => Promise<object>;
 
-/** Operation `searchListings` (section 4.1 of the specification). */
-const searchListings: Endpoint<"searchListings"> = async ({ query }, market) => {
+/** A page of listings, as schema `ListingCollection`. */
+async function search(query: SearchQuery, market: Market): Promise<object> {
   const plan = planSearch(query, market);
   const top = readTop(await market.rows(topOf(plan)));
   const data = top.page.length === 0 ? [] : await market.rows(rowsOf(plan, top.page));
   return { data, pagination: pagination(plan, top.total), meta: market.meta };
+}
+
+/** Operation `searchListings` (section 4.1 of the specification). */
+const searchListings: Endpoint<"searchListings"> = ({ query }, market) => search(query, market);
+
+/** Operation `searchListingsByPage` (section 4.2 of the specification). */
+const searchListingsByPage: Endpoint<"searchListingsByPage"> = ({ query }, market) => search(byOffset(query), market);
+
+/** Operation `getListing` (section 4.3 of the specification). */
+const getListing: Endpoint<"getListing"> = async ({ path, query }, market) => {
+  const found = await findListing(path.listing_id, query.include, market);
+  const { supersededBy } = found;
+  return { data: listingDetail(found), meta: supersededBy === undefined ? {} : { superseded_by: supersededBy } };
+};
+
+/** Operation `getVin` (section 4.4 of the specification). */
+const getVin: Endpoint<"getVin"> = async ({ path, query }, market) => {
+  return { data: vinRecord(await findVin(path.vin, query.include, market)), meta: {} };
+};
+
+/** Operation `searchDealers` (section 4.6 of the specification). */
+const searchDealers: Endpoint<"searchDealers"> = async ({ query }, market) => {
+  const total = readTotal(await market.rows(totalOf(query)));
+  const data = await market.rows(pageOf(query));
+  return { data, pagination: pagination(query, total), meta: market.meta };
+};
+
+/** Operation `getDealer` (section 4.7 of the specification). */
+const getDealer: Endpoint<"getDealer"> = async ({ path }, market) => {
+  return { data: await findDealer(path.dealer_id, market), meta: {} };
+};
+
+/** Operation `searchDealerListings` (section 4.8 of the specification). */
+const searchDealerListings: Endpoint<"searchDealerListings"> = async ({ path, query }, market) => {
+  const { dealer_id } = await findDealer(path.dealer_id, market);
+  return search({ ...query, dealer_id: [String(dealer_id)] }, market);
+};
+
+/** Operation `getFacets` (section 4.5 of the specification). */
+const getFacets: Endpoint<"getFacets"> = async ({ query }, market) => {
+  const plan = planFacets(query, market);
+  const total = readCount(await market.rows(countOf(plan)));
+  const { data, meta } = readFacets(plan, total, await market.rows(facetsOf(plan, total)));
+  return { data, meta: { ...meta, ...market.meta } };
 };
 
 /** What answers each operation; those that are missing here answer 501. */
-export const endpoints: { readonly [Id in OperationId]?: Endpoint<Id> } = { searchListings };
+export const endpoints: { readonly [Id in OperationId]?: Endpoint<Id> } = {
+  searchListings,
+  searchListingsByPage,
+  getListing,
+  getVin,
+  getFacets,
+  searchDealers,
+  getDealer,
+  searchDealerListings,
+};

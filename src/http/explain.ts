@@ -1,5 +1,5 @@
 /** Holds the only `catch` that makes a response: a refusal answers with its row of the table, anything else with 500. */
-import { errorBody, errors, Refusal, refuse } from "../contract/errors.ts";
+import { type ErrorCode, errorBody, errors, Refusal, refuse } from "../contract/errors.ts";
 import type { Step } from "./exchange.ts";
 
 export const explain: Step = async (exchange, next) => {
@@ -14,8 +14,17 @@ export const explain: Step = async (exchange, next) => {
     exchange.remove("ETag");
     exchange.set("Cache-Control", "no-store");
     if (exchange.status === 405) exchange.set("Allow", "GET");
+    const challenge = challenges[refusal.code];
+    if (challenge !== undefined) exchange.set("WWW-Authenticate", challenge);
     if (refusal.retryAfterSeconds !== undefined) exchange.set("Retry-After", String(refusal.retryAfterSeconds));
   }
+};
+
+/** How the refusals of a key say what is wanted (RFC 6750). */
+const challenges: Readonly<Partial<Record<ErrorCode, string>>> = {
+  missing_api_key: "Bearer",
+  invalid_api_key: 'Bearer error="invalid_token"',
+  missing_scope: 'Bearer error="insufficient_scope"',
 };
 
 function refusalOf(thrown: unknown, request: string): Refusal {

@@ -1,6 +1,6 @@
 /** Names each request, and writes one line for it when it has been answered. No secrets: keys in a query are left out. */
-import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
+import { timedId } from "../base/ids.ts";
 import { isSecretName, pairsIn } from "../contract/query-string.ts";
 import type { Step } from "./exchange.ts";
 
@@ -8,7 +8,7 @@ export const logRequests =
   (logger: Logger): Step =>
   async (exchange, next) => {
     const startedAtMs = performance.now();
-    const requestId = randomUUID();
+    const requestId = timedId(Date.now());
     exchange.state.requestId = requestId;
     exchange.state.log = logger.child({ requestId });
     exchange.set("X-Request-Id", requestId);
@@ -17,6 +17,9 @@ export const logRequests =
         method: exchange.method,
         path: exchange.path,
         query: withoutKeys(exchange.querystring),
+        ip: exchange.ip,
+        account: exchange.state.identity?.key.accountId,
+        key: exchange.state.identity?.key.keyId,
         status: exchange.status,
         code: exchange.state.code,
         bytes: exchange.response.length,

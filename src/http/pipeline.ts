@@ -3,20 +3,54 @@
  */
 import Router from "@koa/router";
 import compose from "koa-compose";
+import type { Accounts } from "../accounts/accounts.ts";
+import type { MeteredId } from "../accounts/prices.ts";
 import { decoderOf } from "../contract/decode.ts";
-import { document, operations } from "../contract/document.ts";
+import { document, operation, operations } from "../contract/document.ts";
 import { refuse } from "../contract/errors.ts";
 import type { OperationId, RequestOf } from "../contract/types.ts";
 import type { Published } from "../lake/published.ts";
+import { announceDeprecation } from "./announce-deprecation.ts";
+import { answerUsage } from "./answer-usage.ts";
+import { charge } from "./charge.ts";
+import { serveContent } from "./content.ts";
 import { type Endpoint, endpoints } from "./endpoints.ts";
 import type { Exchange, State, Step } from "./exchange.ts";
+import { holdPrice } from "./hold-price.ts";
+import { identify } from "./identify.ts";
+import { limitRate, tellLimits } from "./limit-rate.ts";
+import { permit } from "./permit.ts";
 import { refuseKeyInQuery } from "./refuse-key-in-query.ts";
-import { serveDocument } from "./serve-document.ts";
 
-/** The steps of an operation that is answered from the market. */
-function metered<Id extends OperationId>(id: Id, published: Published): Step {
+/** The steps of an operation that is answered from the market, and paid for. An answer may come from elsewhere, but not past them. */
+function metered<Id extends MeteredId>(id: Id, published: Published, accounts: Accounts): Step {
   const requests = new WeakMap<Exchange, RequestOf<Id>>();
-  return compose([refuseKeyInQuery, validate(id, requests), answer(id, requests, published)]);
+  return compose([
+    announceDeprecation(operation(id)),
+    refuseKeyInQuery,
+    identify(accounts),
+    tellLimits(accounts),
+    permit(id),
+    limitRate(accounts),
+    validate(id, requests),
+    holdPrice(accounts, id, requests),
+    answer(id, requests, published),
+    charge(accounts),
+  ]);
+}
+
+/** The steps of an operation that needs a key, and no money. */
+function unmetered(id: "getUsage", accounts: Accounts): Step {
+  const requests = new WeakMap<Exchange, RequestOf<"getUsage">>();
+  return compose([
+    refuseKeyInQuery,
+    identify(accounts),
+    tellLimits(accounts),
+    permit(id),
+    limitRate(accounts),
+    validate(id, requests),
+    answerUsage(accounts, requests),
+  ]);
 }
 
 /** The steps of an operation that is answered without the market, and needs no key. */
@@ -33,31 +67,38 @@ function validate<Id extends OperationId>(id: Id, requests: WeakMap<Exchange, Re
   };
 }
 
-/** Answers from the published version; an operation that is not built yet says so. */
+/** Answers from the published version; an operation that is not built yet says so. What is charged next can be sent as it is. */
 function answer<Id extends OperationId>(
   id: Id,
   requests: WeakMap<Exchange, RequestOf<Id>>,
   published: Published,
 ): Step {
   const endpoint: Endpoint<Id> | undefined = endpoints[id];
-  return async (exchange) => {
+  return async (exchange, next) => {
     const request = requests.get(exchange);
     if (endpoint === undefined || request === undefined)
       throw refuse("not_implemented", { what: `The operation ${id}` });
-    exchange.body = await published.use((market) => endpoint(request, market));
+    const body = JSON.stringify(await published.use((market) => endpoint(request, market)));
+    exchange.type = "application/json";
+    exchange.body = body;
     exchange.set("Cache-Control", "private, no-store");
+    await next();
   };
 }
 
+function stepsOf(id: OperationId, published: Published, accounts: Accounts): Step {
+  if (id === "getDocument") return free(id, serveContent(JSON.stringify(document), "application/json"));
+  return id === "getUsage" ? unmetered(id, accounts) : metered(id, published, accounts);
+}
+
 /** Routes each path of the document; literal paths go before those with a parameter. */
-export function routes(published: Published): ReturnType<Router<State>["routes"]> {
+export function routes(published: Published, accounts: Accounts): ReturnType<Router<State>["routes"]> {
   const router = new Router<State>({ sensitive: true, strict: true });
   const byPath = [...operations.values()].sort(
     (one, other) => one.path.split("{").length - other.path.split("{").length,
   );
   for (const { id, path } of byPath) {
-    const steps = id === "getDocument" ? free(id, serveDocument(document)) : metered(id, published);
-    router.get(path.replaceAll(/\{(\w+)\}/g, ":$1"), steps);
+    router.get(path.replaceAll(/\{(\w+)\}/g, ":$1"), stepsOf(id, published, accounts));
   }
   return router.routes();
 }

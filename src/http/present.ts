@@ -1,4 +1,5 @@
-/** Parts that answers have in common. */
+/** How answers look: their parts, and the shapes of details. */
+import type { FoundListing, FoundVin } from "../query/listing.ts";
 
 export interface Page {
   readonly limit: number;
@@ -9,4 +10,15 @@ export interface Page {
 export function pagination({ limit, offset }: Page, total: number): object {
   const next = offset + limit;
   return { limit, offset, total, next_offset: next < total ? next : null };
+}
+
+/** Schema `ListingDetail` (section 2.2 of the specification). */
+export function listingDetail({ vin, status, vinState, build, listing }: FoundListing): object {
+  const { id, price_history, ...rest } = listing;
+  return { id, vin, status, ...rest, vehicle: { vin, status: vinState, build }, price_history };
+}
+
+/** Schema `VinRecord` (section 2.4 of the specification). */
+export function vinRecord({ vin, state, build, listing: { vin: _, ...latest } }: FoundVin): object {
+  return { vin, status: state, build, latest_listing: latest };
 }

@@ -3,26 +3,50 @@
  *
  * It answers from the version that is published, whichever it is; it knows HTTP, and of cars only what the query floor tells.
  */
-import { createServer, type Server } from "node:http";
+import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import Koa from "koa";
 import type { Logger } from "pino";
+import { Accounts } from "../accounts/accounts.ts";
+import type { Clock } from "../accounts/clock.ts";
+import type { Synchronous } from "../accounts/sqlite.ts";
 import { bounds } from "../base/bounds.ts";
 import { Failure, messageOf } from "../base/failure.ts";
 import type { MarketOptions } from "../lake/market.ts";
 import { Published } from "../lake/published.ts";
+import { systemClock } from "./clock.ts";
+import { docs } from "./docs.ts";
 import type { State } from "./exchange.ts";
 import { explain } from "./explain.ts";
 import { health } from "./health.ts";
 import { logRequests } from "./log.ts";
 import { refuseOtherMethods, refuseUnknownPath, routes } from "./pipeline.ts";
+import { reviewDaily } from "./review-daily.ts";
+import { secure } from "./secure.ts";
 
 export interface ServeOptions extends MarketOptions {
   readonly lake: string;
+  /** The accounts file; made when there is none. */
+  readonly accounts: string;
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
   readonly logger: Logger;
+  /** The certificate and its key, in PEM; without them, plain HTTP. */
+  readonly tls?: Tls;
+  /** How many proxies stand before the service; who asks is told by the first of them. None unless set. */
+  readonly proxies?: number;
+  readonly clock?: Clock;
+  /** How the ledger waits for the disk: FULL, but where it is shown why. */
+  readonly synchronous?: Synchronous;
+  /** A request's headers must have arrived by then. */
+  readonly headersMs?: number;
+}
+
+export interface Tls {
+  readonly cert: string;
+  readonly key: string;
 }
 
 export interface Service {
@@ -33,46 +57,84 @@ export interface Service {
 }
 
 /** Starts the service; resolves when it listens and what is published is open. Fails when the port is taken. */
-export async function serve({ lake, host, port, logger, ...market }: ServeOptions): Promise<Service> {
+export async function serve(options: ServeOptions): Promise<Service> {
+  const { lake, host, port, logger, tls, proxies = 0 } = options;
+  const accounts = await openAccounts(options);
   const published = await Published.watch(lake, {
-    ...market,
+    ...options,
     pollMs: bounds.publishedPollMs,
     onOpen: (version) => logger.info({ version }, "version in service"),
+    onNoHotCopy: (message) => logger.warn({ message }, "no hot copy; the Parquet files answer"),
     onFailure: (version, message) =>
       logger.error({ version, message }, "version does not open; serving the one before"),
   });
   let isStopping = false;
-  const app = new Koa<State>();
+  const app = new Koa<State>({ proxy: proxies > 0, maxIpsCount: proxies });
   app.use(logRequests(logger));
+  app.use(secure);
   app.use(explain);
   app.use(health(published, () => isStopping));
   app.use(refuseOtherMethods);
-  app.use(routes(published));
+  app.use(docs());
+  app.use(routes(published, accounts));
   app.use(refuseUnknownPath);
   app.on("error", (error: unknown) => logger.warn({ message: messageOf(error) }, "connection"));
   const handle = app.callback();
-  const server = createServer(
-    { headersTimeout: bounds.headersMs, keepAliveTimeout: bounds.keepAliveMs },
-    (request, response) => {
-      if (isStopping) response.setHeader("Connection", "close");
-      response.once("close", () => isStopping && setImmediate(() => server.closeIdleConnections()));
-      void handle(request, response);
-    },
-  );
+  const server = serverOf(options, (request, response) => {
+    const hasBody = request.headers["content-length"] !== undefined || "transfer-encoding" in request.headers;
+    if (isStopping || hasBody) response.setHeader("Connection", "close");
+    response.once("close", () => isStopping && setImmediate(() => server.closeIdleConnections()));
+    void handle(request, response);
+  });
+  const stopReviewing = reviewDaily(accounts, logger);
+  const close = async (): Promise<void> => {
+    await stopReviewing();
+    await Promise.all([published.close(), accounts.close()]);
+  };
   try {
     await listen(server, host, port);
   } catch (thrown) {
-    await published.close();
+    await close();
     throw thrown;
   }
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${portOf(server)}`,
+    url: `${tls === undefined ? "http" : "https"}://${host.includes(":") ? `[${host}]` : host}:${portOf(server)}`,
     async stop() {
       isStopping = true;
       await drain(server);
-      await published.close();
+      await close();
     },
   };
+}
+
+function openAccounts({
+  accounts,
+  logger,
+  clock = systemClock,
+  synchronous = "FULL",
+}: ServeOptions): Promise<Accounts> {
+  const onChange = (isDown: boolean, why: string): void =>
+    isDown
+      ? logger.error({ message: why }, "the ledger cannot be used; nothing is answered that has a price")
+      : logger.info("the ledger can be used again");
+  return Accounts.open(accounts, { clock, synchronous, onChange });
+}
+
+function serverOf({ tls, headersMs = bounds.headersMs }: ServeOptions, listener: RequestListener): Server {
+  const options = {
+    headersTimeout: headersMs,
+    requestTimeout: bounds.requestMs,
+    connectionsCheckingInterval: Math.min(headersMs, 5_000),
+    keepAliveTimeout: bounds.keepAliveMs,
+    maxHeaderSize: bounds.headerBytes,
+  };
+  const server =
+    tls === undefined
+      ? createServer(options, listener)
+      : createTlsServer({ ...options, ...tls, minVersion: "TLSv1.2" }, listener);
+  server.maxHeadersCount = bounds.headers;
+  server.maxConnections = bounds.connections;
+  return server;
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

@@ -3,7 +3,8 @@ import { get } from "node:http";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { document } from "../../src/contract/document.ts";
-import { lakeOf, wholeFile } from "../support/lakes.ts";
+import { lakeOf } from "../support/lakes.ts";
+import { wholeFile } from "../support/scope.ts";
 import { serviceOf } from "../support/service.ts";
 
 const { lake } = await lakeOf(wholeFile);

@@ -6,7 +6,8 @@ import pino from "pino";
 import type { ErrorCode } from "../../src/contract/errors.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { logged } from "../support/command-line.ts";
-import { lakeOf, temporaryFolder, wholeFile } from "../support/lakes.ts";
+import { lakeOf, temporaryFolder } from "../support/lakes.ts";
+import { wholeFile } from "../support/scope.ts";
 import { type Answer, type Client, serviceOf } from "../support/service.ts";
 
 const { lake } = await lakeOf(wholeFile);
@@ -38,12 +39,13 @@ test("a defect is answered with 500 and the request's identifier, and logged wit
   const lines: string[] = [];
   const logger = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
   const client = await serviceOf(context, broken, { logger });
-  assert.equal((await client.get("/v1/listings?limit=1")).status, 200);
+  const past = "/v1/listings?snapshot_date=2026-11-18&limit=1";
+  assert.equal((await client.get(past)).status, 200);
   const manifest = await currentManifest(broken);
   assert.ok(manifest);
   for (const { path } of manifest.tables.snapshots) await rm(join(broken, path));
 
-  const failed = await client.get("/v1/listings?limit=1");
+  const failed = await client.get(past);
   const requestId = failed.headers.get("X-Request-Id");
   assert.deepEqual([failed.status, codeOf(failed)], [500, "internal_error"]);
   assert.equal(messageOf(failed), `Something went wrong here. Tell the operator the request id ${requestId}.`);

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Row } from "../../src/base/json.ts";
 import { vocabulary } from "../../src/contract/document.ts";
-import { ask, lakeOf, wholeFile } from "../support/lakes.ts";
+import { ask, lakeOf } from "../support/lakes.ts";
 import { pageOf, walk } from "../support/paging.ts";
+import { wholeFile } from "../support/scope.ts";
 import { serviceOf } from "../support/service.ts";
 
 const { lake } = await lakeOf(wholeFile);

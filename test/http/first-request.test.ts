@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { lakeOf, wholeFile } from "../support/lakes.ts";
+import { lakeOf } from "../support/lakes.ts";
+import { wholeFile } from "../support/scope.ts";
 import { serviceOf } from "../support/service.ts";
 
 test("the sample's listings are served, newest first, with the total", async () => {

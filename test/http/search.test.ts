@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { textIn } from "../../src/base/json.ts";
-import { ask, lakeOf, wholeFile } from "../support/lakes.ts";
+import { ask, lakeOf } from "../support/lakes.ts";
 import { type Listing, pageOf, walk } from "../support/paging.ts";
+import { wholeFile } from "../support/scope.ts";
 import { serviceOf } from "../support/service.ts";
 
 const { lake } = await lakeOf(wholeFile);

@@ -5,7 +5,8 @@ import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventually, logged, serving } from "../support/command-line.ts";
-import { lakeOf, wholeFile } from "../support/lakes.ts";
+import { lakeOf } from "../support/lakes.ts";
+import { wholeFile } from "../support/scope.ts";
 
 const { lake } = await lakeOf(wholeFile);
 
@@ -45,7 +46,7 @@ test("on SIGTERM what is in flight is answered, nothing new is taken, and the pr
   const agent = new Agent({ keepAlive: true, maxSockets: inFlight });
   await Promise.all(Array.from({ length: inFlight }, () => ask(agent, `${service.url}/healthz`)));
 
-  const asked = Array.from({ length: inFlight }, () => ask(agent, `${service.url}${slow}`));
+  const asked = Array.from({ length: inFlight }, () => ask(agent, `${service.url}${slow}`, service.customer.bearer));
   await sleep(60);
   const terminatedAtMs = performance.now();
   service.terminate();
@@ -98,20 +99,22 @@ test("the log has one line of JSON for each request, and no key in any form", as
         ] as const,
     ),
     [`/v1/openapi.json?key=${secret}`, 400, { path: "/v1/openapi.json", query: "key=[key]" }],
+    ["/v1/listings?limit=2", 401, { path: "/v1/listings", code: "missing_api_key" }],
     [`/v1/nowhere?key=${secret}`, 404, { path: "/v1/nowhere", query: "key=[key]" }],
     [`/v1/listings?key=${secret}%zz`, 400, { query: "key=[key]" }],
     [`/v1/listings?ke%zzy=${secret}`, 400, { query: "ke%zzy=[key]" }],
   ];
   for (const [path, status] of requests) {
-    const headers = { Authorization: `Bearer ${secret}`, Cookie: `key=${secret}`, "X-Api-Key": secret };
-    const answer = await ask(agent, `${service.url}${path}`, headers);
+    const headers = { ...service.customer.bearer, Cookie: `key=${secret}`, "X-Api-Key": secret };
+    const answer = await ask(agent, `${service.url}${path}`, status === 401 ? { Authorization: secret } : headers);
     assert.equal(answer.status, status, path);
-    assert.ok(!answer.body.includes(secret), path);
+    assert.ok(!answer.body.includes(secret) && !answer.body.includes(service.customer.key), path);
   }
   agent.destroy();
   service.terminate();
   const { err, out } = await service.ended;
   assert.ok(!`${err}${out}`.includes("secret"), err);
+  assert.ok(!`${err}${out}`.includes(service.customer.key.slice(-43)), err);
 
   const lines = logged(err).filter(({ msg }) => msg === "request");
   assert.equal(lines.length, requests.length);
@@ -127,12 +130,12 @@ test("the log has one line of JSON for each request, and no key in any form", as
 
 test("a client that leaves before its answer is logged as gone, and the service goes on", async () => {
   const service = await serving(wholeFile, serve);
-  const leaving = get(`${service.url}${slow}`);
+  const leaving = get(`${service.url}${slow}`, { headers: service.customer.bearer });
   leaving.on("error", () => undefined);
   await sleep(100);
   leaving.destroy();
   const agent = new Agent();
-  assert.equal((await ask(agent, `${service.url}/v1/listings?limit=1`)).status, 200);
+  assert.equal((await ask(agent, `${service.url}/v1/listings?limit=1`, service.customer.bearer)).status, 200);
   service.terminate();
   const { code, err } = await service.ended;
   assert.equal(code, 0);

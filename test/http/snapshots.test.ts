@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ask, lakeOf, wholeFile } from "../support/lakes.ts";
+import { ask, lakeOf } from "../support/lakes.ts";
 import { totalOf, walk } from "../support/paging.ts";
+import { wholeFile } from "../support/scope.ts";
 import { serviceOf } from "../support/service.ts";
 
 const { lake } = await lakeOf(wholeFile);

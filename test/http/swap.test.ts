@@ -7,7 +7,8 @@ import pino from "pino";
 import { replaceFile } from "../../src/base/files.ts";
 import { currentManifest, currentPath, type Manifest, manifestPath } from "../../src/lake/manifest.ts";
 import { eventually, logged } from "../support/command-line.ts";
-import { ingestPath, lakeOf, type Scope, samplePath, temporaryFolder, wholeFile } from "../support/lakes.ts";
+import { ingestPath, lakeOf, samplePath, temporaryFolder } from "../support/lakes.ts";
+import { type Scope, wholeFile } from "../support/scope.ts";
 import { type Client, serviceOf } from "../support/service.ts";
 import { publishedTotal, swapWhileServing } from "../support/swaps.ts";
 

@@ -1,0 +1,29 @@
+/** Rate limits (section 8.2 of the specification): counted per account, and told in every answer to one. */
+import type { Accounts } from "../accounts/accounts.ts";
+import { identityOf, type Step } from "./exchange.ts";
+
+export const limitRate =
+  (accounts: Accounts): Step =>
+  async (exchange, next) => {
+    accounts.countRequest(identityOf(exchange));
+    await next();
+  };
+
+/** Tells an identified account its limits and what is left of them, whatever else it is answered. */
+export const tellLimits =
+  (accounts: Accounts): Step =>
+  async (exchange, next) => {
+    try {
+      await next();
+    } finally {
+      const identity = identityOf(exchange);
+      const { limits, left } = accounts.limits(identity);
+      exchange.set({
+        "X-RateLimit-Tier": `tier_${identity.held.account.tier}`,
+        "X-RateLimit-Limit-10s": String(limits.per10s),
+        "X-RateLimit-Remaining-10s": String(left.per10s),
+        "X-RateLimit-Limit-60s": String(limits.per60s),
+        "X-RateLimit-Remaining-60s": String(left.per60s),
+      });
+    }
+  };
