@@ -1,0 +1,164 @@
+/** Carquet as it is measured: in this process, where an endpoint is called with a decoded request; and as a service in a process of its own. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { Agent, get } from "node:http";
+import { createInterface } from "node:readline";
+import { changeAccount, createAccount } from "../src/accounts/account.ts";
+import { createKey, scopes } from "../src/accounts/keys.ts";
+import { makeAccounts } from "../src/accounts/layout.ts";
+import { addCredit } from "../src/accounts/ledger.ts";
+import { Failure } from "../src/base/failure.ts";
+import { projectPath } from "../src/base/project.ts";
+import { decoderOf } from "../src/contract/decode.ts";
+import { operations } from "../src/contract/document.ts";
+import type { OperationId } from "../src/contract/types.ts";
+import { endpoints } from "../src/http/endpoints.ts";
+import { Market } from "../src/lake/market.ts";
+import { manifestOf } from "./flat.ts";
+
+/** Gives the body of the answer to a path. */
+export type Answer = (path: string) => Promise<unknown>;
+
+/** A market that is asked without HTTP: decoded, validated, answered. Its hot copy is ready. */
+export async function openInProcess(lake: string): Promise<{ readonly answer: Answer; close(): Promise<void> }> {
+  const market = await Market.open(lake, (await manifestOf(lake)).version);
+  await market.warm();
+  const routes = [...operations.values()]
+    .sort((one, other) => one.path.split("{").length - other.path.split("{").length)
+    .flatMap(({ id, path }) => {
+      const run = answering(id, market);
+      return run === undefined ? [] : [{ pattern: patternOf(path), run }];
+    });
+  return {
+    answer: async (path) => {
+      const [place = "", query = ""] = path.split("?");
+      for (const { pattern, run } of routes) {
+        const parts = pattern.exec(place);
+        if (parts !== null) return run(query, { ...parts.groups });
+      }
+      throw new Failure(`${path}: no endpoint answers it yet.`);
+    },
+    close: () => market.close(),
+  };
+}
+
+const patternOf = (path: string): RegExp => new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`);
+
+type Run = (query: string, path: Readonly<Record<string, string>>) => Promise<object>;
+
+function answering<Id extends OperationId>(id: Id, market: Market): Run | undefined {
+  const endpoint = endpoints[id];
+  if (endpoint === undefined) return undefined;
+  const decode = decoderOf(id);
+  return (query, path) => endpoint(decode(query, path), market);
+}
+
+/** Decodes and validates a path as the document says; refuses what it does not allow. */
+export function decoders(): (path: string) => void {
+  const known = [...operations.values()].map(({ id, path }) => ({ pattern: patternOf(path), decode: decoderOf(id) }));
+  return (path) => {
+    const [place = "", query = ""] = path.split("?");
+    for (const { pattern, decode } of known) {
+      const parts = pattern.exec(place);
+      if (parts !== null) return void decode(query, { ...parts.groups });
+    }
+  };
+}
+
+/** Whether something of the document is answered yet. */
+export const isAnswered = (path: string): boolean =>
+  [...operations.values()].some(
+    ({ id, path: known }) => patternOf(known).test(path.split("?")[0] ?? "") && endpoints[id] !== undefined,
+  );
+
+/** A service that answers over HTTP, in a process of its own. */
+export interface Running {
+  readonly url: string;
+  /** From its start to the line that says it listens. */
+  readonly startedInMs: number;
+  readonly answer: Answer;
+  /** The body as it was sent, and what it took; fails unless the status is 200. */
+  readonly fetch: (path: string) => Promise<string>;
+  readonly memory: () => Promise<{ readonly nowMib: number; readonly peakMib: number }>;
+  stop(): Promise<void>;
+}
+
+/** How `carquet serve` is told to work out every answer anew. */
+export const keepingNoAnswers: readonly string[] = [];
+
+/** Starts a script that prints `listening on URL`, with a key for whoever asks; resolves when it has. */
+export async function start(script: string, args: readonly string[], key?: string): Promise<Running> {
+  const startedAtMs = performance.now();
+  const child = spawn(process.execPath, ["--import", "tsx", projectPath(script), ...args], {
+    cwd: projectPath("."),
+    env: { ...process.env, UV_THREADPOOL_SIZE: "16", CARQUET_LOG_LEVEL: "silent" },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const kill = (): boolean => child.kill("SIGKILL");
+  process.once("exit", kill);
+  child.once("close", () => process.off("exit", kill));
+  const url = await listening(child);
+  const startedInMs = performance.now() - startedAtMs;
+  const agent = new Agent({ keepAlive: true, maxSockets: 256 });
+  const headers = key === undefined ? {} : { Authorization: `Bearer ${key}` };
+  const fetch = (path: string): Promise<string> =>
+    new Promise((answered, failed) => {
+      get(`${url}${path}`, { agent, headers }, (response) => {
+        const parts: Buffer[] = [];
+        response.on("data", (part: Buffer) => parts.push(part));
+        response.on("error", failed);
+        response.on("end", () => {
+          const body = Buffer.concat(parts).toString("utf8");
+          if (response.statusCode === 200) answered(body);
+          else failed(new Failure(`${path}: ${response.statusCode} ${body.slice(0, 500)}`));
+        });
+      }).on("error", failed);
+    });
+  return {
+    url,
+    startedInMs,
+    fetch,
+    answer: async (path) => JSON.parse(await fetch(path)),
+    memory: () => memoryOf(child.pid ?? 0),
+    async stop() {
+      agent.destroy();
+      if (child.exitCode !== null) return;
+      child.kill("SIGTERM");
+      await once(child, "close");
+    },
+  };
+}
+
+function listening(child: ChildProcess): Promise<string> {
+  return new Promise((started, failed) => {
+    child.once("close", (code) => failed(new Failure(`A service ended with ${code} before it listened.`)));
+    if (child.stdout === null) return;
+    createInterface(child.stdout).on("line", (line) => {
+      const [, url] = /^listening on (.+)$/.exec(line) ?? [];
+      if (url !== undefined) started(url);
+    });
+  });
+}
+
+/** Resident memory of a process and its children, now and at most, in MiB; Linux says, elsewhere nothing is known. */
+async function memoryOf(pid: number): Promise<{ readonly nowMib: number; readonly peakMib: number }> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+  const mib = (name: string): number =>
+    Math.round(Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1] ?? Number.NaN) / 1024);
+  return { nowMib: mib("VmRSS"), peakMib: mib("VmHWM") };
+}
+
+/** A key that no limit stops and no bill ends, of an account in a file of its own. */
+export function keyIn(accounts: string): string {
+  const database = makeAccounts(accounts, { busyMs: 5000 });
+  try {
+    const atMs = Date.now();
+    const accountId = createAccount(database, { email: "bench@carquet.invalid", tier: 4, atMs });
+    changeAccount(database, accountId, { override: { per10s: 100_000_000, per60s: 100_000_000 } });
+    addCredit(database, { accountId, kind: "paid", micros: 1e12, atMs, isConfirmed: true });
+    return createKey(database, { accountId, scopes, atMs }).key;
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * The bench suite: builds or reuses a market, lets Carquet and its peers answer the same questions in turn, and says who took how long.
+ * `npm run bench -- --help`.
+ */
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Failure, messageOf } from "../src/base/failure.ts";
+import { calibration, syncTiming } from "./calibration.ts";
+import { isAnswered, keepingNoAnswers, keyIn, openInProcess, type Running, start } from "./carquet.ts";
+import { type Case, casesOf } from "./cases.ts";
+import { changes } from "./compare.ts";
+import { runCases } from "./compete.ts";
+import { type Dataset, datasetOf, type Say } from "./dataset.ts";
+import { type Published, publishToServed, type Serving, startUp } from "./lifetimes.ts";
+import { describe } from "./machine.ts";
+import { openPeer } from "./peers/open.ts";
+import type { Peer } from "./peers/peer.ts";
+import { printed, printedChanges } from "./report.ts";
+import type { Results } from "./results.ts";
+import { type Settings, settingsOf, usage } from "./settings.ts";
+import { throughputOf } from "./throughput.ts";
+import { type Words, wordsOf } from "./words.ts";
+
+const say: Say = (line) => process.stderr.write(`${line}\n`);
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
+
+try {
+  await main(settingsOf(process.argv.slice(2)));
+} catch (thrown) {
+  const told = thrown instanceof Failure || !(thrown instanceof Error) ? messageOf(thrown) : thrown.stack;
+  process.stderr.write(`bench: ${told}\n`);
+  process.exitCode = 1;
+}
+
+async function main(settings: Settings): Promise<void> {
+  if (settings.asks === "help") return void process.stdout.write(`${usage}\n`);
+  const before = settings.compare === undefined ? undefined : await readResults(settings.compare);
+  const dataset = await datasetOf(settings.shape, settings.data, say);
+  const words = await wordsOf(dataset);
+  const isChosen = (name: string): boolean =>
+    settings.cases.length === 0 || settings.cases.some((start) => name.startsWith(start));
+  const cases = casesOf(words).filter(({ name, questions }) => isChosen(name) && isAnswered(questions[0]?.path ?? ""));
+  const names = [...cases.map(({ name }) => name), ...["life", "throughput"].filter(isChosen)];
+  if (settings.asks === "list") return void process.stdout.write(`${names.join("\n")}\n`);
+  const results = await whileOpen((open) => measured(settings, { dataset, words, cases, isChosen, open }));
+  process.stdout.write(`${printed(results)}\n`);
+  if (settings.json !== undefined) await writeFile(settings.json, `${JSON.stringify(results, null, 2)}\n`);
+  if (before === undefined) return;
+  const changed = changes(before, results, settings.threshold);
+  process.stdout.write(`\n${printedChanges(changed)}\n`);
+  if (changed.some(({ isSlower }) => isSlower)) process.exitCode = 1;
+}
+
+interface Work {
+  readonly dataset: Dataset;
+  readonly words: Words;
+  readonly cases: readonly Case[];
+  readonly isChosen: (name: string) => boolean;
+  readonly open: Open;
+}
+
+async function measured(settings: Settings, { dataset, words, cases, isChosen, open }: Work): Promise<Results> {
+  const { isQuick } = settings;
+  const scratch = await open(mkdtemp(join(settings.data, "run-")), (folder) => rm(folder, { recursive: true }));
+  const accounts = join(scratch, "accounts.db");
+  const key = keyIn(accounts);
+  const serve = (...more: readonly string[]): Promise<Running> => {
+    const args = ["serve", "--lake", dataset.lake, "--accounts", accounts, "--port", "0", ...more];
+    return open(start("src/main.ts", args, key), (running) => running.stop());
+  };
+  const market = await open(openInProcess(dataset.lake), (opened) => opened.close());
+  const service = await serve(...keepingNoAnswers);
+  const { nowMib } = await service.memory();
+  const serving = { dataset, accounts, key, scratch, times: isQuick ? 3 : 7 };
+  const lives = isChosen("life") ? await livesOf(serving) : { cases: [], peakMib: 0 };
+  const [competed, about] = await whileOpen(async (open) => {
+    const peers: Peer[] = [];
+    for (const name of settings.peers) peers.push(await open(openPeer(name, dataset, say), (peer) => peer.close()));
+    const steady = await open(calibration(), (opened) => opened.close());
+    const results = await runCases(cases, { market, service, peers, steady, isQuick, say });
+    return [results, await describe(dataset, peers)] as const;
+  });
+  const carquet = { uncached: service, cached: keepingNoAnswers.length === 0 ? service : await serve() };
+  const throughput = isChosen("throughput")
+    ? await throughputOf({ dataset, words, peers: settings.peers, carquet, isQuick, say })
+    : [];
+  const { peakMib } = await carquet.cached.memory();
+  return {
+    ...{ ...about, cases: [...competed, ...lives.cases], throughput },
+    ...{ memory: { rest_mib: nowMib, peak_mib: Math.max(peakMib, lives.peakMib) }, fdatasync: syncTiming(scratch) },
+  };
+}
+
+async function livesOf(serving: Serving): Promise<Published> {
+  const started = await startUp(serving);
+  const { cases, peakMib } = await publishToServed(serving);
+  return { cases: [started, ...cases], peakMib };
+}
+
+async function readResults(path: string): Promise<Results> {
+  try {
+    return JSON.parse(await readFile(path, "utf8"));
+  } catch (thrown) {
+    throw new Failure(`--compare ${path}: cannot be read: ${messageOf(thrown)}.`);
+  }
+}
+
+type Open = <T>(opening: Promise<T>, close: (opened: T) => Promise<void> | void) => Promise<T>;
+
+/** Does some work, and closes all that it opened, the last first, whether it ends well or not. */
+async function whileOpen<T>(work: (open: Open) => Promise<T>): Promise<T> {
+  const closings: (() => Promise<void> | void)[] = [];
+  try {
+    return await work(async (opening, close) => {
+      const opened = await opening;
+      closings.unshift(() => close(opened));
+      return opened;
+    });
+  } finally {
+    for (const close of closings) await close();
+  }
+}

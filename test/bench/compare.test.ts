@@ -1,0 +1,70 @@
+/** When a run of the bench suite says that Carquet has become slower. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { agree } from "../../bench/agree.ts";
+import { changes } from "../../bench/compare.ts";
+import { quantile, takeTurns } from "../../bench/measure.ts";
+import type { CaseResult } from "../../bench/results.ts";
+
+const timing = (ms: number) => ({ p50_ms: ms, p99_ms: ms });
+
+/** A case that took Carquet and its references so many milliseconds. */
+function took(
+  carquet: number,
+  clickhouse: number,
+  duckdb: number,
+  calibration: number,
+): { cases: readonly CaseResult[] } {
+  const ratio = { clickhouse: clickhouse / carquet, duckdb: duckdb / carquet };
+  const peers = { clickhouse: timing(clickhouse), duckdb: timing(duckdb) };
+  const one = { case: "a page", rows: 1, carquet: timing(carquet), peers, ratio, calibration: timing(calibration) };
+  return { cases: [one] };
+}
+
+const before = took(10, 30, 20, 5);
+
+for (const { what, now, isSlower } of [
+  { what: "the same again", now: took(10, 30, 20, 5), isSlower: false },
+  { what: "a machine of half the speed", now: took(20, 60, 40, 10), isSlower: false },
+  { what: "Carquet alone takes twice as long", now: took(20, 30, 20, 5), isSlower: true },
+  { what: "Carquet takes a little longer", now: took(11, 30, 20, 5), isSlower: false },
+  { what: "one peer has become faster", now: took(10, 10, 20, 5), isSlower: false },
+  { what: "one peer has become slower, and Carquet too", now: took(20, 60, 20, 5), isSlower: true },
+]) {
+  test(`${what}: ${isSlower ? "slower" : "not slower"}`, () => {
+    assert.deepEqual(
+      changes(before, now, 0.8).map((change) => change.isSlower),
+      [isSlower],
+    );
+  });
+}
+
+test("a run without peers is compared by the work that never changes", () => {
+  const alone = ({ cases }: { cases: readonly CaseResult[] }) => ({
+    cases: cases.map((one) => ({ ...one, peers: {}, ratio: {} })),
+  });
+  assert.equal(changes(alone(before), alone(took(20, 1, 1, 5)), 0.8)[0]?.isSlower, true);
+  assert.equal(changes(alone(before), alone(took(20, 1, 1, 10)), 0.8)[0]?.isSlower, false);
+});
+
+test("a case that only one of two runs has is not compared", () => {
+  assert.deepEqual(changes({ cases: [] }, before, 0.8), []);
+});
+
+test("a peer that answers otherwise ends the run with the first difference", () => {
+  const ours = { total: 2, ids: ["a", "b"] };
+  agree("/v1/listings", ours, "duckdb", { total: 2, ids: ["a", "b"] });
+  assert.throws(
+    () => agree("/v1/listings", ours, "duckdb", { total: 2, ids: ["a", "c"] }),
+    /\/v1\/listings: duckdb answers otherwise at ids\.1: "c" where Carquet has "b"/,
+  );
+});
+
+test("turns go round, and a percentile is one of the times", async () => {
+  const order: string[] = [];
+  const turn = (name: string) => ({ name, run: async (round: number) => order.push(`${name}${round}`) });
+  const times = await takeTurns([turn("a"), turn("b")], { rounds: 2, budgetMs: 1000 });
+  assert.deepEqual(order, ["a0", "b0", "a1", "b1"]);
+  assert.equal(times.get("a")?.length, 2);
+  assert.deepEqual([quantile([3, 1, 2], 0.5), quantile([3, 1, 2], 0.99), quantile([1, 2], 0.5)], [2, 3, 1]);
+});
