@@ -8,9 +8,14 @@ import type { Campaign } from "./soak/campaign.ts";
 
 /** Where each campaign is; its module is loaded when it is asked for. */
 const campaigns: Readonly<Record<string, () => Promise<{ readonly campaign: Campaign }>>> = {
+  charges: () => import("./soak/charges.ts"),
+  ledger: () => import("./soak/ledger.ts"),
   life: () => import("./soak/life.ts"),
   kills: () => import("./soak/kills.ts"),
+  power: () => import("./soak/power.ts"),
   search: () => import("./soak/search.ts"),
+  facets: () => import("./soak/facets.ts"),
+  hostile: () => import("./soak/hostile.ts"),
   swaps: () => import("./soak/swaps.ts"),
 };
 

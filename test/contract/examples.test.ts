@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { isObject } from "../../src/base/json.ts";
 import { decoderOf } from "../../src/contract/decode.ts";
 import { document, type Operation, operations, type Parameter, refer, resolve } from "../../src/contract/document.ts";
+import { errors } from "../../src/contract/errors.ts";
 import { ajv, explained } from "../../src/contract/schema.ts";
 import { encoded, exampleOf, requiredQuery } from "../support/examples.ts";
 
@@ -82,3 +83,13 @@ for (const described of operations.values()) {
     }
   });
 }
+
+test("the document's examples of errors say what the errors say", () => {
+  const plain = (text: string) => text.replaceAll(/[.*+?^$()|[\]\\]/g, "\\$&");
+  const bodies = shown.flatMap(({ value }) => (isObject(value) && isObject(value.error) ? [value.error] : []));
+  assert.ok(bodies.length >= Object.keys(errors).length);
+  for (const { code, message } of bodies) {
+    const template = errors[code as keyof typeof errors][3];
+    assert.match(String(message), new RegExp(`^${plain(template).replaceAll(/\{\w+\}/g, ".*")}$`));
+  }
+});

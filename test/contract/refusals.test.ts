@@ -134,7 +134,12 @@ const search: readonly Case[] = [
     "a list of 3",
     "four numbers, west,south,east,north: longitudes -180 to 180, latitudes -90 to 90.",
   ),
-  invalid(`trim=${"x".repeat(201)}`, "trim", `"${"x".repeat(98)}…"`, "a text of 1 to 200 characters."),
+  invalid(
+    `trim=${"x".repeat(201)}`,
+    "trim",
+    `"${"x".repeat(98)}…"`,
+    "a text of 1 to 200 characters. It has 201 characters.",
+  ),
   // Encoding
   invalid("make=%zz", "make", `"%zz"`, "percent-encoded UTF-8."),
   invalid("make=100%", "make", `"100%"`, "percent-encoded UTF-8."),
@@ -211,10 +216,20 @@ for (const [id, query, code, message] of others) {
   });
 }
 
-for (const vin of ["4T1DAACK3TU51234O", "4T1DAACK3TU51234", "4T1DAACK3TU5123456", "4T1DAACK3TU51234-", "%zz"]) {
-  test(`a look-up refuses the VIN ${vin}`, () => {
+const noVins: readonly (readonly [vin: string, reason: RegExp])[] = [
+  ["4T1DAACK3TU51234O", /It contains O\.$/],
+  ["4Q1DAACK3TU5I234O", /It contains Q and I and O\.$/],
+  ["4T1DAACK3TU51234-", /It contains -\.$/],
+  ["4T1DAACK3TU51234", /It has 16 characters\.$/],
+  ["4T1DAACK3TU5123456", /It has 18 characters\.$/],
+  ["%zz", /It has 3 characters\.$/],
+];
+
+for (const [vin, reason] of noVins) {
+  test(`a look-up refuses the VIN ${vin}, and says why`, () => {
     const refused = refusal("getVin", "", { vin });
     assert.equal(refused.code, "invalid_parameter_value");
-    assert.match(refused.message, /^Parameter vin: .* allowed is 17 letters and digits without I, O and Q\.$/);
+    assert.match(refused.message, /^Parameter vin: .* allowed is 17 letters and digits without I, O and Q\. /);
+    assert.match(refused.message, reason);
   });
 }

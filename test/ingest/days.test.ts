@@ -4,7 +4,8 @@ import { integerIn, type Row } from "../../src/base/json.ts";
 import { currentManifest, readManifest } from "../../src/lake/manifest.ts";
 import { contentsOf } from "../support/contents.ts";
 import { dealerIdOf, deliver, type FeedRow, type Feeds, vinOf } from "../support/feeds.ts";
-import { ask, ingestPath, lakeOf, temporaryFolder, wholeFile } from "../support/lakes.ts";
+import { ask, ingestPath, lakeOf, temporaryFolder } from "../support/lakes.ts";
+import { wholeFile } from "../support/scope.ts";
 
 const [north, south, east] = [dealerIdOf(1), dealerIdOf(2), dealerIdOf(3)];
 const days = ["2026-03-01", "2026-03-02", "2026-03-03"] as const;

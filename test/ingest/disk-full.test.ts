@@ -6,7 +6,8 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 import { currentVersion } from "../../src/lake/manifest.ts";
 import { faultsOf, marketOf, strayFilesIn } from "../support/contents.ts";
-import { ingestPath, lakeOf, type Scope, samplePath, temporaryFolder } from "../support/lakes.ts";
+import { ingestPath, lakeOf, samplePath, temporaryFolder } from "../support/lakes.ts";
+import type { Scope } from "../support/scope.ts";
 
 const run = promisify(execFile);
 

@@ -8,7 +8,8 @@ import { join as joined, literal, name, type Sql, sql, type } from "../../src/ba
 import { type FeedTable, type Field, feed, feedTables } from "../../src/ingest/feed.ts";
 import { Database, type Session } from "../../src/lake/duckdb.ts";
 import { lineItemsType } from "../../src/lake/layout.ts";
-import { ask, lakeOf, samplePath, temporaryFolder, wholeFile } from "../support/lakes.ts";
+import { ask, lakeOf, samplePath, temporaryFolder } from "../support/lakes.ts";
+import { wholeFile } from "../support/scope.ts";
 
 const day = "2026-11-18";
 const delivered = feedTables.filter((table) => table !== "deliveries");

@@ -6,7 +6,8 @@ import { parse } from "csv-parse/sync";
 import { projectPath } from "../../src/base/project.ts";
 import type { Account } from "../../src/ingest/account.ts";
 import { readMapping } from "../../src/ingest/mapping.ts";
-import { ask, lakeOf, wholeFile } from "../support/lakes.ts";
+import { ask, lakeOf } from "../support/lakes.ts";
+import { wholeFile } from "../support/scope.ts";
 
 type Auctioned = Readonly<
   Record<

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { Chance } from "../oracle/chance.ts";
 import { deliver } from "../support/feeds.ts";
-import { ingestPath, type Scope, temporaryFolder } from "../support/lakes.ts";
+import { ingestPath, temporaryFolder } from "../support/lakes.ts";
+import type { Scope } from "../support/scope.ts";
 import { differencesAfterReplay, differencesBetween } from "./again.ts";
 import { differencesFrom } from "./agree.ts";
 import { type Extent, randomFeeds } from "./feeds.ts";
@@ -50,7 +51,8 @@ export async function liveAgain(scope: Scope, extent: Extent): Promise<Lived> {
   return lived;
 }
 
-async function delivered(
+/** Feeds of a random market in a folder, and what the oracle tells of each day. */
+export async function delivered(
   scope: Scope,
   extent: Extent,
 ): Promise<{ readonly folder: string; readonly told: readonly Told[] }> {

@@ -1,12 +1,16 @@
 /** The command line as somebody at a terminal, or a supervisor, has it: child processes, their output and their end. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isObject } from "../../src/base/json.ts";
 import { projectPath } from "../../src/base/project.ts";
-import type { Scope } from "./lakes.ts";
+import { accountsFile, type Customer, customerIn } from "./accounts.ts";
+import { atEndOf, type Scope } from "./scope.ts";
 
 /** How a command ended, and what it wrote. */
 export interface Ended {
@@ -44,28 +48,37 @@ export async function carquet(
 export interface Serving {
   /** Where it says that it listens. */
   readonly url: string;
+  /** Who may ask it: a customer whom no limit stops. */
+  readonly customer: Customer;
   /** What standard output had by then, line by line. */
   readonly announced: readonly string[];
   /** Sends SIGTERM. */
   terminate(): void;
+  /** Sends SIGKILL. */
+  kill(): void;
   /** What it wrote in all, when it has ended. */
   readonly ended: Promise<Ended>;
 }
 
-/** Runs a command that serves, until it listens; it is killed when the scope ends, if it still runs. */
+/**
+ * Runs a command that serves, with an accounts file of its own unless the environment names one, until it listens; it is killed
+ * when the scope ends, if it still runs.
+ */
 export async function serving(
   scope: Scope,
   args: readonly string[],
   { env = {} }: Surroundings = {},
 ): Promise<Serving> {
-  const child = started(args, env);
+  const accounts = env.CARQUET_ACCOUNTS ?? (await accountsFile(scope));
+  const customer = customerIn(accounts);
+  const child = started(args, { ...env, CARQUET_ACCOUNTS: accounts });
   child.stdin?.end();
   const ended = Promise.all([textOf(child.stdout), textOf(child.stderr), endOf(child)]).then(([out, err, code]) => ({
     code,
     out,
     err,
   }));
-  scope.after(async () => {
+  atEndOf(scope, async () => {
     child.kill("SIGKILL");
     await ended;
   });
@@ -73,8 +86,10 @@ export async function serving(
   if (child.stdout === null) throw new Error("The command has no standard output.");
   for await (const line of createInterface({ input: child.stdout })) {
     announced.push(line);
-    const url = /^listening on (http:\S+)$/.exec(line)?.[1];
-    if (url !== undefined) return { url, announced, terminate: () => child.kill("SIGTERM"), ended };
+    const url = /^listening on (https?:\S+)$/.exec(line)?.[1];
+    if (url === undefined) continue;
+    const [terminate, kill] = [() => void child.kill("SIGTERM"), () => void child.kill("SIGKILL")];
+    return { url, customer, announced, terminate, kill, ended };
   }
   throw new Error(`It ended before it listened: ${(await ended).err}`);
 }
@@ -84,9 +99,20 @@ function started(args: readonly string[], env: Readonly<Record<string, string>>)
   const plain = Object.entries(process.env).filter(([key]) => !/^(CARQUET|NODE_TEST)_/.test(key));
   return spawn(process.execPath, command, {
     cwd: projectPath("."),
-    env: { ...Object.fromEntries(plain), ...env },
+    env: { ...Object.fromEntries(plain), CARQUET_ACCOUNTS: join(ownFolder(), "accounts.db"), ...env },
     stdio: ["pipe", "pipe", "pipe"],
   });
+}
+
+let folder: string | undefined;
+
+/** A folder for what commands write that are not told where, gone when this process ends. */
+function ownFolder(): string {
+  if (folder !== undefined) return folder;
+  const made = mkdtempSync(join(tmpdir(), "carquet-"));
+  process.once("exit", () => rmSync(made, { recursive: true, force: true }));
+  folder = made;
+  return made;
 }
 
 async function textOf(stream: NodeJS.ReadableStream | null): Promise<string> {

@@ -2,26 +2,18 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after } from "node:test";
 import type { Row } from "../../src/base/json.ts";
 import { projectPath } from "../../src/base/project.ts";
 import type { Account } from "../../src/ingest/account.ts";
 import { deliveriesAt } from "../../src/ingest/delivery.ts";
 import { type IngestOptions, ingest } from "../../src/ingest/ingest.ts";
 import { openForAnalysts } from "../../src/lake/analysts.ts";
-
-/** What a folder can be tied to: a test, or a whole file's `after`. */
-export interface Scope {
-  after(work: () => Promise<void>): void;
-}
-
-/** A scope for what all tests of a file share. */
-export const wholeFile: Scope = { after: (work) => after(work) };
+import { atEndOf, type Scope } from "./scope.ts";
 
 /** An empty folder that is removed when the scope ends. */
 export async function temporaryFolder(scope: Scope): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "carquet-"));
-  scope.after(() => rm(folder, { recursive: true, force: true }));
+  atEndOf(scope, () => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 

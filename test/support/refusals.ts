@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { Failure } from "../../src/base/failure.ts";
 import { currentVersion } from "../../src/lake/manifest.ts";
 import { contentsOf, faultsOf, marketOf, strayFilesIn } from "./contents.ts";
-import { ingestPath, lakeOf, type Scope, samplePath } from "./lakes.ts";
+import { ingestPath, lakeOf, samplePath } from "./lakes.ts";
+import type { Scope } from "./scope.ts";
 
 export interface Refusing {
   readonly lake: string;

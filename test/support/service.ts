@@ -7,7 +7,8 @@ import { document, type Operation, operations, refer } from "../../src/contract/
 import { ajv, explained } from "../../src/contract/schema.ts";
 import type { AnswerOf, OperationId } from "../../src/contract/types.ts";
 import { type ServeOptions, type Service, serve } from "../../src/http/server.ts";
-import type { Scope } from "./lakes.ts";
+import { accountsFile, type Customer, customerIn } from "./accounts.ts";
+import { atEndOf, type Scope } from "./scope.ts";
 
 export interface Answer {
   readonly status: number;
@@ -23,6 +24,10 @@ export interface Refused {
 }
 
 export interface Client extends Service {
+  /** The accounts file. */
+  readonly accounts: string;
+  /** Who asks, unless a request says otherwise: a customer whom no limit stops. */
+  readonly customer: Customer;
   /** GETs a path; fails when the answer is not what the document says. */
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
   /** The body of an answer of 200, in the type of its operation. */
@@ -31,28 +36,35 @@ export interface Client extends Service {
   refused(path: string): Promise<Refused>;
 }
 
-/** Serves a lake on a free port until the scope ends. */
+/** Serves a lake on a free port until the scope ends, with a customer. */
 export async function serviceOf(scope: Scope, lake: string, options: Partial<ServeOptions> = {}): Promise<Client> {
-  const service = await serve({ lake, host: "127.0.0.1", port: 0, logger: pino({ level: "silent" }), ...options });
-  scope.after(() => service.stop());
+  const accounts = options.accounts ?? (await accountsFile(scope));
+  const customer = customerIn(accounts);
+  const logger = pino({ level: "silent" });
+  const service = await serve({ lake, accounts, host: "127.0.0.1", port: 0, logger, ...options });
+  atEndOf(scope, () => service.stop());
+  const ask = (path: string, headers: Record<string, string> = {}): Promise<Answer> =>
+    get(service.url, path, { ...customer.bearer, ...headers });
   return {
     ...service,
-    get: (path, headers) => get(service.url, path, headers),
+    accounts,
+    customer,
+    get: ask,
     async found<Id extends OperationId>(id: Id, path: string) {
-      const { status, body } = await get(service.url, path);
+      const { status, body } = await ask(path);
       assert.equal(status, 200, `${path}: ${JSON.stringify(body)}`);
       assert.equal(operationAt(new URL(path, service.url).pathname)?.id, id);
       return body as AnswerOf<Id>;
     },
     async refused(path) {
-      const { status, headers, body } = await get(service.url, path);
+      const { status, headers, body } = await ask(path);
       assert.ok(isObject(body) && isObject(body.error), `${path}: ${JSON.stringify(body)}`);
       return { status, headers, code: String(body.error.code), message: String(body.error.message) };
     },
   };
 }
 
-async function get(url: string, path: string, headers: Record<string, string> = {}): Promise<Answer> {
+async function get(url: string, path: string, headers: Record<string, string>): Promise<Answer> {
   const response = await fetch(`${url}${path}`, { headers });
   const text = await response.text();
   const answer: Answer = {

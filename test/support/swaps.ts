@@ -14,8 +14,9 @@ import { filesIn } from "../../src/lake/views.ts";
 import { Chance } from "../oracle/chance.ts";
 import { carquet } from "./command-line.ts";
 import { deliver, type FeedRow } from "./feeds.ts";
-import { ingestPath, type Scope, samplePath, temporaryFolder } from "./lakes.ts";
+import { ingestPath, samplePath, temporaryFolder } from "./lakes.ts";
 import type { Page } from "./paging.ts";
+import type { Scope } from "./scope.ts";
 import { type Client, serviceOf } from "./service.ts";
 
 export interface SwapOptions {
