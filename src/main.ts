@@ -1,10 +1,16 @@
 /** The command line. Each command says what it does, how far it is, and exits non-zero with a one-line reason. */
 import { Command, CommanderError } from "commander";
 import { Failure, messageOf } from "./base/failure.ts";
+import { accountsCommand } from "./commands/accounts.ts";
+import { creditsCommand } from "./commands/credits.ts";
+import { generateCommand } from "./commands/generate.ts";
 import { ingestCommand } from "./commands/ingest.ts";
+import { keysCommand } from "./commands/keys.ts";
+import { ledgerCommand } from "./commands/ledger.ts";
 import { serveCommand } from "./commands/serve.ts";
 import { sqlCommand } from "./commands/sql.ts";
 import { startCommand } from "./commands/start.ts";
+import { tiersCommand } from "./commands/tiers.ts";
 import { vacuumCommand } from "./commands/vacuum.ts";
 import { verifyCommand } from "./commands/verify.ts";
 
@@ -12,8 +18,27 @@ const program = new Command("carquet")
   .description("A Vehicle Listings Data API over a lake of Parquet files.")
   .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "carquet: ")) });
 
-for (const command of [startCommand, ingestCommand, serveCommand, sqlCommand, vacuumCommand, verifyCommand]) {
-  program.addCommand(command().copyInheritedSettings(program));
+for (const command of [
+  startCommand,
+  generateCommand,
+  ingestCommand,
+  serveCommand,
+  accountsCommand,
+  keysCommand,
+  creditsCommand,
+  tiersCommand,
+  ledgerCommand,
+  sqlCommand,
+  vacuumCommand,
+  verifyCommand,
+]) {
+  program.addCommand(command());
+}
+inherit(program);
+
+/** Gives a command's settings to those below it, and to theirs. */
+function inherit(command: Command): void {
+  for (const below of command.commands) inherit(below.copyInheritedSettings(command));
 }
 
 try {

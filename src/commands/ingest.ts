@@ -42,8 +42,12 @@ export const ingestCommand = (): Command =>
       await ingestInto(path, settings);
     });
 
-/** Ingests what is at a path and prints what came of each day. */
-export async function ingestInto(path: string, settings: IngestSettings): Promise<readonly Account[]> {
+/** Ingests what is at a path and prints what came of each day: all of it, or the sums alone. */
+export async function ingestInto(
+  path: string,
+  settings: IngestSettings,
+  detail: "brief" | "full" = "full",
+): Promise<readonly Account[]> {
   const mapping = settings.mapping === undefined ? undefined : await readMapping(settings.mapping);
   const deliveries = await deliveriesAt(path, settings.day ?? mapping?.day);
   const shown = progress();
@@ -55,7 +59,8 @@ export async function ingestInto(path: string, settings: IngestSettings): Promis
       onStep: shown.step,
       onDay: (account) => {
         shown.end();
-        for (const line of accountLines(account)) process.stdout.write(`${line}\n`);
+        const lines = accountLines(account);
+        for (const line of detail === "brief" ? lines.slice(0, 2) : lines) process.stdout.write(`${line}\n`);
       },
     });
   } finally {

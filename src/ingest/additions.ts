@@ -1,11 +1,11 @@
 /** What a day adds to the lake's tables, and the writing of it. */
-import { textIn } from "../base/json.ts";
+import { integerIn, textIn } from "../base/json.ts";
 import { join, type Sql, sql } from "../base/sql.ts";
 import { layersFor } from "../lake/layers.ts";
 import { layoutOf, type TableName } from "../lake/layout.ts";
 import { withIdStart } from "../lake/lookups.ts";
 import type { Files, LakeFile, Manifest } from "../lake/manifest.ts";
-import { countOf, writeFiles } from "../lake/parts.ts";
+import { writeFiles } from "../lake/parts.ts";
 import { filesIn, rowsOfFiles } from "../lake/views.ts";
 import type { Writer } from "../lake/writer.ts";
 
@@ -38,7 +38,7 @@ async function addLayer(
   files: readonly LakeFile[],
   rows: Sql,
 ): Promise<readonly LakeFile[]> {
-  const newRows = await countOf(writer, rows);
+  const newRows = integerIn(await writer.session.row(sql`SELECT count(*)::INTEGER AS n FROM (${rows})`), "n");
   if (newRows === 0) return files;
   const others = files.filter((file) => file.partition !== partition);
   const { kept: stay, merged } = layersFor(

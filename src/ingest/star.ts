@@ -4,7 +4,7 @@
  */
 import { all, join, name, type Sql, sql } from "../base/sql.ts";
 import type { Session } from "../lake/duckdb.ts";
-import { buildColumns } from "../lake/layout.ts";
+import { buildColumns, tokenKinds } from "../lake/layout.ts";
 import type { Keyed } from "../lake/manifest.ts";
 import { spell, spelled, spellingTable } from "./spellings.ts";
 
@@ -51,12 +51,9 @@ export async function keyBuilds(session: Session, greatestKey: number): Promise<
 /** Joins a row of the inventory, as delivered, to its build. */
 export const isBuildOf = (row: Sql): Sql => sameIn(sql`build_keys`, row);
 
-/** The lists that are kept as token keys, and the kind of their tokens. */
-const tokenLists = { features: "feature", options_packages: "option" } as const;
-
 /** Makes `new_tokens`, `token_keys` (kind, value, token_key) and for each list of tokens `keys_of_<list>` (list, keys). */
 export async function keyTokens(session: Session, greatestKey: number): Promise<void> {
-  for (const [attribute, kind] of Object.entries(tokenLists)) {
+  for (const [attribute, kind] of Object.entries(tokenKinds)) {
     const codes = attribute === "options_packages" ? sql`UNION ALL SELECT code FROM parsed_options` : sql``;
     await session.keep(
       "words",
@@ -68,7 +65,7 @@ export async function keyTokens(session: Session, greatestKey: number): Promise<
       inLake: sql`SELECT token AS value FROM lake_tokens WHERE kind = ${kind}`,
     });
   }
-  const used = Object.entries(tokenLists).map(
+  const used = Object.entries(tokenKinds).map(
     ([attribute, kind]) =>
       sql`SELECT DISTINCT ${kind} AS kind, ${spelled(attribute, sql`value`)} AS token
           FROM (SELECT unnest(${name(attribute)}) AS value FROM parsed_inventory)`,
@@ -80,17 +77,26 @@ export async function keyTokens(session: Session, greatestKey: number): Promise<
         WHERE token IS NOT NULL AND NOT EXISTS (FROM lake_tokens AS known WHERE known.kind = today.kind AND known.token = today.token)`,
   );
   await session.keep("all_tokens", sql`FROM lake_tokens UNION ALL BY NAME FROM new_tokens`);
-  for (const [attribute, kind] of Object.entries(tokenLists)) {
+  for (const [attribute, kind] of Object.entries(tokenKinds)) {
+    await session.keep(
+      "lists",
+      sql`SELECT row_number() OVER () AS number, list
+          FROM (SELECT DISTINCT ${name(attribute)} AS list FROM parsed_inventory WHERE ${name(attribute)} IS NOT NULL)`,
+    );
+    await session.keep(
+      "keys_of_words",
+      sql`SELECT as_written, token_key FROM ${name(spellingTable(attribute))}
+          JOIN all_tokens ON all_tokens.kind = ${kind} AND all_tokens.token = spelling`,
+    );
     await session.keep(
       `keys_of_${attribute}`,
-      sql`SELECT list, coalesce(list(DISTINCT token_key ORDER BY token_key) FILTER (token_key IS NOT NULL), []) AS keys
-          FROM (SELECT list, unnest(if(len(list) = 0, [NULL], list)) AS value
-                FROM (SELECT DISTINCT ${name(attribute)} AS list FROM parsed_inventory WHERE ${name(attribute)} IS NOT NULL))
-          LEFT JOIN ${name(spellingTable(attribute))} ON as_written = value
-          LEFT JOIN all_tokens ON all_tokens.kind = ${kind} AND all_tokens.token = spelling
-          GROUP BY list`,
+      sql`SELECT list, coalesce(keys, []) AS keys FROM lists
+          LEFT JOIN (SELECT number, list_sort(list_distinct(list(token_key))) AS keys
+                     FROM (SELECT number, unnest(list) AS as_written FROM lists) JOIN keys_of_words USING (as_written)
+                     GROUP BY number) USING (number)`,
     );
   }
+  await session.drop("lists", "keys_of_words");
   await session.drop("words");
 }
 
