@@ -8,12 +8,12 @@ import { changeAccount, createAccount } from "../src/accounts/account.ts";
 import { createKey, scopes } from "../src/accounts/keys.ts";
 import { makeAccounts } from "../src/accounts/layout.ts";
 import { addCredit } from "../src/accounts/ledger.ts";
+import type { MeteredId } from "../src/accounts/prices.ts";
 import { Failure } from "../src/base/failure.ts";
 import { projectPath } from "../src/base/project.ts";
 import { decoderOf } from "../src/contract/decode.ts";
 import { operations } from "../src/contract/document.ts";
-import type { OperationId } from "../src/contract/types.ts";
-import { endpoints } from "../src/http/endpoints.ts";
+import { type Endpoint, endpoints } from "../src/http/endpoints.ts";
 import { Market } from "../src/lake/market.ts";
 import { manifestOf } from "./flat.ts";
 
@@ -26,10 +26,9 @@ export async function openInProcess(lake: string): Promise<{ readonly answer: An
   await market.warm();
   const routes = [...operations.values()]
     .sort((one, other) => one.path.split("{").length - other.path.split("{").length)
-    .flatMap(({ id, path }) => {
-      const run = answering(id, market);
-      return run === undefined ? [] : [{ pattern: patternOf(path), run }];
-    });
+    .flatMap(({ id, path }) =>
+      id === "getUsage" || id === "getDocument" ? [] : [{ pattern: patternOf(path), run: answering(id, market) }],
+    );
   return {
     answer: async (path) => {
       const [place = "", query = ""] = path.split("?");
@@ -37,7 +36,7 @@ export async function openInProcess(lake: string): Promise<{ readonly answer: An
         const parts = pattern.exec(place);
         if (parts !== null) return run(query, { ...parts.groups });
       }
-      throw new Failure(`${path}: no endpoint answers it yet.`);
+      throw new Failure(`${path}: no endpoint answers it.`);
     },
     close: () => market.close(),
   };
@@ -47,9 +46,8 @@ const patternOf = (path: string): RegExp => new RegExp(`^${path.replaceAll(/\{(\
 
 type Run = (query: string, path: Readonly<Record<string, string>>) => Promise<object>;
 
-function answering<Id extends OperationId>(id: Id, market: Market): Run | undefined {
-  const endpoint = endpoints[id];
-  if (endpoint === undefined) return undefined;
+function answering<Id extends MeteredId>(id: Id, market: Market): Run {
+  const endpoint: Endpoint<Id> = endpoints[id];
   const decode = decoderOf(id);
   return (query, path) => endpoint(decode(query, path), market);
 }
@@ -65,12 +63,6 @@ export function decoders(): (path: string) => void {
     }
   };
 }
-
-/** Whether something of the document is answered yet. */
-export const isAnswered = (path: string): boolean =>
-  [...operations.values()].some(
-    ({ id, path: known }) => patternOf(known).test(path.split("?")[0] ?? "") && endpoints[id] !== undefined,
-  );
 
 /** A service that answers over HTTP, in a process of its own. */
 export interface Running {

@@ -873,23 +873,6 @@ export interface components {
                 update_command?: string;
             };
         };
-        /** @description This version of the service cannot answer such a request yet. Not billed. */
-        ErrorNotImplemented: {
-            /** @constant */
-            _tag: "PublicApiPlatformError";
-            error: {
-                /** @constant */
-                type: "platform_error";
-                /** @enum {string} */
-                code: "not_implemented";
-                message: string;
-                current_version?: string;
-                minimum_supported_version?: string;
-                reason_code?: string;
-                update_url?: string;
-                update_command?: string;
-            };
-        };
         /** @description Usage metering, the data, or a free place for the request is not available now. Not billed; try again. */
         ErrorUnavailable: {
             /** @constant */
@@ -1038,21 +1021,6 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["ErrorInternal"];
-            };
-        };
-        /** @description This version of the service cannot answer such a request yet. Not billed. */
-        NotImplemented: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
-                "X-RateLimit-Limit-10s": components["headers"]["X-RateLimit-Limit-10s"];
-                "X-RateLimit-Remaining-10s": components["headers"]["X-RateLimit-Remaining-10s"];
-                "X-RateLimit-Limit-60s": components["headers"]["X-RateLimit-Limit-60s"];
-                "X-RateLimit-Remaining-60s": components["headers"]["X-RateLimit-Remaining-60s"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ErrorNotImplemented"];
             };
         };
         /** @description Usage metering, the data, or a free place for the request is not available now. Not billed; try again. */
@@ -2343,7 +2311,6 @@ export interface operations {
             405: components["responses"]["MethodNotAllowed"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
         };
@@ -2906,7 +2873,6 @@ export interface operations {
             405: components["responses"]["MethodNotAllowed"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
         };
@@ -2961,7 +2927,6 @@ export interface operations {
             405: components["responses"]["MethodNotAllowed"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
         };
@@ -3016,7 +2981,6 @@ export interface operations {
             405: components["responses"]["MethodNotAllowed"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
         };
@@ -3555,7 +3519,6 @@ export interface operations {
             405: components["responses"]["MethodNotAllowed"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
         };
@@ -3647,7 +3610,6 @@ export interface operations {
             405: components["responses"]["MethodNotAllowed"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
         };
@@ -3694,7 +3656,6 @@ export interface operations {
             405: components["responses"]["MethodNotAllowed"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
         };
@@ -4242,7 +4203,6 @@ export interface operations {
             405: components["responses"]["MethodNotAllowed"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
         };
@@ -4297,7 +4257,6 @@ export interface operations {
             405: components["responses"]["MethodNotAllowed"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
-            501: components["responses"]["NotImplemented"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
         };

@@ -25,7 +25,6 @@ export const errors = {
   method_not_allowed:            [405,   "request_error",        "PublicApiRequestError",          "Method {method} is not allowed; allowed is GET."],
   rate_limit_exceeded:           [429,   "rate_limit_error",     "PublicApiRateLimitError",        "More than {limit} requests in {window} seconds; try again in {retryAfter} seconds."],
   internal_error:                [500,   "platform_error",       "PublicApiPlatformError",         "Something went wrong here. Tell the operator the request id {request}."],
-  not_implemented:               [501,   "platform_error",       "PublicApiPlatformError",         "{what} is not built yet."],
   metering_unavailable:          [503,   "platform_error",       "PublicApiPlatformError",         "Usage cannot be metered at the moment, so nothing is answered."],
   data_unavailable:              [503,   "platform_error",       "PublicApiPlatformError",         "No inventory has been published yet."],
   overloaded:                    [503,   "platform_error",       "PublicApiPlatformError",         "Too many requests are waiting; try again."],

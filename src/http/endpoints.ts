@@ -1,8 +1,9 @@
 /**
- * The operations that are built. An endpoint gets a typed, validated request and the market of one version, and gives the body
+ * What answers the operations. An endpoint gets a typed, validated request and the market of one version, and gives the body
  * of its answer: plan, query, present.
  */
-import type { OperationId, RequestOf } from "../contract/types.ts";
+import type { MeteredId } from "../accounts/prices.ts";
+import type { RequestOf } from "../contract/types.ts";
 import type { Market } from "../lake/market.ts";
 import { findDealer, pageOf, readTotal, totalOf } from "../query/dealers.ts";
 import { countOf, facetsOf, planFacets, readCount, readFacets } from "../query/facets.ts";
@@ -11,7 +12,7 @@ import { byOffset } from "../query/pages.ts";
 import { planSearch, readTop, rowsOf, type SearchQuery, topOf } from "../query/search.ts";
 import { listingDetail, pagination, vinRecord } from "./present.ts";
 
-export type Endpoint<Id extends OperationId> = (request: RequestOf<Id>, market: Market) => Promise<object>;
+export type Endpoint<Id extends MeteredId> = (request: RequestOf<Id>, market: Market) => Promise<object>;
 
 /** A page of listings, as schema `ListingCollection`. */
 async function search(query: SearchQuery, market: Market): Promise<object> {
@@ -65,8 +66,8 @@ const getFacets: Endpoint<"getFacets"> = async ({ query }, market) => {
   return { data, meta: { ...meta, ...market.meta } };
 };
 
-/** What answers each operation; those that are missing here answer 501. */
-export const endpoints: { readonly [Id in OperationId]?: Endpoint<Id> } = {
+/** What answers each operation that is paid for. */
+export const endpoints: { readonly [Id in MeteredId]: Endpoint<Id> } = {
   searchListings,
   searchListingsByPage,
   getListing,

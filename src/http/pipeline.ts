@@ -67,17 +67,12 @@ function validate<Id extends OperationId>(id: Id, requests: WeakMap<Exchange, Re
   };
 }
 
-/** Answers from the published version; an operation that is not built yet says so. What is charged next can be sent as it is. */
-function answer<Id extends OperationId>(
-  id: Id,
-  requests: WeakMap<Exchange, RequestOf<Id>>,
-  published: Published,
-): Step {
-  const endpoint: Endpoint<Id> | undefined = endpoints[id];
+/** Answers from the published version. What is charged next can be sent as it is. */
+function answer<Id extends MeteredId>(id: Id, requests: WeakMap<Exchange, RequestOf<Id>>, published: Published): Step {
+  const endpoint: Endpoint<Id> = endpoints[id];
   return async (exchange, next) => {
     const request = requests.get(exchange);
-    if (endpoint === undefined || request === undefined)
-      throw refuse("not_implemented", { what: `The operation ${id}` });
+    if (request === undefined) throw new TypeError("The request is not validated.");
     const body = JSON.stringify(await published.use((market) => endpoint(request, market)));
     exchange.type = "application/json";
     exchange.body = body;

@@ -106,27 +106,27 @@ for (const operation of operations.values()) {
   });
 }
 
-const refused: readonly (readonly [what: string, path: string, status: readonly number[]])[] = [
-  ["an unknown parameter", "/v1/listings?mak=Kia", [400]],
-  ["a value that is not allowed", "/v1/listings?limit=101", [400]],
-  ["a snapshot that is not there", "/v1/listings?snapshot_date=2020-01-01", [400]],
-  ["parameters that do not go together", "/v1/listings?min_price=2&max_price=1", [400]],
-  ["a key in the query", "/v1/listings?api_key=1", [400]],
-  ["a listing that nobody knows", "/v1/listings/ffffffffffffffffffffffffffffffff", [404, 501]],
-  ["a VIN that nobody knows", "/v1/vins/1HGCM82633A999999", [404, 501]],
-  ["a VIN that is none", "/v1/vins/NOT-A-VIN", [400]],
-  ["a dealer whom nobody knows", "/v1/dealers/ffffffff-ffff-4fff-8fff-ffffffffffff", [404, 501]],
-  ["the inventory of nobody", "/v1/dealers/ffffffff-ffff-4fff-8fff-ffffffffffff/listings", [404, 501]],
-  ["a path that is nowhere", "/v1/nowhere", [404]],
-  ["the account's usage", "/v1/usage", [200]],
-  ["the description", "/v1/openapi.json", [200]],
-  ["the health of the service", "/healthz", [200]],
+const refused: readonly (readonly [what: string, path: string, status: number])[] = [
+  ["an unknown parameter", "/v1/listings?mak=Kia", 400],
+  ["a value that is not allowed", "/v1/listings?limit=101", 400],
+  ["a snapshot that is not there", "/v1/listings?snapshot_date=2020-01-01", 400],
+  ["parameters that do not go together", "/v1/listings?min_price=2&max_price=1", 400],
+  ["a key in the query", "/v1/listings?api_key=1", 400],
+  ["a listing that nobody knows", "/v1/listings/ffffffffffffffffffffffffffffffff", 404],
+  ["a VIN that nobody knows", "/v1/vins/1HGCM82633A999999", 404],
+  ["a VIN that is none", "/v1/vins/NOT-A-VIN", 400],
+  ["a dealer whom nobody knows", "/v1/dealers/ffffffff-ffff-4fff-8fff-ffffffffffff", 404],
+  ["the inventory of nobody", "/v1/dealers/ffffffff-ffff-4fff-8fff-ffffffffffff/listings", 404],
+  ["a path that is nowhere", "/v1/nowhere", 404],
+  ["the account's usage", "/v1/usage", 200],
+  ["the description", "/v1/openapi.json", 200],
+  ["the health of the service", "/healthz", 200],
 ];
 
-for (const [what, path, statuses] of refused) {
+for (const [what, path, status] of refused) {
   test(`${what} costs nothing`, async () => {
     const asked = await ask(path, customerIn(client.accounts));
-    assert.ok(statuses.includes(asked.answer.status), `${asked.answer.status}`);
+    assert.equal(asked.answer.status, status);
     checkFree(asked);
   });
 }
