@@ -100,7 +100,10 @@ export async function readMarket(lake: string): Promise<Market> {
   }
   const sold = listingsOf(await ask(lake, "SELECT * FROM sold"), "sold");
   const active = snapshots.get(manifest.as_of) ?? assert.fail(`${lake} has no snapshot of ${manifest.as_of}`);
-  const places = await ask(lake, "SELECT DISTINCT assembly_location FROM builds WHERE assembly_location IS NOT NULL");
+  const places = await ask(
+    lake,
+    "SELECT DISTINCT assembly_location FROM builds WHERE assembly_location IS NOT NULL ORDER BY ALL",
+  );
   const soldInOrder = inTheirOrder(sold, await idsIn(lake, manifest.tables.sold));
   return {
     asOf: manifest.as_of,
