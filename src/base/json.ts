@@ -10,6 +10,9 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Whether a value of JSON is an object with keys. */
+export const isRow = (value: Json | undefined): value is Row => isObject(value);
+
 /** A whole number in a column, or an error that names the column. */
 export function integerIn(row: Row | undefined, column: string): number {
   const value = row?.[column];

@@ -3,7 +3,7 @@
  * `Build` have them (sections 2.2 to 2.5 of the specification). It is read in two steps, the row of the fact and then the rows
  * that its keys point at, because a join would read the dimensions whole.
  */
-import { integerIn, type Json, type Row, textIn } from "../base/json.ts";
+import { integerIn, isRow, type Json, type Row, textIn } from "../base/json.ts";
 import { join, literal, name, type Sql, sql } from "../base/sql.ts";
 import type { Market } from "../lake/market.ts";
 import { type Expansion, expansions } from "./expansions.ts";
@@ -23,18 +23,13 @@ const same = (...columns: readonly string[]): Columns =>
 const served = (columns: Columns): Sql =>
   join(Object.entries(columns).map(([column, value]) => sql`${value} AS ${name(column)}`));
 
-/** Pricing rows as the provider showed them, in their order; what a row lacks is unknown, but its place is not. */
-const lineItems = sql`list_transform(coalesce(listing.pricing.line_items, []), lambda line, place: {
-  amount_usd: line.amount_usd, raw_label: line.raw_label, role: line.role, applicability: line.applicability,
-  direction: line.direction, row_key: line.row_key, row_order: coalesce(line.row_order, place::INTEGER), subtype: line.subtype})`;
-
 /** What the fact tells of the listing. */
 const own: Columns = {
   id: sql`replace(listing.id::VARCHAR, '-', '')`,
   ...same("vin", "price", "miles", "inventory_type", "stock_number", "vdp_url", "vhr_url"),
   photo_urls: sql`coalesce(listing.photo_urls, [])`,
   photo_url_primary: sql`listing.photo_urls[1]`,
-  pricing: sql`CASE WHEN listing.pricing IS NOT NULL THEN struct_update(listing.pricing, line_items := ${lineItems}) END`,
+  pricing: sql`listing.pricing`,
   inventory_date: sql`strftime(listing.listed_at, '%Y-%m-%d')`,
   sold_date: sql`listing.sold_date::VARCHAR`,
   last_checked_at: sql`strftime(listing.last_checked_at, '%Y-%m-%d %H:%M:%S.%f')`,
@@ -65,7 +60,7 @@ export async function detailOf(listings: Sql, include: readonly Expansion[] = []
            ${asks("price_history") ? expansions.price_history : sql`[]`} AS price_history
     FROM (${listings}) AS listing`);
   const [star = {}] = await market.rows(starOf(fact, asks("options")));
-  const listing = pick(fact, Object.keys(own));
+  const listing = { ...pick(fact, Object.keys(own)), pricing: pricingOf(fact) };
   return {
     vin: textIn(fact, "vin"),
     build: { ...pick({ ...star, ...fact }, build), ...pick(star, asks("options") ? ["options"] : []) },
@@ -75,13 +70,23 @@ export async function detailOf(listings: Sql, include: readonly Expansion[] = []
 
 /** The build of a fact, column by column, its dealer, and its options where they are asked for. */
 function starOf(fact: Row, withOptions: boolean): Sql {
+  const dealerOf = sql`{${join(dealer.map((column) => sql`${literal(column)}: ${name("dealers", column)}`))}} AS dealer`;
+  const isIt = sql`build_key = ${integerIn(fact, "build_key")} AND dealer_key = ${integerIn(fact, "dealer_key")}`;
+  if (!withOptions) return sql`SELECT builds.*, ${dealerOf} FROM builds CROSS JOIN dealers WHERE ${isIt}`;
   const codes = Array.isArray(fact.option_keys) ? fact.option_keys.map(Number) : [];
   return sql`
-    SELECT listing.*, ${withOptions ? expansions.options : sql`NULL`} AS options
-    FROM (SELECT builds.*, list_transform(${codes}::INTEGER[], lambda token_key: tokens_in_order.words[token_key]) AS options_packages,
-                 {${join(dealer.map((column) => sql`${literal(column)}: ${name("dealers", column)}`))}} AS dealer
-          FROM builds CROSS JOIN dealers CROSS JOIN tokens_in_order
-          WHERE build_key = ${integerIn(fact, "build_key")} AND dealer_key = ${integerIn(fact, "dealer_key")}) AS listing`;
+    SELECT listing.*, ${expansions.options} AS options
+    FROM (SELECT builds.*, ${dealerOf},
+                 list_transform(${codes}::INTEGER[], lambda token_key: tokens_in_order.words[token_key]) AS options_packages
+          FROM builds CROSS JOIN dealers CROSS JOIN tokens_in_order WHERE ${isIt}) AS listing`;
+}
+
+/** A provider's pricing with its rows as they were shown, in their order; what a row lacks is unknown, but its place is not. */
+function pricingOf({ pricing }: Row): Json {
+  if (!isRow(pricing)) return null;
+  const lines = Array.isArray(pricing.line_items) ? pricing.line_items.filter(isRow) : [];
+  const shown = lines.map((line, place) => ({ ...line, row_order: line.row_order ?? place + 1 }));
+  return { ...pricing, line_items: shown };
 }
 
 /** Some columns of a row, in the order in which they are named. */
