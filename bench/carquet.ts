@@ -77,7 +77,7 @@ export interface Running {
 }
 
 /** How `carquet serve` is told to work out every answer anew. */
-export const keepingNoAnswers: readonly string[] = [];
+export const keepingNoAnswers: readonly string[] = ["--answers", "0"];
 
 /** Starts a script that prints `listening on URL`, with a key for whoever asks; resolves when it has. */
 export async function start(script: string, args: readonly string[], key?: string): Promise<Running> {

@@ -6,6 +6,8 @@ export const bounds = {
   waitingQueries: 512,
   /** From a query's arrival to its answer. */
   deadlineMs: 10_000,
+  /** Answers that are kept, unless told otherwise. */
+  answerBytes: 64 * 2 ** 20,
   /** How often the server looks whether another version has been published. */
   publishedPollMs: 250,
   /** How long a stopping server waits for the requests in flight. */

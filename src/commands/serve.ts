@@ -6,6 +6,7 @@ import { Failure, messageOf } from "../base/failure.ts";
 import { serve, type Tls } from "../http/server.ts";
 import {
   accountsOption,
+  answersOption,
   type EngineSettings,
   engineOptions,
   hostOption,
@@ -28,6 +29,7 @@ export interface ServeSettings extends EngineSettings {
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly trustProxy?: number;
+  readonly answers: number;
 }
 
 /** Gives a command the options of whatever serves. */
@@ -43,6 +45,7 @@ export const serving = (command: Command): Command =>
     trustProxyOption(),
     threadsOption(),
     memoryOption(),
+    answersOption(),
   ].reduce((given, option) => given.addOption(option), command);
 
 export const serveCommand = (): Command =>
@@ -64,10 +67,10 @@ export async function serveUntilStopped(
   announce: (url: string) => readonly string[] = () => [],
 ): Promise<void> {
   const logger = pino({ level: process.env.CARQUET_LOG_LEVEL ?? "info" }, pino.destination({ fd: 2, sync: false }));
-  const { lake, accounts, host, port, trustProxy } = settings;
+  const { lake, accounts, host, port, trustProxy, answers } = settings;
   const toldToStop = signalled();
   const service = await serve({
-    ...{ lake, accounts, host, port, logger },
+    ...{ lake, accounts, host, port, logger, answerBytes: answers * 2 ** 20 },
     ...engineOptions(settings),
     ...(trustProxy === undefined ? {} : { proxies: trustProxy }),
     ...tlsOf(settings),

@@ -1,6 +1,7 @@
 /** Settings: flags, else environment, else defaults. The defaults stand here and nowhere else. */
 import { InvalidArgumentError, Option } from "commander";
 import { microsIn } from "../accounts/money.ts";
+import { bounds } from "../base/bounds.ts";
 import { isDay } from "../base/day.ts";
 
 export const lakeOption = (): Option =>
@@ -48,6 +49,11 @@ export const memoryOption = (): Option =>
     if (/^\d+(\.\d+)?\s*([KMGT]i?B|%)$/i.test(text)) return text;
     throw new InvalidArgumentError("allowed is a size such as 512MiB or 4GiB.");
   });
+
+export const answersOption = (): Option =>
+  new Option("--answers <MiB>", "memory for answers that are kept until it is full; 0 keeps none")
+    .default(bounds.answerBytes / 2 ** 20)
+    .argParser((text) => whole(text, 1_048_576));
 
 export const dayOption = (): Option => new Option("--day <YYYY-MM-DD>", "the day of the delivery").argParser(dayParser);
 

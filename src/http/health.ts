@@ -1,9 +1,10 @@
-/** For whoever runs the service: `/healthz` says that the process lives, `/readyz` that it has something to answer from. */
+/** For whoever runs the service: `/healthz` says that the process lives, `/readyz` that it has something to answer from, and how far its answers were at hand. */
 import type { Published } from "../lake/published.ts";
+import type { Answers } from "./answers.ts";
 import type { Step } from "./exchange.ts";
 
 export const health =
-  (published: Published, isStopping: () => boolean): Step =>
+  (published: Published, answers: Answers, isStopping: () => boolean): Step =>
   async (exchange, next) => {
     if (exchange.path === "/healthz") {
       exchange.body = { status: "ok" };
@@ -16,5 +17,6 @@ export const health =
     exchange.body = {
       status: isReady ? "ready" : isStopping() ? "stopping" : "no version published",
       version: version ?? null,
+      answers: answers.counts,
     };
   };

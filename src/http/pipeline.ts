@@ -12,6 +12,7 @@ import type { OperationId, RequestOf } from "../contract/types.ts";
 import type { Published } from "../lake/published.ts";
 import { announceDeprecation } from "./announce-deprecation.ts";
 import { answerUsage } from "./answer-usage.ts";
+import type { Answers } from "./answers.ts";
 import { charge } from "./charge.ts";
 import { serveContent } from "./content.ts";
 import { type Endpoint, endpoints } from "./endpoints.ts";
@@ -22,8 +23,15 @@ import { limitRate, tellLimits } from "./limit-rate.ts";
 import { permit } from "./permit.ts";
 import { refuseKeyInQuery } from "./refuse-key-in-query.ts";
 
-/** The steps of an operation that is answered from the market, and paid for. An answer may come from elsewhere, but not past them. */
-function metered<Id extends MeteredId>(id: Id, published: Published, accounts: Accounts): Step {
+/** What answers and meters. */
+export interface Means {
+  readonly published: Published;
+  readonly answers: Answers;
+  readonly accounts: Accounts;
+}
+
+/** The steps of an operation that is answered from the market, and paid for, wherever the answer comes from. */
+function metered<Id extends MeteredId>(id: Id, { published, answers, accounts }: Means): Step {
   const requests = new WeakMap<Exchange, RequestOf<Id>>();
   return compose([
     announceDeprecation(operation(id)),
@@ -34,7 +42,7 @@ function metered<Id extends MeteredId>(id: Id, published: Published, accounts: A
     limitRate(accounts),
     validate(id, requests),
     holdPrice(accounts, id, requests),
-    answer(id, requests, published),
+    answer(id, requests, { published, answers }),
     charge(accounts),
   ]);
 }
@@ -67,33 +75,40 @@ function validate<Id extends OperationId>(id: Id, requests: WeakMap<Exchange, Re
   };
 }
 
-/** Answers from the published version. What is charged next can be sent as it is. */
-function answer<Id extends MeteredId>(id: Id, requests: WeakMap<Exchange, RequestOf<Id>>, published: Published): Step {
+/** Answers from the published version, or as it has answered before. What is charged next can be sent as it is. */
+function answer<Id extends MeteredId>(
+  id: Id,
+  requests: WeakMap<Exchange, RequestOf<Id>>,
+  { published, answers }: Omit<Means, "accounts">,
+): Step {
   const endpoint: Endpoint<Id> = endpoints[id];
   return async (exchange, next) => {
     const request = requests.get(exchange);
     if (request === undefined) throw new TypeError("The request is not validated.");
-    const body = JSON.stringify(await published.use((market) => endpoint(request, market)));
+    exchange.body = await published.use((market) =>
+      answers.of(market.manifest.version, id, request, async () =>
+        Buffer.from(JSON.stringify(await endpoint(request, market))),
+      ),
+    );
     exchange.type = "application/json";
-    exchange.body = body;
     exchange.set("Cache-Control", "private, no-store");
     await next();
   };
 }
 
-function stepsOf(id: OperationId, published: Published, accounts: Accounts): Step {
+function stepsOf(id: OperationId, means: Means): Step {
   if (id === "getDocument") return free(id, serveContent(JSON.stringify(document), "application/json"));
-  return id === "getUsage" ? unmetered(id, accounts) : metered(id, published, accounts);
+  return id === "getUsage" ? unmetered(id, means.accounts) : metered(id, means);
 }
 
 /** Routes each path of the document; literal paths go before those with a parameter. */
-export function routes(published: Published, accounts: Accounts): ReturnType<Router<State>["routes"]> {
+export function routes(means: Means): ReturnType<Router<State>["routes"]> {
   const router = new Router<State>({ sensitive: true, strict: true });
   const byPath = [...operations.values()].sort(
     (one, other) => one.path.split("{").length - other.path.split("{").length,
   );
   for (const { id, path } of byPath) {
-    router.get(path.replaceAll(/\{(\w+)\}/g, ":$1"), stepsOf(id, published, accounts));
+    router.get(path.replaceAll(/\{(\w+)\}/g, ":$1"), stepsOf(id, means));
   }
   return router.routes();
 }

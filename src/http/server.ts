@@ -15,6 +15,7 @@ import { bounds } from "../base/bounds.ts";
 import { Failure, messageOf } from "../base/failure.ts";
 import type { MarketOptions } from "../lake/market.ts";
 import { Published } from "../lake/published.ts";
+import { Answers } from "./answers.ts";
 import { systemClock } from "./clock.ts";
 import { docs } from "./docs.ts";
 import type { State } from "./exchange.ts";
@@ -42,6 +43,8 @@ export interface ServeOptions extends MarketOptions {
   readonly synchronous?: Synchronous;
   /** A request's headers must have arrived by then. */
   readonly headersMs?: number;
+  /** How many bytes of answers are kept; 0 for none. */
+  readonly answerBytes?: number;
 }
 
 export interface Tls {
@@ -58,7 +61,7 @@ export interface Service {
 
 /** Starts the service; resolves when it listens and what is published is open. Fails when the port is taken. */
 export async function serve(options: ServeOptions): Promise<Service> {
-  const { lake, host, port, logger, tls, proxies = 0 } = options;
+  const { lake, host, port, logger, tls, proxies = 0, answerBytes = bounds.answerBytes } = options;
   const accounts = await openAccounts(options);
   const published = await Published.watch(lake, {
     ...options,
@@ -68,15 +71,16 @@ export async function serve(options: ServeOptions): Promise<Service> {
     onFailure: (version, message) =>
       logger.error({ version, message }, "version does not open; serving the one before"),
   });
+  const answers = new Answers(answerBytes);
   let isStopping = false;
   const app = new Koa<State>({ proxy: proxies > 0, maxIpsCount: proxies });
   app.use(logRequests(logger));
   app.use(secure);
   app.use(explain);
-  app.use(health(published, () => isStopping));
+  app.use(health(published, answers, () => isStopping));
   app.use(refuseOtherMethods);
   app.use(docs());
-  app.use(routes(published, accounts));
+  app.use(routes({ published, answers, accounts }));
   app.use(refuseUnknownPath);
   app.on("error", (error: unknown) => logger.warn({ message: messageOf(error) }, "connection"));
   const handle = app.callback();

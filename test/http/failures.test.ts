@@ -12,6 +12,8 @@ import { type Answer, type Client, serviceOf } from "../support/service.ts";
 
 const { lake } = await lakeOf(wholeFile);
 
+const noAnswers = { hits: 0, shared: 0, misses: 0, kept: 0, bytes: 0 };
+
 const codeOf = ({ body }: Answer): ErrorCode | undefined => (body as { error?: { code: ErrorCode } }).error?.code;
 const messageOf = ({ body }: Answer): string => (body as { error: { message: string } }).error.message;
 
@@ -19,7 +21,10 @@ test("before anything is published the service lives, is not ready, and says so"
   const client = await serviceOf(context, join(await temporaryFolder(context), "lake"));
   assert.deepEqual((await client.get("/healthz")).body, { status: "ok" });
   const ready = await client.get("/readyz");
-  assert.deepEqual([ready.status, ready.body], [503, { status: "no version published", version: null }]);
+  assert.deepEqual(
+    [ready.status, ready.body],
+    [503, { status: "no version published", version: null, answers: noAnswers }],
+  );
   const found = await client.get("/v1/listings");
   assert.deepEqual([found.status, codeOf(found)], [503, "data_unavailable"]);
   assert.equal(messageOf(found), "No inventory has been published yet.");
@@ -31,14 +36,14 @@ test("before anything is published the service lives, is not ready, and says so"
 test("a service with something published is ready, and says with what", async (context) => {
   const client = await serviceOf(context, lake);
   const { status, body } = await client.get("/readyz");
-  assert.deepEqual([status, body], [200, { status: "ready", version: "2026-11-19.1" }]);
+  assert.deepEqual([status, body], [200, { status: "ready", version: "2026-11-19.1", answers: noAnswers }]);
 });
 
 test("a defect is answered with 500 and the request's identifier, and logged with its cause", async (context) => {
   const { lake: broken } = await lakeOf(context);
   const lines: string[] = [];
   const logger = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
-  const client = await serviceOf(context, broken, { logger });
+  const client = await serviceOf(context, broken, { logger, answerBytes: 0 });
   const past = "/v1/listings?snapshot_date=2026-11-18&limit=1";
   assert.equal((await client.get(past)).status, 200);
   const manifest = await currentManifest(broken);
@@ -75,7 +80,7 @@ const atOnce = (client: Client, count: number, path: string): Promise<readonly A
   Promise.all(Array.from({ length: count }, () => client.get(path)));
 
 test("more requests than may wait are refused as overload, and the service goes on", async (context) => {
-  const client = await serviceOf(context, lake, { sessions: 1, waitingQueries: 1 });
+  const client = await serviceOf(context, lake, { sessions: 1, waitingQueries: 1, answerBytes: 0 });
   const kinds = tally(await atOnce(client, 40, "/v1/listings?limit=100"));
   assert.deepEqual(Object.keys(kinds).sort(), ["200 found", "503 overloaded"]);
   assert.ok((kinds["200 found"] ?? 0) >= 2);
@@ -84,12 +89,12 @@ test("more requests than may wait are refused as overload, and the service goes 
 });
 
 test("requests that find room to wait are all answered", async (context) => {
-  const client = await serviceOf(context, lake, { sessions: 1, waitingQueries: 40 });
+  const client = await serviceOf(context, lake, { sessions: 1, waitingQueries: 40, answerBytes: 0 });
   assert.deepEqual(tally(await atOnce(client, 40, "/v1/listings?limit=5")), { "200 found": 40 });
 });
 
 test("a request that has waited past its deadline is refused without being run", async (context) => {
-  const client = await serviceOf(context, lake, { sessions: 1, deadlineMs: 0 });
+  const client = await serviceOf(context, lake, { sessions: 1, deadlineMs: 0, answerBytes: 0 });
   const refused = await client.get("/v1/listings");
   assert.deepEqual([refused.status, codeOf(refused)], [504, "deadline_exceeded"]);
   assert.deepEqual(tally(await atOnce(client, 10, "/v1/listings")), { "504 deadline_exceeded": 10 });
@@ -108,7 +113,7 @@ for (const deadlineMs of [1, 3]) {
 }
 
 test("a session whose query was ended at the deadline answers the next request", async (context) => {
-  const client = await serviceOf(context, lake, { sessions: 1, deadlineMs: 200 });
+  const client = await serviceOf(context, lake, { sessions: 1, deadlineMs: 200, answerBytes: 0 });
   for (let times = 0; times < 3; times += 1) {
     await client.get(slow);
     assert.equal((await client.get("/v1/listings?limit=1")).status, 200);

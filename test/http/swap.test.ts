@@ -86,7 +86,7 @@ describe("a version that does not open", { concurrency: true }, () => {
       assert.equal(faults().length, 1);
       assert.match(String(faults()[0]?.msg), /does not open; serving the one before/);
       assert.equal(await versionOf(client), "2026-11-19.1");
-      assert.deepEqual((await client.get("/readyz")).body, { status: "ready", version: "2026-11-19.1" });
+      assert.equal((await client.get("/readyz")).status, 200);
 
       await makeCurrent(lake, "2026-11-20.2", { ...good, version: "2026-11-20.2" });
       await eventually("the next version in service", async () => (await versionOf(client)) === "2026-11-20.2", 2000);
