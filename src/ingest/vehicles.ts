@@ -42,7 +42,8 @@ async function spellColor(session: Session, color: (typeof colors)[number]): Pro
     inLake: sql`SELECT ${name(color)} AS value FROM lake_active`,
   });
   const given = sql`SELECT ${name(`base_${color}`)} AS value, count(*) AS n FROM parsed_inventory GROUP BY value`;
-  await spell(session, { attribute: "base_color", inUse: given, inLake: sql`SELECT NULL AS value` });
+  const known = sql`SELECT ${name(`base_${color}`)} AS value FROM lake_active`;
+  await spell(session, { attribute: "base_color", inUse: given, inLake: known });
   await session.keep(spellingTable(`base_${color}`), sql`FROM ${name(spellingTable("base_color"))}`);
   await session.keep(
     `base_of_${color}`,
