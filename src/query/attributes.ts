@@ -4,7 +4,7 @@
  */
 import { folded, matchKey } from "../base/spelling.ts";
 import { join, literal, name, type Sql, sql, type } from "../base/sql.ts";
-import { keywordBits, tokenKinds } from "../lake/layout.ts";
+import { buildColumns, keywordBits, tokenKinds } from "../lake/layout.ts";
 
 /**
  * Where an attribute lives: in the fact, in its build, in its dealer, in its build and, sorted, in the fact too; or, where a
@@ -84,12 +84,17 @@ const passing: Readonly<Record<Place, (test: Test, column: string) => Sql>> = {
   build: (test, column) => sql`build_key IN (SELECT build_key FROM builds WHERE ${test(name(column))})`,
   dealer: (test, column) => sql`dealer_key IN (SELECT dealer_key FROM dealers WHERE ${test(name(column))})`,
   sorted: (test, column) =>
-    sql`${name(column)} IN (SELECT DISTINCT ${name(column)} FROM builds WHERE ${test(name(column))})`,
+    isText(column)
+      ? sql`${name(column)} IN (SELECT value FROM build_words WHERE attribute = ${literal(column)} AND ${test(sql`value`)})`
+      : test(name(column)),
   tokens: (test, column) => sql`list_contains(${name(column)},
     (SELECT min(token_key) FROM tokens WHERE kind = ${kindOf(column)} AND ${test(sql`token`)}))`,
   keywords: (test, column) =>
     sql`${name(column)} & (SELECT bit_or(bit) FROM ${bitsOfWords} WHERE ${test(sql`word`)}) <> 0`,
 };
+
+const isText = (column: string): boolean =>
+  Object.entries(buildColumns).some(([one, of]) => one === column && of === "VARCHAR");
 
 const kindOf = (column: string): Sql =>
   literal(Object.entries(tokenKinds).find(([list]) => list === column)?.[1] ?? "");
