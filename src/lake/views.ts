@@ -116,14 +116,15 @@ const flatColumns: Readonly<Record<string, Sql>> = {
 
 /**
  * Listings of the star as flat rows, which need `builds`, `dealers` and `tokens_in_order`. `facts` are listings with their
- * `row_number`; `more` are further columns of theirs that the flat rows keep.
+ * `row_number`; `more` are further columns of theirs that the flat rows keep. Each listing has its build and its dealer; the left
+ * joins keep the engine from joining the list of all tokens to every dealer first.
  */
 export function flat(facts: Sql, more: readonly Sql[] = []): Sql {
   const columns = Object.entries(flatColumns).map(([column, from]) => sql`${from} AS ${name(column)}`);
   return sql`SELECT ${join([...columns, ...more])}
     FROM (${facts}) AS facts
-    JOIN builds USING (build_key)
-    JOIN dealers USING (dealer_key)
+    LEFT JOIN builds USING (build_key)
+    LEFT JOIN dealers USING (dealer_key)
     CROSS JOIN tokens_in_order`;
 }
 
