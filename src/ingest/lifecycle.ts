@@ -35,8 +35,7 @@ export async function showYesterday(session: Session): Promise<void> {
 /** Makes `next_active` and `next_contenders`, views of a day's listings and of the claims that are not the owner's. */
 export async function showClaimed(session: Session, day: string): Promise<void> {
   const today = sql`${literal(day)}::DATE`;
-  const sighted = (isOwner: boolean): Sql => sql`
-    SELECT * FROM vehicles SEMI JOIN (SELECT vin, dealer_id FROM claims_today WHERE sighted_on = ${today} AND is_owner = ${literal(String(isOwner))}) USING (vin, dealer_id)`;
+  const sighted = (isOwner: boolean): Sql => sql`SELECT * FROM vehicles WHERE is_owner = ${literal(String(isOwner))}`;
   const standing = (rows: string, isOwner: boolean): Sql => sql`
     SELECT known.* EXCLUDE (dealer_key), dealer_keys.dealer_key FROM ${name(rows)} AS known JOIN dealer_keys USING (dealer_id)
     SEMI JOIN (SELECT vin, dealer_id FROM claims_today WHERE sighted_on < ${today} AND is_owner = ${literal(String(isOwner))}) USING (vin, dealer_id)`;

@@ -7,14 +7,14 @@ import { isBuildOf } from "./star.ts";
 
 const colors = ["exterior_color", "interior_color"] as const;
 
-/** Makes `vehicles`, a view: a row for each claim sighted today, with all of a listing but what its history decides. */
+/** Makes `vehicles`, a view: a row for each claim sighted today, with all of a listing but what its history decides, and `is_owner`. */
 export async function describeVehicles(session: Session, day: string): Promise<void> {
   for (const color of colors) await spellColor(session, color);
   const observedAt = sql`coalesce(inventory.observed_at, ${literal(`${day} 00:00:00`)}::TIMESTAMP)`;
   await session.show(
     "vehicles",
     sql`
-    SELECT inventory.vin, inventory.dealer_id, build_key, dealer_key, build_keys.make_spelled AS make,
+    SELECT inventory.vin, inventory.dealer_id, is_owner, build_key, dealer_key, build_keys.make_spelled AS make,
            build_keys.model_spelled AS model, inventory."year", price, miles, base_msrp,
            coalesce(inventory.msrp, base_msrp + coalesce(options_total.total, 0)) AS msrp,
            ${join(colors.flatMap(colorsOf))},
@@ -24,6 +24,8 @@ export async function describeVehicles(session: Session, day: string): Promise<v
            ${keywordMask(sql`coalesce(inventory.keywords, [])`)} AS keywords, ${pricing()} AS pricing,
            date_trunc('second', ${observedAt}) AS observed_at, greatest(${observedAt}, deliveries.delivered_at) AS last_checked_at
     FROM parsed_inventory AS inventory
+    JOIN (SELECT vin, dealer_id, is_owner FROM claims_today WHERE sighted_on = ${literal(day)}::DATE) AS claims
+      ON claims.vin = inventory.vin AND claims.dealer_id = inventory.dealer_id
     JOIN build_keys ON ${isBuildOf(sql`inventory`)}
     JOIN dealer_keys ON dealer_keys.dealer_id = inventory.dealer_id
     JOIN deliveries_today AS deliveries ON deliveries.dealer_id = inventory.dealer_id
