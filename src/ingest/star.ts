@@ -68,7 +68,7 @@ export async function keyTokens(session: Session, greatestKey: number): Promise<
   const used = Object.entries(tokenKinds).map(
     ([attribute, kind]) =>
       sql`SELECT DISTINCT ${kind} AS kind, ${spelled(attribute, sql`value`)} AS token
-          FROM (SELECT unnest(${name(attribute)}) AS value FROM parsed_inventory)`,
+          FROM (SELECT DISTINCT unnest(${name(attribute)}) AS value FROM parsed_inventory)`,
   );
   await session.keep(
     "new_tokens",
@@ -91,7 +91,7 @@ export async function keyTokens(session: Session, greatestKey: number): Promise<
     await session.keep(
       `keys_of_${attribute}`,
       sql`SELECT list, coalesce(keys, []) AS keys FROM lists
-          LEFT JOIN (SELECT number, list_sort(list_distinct(list(token_key))) AS keys
+          LEFT JOIN (SELECT number, list(DISTINCT token_key ORDER BY token_key) AS keys
                      FROM (SELECT number, unnest(list) AS as_written FROM lists) JOIN keys_of_words USING (as_written)
                      GROUP BY number) USING (number)`,
     );
