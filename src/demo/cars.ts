@@ -4,13 +4,14 @@
  */
 import { type Sql, sql } from "../base/sql.ts";
 import type { Session } from "../lake/duckdb.ts";
-import { paintKey, trimmingKey } from "./catalogue.ts";
+import { paintKey, plantOf, trimmingKey } from "./catalogue.ts";
 import { type Chance, fixed } from "./chance.ts";
 import { dirtOf } from "./dirt.ts";
 import { equipmentKey, equipmentOf } from "./equipment.ts";
 import { askingPrice, milesOf } from "./prices.ts";
 import { emptyDaysMost, emptyShare, type MarketShape, stayDaysMin } from "./shape.ts";
 import { cellsOfAny, cellsOfMake } from "./variants.ts";
+import { checked, uncheckedVin } from "./vins.ts";
 
 /** How much stays differ: the deviation of their logarithm. */
 const staySpread = 0.7;
@@ -68,17 +69,20 @@ function drawn(chance: Chance): Sql {
     FROM (SELECT spans.*, kind, dealer, place, is_steady, ${cell} AS cell_key FROM spans JOIN slots USING (slot)) JOIN variant_cells USING (cell_key)`;
 }
 
-/** Each car's equipment, its dirt, its miles and the price first asked. */
+/** Each car's VIN, its equipment, its dirt, its miles and the price first asked. */
 function described(chance: Chance, { options, shares }: MarketShape): Sql {
   const car = sql`car`;
   const built = sql`
     SELECT keyed.*, value, discount, base_msrp, ${equipmentOf(chance, options, car).msrp} AS options_msrp, mainstream, strong, luxury, electric, exotic, usual_miles,
+           make, model, engine, "year", ${plantOf(chance, car)} AS plant,
            ${dirtOf(chance, car, shares.dirt)} AS dirt, ${paintKey(chance, car)} AS paint_key, ${trimmingKey(chance, car)} AS trimming_key
     FROM (SELECT *, ${equipmentKey(chance, options, car)} AS equipment_key FROM drawn) AS keyed
     JOIN (SELECT variant, make_key, value, discount, base_msrp, usual_miles, mainstream, strong, luxury, electric, exotic
           FROM variants JOIN (SELECT * EXCLUDE (line, miles), miles AS usual_miles FROM ages_facts) USING (age)) USING (variant)
+    JOIN (SELECT variant, make, model, engine, "year", plants FROM catalogue) AS catalogue USING (variant)
     JOIN recipe_equipment AS equipment USING (equipment_key)`;
   return sql`
-    SELECT car, kind, dealer, place, is_steady, arrives, leaves, variant, equipment_key, paint_key, trimming_key, dirt, miles, options_msrp, ${askingPrice(chance, car)} AS asking
-    FROM (SELECT *, ${milesOf(chance, car)} AS miles FROM (${built}))`;
+    SELECT car, kind, dealer, place, is_steady, arrives, leaves, variant, equipment_key, paint_key, trimming_key, dirt, miles, options_msrp,
+           ${askingPrice(chance, car)} AS asking, ${checked(sql`unchecked`)} AS vin
+    FROM (SELECT *, ${milesOf(chance, car)} AS miles, ${uncheckedVin(car)} AS unchecked FROM (${built}))`;
 }

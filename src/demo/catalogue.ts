@@ -13,6 +13,9 @@ export const paintKey = (chance: Chance, car: Sql): Sql =>
 export const trimmingKey = (chance: Chance, car: Sql): Sql =>
   sql`(make_key * ${fixed(trimmingCells)} + ${chance.below("trimming", car, trimmingCells)})`;
 
+/** The plant that a car was built in: one of its variant's `plants`, with `head` (the first places of a VIN), `location` and `country`. */
+export const plantOf = (chance: Chance, car: Sql): Sql => chance.oneOf("plant", car, sql`plants`);
+
 /** What some dealers call a variant's make, body, drivetrain or fuel. */
 const called = (attribute: string): Sql => sql`coalesce((SELECT upper(left(alias, 1)) || substr(alias, 2) FROM aliases
   WHERE attribute = ${attribute} AND canonical = ${name("variants", attribute)}), ${name(attribute)})`;

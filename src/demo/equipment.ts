@@ -9,8 +9,11 @@ const recipes = 5;
 const optionShare = 0.3;
 const optionShareMost = 0.7;
 /** Where every car is ordered for itself, it also lacks a feature here and there. */
-const featureShare = { typical: 1, distinct: 0.85 } as const;
+const featureShare = 0.85;
 const fittedShare = { typical: 0.035, distinct: 0.3 } as const;
+
+/** Cars of this age are no new ones any more: what is done to used cars is done to them. */
+const usedFromAge = 2;
 
 /** How much of a list price is comfort, in thousands: a work truck is dear without being rich. */
 const comfort = sql`floor(base_msrp / 1000.0 * pow(1.02, age) * CASE body_type WHEN 'Cargo Van' THEN 0.45 WHEN 'Pickup' THEN 0.74 WHEN 'Minivan' THEN 0.9 ELSE 1 END
@@ -40,9 +43,9 @@ export async function makeEquipment(session: Session, chance: Chance, options: M
   await session.keep(
     "outfit_features",
     sql`SELECT body_type, is_long, powertrain_type, "year", comfort, coalesce(list(feature ORDER BY feature) FILTER (fitted = 'maker'), []) AS standard,
-               coalesce(list(feature ORDER BY feature) FILTER (fitted = 'dealer'), []) AS fitted
-        FROM (SELECT DISTINCT body_type, is_long, powertrain_type, "year", comfort, [body_type, powertrain_type, if(is_long, 'three rows', '')] AS words FROM outfits)
-        JOIN features_facts ON "year" >= since AND comfort >= from_msrp WHERE ${fits("bodies")} AND ${fits("powertrains")} GROUP BY ALL`,
+               coalesce(list(feature ORDER BY feature) FILTER (fitted = 'dealer' OR fitted = 'used' AND age >= ${fixed(usedFromAge)}), []) AS fitted
+        FROM (SELECT DISTINCT body_type, is_long, powertrain_type, "year", age, comfort, [body_type, powertrain_type, if(is_long, 'three rows', '')] AS words FROM outfits)
+        JOIN features_facts ON "year" BETWEEN since AND coalesce("until", 9999) AND comfort >= from_msrp WHERE ${fits("bodies")} AND ${fits("powertrains")} GROUP BY ALL`,
   );
   await session.keep(
     "variant_equipment",
@@ -53,11 +56,14 @@ export async function makeEquipment(session: Session, chance: Chance, options: M
   const chosen = isTypical
     ? sql`SELECT variant, recipe, standard, fitted, ${some(chance, sql`factory`, sql`(line * ${fixed(recipes)} + recipe)`)} AS chosen FROM variant_equipment, range(${fixed(recipes)}) AS recipes(recipe)`
     : sql`SELECT variant, 0 AS recipe, standard, fitted, factory AS chosen FROM variant_equipment`;
+  const accessories = isTypical
+    ? drawn(chance, sql`fitted`, "fitted", sql`(variant * ${fixed(recipes)} + recipe)`, fittedShare.typical)
+    : sql`[]`;
   await session.keep(
     "recipe_equipment",
     sql`SELECT variant::BIGINT * ${fixed(recipes)} + recipe AS equipment_key, fitted, chosen, coalesce(list_sum(list_transform(chosen, lambda option: option.msrp)), 0)::INTEGER AS options_msrp,
           list_transform(chosen, lambda option: option.code) AS codes, list_concat(standard, ${without(sql`added`, sql`standard`)}) AS features
-        FROM (SELECT *, list_filter(list_transform(chosen, lambda option: option.feature), lambda feature: feature IS NOT NULL) AS added FROM (${chosen}))`,
+        FROM (SELECT *, list_concat(list_filter(list_transform(chosen, lambda option: option.feature), lambda feature: feature IS NOT NULL), ${accessories}) AS added FROM (${chosen}))`,
   );
 }
 
@@ -76,26 +82,24 @@ const some = (chance: Chance, options: Sql, about: Sql): Sql => sql`list_filter(
   ${chance.happens("option", sql`${about} * 64 + place`, sql`least(${fixed(optionShareMost)}, ${fixed(optionShare)} * option.turns)`)}
   AND ${chance.below("turn", sql`${about} * 64 + option.choice`, 1_000_000)} % option.turns = option.turn)`;
 
+/** Some of the words of a list. */
+const drawn = (chance: Chance, list: Sql, purpose: string, about: Sql, share: number): Sql =>
+  sql`list_filter(${list}, lambda word, place: ${chance.happens(purpose, sql`${about} * 64 + place`, share)})`;
+
 /** A car's option codes, their price and its features, from a row of `recipe_equipment` called `equipment`. */
 export function equipmentOf(
   chance: Chance,
   options: MarketShape["options"],
   car: Sql,
 ): { readonly codes: Sql; readonly features: Sql; readonly msrp: Sql } {
-  const own = (list: Sql, purpose: string, share: number): Sql =>
-    sql`list_filter(${list}, lambda word, place: ${chance.happens(purpose, sql`${car} * 64 + place`, share)})`;
-  const fitted = own(sql`equipment.fitted`, "fitted", fittedShare[options]);
   if (options === "typical") {
-    return {
-      codes: sql`equipment.codes`,
-      features: sql`list_concat(equipment.features, ${without(fitted, sql`equipment.features`)})`,
-      msrp: sql`equipment.options_msrp`,
-    };
+    return { codes: sql`equipment.codes`, features: sql`equipment.features`, msrp: sql`equipment.options_msrp` };
   }
+  const own = (list: Sql, purpose: string, share: number): Sql => drawn(chance, list, purpose, car, share);
   const codes = some(chance, sql`equipment.chosen`, car);
   return {
     codes: sql`list_transform(${codes}, lambda option: option.code)`,
-    features: sql`list_concat(${own(sql`equipment.features`, "own feature", featureShare[options])}, ${fitted})`,
+    features: sql`list_concat(${own(sql`equipment.features`, "own feature", featureShare)}, ${own(sql`equipment.fitted`, "fitted", fittedShare.distinct)})`,
     msrp: sql`coalesce(list_sum(list_transform(${codes}, lambda option: option.msrp)), 0)::INTEGER`,
   };
 }

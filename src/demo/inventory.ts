@@ -1,13 +1,13 @@
 /** The columns of `inventory`, from the rows of a day: what each dealer says of each car, in its own way. */
 import { join, literal, name, type Sql, sql } from "../base/sql.ts";
 import { listSeparator } from "../ingest/feed.ts";
+import { plantOf } from "./catalogue.ts";
 import { type Chance, fixed } from "./chance.ts";
 import { written } from "./dirt.ts";
 import { equipmentOf } from "./equipment.ts";
 import { isBranded, priceOn } from "./prices.ts";
 import { pricingOf } from "./pricing.ts";
 import type { MarketShape } from "./shape.ts";
-import { checked, uncheckedVin } from "./vins.ts";
 
 /** The ways of their own in which dealers write, by the number that a dealer has as its habit. */
 const habit = { shouts: 0, nicknames: 1, money: 2, cents: 3, words: 4, bareColors: 5, smallVins: 6 } as const;
@@ -20,9 +20,9 @@ export function inventoryRows(chance: Chance, shape: MarketShape, day: number, p
   const equipment = equipmentOf(chance, shape.options, car);
   const daysThere = sql`(as_of - arrives)`;
   const known = sql`
-    SELECT today.*, catalogue.* EXCLUDE (variant), dealers.* EXCLUDE (dealer), ${chance.oneOf("plant", car, sql`plants`)} AS plant, ${priceOn(chance, car, daysThere)} AS price,
+    SELECT today.*, catalogue.* EXCLUDE (variant), dealers.* EXCLUDE (dealer), ${plantOf(chance, car)} AS plant, ${priceOn(chance, car, daysThere)} AS price,
            ${equipment.codes} AS codes, ${equipment.features} AS features, ${daysThere} AS days_there,
-           paint, paint_base, trimming, trimming_base,
+           'https://images.' || host || '/' || lower(right(vin, 8)) || '/' AS gallery, paint, paint_base, trimming, trimming_base,
            ${chance.even("availability", car)} AS expected, ${chance.happens("sticker", car, sql`if(kind = 'new', 0.55, 0.3)`)} AS has_sticker,
            ${chance.even("history", car)} AS history, ${isBranded(chance, car)} AS is_branded
     FROM (FROM today WHERE ${part}) AS today JOIN catalogue USING (variant) JOIN dealers ON dealers.dealer = today.dealer
@@ -35,7 +35,7 @@ export function inventoryRows(chance: Chance, shape: MarketShape, day: number, p
   const pricing = Object.entries(pricingOf(chance, shape.format)).map(
     ([field, value]) => sql`${value} AS ${name(field)}`,
   );
-  return sql`SELECT ${join([...fields, ...pricing])} FROM (SELECT *, ${checked(sql`unchecked`)} AS vin FROM (SELECT *, ${uncheckedVin(car)} AS unchecked FROM (${known}))) ORDER BY line`;
+  return sql`SELECT ${join([...fields, ...pricing])} FROM (${known}) ORDER BY line`;
 }
 
 const lists: ReadonlySet<string> = new Set(["photo_urls", "features", "options_packages", "keywords"]);
@@ -82,8 +82,8 @@ function valuesOf(chance: Chance, shape: MarketShape, day: number): Readonly<Rec
     miles: sql`(miles + if(kind = 'new', greatest(days_there, 0) // 30, 0))`,
     vdp_url: sql`'https://www.' || host || '/inventory/' || kind || '-' || slug || '-' || lower(vin)`,
     vhr_url: sql`CASE WHEN kind <> 'new' AND ${chance.happens("report", sql`car`, 0.6)} THEN 'https://reports.vehiclehistory.example/' || vin END`,
-    photo_urls: sql`CASE WHEN NOT is_away THEN list_transform(range(1 + ${chance.below("photos", sql`car`, sql`if(kind = 'new', 4, 7)`)}),
-      lambda photo: 'https://images.' || host || '/' || lower(right(vin, 8)) || '/' || (photo + 1) || '.jpg') ELSE []::VARCHAR[] END`,
+    photo_urls: sql`CASE WHEN NOT is_away THEN list_transform(range(1, 2 + ${chance.below("photos", sql`car`, sql`if(kind = 'new', 4, 7)`)}),
+      lambda photo: gallery || photo || '.jpg') ELSE []::VARCHAR[] END`,
     features: sql`features`,
     options_packages: sql`codes`,
     keywords: sql`list_filter([if(kind <> 'new' AND NOT is_branded AND history < 0.5 - 0.03 * least(10, ${fixed(Number(shape.end.slice(0, 4)))} - "year"), 'one_owner', NULL),
