@@ -68,7 +68,7 @@ export const generateCommand = (): Command =>
     });
 
 /** Generates a market below a folder and says how far it is. */
-export async function generateInto(out: string, shape: MarketShape, engine: EngineSettings): Promise<Generated> {
+async function generateInto(out: string, shape: MarketShape, engine: EngineSettings): Promise<Generated> {
   const shown = progress();
   try {
     return await generate(out, shape, { ...engineOptions(engine), onStep: (...step) => shown.step("market", ...step) });

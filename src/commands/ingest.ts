@@ -2,8 +2,8 @@
 import { Command, Option } from "commander";
 import type { Account } from "../ingest/account.ts";
 import { deliveriesAt } from "../ingest/delivery.ts";
-import { ingest } from "../ingest/ingest.ts";
-import { readMapping } from "../ingest/mapping.ts";
+import { type Deliveries, ingest } from "../ingest/ingest.ts";
+import { type Mapping, readMapping } from "../ingest/mapping.ts";
 import { progress } from "./progress.ts";
 import {
   dayOption,
@@ -38,21 +38,25 @@ export const ingestCommand = (): Command =>
     .addOption(replayOption())
     .addOption(threadsOption())
     .addOption(memoryOption())
-    .action(async (path: string, settings: IngestSettings) => {
-      await ingestInto(path, settings);
-    });
+    .action(ingestFrom);
 
-/** Ingests what is at a path and prints what came of each day: all of it, or the sums alone. */
-export async function ingestInto(
-  path: string,
-  settings: IngestSettings,
-  detail: "brief" | "full" = "full",
-): Promise<readonly Account[]> {
+/** Ingests what is at a path and prints what came of each day. */
+async function ingestFrom(path: string, settings: IngestSettings): Promise<void> {
   const mapping = settings.mapping === undefined ? undefined : await readMapping(settings.mapping);
   const deliveries = await deliveriesAt(path, settings.day ?? mapping?.day);
+  await ingestInto(deliveries, settings, "full", mapping);
+}
+
+/** Ingests deliveries and prints what came of each day: all of it, or the sums alone. */
+export async function ingestInto(
+  deliveries: Deliveries,
+  settings: IngestSettings,
+  detail: "brief" | "full",
+  mapping?: Mapping,
+): Promise<void> {
   const shown = progress();
   try {
-    return await ingest(settings.lake, deliveries, {
+    await ingest(settings.lake, deliveries, {
       ...engineOptions(settings),
       ...(mapping === undefined ? {} : { mapping }),
       ...(settings.replayFrom === undefined ? {} : { replayFrom: settings.replayFrom }),

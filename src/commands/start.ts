@@ -3,12 +3,17 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
-import { usualShares } from "../demo/shape.ts";
+import { ahead } from "../base/ahead.ts";
+import { delivering } from "../demo/generate.ts";
+import { type MarketShape, usualShares } from "../demo/shape.ts";
+import { type Delivery, deliveriesAt } from "../ingest/delivery.ts";
 import { currentVersion } from "../lake/manifest.ts";
 import { demoKey } from "./demo-key.ts";
-import { daysOption, generateInto, listingsOption } from "./generate.ts";
+import { daysOption, listingsOption } from "./generate.ts";
 import { ingestInto } from "./ingest.ts";
+import { progress } from "./progress.ts";
 import { type ServeSettings, serveUntilStopped, serving } from "./serve.ts";
+import { type EngineSettings, engineOptions } from "./settings.ts";
 
 /** The demo: large enough that every search finds something, small enough to be there in about a minute. */
 const demo = { listings: 30_000, days: 30, end: "2026-11-19", seed: 1 } as const;
@@ -33,17 +38,31 @@ export const startCommand = (): Command =>
       await serveUntilStopped(settings, (url) => requestsToTry(url, key));
     });
 
-/** Makes the demo market's feeds in a folder that goes when they are in the lake. */
+/** Makes the demo market, in a folder that goes when it is in the lake; a day is made while the one before it is ingested. */
 async function fill(settings: StartSettings): Promise<void> {
   const { listings, days } = settings;
   const folder = await mkdtemp(join(tmpdir(), "carquet-demo-"));
   try {
-    const feeds = join(folder, "feeds");
     const shape = { ...demo, listings, days, format: "parquet", options: "typical", shares: usualShares } as const;
-    await generateInto(feeds, shape, settings);
-    await ingestInto(feeds, settings, "brief");
+    await ingestInto(ahead(deliveriesOf(join(folder, "feeds"), shape, settings)), settings, "brief");
   } finally {
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The deliveries of a market that is made as they are asked for. */
+async function* deliveriesOf(
+  feeds: string,
+  shape: MarketShape,
+  engine: EngineSettings,
+): AsyncGenerator<Delivery, void, undefined> {
+  const shown = progress();
+  const onStep = (step: number, steps: number, what: string): void => {
+    if (step === 1) shown.step("market", step, steps, what);
+    else shown.end();
+  };
+  for await (const { folder } of delivering(feeds, shape, { ...engineOptions(engine), onStep })) {
+    yield* await deliveriesAt(folder, undefined);
   }
 }
 

@@ -28,11 +28,22 @@ import { makeVariants } from "./variants.ts";
 
 /** Rows of a file: what is sorted at once. */
 const rowsOfFile = 100_000;
+/** Rows of a group in a Parquet file: few, so that whoever reads it has work for each thread. */
+const rowsOfGroup = 8192;
 /** Enough for a market of millions; what does not fit spills. */
 const memoryLimit = "3GiB";
 
 /** Told as each step begins: its number, how many there are, and what it does. */
 export type OnStep = (step: number, steps: number, what: string) => void;
+
+export type GenerateOptions = DatabaseOptions & { readonly onStep?: OnStep };
+
+/** One day's deliveries, written. */
+export interface Delivered {
+  readonly folder: string;
+  /** Rows of inventory. */
+  readonly rows: number;
+}
 
 export interface Generated {
   readonly days: number;
@@ -40,15 +51,22 @@ export interface Generated {
   readonly rows: number;
 }
 
+/** Writes a market's deliveries below a folder, all of them; see `delivering`. */
+export async function generate(out: string, shape: MarketShape, options: GenerateOptions = {}): Promise<Generated> {
+  let rows = 0;
+  for await (const delivered of delivering(out, shape, options)) rows += delivered.rows;
+  return { days: shape.days, rows };
+}
+
 /**
- * Writes a market's deliveries below a folder, one dated folder a day, and beside them `truth.csv` (what happened, day by day) and
- * `dirt.csv` (which rows were written wrongly). Fails when the folder has something in it.
+ * Writes a market's deliveries below a folder, one dated folder a day, each when it is asked for, and at last beside them `truth.csv`
+ * (what happened, day by day) and `dirt.csv` (which rows were written wrongly). Fails when the folder has something in it.
  */
-export async function generate(
+export async function* delivering(
   out: string,
   shape: MarketShape,
-  options: DatabaseOptions & { readonly onStep?: OnStep } = {},
-): Promise<Generated> {
+  options: GenerateOptions = {},
+): AsyncGenerator<Delivered, void, undefined> {
   await mkdir(out, { recursive: true });
   if ((await readdir(out)).length > 0) throw new Failure(`${out}: the folder is not empty.`);
   const database = await Database.open({
@@ -57,24 +75,24 @@ export async function generate(
     temporaryFolder: options.temporaryFolder ?? joinPath(out, ".spilled"),
   });
   const steps = shape.days + 1;
-  let rows = 0;
+  const chance = chanceOf(shape.seed);
+  const session = await database.connect();
   try {
-    await database.using(async (session) => {
-      const chance = chanceOf(shape.seed);
-      options.onStep?.(1, steps, "makes the market");
-      await makeMarket(session, chance, shape);
-      for (let day = 0; day < shape.days; day += 1) {
-        const date = plusDays(shape.end, day - shape.days + 1);
-        options.onStep?.(day + 2, steps, `delivers ${date}`);
-        rows += await writeDay(session, chance, shape, day, joinPath(out, date));
-        await tell(session, day, date);
-      }
-      for (const table of ["truth", "dirt"]) await copy(session, sql`FROM ${name(table)}`, joinPath(out, table), "csv");
-    });
+    options.onStep?.(1, steps, "makes the market");
+    await makeMarket(session, chance, shape);
+    for (let day = 0; day < shape.days; day += 1) {
+      const date = plusDays(shape.end, day - shape.days + 1);
+      const folder = joinPath(out, date);
+      options.onStep?.(day + 2, steps, `delivers ${date}`);
+      const rows = await writeDay(session, chance, shape, day, folder);
+      await tell(session, day, date);
+      yield { folder, rows };
+    }
+    for (const table of ["truth", "dirt"]) await copy(session, sql`FROM ${name(table)}`, joinPath(out, table), "csv");
   } finally {
+    session.close();
     database.close();
   }
-  return { days: shape.days, rows };
 }
 
 async function makeMarket(session: Session, chance: Chance, shape: MarketShape): Promise<void> {
@@ -135,6 +153,9 @@ async function writeDay(
 }
 
 async function copy(session: Session, rows: Sql, path: string, format: MarketShape["format"]): Promise<void> {
-  const form = format === "csv" ? sql`FORMAT csv, HEADER true` : sql`FORMAT parquet, COMPRESSION zstd`;
+  const form =
+    format === "csv"
+      ? sql`FORMAT csv, HEADER true`
+      : sql`FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${fixed(rowsOfGroup)}`;
   await session.run(sql`COPY (${rows}) TO ${literal(`${path}.${format}`)} (${form})`);
 }

@@ -22,47 +22,36 @@ export interface IngestOptions extends DatabaseOptions {
   readonly onDay?: (account: Account) => void;
 }
 
+/** Deliveries in the order of their days, there already or made as they are asked for. */
+export type Deliveries = Iterable<Delivery> | AsyncIterable<Delivery>;
+
 /**
  * Ingests deliveries in the order of their days. Fails, with nothing published of that day, when a file is broken, a day is
  * already in, or a replay lacks a day that the lake has.
  */
 export async function ingest(
   lake: string,
-  deliveries: readonly Delivery[],
+  deliveries: Deliveries,
   options: IngestOptions = {},
 ): Promise<readonly Account[]> {
   return writing(lake, options, async (writer) => {
     const published = await currentManifest(lake);
     const { replayFrom } = options;
-    if (replayFrom === undefined) return straight(writer, published, deliveries, options);
-    return replay(writer, published, deliveries, replayFrom, options);
+    if (replayFrom !== undefined) return replay(writer, published, deliveries, replayFrom, options);
+    return writeDays(writer, published, deliveries, options, (manifest) => publish(lake, manifest));
   });
-}
-
-/** Day after day onto what is published. */
-async function straight(
-  writer: Writer,
-  published: Manifest | undefined,
-  deliveries: readonly Delivery[],
-  options: IngestOptions,
-): Promise<readonly Account[]> {
-  const early = deliveries.find(({ day }) => published !== undefined && day <= published.as_of);
-  if (early !== undefined) {
-    const reason = `the lake is at ${published?.as_of}; give the days after it, or --replay-from to do days again`;
-    throw new Failure(`${early.day} is already in: ${reason}.`);
-  }
-  return writeDays(writer, published, deliveries, options, (manifest) => publish(writer.lake, manifest));
 }
 
 /** The days from one on again, on what was published before it; published when all are written. */
 async function replay(
   writer: Writer,
   published: Manifest | undefined,
-  deliveries: readonly Delivery[],
+  deliveries: Deliveries,
   from: string,
   options: IngestOptions,
 ): Promise<readonly Account[]> {
-  const again = deliveries.filter(({ day }) => day >= from);
+  const again: Delivery[] = [];
+  for await (const delivery of deliveries) if (delivery.day >= from) again.push(delivery);
   const days = new Set(again.map(({ day }) => day));
   const lacking = (published?.tables.deliveries ?? [])
     .map((file) => file.partition ?? "")
@@ -89,13 +78,14 @@ async function replay(
 async function writeDays(
   writer: Writer,
   base: Manifest | undefined,
-  deliveries: readonly Delivery[],
+  deliveries: Deliveries,
   options: IngestOptions,
   onWritten: (manifest: Manifest) => Promise<void>,
 ): Promise<readonly Account[]> {
   let before = base;
   const accounts: Account[] = [];
-  for (const delivery of deliveries) {
+  for await (const delivery of deliveries) {
+    refuseAgain(before, delivery);
     const next = nextManifest(writer, before, delivery.day);
     const { manifest, account } = await writeDay(writer, before, next, delivery, options);
     await onWritten(manifest);
@@ -104,6 +94,12 @@ async function writeDays(
     options.onDay?.(account);
   }
   return accounts;
+}
+
+function refuseAgain(before: Manifest | undefined, { day }: Delivery): void {
+  if (before === undefined || day > before.as_of) return;
+  const reason = `the lake is at ${before.as_of}; give the days after it, or --replay-from to do days again`;
+  throw new Failure(`${day} is already in: ${reason}.`);
 }
 
 /** The newest version of a day before `from`; undefined when the lake begins there. */
