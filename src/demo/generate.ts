@@ -28,8 +28,6 @@ import { makeVariants } from "./variants.ts";
 
 /** Rows of a file: what is sorted at once. */
 const rowsOfFile = 100_000;
-/** Rows of a group in a Parquet file: few, so that whoever reads it has work for each thread. */
-const rowsOfGroup = 8192;
 /** Enough for a market of millions; what does not fit spills. */
 const memoryLimit = "3GiB";
 
@@ -153,9 +151,6 @@ async function writeDay(
 }
 
 async function copy(session: Session, rows: Sql, path: string, format: MarketShape["format"]): Promise<void> {
-  const form =
-    format === "csv"
-      ? sql`FORMAT csv, HEADER true`
-      : sql`FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${fixed(rowsOfGroup)}`;
+  const form = format === "csv" ? sql`FORMAT csv, HEADER true` : sql`FORMAT parquet, COMPRESSION zstd`;
   await session.run(sql`COPY (${rows}) TO ${literal(`${path}.${format}`)} (${form})`);
 }
