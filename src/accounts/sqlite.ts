@@ -4,10 +4,14 @@
  */
 import { closeSync, fsyncSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
-import Sqlite from "better-sqlite3";
+import type Sqlite from "better-sqlite3";
 import { Failure, messageOf } from "../base/failure.ts";
 import type { Row } from "../base/json.ts";
 import type { Sql, Value } from "../base/sql.ts";
+
+/** The driver: Node from 24.19 on aborts under the one that Node 20 needs, which is not made with Node-API. */
+const hasNodeApi10 = Number(process.versions.napi) >= 10;
+const { default: Engine } = await (hasNodeApi10 ? import("better-sqlite3-napi") : import("better-sqlite3"));
 
 /** How a commit waits for the disk. NORMAL loses what was acknowledged with the power; it is there to prove that FULL does not. */
 export type Synchronous = "FULL" | "NORMAL";
@@ -47,7 +51,7 @@ export class Database {
   private static opened(path: string, options: Sqlite.Options, set: (engine: Sqlite.Database) => void): Database {
     let engine: Sqlite.Database | undefined;
     try {
-      engine = new Sqlite(path, { fileMustExist: true, ...options });
+      engine = new Engine(path, { fileMustExist: true, ...options });
       set(engine);
       return new Database(engine);
     } catch (thrown) {
@@ -127,11 +131,11 @@ export function syncFile(path: string): void {
 
 /** Whether what was thrown leaves the database open and as it was: the disk is full, somebody else is writing, a rule was broken. */
 export function isPassing(thrown: unknown): boolean {
-  return thrown instanceof Sqlite.SqliteError && /^SQLITE_(FULL|BUSY|LOCKED|CONSTRAINT)/.test(thrown.code);
+  return thrown instanceof Engine.SqliteError && /^SQLITE_(FULL|BUSY|LOCKED|CONSTRAINT)/.test(thrown.code);
 }
 
 /** Whether what was thrown, or what it came from, says that a file is damaged. */
 export function isDamage(thrown: unknown): boolean {
   if (thrown instanceof Failure) return isDamage(thrown.cause);
-  return thrown instanceof Sqlite.SqliteError && /^SQLITE_(CORRUPT|NOTADB|IOERR)/.test(thrown.code);
+  return thrown instanceof Engine.SqliteError && /^SQLITE_(CORRUPT|NOTADB|IOERR)/.test(thrown.code);
 }
