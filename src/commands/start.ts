@@ -18,6 +18,9 @@ import { type EngineSettings, engineOptions } from "./settings.ts";
 /** The demo: large enough that every search finds something, small enough to be there in about a minute. */
 const demo = { listings: 30_000, days: 30, end: "2026-11-19", seed: 1 } as const;
 
+/** Up to here a second thread of the engine makes half as much work again, and a day is ready no sooner. */
+const listingsOfOneThread = 100_000;
+
 interface StartSettings extends ServeSettings {
   readonly listings: number;
   readonly days: number;
@@ -41,10 +44,11 @@ export const startCommand = (): Command =>
 /** Makes the demo market, in a folder that goes when it is in the lake; a day is made while the one before it is ingested. */
 async function fill(settings: StartSettings): Promise<void> {
   const { listings, days } = settings;
+  const engine = listings > listingsOfOneThread ? settings : { threads: 1, ...settings };
   const folder = await mkdtemp(join(tmpdir(), "carquet-demo-"));
   try {
     const shape = { ...demo, listings, days, format: "parquet", options: "typical", shares: usualShares } as const;
-    await ingestInto(ahead(deliveriesOf(join(folder, "feeds"), shape, settings)), settings, "brief");
+    await ingestInto(ahead(deliveriesOf(join(folder, "feeds"), shape, engine)), engine, "brief");
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

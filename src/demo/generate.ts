@@ -26,7 +26,7 @@ import { makeToday } from "./today.ts";
 import { foresee, tell } from "./truth.ts";
 import { makeVariants } from "./variants.ts";
 
-/** Rows of a file: what is sorted at once. */
+/** Rows of a file: what is sorted at once, and what a second thread is no help with. */
 const rowsOfFile = 100_000;
 /** Enough for a market of millions; what does not fit spills. */
 const memoryLimit = "3GiB";
@@ -69,6 +69,7 @@ export async function* delivering(
   if ((await readdir(out)).length > 0) throw new Failure(`${out}: the folder is not empty.`);
   const database = await Database.open({
     memoryLimit,
+    ...(shape.listings <= rowsOfFile ? { threads: 1 } : {}),
     ...options,
     temporaryFolder: options.temporaryFolder ?? joinPath(out, ".spilled"),
   });
