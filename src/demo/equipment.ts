@@ -1,5 +1,5 @@
 /** What a car has beside its build: options from the factory's list, and the features that follow from trim, options and dealer. */
-import { name, type Sql, sql } from "../base/sql.ts";
+import { join, literal, name, type Sql, sql } from "../base/sql.ts";
 import type { Session } from "../lake/duckdb.ts";
 import { type Chance, fixed } from "./chance.ts";
 import type { MarketShape } from "./shape.ts";
@@ -14,6 +14,9 @@ const fittedShare = { typical: 0.035, distinct: 0.3 } as const;
 
 /** Cars of this age are no new ones any more: what is done to used cars is done to them. */
 const usedFromAge = 2;
+
+/** Makers whose screens show no phone's. */
+const withoutPhones = ["Tesla", "Rivian"];
 
 /** How much of a list price is comfort, in thousands: a work truck is dear without being rich. */
 const comfort = sql`floor(base_msrp / 1000.0 * pow(1.02, age) * CASE body_type WHEN 'Cargo Van' THEN 0.45 WHEN 'Pickup' THEN 0.74 WHEN 'Minivan' THEN 0.9 ELSE 1 END
@@ -30,7 +33,7 @@ const fits = (bodies: string): Sql =>
 export async function makeEquipment(session: Session, chance: Chance, options: MarketShape["options"]): Promise<void> {
   await session.keep(
     "outfits",
-    sql`SELECT variant, line, maker, model, body_type, seats >= 7 AS is_long, powertrain_type, "year", ${comfort} AS comfort, age FROM variants`,
+    sql`SELECT variant, line, maker, model, body_type, seats >= 7 AS is_long, maker NOT IN (${join(withoutPhones.map((maker) => literal(maker)))}) AS has_phones, powertrain_type, "year", ${comfort} AS comfort, age FROM variants`,
   );
   await session.keep(
     "factory_options",
@@ -42,15 +45,15 @@ export async function makeEquipment(session: Session, chance: Chance, options: M
   );
   await session.keep(
     "outfit_features",
-    sql`SELECT body_type, is_long, powertrain_type, "year", comfort, coalesce(list(feature ORDER BY feature) FILTER (fitted = 'maker'), []) AS standard,
+    sql`SELECT body_type, is_long, has_phones, powertrain_type, "year", comfort, coalesce(list(feature ORDER BY feature) FILTER (fitted = 'maker'), []) AS standard,
                coalesce(list(feature ORDER BY feature) FILTER (fitted = 'dealer' OR fitted = 'used' AND age >= ${fixed(usedFromAge)}), []) AS fitted
-        FROM (SELECT DISTINCT body_type, is_long, powertrain_type, "year", age, comfort, [body_type, powertrain_type, if(is_long, 'three rows', '')] AS words FROM outfits)
+        FROM (SELECT DISTINCT body_type, is_long, has_phones, powertrain_type, "year", age, comfort, [body_type, powertrain_type, if(is_long, 'three rows', ''), if(has_phones, 'phones', '')] AS words FROM outfits)
         JOIN features_facts ON "year" BETWEEN since AND coalesce("until", 9999) AND comfort >= from_msrp WHERE ${fits("bodies")} AND ${fits("powertrains")} GROUP BY ALL`,
   );
   await session.keep(
     "variant_equipment",
     sql`SELECT variant, line, if(age > 12, [], coalesce(factory, [])) AS factory, standard, fitted
-        FROM outfits LEFT JOIN factory_options USING (maker, model) JOIN outfit_features USING (body_type, is_long, powertrain_type, "year", comfort)`,
+        FROM outfits LEFT JOIN factory_options USING (maker, model) JOIN outfit_features USING (body_type, is_long, has_phones, powertrain_type, "year", comfort)`,
   );
   const isTypical = options === "typical";
   const chosen = isTypical
