@@ -20,7 +20,7 @@ import {
   VARCHAR,
   version,
 } from "@duckdb/node-api";
-import type { Row } from "../base/json.ts";
+import type { Json, Row } from "../base/json.ts";
 import { join, literal, name, type Sql, sql, type Value } from "../base/sql.ts";
 
 export interface DatabaseOptions {
@@ -96,14 +96,14 @@ export class Session {
 
   /** The rows of an answer as JSON values; BIGINT, HUGEINT and DECIMAL come as text, so queries cast them. */
   async rows(query: Sql): Promise<readonly Row[]> {
-    const reader = await this.connection.runAndReadAll(query.text, ...bound(query.values));
-    return reader.getRowObjectsJson();
+    return (await this.table(query)).rows;
   }
 
   /** An answer with the names of its columns, which it has even without a row. */
   async table(query: Sql): Promise<{ readonly columns: readonly string[]; readonly rows: readonly Row[] }> {
     const reader = await this.connection.runAndReadAll(query.text, ...bound(query.values));
-    return { columns: reader.deduplicatedColumnNames(), rows: reader.getRowObjectsJson() };
+    const columns = reader.deduplicatedColumnNames();
+    return { columns, rows: rowsFrom(columns, reader.getColumnsJson()) };
   }
 
   /** The first row of an answer, where there is one. */
@@ -134,6 +134,17 @@ export class Session {
   close(): void {
     this.connection.closeSync();
   }
+}
+
+/** Rows from the values of their columns: many times faster than the driver makes them. */
+function rowsFrom(names: readonly string[], columns: readonly (readonly Json[])[]): readonly Row[] {
+  return Array.from(columns[0] ?? [], (_, place) => {
+    const row: Record<string, Json> = {};
+    names.forEach((column, index) => {
+      row[column] = columns[index]?.[place] ?? null;
+    });
+    return row;
+  });
 }
 
 /** Values and their types, in the engine's terms. */
