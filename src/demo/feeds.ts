@@ -13,7 +13,7 @@ export async function makeTroubles(session: Session, chance: Chance, { days, sha
   const limits = [late, late + partial, late + partial + empty, late + partial + empty + absent].map((share) =>
     fixed(share * everyDays),
   );
-  const drawn = chance.even("trouble", sql`dealer * 100000 + day`);
+  const drawn = chance.even("trouble", sql`dealer::BIGINT * 100000 + day`);
   await session.keep(
     "troubles",
     sql`
