@@ -27,9 +27,9 @@ const bySize = [...runs].sort(
 );
 
 /** The runs that differ in their number of listings, and those that differ in their number of days. */
-const usualDays = 8;
-const sizes = bySize.filter(({ dataset }) => dataset.days === usualDays && dataset.options === "typical");
-const lengths = bySize.filter(({ dataset }) => dataset.days !== usualDays);
+const fewDays = 30;
+const sizes = bySize.filter(({ dataset }) => dataset.days <= fewDays && dataset.options === "typical");
+const lengths = bySize.filter(({ dataset }) => dataset.days > fewDays);
 
 const plots: string[] = [];
 await draw("cost-by-listings", sizes, "listings");
