@@ -16,7 +16,7 @@ import { type ServeSettings, serveUntilStopped, serving } from "./serve.ts";
 import { type EngineSettings, engineOptions } from "./settings.ts";
 
 /** The demo: large enough that every search finds something, small enough to be there in about a minute. */
-const demo = { listings: 30_000, days: 30, end: "2026-11-19", seed: 1 } as const;
+const demo = { listings: 25_000, days: 30, end: "2026-11-19", seed: 1 } as const;
 
 /** Up to here a second thread of the engine makes half as much work again, and a day is ready no sooner. */
 const listingsOfOneThread = 100_000;
