@@ -4,10 +4,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { Agent, get } from "node:http";
 import { createInterface } from "node:readline";
-import { changeAccount, createAccount } from "../src/accounts/account.ts";
-import { createKey, scopes } from "../src/accounts/keys.ts";
 import { makeAccounts } from "../src/accounts/layout.ts";
-import { addCredit } from "../src/accounts/ledger.ts";
 import type { MeteredId } from "../src/accounts/prices.ts";
 import { Failure } from "../src/base/failure.ts";
 import { projectPath } from "../src/base/project.ts";
@@ -15,6 +12,7 @@ import { decoderOf } from "../src/contract/decode.ts";
 import { operations } from "../src/contract/document.ts";
 import { type Endpoint, endpoints } from "../src/http/endpoints.ts";
 import { Market } from "../src/lake/market.ts";
+import { customerIn } from "../test/support/accounts.ts";
 import { manifestOf } from "./flat.ts";
 
 /** Gives the body of the answer to a path. */
@@ -24,11 +22,9 @@ export type Answer = (path: string) => Promise<unknown>;
 export async function openInProcess(lake: string): Promise<{ readonly answer: Answer; close(): Promise<void> }> {
   const market = await Market.open(lake, (await manifestOf(lake)).version);
   await market.warm();
-  const routes = [...operations.values()]
-    .sort((one, other) => one.path.split("{").length - other.path.split("{").length)
-    .flatMap(({ id, path }) =>
-      id === "getUsage" || id === "getDocument" ? [] : [{ pattern: patternOf(path), run: answering(id, market) }],
-    );
+  const routes = [...operations.values()].flatMap(({ id, path }) =>
+    id === "getUsage" || id === "getDocument" ? [] : [{ pattern: patternOf(path), run: answering(id, market) }],
+  );
   return {
     answer: async (path) => {
       const [place = "", query = ""] = path.split("?");
@@ -143,14 +139,6 @@ async function memoryOf(pid: number): Promise<{ readonly nowMib: number; readonl
 
 /** A key that no limit stops and no bill ends, of an account in a file of its own. */
 export function keyIn(accounts: string): string {
-  const database = makeAccounts(accounts, { busyMs: 5000 });
-  try {
-    const atMs = Date.now();
-    const accountId = createAccount(database, { email: "bench@carquet.invalid", tier: 4, atMs });
-    changeAccount(database, accountId, { override: { per10s: 100_000_000, per60s: 100_000_000 } });
-    addCredit(database, { accountId, kind: "paid", micros: 1e12, atMs, isConfirmed: true });
-    return createKey(database, { accountId, scopes, atMs }).key;
-  } finally {
-    database.close();
-  }
+  makeAccounts(accounts, { busyMs: 5000 }).close();
+  return customerIn(accounts, { usd: "999999" }).key;
 }

@@ -12,9 +12,9 @@ import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { audit } from "../../src/accounts/audit.ts";
 import { projectPath } from "../../src/base/project.ts";
-import { withScope } from "../../test/soak/campaign.ts";
 import { accountsFile, customerIn, onFile } from "../../test/support/accounts.ts";
 import { lakeOf, temporaryFolder } from "../../test/support/lakes.ts";
+import { withScope } from "../../test/support/scope.ts";
 import { serviceOf } from "../../test/support/service.ts";
 import { load } from "./load.ts";
 

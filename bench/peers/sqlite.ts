@@ -3,7 +3,8 @@
  * asked for and for each facet, and statistics for the planner.
  */
 import { join } from "node:path";
-import BetterSqlite from "better-sqlite3";
+import type BetterSqlite from "better-sqlite3";
+import { Engine } from "../../src/accounts/sqlite.ts";
 import type { Json, Row } from "../../src/base/json.ts";
 import { Sql } from "../../src/base/sql.ts";
 import { Database } from "../../src/lake/duckdb.ts";
@@ -18,7 +19,7 @@ export const openSqlite: OpenPeer = async (dataset, say) => {
   const folder = await peerFolder(dataset, "sqlite", say, (unfinished) =>
     fill(join(unfinished, "listings.db"), dataset.flat),
   );
-  const file = new BetterSqlite(join(folder, "listings.db"), { readonly: true });
+  const file = new Engine(join(folder, "listings.db"), { readonly: true });
   file.pragma("mmap_size = 68719476736");
   file.pragma("cache_size = -262144");
   file.pragma("temp_store = MEMORY");
@@ -90,7 +91,7 @@ const indexes: readonly (readonly ColumnName[])[] = [
 ];
 
 async function fill(path: string, flat: string): Promise<void> {
-  const file = new BetterSqlite(path);
+  const file = new Engine(path);
   file.pragma("journal_mode = OFF");
   file.pragma("synchronous = OFF");
   file.pragma("cache_size = -1048576");

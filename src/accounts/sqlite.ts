@@ -9,9 +9,10 @@ import { Failure, messageOf } from "../base/failure.ts";
 import type { Row } from "../base/json.ts";
 import type { Sql, Value } from "../base/sql.ts";
 
-/** The driver: Node from 24.19 on aborts under the one that Node 20 needs, which is not made with Node-API. */
 const hasNodeApi10 = Number(process.versions.napi) >= 10;
-const { default: Engine } = await (hasNodeApi10 ? import("better-sqlite3-napi") : import("better-sqlite3"));
+
+/** The driver: Node from 24.19 on aborts under the one that Node 20 needs, which is not made with Node-API. */
+export const { default: Engine } = await (hasNodeApi10 ? import("better-sqlite3-napi") : import("better-sqlite3"));
 
 /** How a commit waits for the disk. NORMAL loses what was acknowledged with the power; it is there to prove that FULL does not. */
 export type Synchronous = "FULL" | "NORMAL";

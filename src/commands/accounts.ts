@@ -16,7 +16,7 @@ import { type Tier, tiers } from "../accounts/tiers.ts";
 import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
 import { onAccounts, onNewAccounts, printMade, printRows, timeOf } from "./accounts-file.ts";
-import { accountsOption, jsonOption, limitParser, usdParser } from "./settings.ts";
+import { accountsOption, countParser, jsonOption, usdParser } from "./settings.ts";
 
 interface Given {
   readonly accounts: string;
@@ -116,8 +116,8 @@ interface Override extends One {
 const override = (): Command =>
   onFile("override", "give an account rate limits of its own, or, with --none, those of its tier again")
     .addOption(accountOption())
-    .addOption(new Option("--per10s <n>", "requests in 10 seconds").argParser(limitParser))
-    .addOption(new Option("--per60s <n>", "requests in 60 seconds").argParser(limitParser))
+    .addOption(new Option("--per10s <n>", "requests in 10 seconds").argParser(countParser))
+    .addOption(new Option("--per60s <n>", "requests in 60 seconds").argParser(countParser))
     .addOption(new Option("--none", "the tier's limits").default(false).conflicts(["per10s", "per60s"]))
     .action((settings: Override) => {
       const { per10s, per60s, none } = settings;

@@ -69,9 +69,6 @@ export function dayParser(text: string): string {
   throw new InvalidArgumentError("allowed is a day YYYY-MM-DD.");
 }
 
-/** Reads a limit on requests. */
-export const limitParser = (text: string): number => whole(text, 1_000_000);
-
 /** Reads an amount in USD as micros; a negative one where that means something. */
 export const usdParser =
   (least: "negative" | "zero" | "positive") =>
@@ -82,8 +79,8 @@ export const usdParser =
     throw new InvalidArgumentError("allowed is an amount in USD such as 25 or 0.50, up to 999999.");
   };
 
-/** Reads a number of days, or of other things that are counted. */
-export const daysParser = (text: string): number => whole(text, 1_000_000);
+/** Reads a number of requests, days or other things that are counted. */
+export const countParser = (text: string): number => whole(text, 1_000_000);
 
 /** Reads a whole number between two bounds. */
 export const wholeParser =

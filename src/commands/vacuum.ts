@@ -4,7 +4,7 @@ import { Failure } from "../base/failure.ts";
 import { currentManifest } from "../lake/manifest.ts";
 import { defaultRetention, vacuum } from "../lake/vacuum.ts";
 import { writing } from "../lake/writer.ts";
-import { daysParser, lakeOption } from "./settings.ts";
+import { countParser, lakeOption } from "./settings.ts";
 
 interface VacuumSettings {
   readonly lake: string;
@@ -26,22 +26,22 @@ export const vacuumCommand = (): Command =>
     .addOption(
       new Option("--daily <days>", "keep every day for so long")
         .default(defaultRetention.dailyDays)
-        .argParser(daysParser),
+        .argParser(countParser),
     )
     .addOption(
       new Option("--weekly <days>", "then one day a week for so long")
         .default(defaultRetention.weeklyDays)
-        .argParser(daysParser),
+        .argParser(countParser),
     )
     .addOption(
       new Option("--versions <days>", "keep versions of so many days")
         .default(defaultRetention.versionDays)
-        .argParser(daysParser),
+        .argParser(countParser),
     )
     .addOption(
       new Option("--grace <minutes>", "how long a version must have been out of service")
         .default(60)
-        .argParser(daysParser),
+        .argParser(countParser),
     )
     .action(async ({ lake, daily, weekly, versions, grace }: VacuumSettings) => {
       if ((await currentManifest(lake)) === undefined) throw new Failure(`${lake}: nothing has been published yet.`);

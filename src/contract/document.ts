@@ -95,20 +95,22 @@ export function resolve<T extends object>(value: T | { readonly $ref: string }):
   return resolve(at as T);
 }
 
-/** All operations, by their names. */
+/** All operations, by their names; of paths that fit the same request, the literal one comes before that with a parameter. */
 export const operations: ReadonlyMap<OperationId, Operation> = new Map(
-  Object.entries(document.paths).map(([path, { get }]) => [
-    get.operationId,
-    {
-      id: get.operationId,
-      path,
-      parameters: (get.parameters ?? []).map((parameter) => withSchema(resolve(parameter))),
-      scope: get.security?.flatMap((scheme) => Object.values(scheme).flat())[0],
-      deprecated: get.deprecated ?? false,
-      deprecation: get["x-deprecation"],
-      statuses: Object.keys(get.responses).map(Number),
-    },
-  ]),
+  Object.entries(document.paths)
+    .sort(([one], [other]) => one.split("{").length - other.split("{").length)
+    .map(([path, { get }]) => [
+      get.operationId,
+      {
+        id: get.operationId,
+        path,
+        parameters: (get.parameters ?? []).map((parameter) => withSchema(resolve(parameter))),
+        scope: get.security?.flatMap((scheme) => Object.values(scheme).flat())[0],
+        deprecated: get.deprecated ?? false,
+        deprecation: get["x-deprecation"],
+        statuses: Object.keys(get.responses).map(Number),
+      },
+    ]),
 );
 
 function withSchema(parameter: Parameter): Parameter {

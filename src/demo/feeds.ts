@@ -26,8 +26,11 @@ export async function makeTroubles(session: Session, chance: Chance, { days, sha
   );
 }
 
+/** Whether a dealer is in business on a day; reads a row with its `closes_on`. */
+export const isOpen = (day: Sql): Sql => sql`${day} < coalesce(closes_on, 100000)`;
+
 /** Whether a feed of a day shows a stay; reads a row of `stays`, with the dealer's `closes_on` and the day's `trouble`. */
-export const isShown = (day: Sql): Sql => sql`(${day} < coalesce(closes_on, 100000) AND CASE coalesce(trouble, 'none')
+export const isShown = (day: Sql): Sql => sql`(${isOpen(day)} AND CASE coalesce(trouble, 'none')
   WHEN 'none' THEN begins <= ${day} AND ends > ${day}
   WHEN 'late' THEN begins <= ${day} - 1 AND ends > ${day} - 1
   WHEN 'partial' THEN begins <= ${day} AND ends > ${day} AND ${isInPart}

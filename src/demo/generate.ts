@@ -17,7 +17,7 @@ import { makeCatalogue } from "./catalogue.ts";
 import { type Chance, chanceOf, fixed } from "./chance.ts";
 import { makeDealers } from "./dealers.ts";
 import { makeEquipment } from "./equipment.ts";
-import { makeTroubles } from "./feeds.ts";
+import { isOpen, makeTroubles } from "./feeds.ts";
 import { inventoryRows } from "./inventory.ts";
 import { loadFacts } from "./reference.ts";
 import type { MarketShape } from "./shape.ts";
@@ -83,7 +83,7 @@ export async function* delivering(
       const date = plusDays(shape.end, day - shape.days + 1);
       const folder = joinPath(out, date);
       options.onStep?.(day + 2, steps, `delivers ${date}`);
-      const rows = await writeDay(session, chance, shape, day, folder);
+      const rows = await writeDay(session, chance, shape, { day, date, folder });
       await tell(session, day, date);
       yield { folder, rows };
     }
@@ -111,20 +111,19 @@ async function writeDay(
   session: Session,
   chance: Chance,
   shape: MarketShape,
-  day: number,
-  folder: string,
+  { day, date, folder }: { readonly day: number; readonly date: string; readonly folder: string },
 ): Promise<number> {
   const { format } = shape;
   await mkdir(folder);
   await makeToday(session, day);
-  const isOpen = sql`coalesce(closes_on, 100000) > ${fixed(day)}`;
+  const openDealers = sql`FROM dealers WHERE ${isOpen(fixed(day))}`;
   const troubled = (trouble: string): Sql =>
     sql`dealer IN (SELECT dealer FROM troubles WHERE day = ${fixed(day)} AND trouble = ${literal(trouble)})`;
   const makes = format === "csv" ? sql`array_to_string(makes, '|')` : sql`makes`;
   await copy(
     session,
     sql`SELECT dealer_id, name, if(store IS NULL, 'independent', 'franchise') AS "type", line1, city, state, postal_code, 'US' AS country, latitude, longitude,
-    phone, 'https://www.' || host || '/' AS website, ${makes} AS makes FROM dealers WHERE ${isOpen} ORDER BY dealer`,
+    phone, 'https://www.' || host || '/' AS website, ${makes} AS makes ${openDealers} ORDER BY dealer`,
     joinPath(folder, "dealers"),
     format,
   );
@@ -136,8 +135,8 @@ async function writeDay(
   );
   await copy(
     session,
-    sql`SELECT dealer_id, strftime(${literal(`${plusDays(shape.end, day - shape.days + 1)} 08:30:00`)}::TIMESTAMP + to_seconds(reads_at), '%Y-%m-%dT%H:%M:%SZ') AS delivered_at
-    FROM dealers WHERE ${isOpen} AND NOT ${troubled("absent")} ORDER BY dealer`,
+    sql`SELECT dealer_id, strftime(${literal(`${date} 08:30:00`)}::TIMESTAMP + to_seconds(reads_at), '%Y-%m-%dT%H:%M:%SZ') AS delivered_at
+    ${openDealers} AND NOT ${troubled("absent")} ORDER BY dealer`,
     joinPath(folder, "deliveries"),
     format,
   );

@@ -8,7 +8,7 @@ import { join, literal, name, type Sql, sql } from "../base/sql.ts";
 import type { Session } from "../lake/duckdb.ts";
 import { fixed } from "./chance.ts";
 import { isDirt, kindsThatAre } from "./dirt.ts";
-import { isShown } from "./feeds.ts";
+import { isOpen, isShown } from "./feeds.ts";
 import { type MarketShape, troubleFreeDays } from "./shape.ts";
 
 /** Feeds without a car before it is sold; days of silence before a dealer has no claims; days missing before a listing ends. */
@@ -66,7 +66,7 @@ export async function tell(session: Session, day: number, date: string): Promise
   const merged = rows(sql`copy = 0 AND ${isDirt("merged")}`);
   const rejected = rows(isDirt("rejected"));
   const values: Readonly<Record<(typeof truthColumns)[number], Sql>> = {
-    feeds: sql`${count(sql`dealers WHERE ${at} < coalesce(closes_on, 100000)`)} - ${feeds("absent")}`,
+    feeds: sql`${count(sql`dealers WHERE ${isOpen(at)}`)} - ${feeds("absent")}`,
     late: feeds("late"),
     partial: feeds("partial"),
     empty: feeds("empty"),

@@ -17,8 +17,9 @@ export const checked = (unchecked: Sql): Sql =>
   sql`(left(${unchecked}, 8) || ${checkDigitOf(unchecked)} || right(${unchecked}, 8))`;
 
 /**
- * The VIN of a car with 0 for its check digit, from its model, engine and year and from the `plant` that built it. The seventh place is a letter, as it is for cars after 2009; with the sixth it carries what the six digits of the
- * serial number cannot hold of the car's number, so that cars of one model, year and plant never share one.
+ * The VIN of a car with 0 for its check digit, from its model, engine and year and from the `plant` that built it. The seventh
+ * place is a letter, as it is for cars after 2009; with the sixth it carries what the six digits of the serial number cannot hold
+ * of the car's number, so that cars of one model, year and plant never share one.
  */
 export function uncheckedVin(car: Sql): Sql {
   const head = sql`hash(make, model, engine)`;

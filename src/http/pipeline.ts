@@ -101,13 +101,10 @@ function stepsOf(id: OperationId, means: Means): Step {
   return id === "getUsage" ? unmetered(id, means.accounts) : metered(id, means);
 }
 
-/** Routes each path of the document; literal paths go before those with a parameter. */
+/** Routes each path of the document. */
 export function routes(means: Means): ReturnType<Router<State>["routes"]> {
   const router = new Router<State>({ sensitive: true, strict: true });
-  const byPath = [...operations.values()].sort(
-    (one, other) => one.path.split("{").length - other.path.split("{").length,
-  );
-  for (const { id, path } of byPath) {
+  for (const { id, path } of operations.values()) {
     router.get(path.replaceAll(/\{(\w+)\}/g, ":$1"), stepsOf(id, means));
   }
   return router.routes();

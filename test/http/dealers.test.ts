@@ -192,7 +192,7 @@ test("a dealer's listing count is the total of its inventory, for every dealer o
   for (const { day, feeds: ofDay } of days) await deliver(folder, day, ofDay);
   const lake = join(await temporaryFolder(scope), "lake");
   await ingestPath(lake, folder);
-  const random = await serviceOf({ after: (work) => scope.after(work) }, lake);
+  const random = await serviceOf(scope, lake);
   const counted = await inventories(random);
   assert.ok(counted.length >= 15, `${counted.length} dealers`);
   for (const [{ dealer_id, listing_count }, total] of counted) assert.equal(listing_count, total, dealer_id);

@@ -90,7 +90,7 @@ async function tried(operation: Locator) {
 
 describe("in a browser", { skip: withoutBrowser }, () => {
   test("the docs page shows every operation with an example request, and asks this service alone", async (scope) => {
-    const { page, requests, faults } = await opened({ after: (work) => scope.after(work) });
+    const { page, requests, faults } = await opened(scope);
     assert.equal(await page.locator(".opblock").count(), operations.size);
     for (const { path } of operations.values()) {
       assert.equal(await page.locator(`.opblock-summary [data-path="${path}"]`).count(), 1, path);
@@ -104,7 +104,7 @@ describe("in a browser", { skip: withoutBrowser }, () => {
   });
 
   test("operations can be tried on the docs page, without their filters being filled in", async (scope) => {
-    const { page, requests, faults } = await opened({ after: (work) => scope.after(work) });
+    const { page, requests, faults } = await opened(scope);
     await authorized(page);
     const search = await opening(page, "Listings", "searchListings");
     const make = search.locator('tr[data-param-name="make"]');

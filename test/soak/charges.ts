@@ -2,7 +2,8 @@
 import { killServing } from "../ledger/kills.ts";
 import { Chance } from "../oracle/chance.ts";
 import { lakeOf } from "../support/lakes.ts";
-import { type Campaign, withScope } from "./campaign.ts";
+import { withScope } from "../support/scope.ts";
+import type { Campaign } from "./campaign.ts";
 
 export const campaign: Campaign = {
   describe: "a service that is killed under load from 32 clients has charged each whole answer exactly once",

@@ -3,8 +3,9 @@ import { Chance } from "../oracle/chance.ts";
 import { hostileRequests, searching } from "../support/hostile.ts";
 import { lakeOf } from "../support/lakes.ts";
 import { outlast } from "../support/outlasted.ts";
+import { withScope } from "../support/scope.ts";
 import { serviceOf } from "../support/service.ts";
-import { type Campaign, withScope } from "./campaign.ts";
+import type { Campaign } from "./campaign.ts";
 
 export const campaign: Campaign = {
   describe: "so many hostile values for each parameter are answered or refused, and nothing else",

@@ -1,7 +1,8 @@
 /** The campaign `kills`: ingests that are killed at random moments. */
 import { killIngests } from "../support/kills.ts";
 import { temporaryFolder } from "../support/lakes.ts";
-import { type Campaign, withScope } from "./campaign.ts";
+import { withScope } from "../support/scope.ts";
+import type { Campaign } from "./campaign.ts";
 
 export const campaign: Campaign = {
   describe: "an ingest that is killed at any moment leaves the old version or the new one, whole",

@@ -2,7 +2,8 @@
 import { runSequence } from "../ledger/sequence.ts";
 import { Chance } from "../oracle/chance.ts";
 import { temporaryFolder } from "../support/lakes.ts";
-import { type Campaign, withScope } from "./campaign.ts";
+import { withScope } from "../support/scope.ts";
+import type { Campaign } from "./campaign.ts";
 
 export const campaign: Campaign = {
   describe: "random sequences of 100 operations leave what a plain re-counting of all that was posted leaves",

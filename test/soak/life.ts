@@ -3,7 +3,8 @@
 import type { Extent } from "../life/feeds.ts";
 import { type Lived, liveAgain, liveThrough } from "../life/trial.ts";
 import { Chance } from "../oracle/chance.ts";
-import { type Campaign, withScope } from "./campaign.ts";
+import { withScope } from "../support/scope.ts";
+import type { Campaign } from "./campaign.ts";
 
 /** Every so many markets a long one, and every so many one that is ingested twice and replayed. */
 const longEvery = 8;

@@ -2,8 +2,9 @@
 import { Chance } from "../oracle/chance.ts";
 import { variedLake } from "../oracle/lakes.ts";
 import { type Market, readMarket } from "../oracle/market.ts";
+import { withScope } from "../support/scope.ts";
 import { type Client, serviceOf } from "../support/service.ts";
-import { type Extent, withScope } from "./campaign.ts";
+import type { Extent } from "./campaign.ts";
 
 export interface Visit {
   readonly client: Client;

@@ -5,7 +5,8 @@ import { losePower } from "../ledger/power/lose.ts";
 import { record } from "../ledger/power/record.ts";
 import { Chance } from "../oracle/chance.ts";
 import { lakeOf, temporaryFolder } from "../support/lakes.ts";
-import { type Campaign, withScope } from "./campaign.ts";
+import { withScope } from "../support/scope.ts";
+import type { Campaign } from "./campaign.ts";
 
 export const campaign: Campaign = {
   describe:

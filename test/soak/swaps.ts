@@ -1,6 +1,8 @@
 /** The campaign `swaps`: versions that are published while clients search. */
+
+import { withScope } from "../support/scope.ts";
 import { swapWhileServing } from "../support/swaps.ts";
-import { type Campaign, withScope } from "./campaign.ts";
+import type { Campaign } from "./campaign.ts";
 
 export const campaign: Campaign = {
   describe: "versions come into service while 8 clients search, without a failed request or a mixed answer",

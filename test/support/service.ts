@@ -89,10 +89,7 @@ export function checkAgainstDocument(path: string, { status, headers, body }: An
 
 /** The operation that a path belongs to. */
 function operationAt(path: string): Operation | undefined {
-  const templates = [...operations.values()].sort(
-    (one, other) => one.path.split("{").length - other.path.split("{").length,
-  );
-  return templates.find((one) => new RegExp(`^${one.path.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(path));
+  return [...operations.values()].find((one) => new RegExp(`^${one.path.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(path));
 }
 
 const validators = new Map<string, ValidateFunction>();
