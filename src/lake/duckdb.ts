@@ -7,19 +7,7 @@
 import { randomUUID } from "node:crypto";
 import { availableParallelism, tmpdir } from "node:os";
 import { join as joinPath } from "node:path";
-import {
-  BIGINT,
-  BOOLEAN,
-  DOUBLE,
-  type DuckDBConnection,
-  DuckDBInstance,
-  type DuckDBType,
-  type DuckDBValue,
-  LIST,
-  listValue,
-  VARCHAR,
-  version,
-} from "@duckdb/node-api";
+import { type DuckDBConnection, DuckDBInstance, version } from "@duckdb/node-api";
 import type { Json, Row } from "../base/json.ts";
 import { join, literal, name, type Sql, sql, type Value } from "../base/sql.ts";
 
@@ -91,7 +79,7 @@ export class Session {
 
   /** Runs a statement whose answer does not matter. */
   async run(statement: Sql): Promise<void> {
-    await this.connection.run(statement.text, ...bound(statement.values));
+    await this.connection.run(written(statement));
   }
 
   /** The rows of an answer as JSON values; BIGINT, HUGEINT and DECIMAL come as text, so queries cast them. */
@@ -101,7 +89,7 @@ export class Session {
 
   /** An answer with the names of its columns, which it has even without a row. */
   async table(query: Sql): Promise<{ readonly columns: readonly string[]; readonly rows: readonly Row[] }> {
-    const reader = await this.connection.runAndReadAll(query.text, ...bound(query.values));
+    const reader = await this.connection.runAndReadAll(written(query));
     const columns = reader.deduplicatedColumnNames();
     return { columns, rows: rowsFrom(columns, reader.getColumnsJson()) };
   }
@@ -147,18 +135,26 @@ function rowsFrom(names: readonly string[], columns: readonly (readonly Json[])[
   });
 }
 
-/** Values and their types, in the engine's terms. */
-function bound(values: readonly Value[]): [values?: DuckDBValue[], types?: DuckDBType[]] {
-  if (values.length === 0) return [];
-  const pairs = values.map(bind);
-  return [pairs.map(([value]) => value), pairs.map(([, type]) => type)];
+/**
+ * A statement as the engine gets it, each value a literal of its type in its place. Bound values would have the statement planned
+ * twice, and the first time blindly: 4 to 10 ms more for a page.
+ */
+const written = ({ texts, values }: Sql): string =>
+  texts.reduce((text, part, index) => `${text}(${literalOf(values[index - 1] ?? null)})${part}`);
+
+function literalOf(value: Value): string {
+  if (value === null) return "NULL::VARCHAR";
+  if (typeof value === "string") return `${quotedText(value)}::VARCHAR`;
+  if (typeof value === "boolean") return String(value);
+  if (typeof value === "bigint" || Number.isSafeInteger(value)) return `'${value}'::BIGINT`;
+  if (typeof value === "number") return `'${value}'::DOUBLE`;
+  const texts = value.every((item) => typeof item === "string");
+  return `[${value.map((item) => (typeof item === "string" ? quotedText(item) : item)).join()}]::${texts ? "VARCHAR" : "BIGINT"}[]`;
 }
 
-function bind(value: Value): [DuckDBValue, DuckDBType] {
-  if (value === null || typeof value === "string") return [value, VARCHAR];
-  if (typeof value === "boolean") return [value, BOOLEAN];
-  if (typeof value === "bigint") return [value, BIGINT];
-  if (typeof value === "number") return Number.isSafeInteger(value) ? [BigInt(value), BIGINT] : [value, DOUBLE];
-  const texts = value.every((item) => typeof item === "string");
-  return texts ? [listValue([...value]), LIST(VARCHAR)] : [listValue(value.map((item) => BigInt(item))), LIST(BIGINT)];
-}
+/** A text between quotes; the engine's statements end at a NUL, which therefore stands outside of them. */
+const quotedText = (text: string): string =>
+  `(${text
+    .split("\0")
+    .map((part) => literal(part).text)
+    .join(" || chr(0) || ")})`;

@@ -14,6 +14,7 @@ const answer = async (query: Sql): Promise<Json | undefined> => {
 
 const one = sql`${1} + ${2}`;
 const two = sql`${one} * ${3}`;
+const nul = "it's\0a '' \\' 汉字 🚗";
 const hostile = `'; DROP TABLE builds; -- " $1`;
 
 type Case = readonly [what: string, query: Sql, text: string, values: readonly Value[], answer: Json];
@@ -27,6 +28,15 @@ const cases: readonly Case[] = [
   ["a boolean binds", sql`SELECT ${true} AS answer`, "SELECT $1 AS answer", [true], true],
   ["nothing binds as NULL", sql`SELECT ${null} IS NULL AS answer`, "SELECT $1 IS NULL AS answer", [null], true],
   ["a hostile text binds", sql`SELECT ${hostile} AS answer`, "SELECT $1 AS answer", [hostile], hostile],
+  ["a text with a NUL and quotes binds", sql`SELECT ${nul} AS answer`, "SELECT $1 AS answer", [nul], nul],
+  ["a negative number binds", sql`SELECT (1 -${-7})::INTEGER AS answer`, "SELECT (1 -$1)::INTEGER AS answer", [-7], 8],
+  [
+    "texts with a NUL bind as one list",
+    sql`SELECT ${[nul, "b"]}[1] AS answer`,
+    "SELECT $1[1] AS answer",
+    [[nul, "b"]],
+    nul,
+  ],
   ["an empty text binds", sql`SELECT ${""} AS answer`, "SELECT $1 AS answer", [""], ""],
   ["a hole at the end", sql`SELECT 3 AS answer LIMIT ${1}`, "SELECT 3 AS answer LIMIT $1", [1], 3],
   ["texts bind as one list", sql`SELECT ${["a", "b"]}[2] AS answer`, "SELECT $1[2] AS answer", [["a", "b"]], "b"],
