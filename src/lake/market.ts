@@ -8,22 +8,13 @@ import { bounds } from "../base/bounds.ts";
 import type { Row } from "../base/json.ts";
 import { name, type Sql, sql } from "../base/sql.ts";
 import { refuse } from "../contract/errors.ts";
+import { Dimensions } from "./dimensions.ts";
 import { Database, type DatabaseOptions } from "./duckdb.ts";
 import { HotCopy, hotListings, hotListingsAt } from "./hot-copy.ts";
 import { listingAt, listingIn, type Place, placesOf, readPlace } from "./lookups.ts";
 import { type LakeFile, type Manifest, readManifest } from "./manifest.ts";
 import { Pool, type PoolBounds } from "./pool.ts";
-import {
-  buildValues,
-  buildWords,
-  dealerProfiles,
-  filesIn,
-  listingsAt,
-  optionsByMake,
-  positioned,
-  rowsOfFiles,
-  tokensInOrder,
-} from "./views.ts";
+import { buildValues, buildWords, dealerProfiles, filesIn, listingsAt, positioned, rowsOfFiles } from "./views.ts";
 
 /** Some listings of the star, as relations with their `row_number`. */
 export interface Listings {
@@ -45,6 +36,7 @@ export interface MarketOptions extends DatabaseOptions, Partial<PoolBounds> {
 export class Market {
   private constructor(
     readonly manifest: Manifest,
+    readonly dimensions: Dimensions,
     private readonly folder: string,
     private readonly database: Database,
     private readonly pool: Pool,
@@ -57,22 +49,21 @@ export class Market {
     const folder = resolve(lake);
     const database = await Database.open(options);
     try {
-      await database.using(async (session) => {
+      const dimensions = await database.using(async (session) => {
         for (const table of ["builds", "dealers", "tokens", "options"] as const) {
           const rows = rowsOfFiles(table, manifest.tables[table], folder);
           await session.run(sql`CREATE TABLE ${name(table)} AS ${rows}`);
         }
-        await session.run(sql`CREATE TABLE tokens_in_order AS ${tokensInOrder}`);
-        await session.run(sql`CREATE TABLE options_by_make AS ${optionsByMake}`);
         await session.run(sql`CREATE TABLE build_words AS ${buildWords}`);
         await session.run(sql`CREATE TABLE build_values AS ${buildValues}`);
         const active = positioned(filesIn(manifest.tables, "snapshots", manifest.as_of), folder);
         await session.run(sql`SELECT count(*), max(days_on_market) FROM (${active})`);
         await session.run(sql`CREATE TABLE dealer_profiles AS ${dealerProfiles(active)}`);
+        return await Dimensions.read(session);
       });
       await database.lockDown([folder]);
       const pool = await Pool.open(database, { ...bounds, ...options });
-      return new Market(manifest, folder, database, pool, hotCopyOf(database, folder, manifest, options));
+      return new Market(manifest, dimensions, folder, database, pool, hotCopyOf(database, folder, manifest, options));
     } catch (thrown) {
       database.close();
       throw thrown;
@@ -81,7 +72,7 @@ export class Market {
 
   /**
    * The rows of a query over `builds`, `dealers`, `tokens`, `options`, what is made of them when a version is opened
-   * (`tokens_in_order`, `options_by_make`, `build_words`, `build_values`, `dealer_profiles`), and relations that this market
+   * (`build_words`, `build_values`, `dealer_profiles`), and relations that this market
    * gives.
    */
   rows(query: Sql): Promise<readonly Row[]> {

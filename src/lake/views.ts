@@ -1,13 +1,9 @@
-/**
- * The files of a version as SQL relations: the star's tables, and listings as flat rows.
- *
- * `flat` is the one place that knows how the star becomes a listing in the specification's names; pages of the
- * API and analysts' views both read it.
- */
+/** The files of a version as SQL relations: the star's tables, what is made of them, and the views for analysts. */
 import { join as joinPath } from "node:path";
 import { wordsIn } from "../base/spelling.ts";
 import { join, literal, name, type Sql, sql, type } from "../base/sql.ts";
-import { buildColumns, keywordBits, layoutOf, type TableName, tableNames } from "./layout.ts";
+import { flat, tokensInOrder } from "./flat.ts";
+import { buildColumns, layoutOf, type TableName, tableNames } from "./layout.ts";
 import type { Files, LakeFile, Manifest } from "./manifest.ts";
 
 /** The columns of a table's rows, typed but without a row: what a table without files looks like. */
@@ -68,74 +64,6 @@ function joined(
 export function filesIn(files: Files, table: TableName, partition: string): readonly LakeFile[] {
   return files[table].filter((file) => file.partition === partition);
 }
-
-/** The words behind a list of token keys; keys count from 1 without a gap, so a key is an index. */
-const words = (column: Sql): Sql => sql`list_transform(${column}, lambda token_key: tokens_in_order.words[token_key])`;
-
-const keywords = join(
-  Object.entries(keywordBits).map(
-    ([keyword, bit]) => sql`CASE WHEN facts.keywords & ${type(String(bit))} <> 0 THEN ${literal(keyword)} END`,
-  ),
-);
-
-/** Every column of a flat listing, by the specification's name, and where it comes from. */
-const flatColumns: Readonly<Record<string, Sql>> = {
-  row_number: sql`facts.row_number`,
-  id: sql`replace(facts.id::VARCHAR, '-', '')`,
-  vin: sql`facts.vin`,
-  ...Object.fromEntries(Object.keys(buildColumns).map((column) => [column, name("builds", column)])),
-  ...Object.fromEntries(
-    [
-      ...["exterior_color", "interior_color", "base_exterior_color", "base_interior_color"],
-      ...[
-        "base_msrp",
-        "msrp",
-        "price",
-        "miles",
-        "days_on_market",
-        "listed_at",
-        "availability_status",
-        "inventory_type",
-      ],
-      ...["stock_number", "vdp_url", "vhr_url", "photo_urls", "sold_date", "missing_since", "last_checked_at"],
-      ...["window_sticker_verified", "price_history", "pricing", "days_seen"],
-    ].map((column) => [column, name("facts", column)]),
-  ),
-  discount_from_msrp: sql`facts.discount_from_msrp::DOUBLE`,
-  features: words(sql`facts.features`),
-  options_packages: words(sql`facts.options_packages`),
-  keywords: sql`list_filter([${keywords}], lambda keyword: keyword IS NOT NULL)`,
-  dealer_id: sql`dealers.dealer_id`,
-  dealer_name: sql`dealers.name`,
-  dealer_type: sql`dealers.type`,
-  dealer_phone: sql`dealers.phone`,
-  ...Object.fromEntries(
-    ["city", "state", "postal_code", "latitude", "longitude"].map((column) => [column, name("dealers", column)]),
-  ),
-};
-
-/**
- * Listings of the star as flat rows, which need `builds`, `dealers` and `tokens_in_order`. `facts` are listings with their
- * `row_number`; `more` are further columns of theirs that the flat rows keep. Each listing has its build and its dealer; the left
- * joins keep the engine from joining the list of all tokens to every dealer first.
- */
-export function flat(facts: Sql, more: readonly Sql[] = []): Sql {
-  const columns = Object.entries(flatColumns).map(([column, from]) => sql`${from} AS ${name(column)}`);
-  return sql`SELECT ${join([...columns, ...more])}
-    FROM (${facts}) AS facts
-    LEFT JOIN builds USING (build_key)
-    LEFT JOIN dealers USING (dealer_key)
-    CROSS JOIN tokens_in_order`;
-}
-
-/** All tokens as one list, in the order of their keys: what `flat` finds the words of token keys in. */
-export const tokensInOrder = sql`SELECT list(token ORDER BY token_key) AS words FROM tokens`;
-
-/** What each make's option codes stand for, as one list by code: the newest word on a code counts, if it has a name and a price. */
-export const optionsByMake = sql`
-  SELECT make, list({code: code, name: "name", msrp: msrp} ORDER BY code) AS options
-  FROM (SELECT DISTINCT ON (make, code) * FROM options ORDER BY make, code, option_key DESC)
-  WHERE "name" IS NOT NULL AND msrp IS NOT NULL GROUP BY make`;
 
 /**
  * Every dealer there ever was, by its newest row, with how many of some listings are its own under any of its rows, and with the

@@ -1,10 +1,9 @@
 /**
  * A listing in full, for the details of a listing and of a VIN, its parts shaped as schemas `ListingDetail`, `LatestListing` and
- * `Build` have them (sections 2.2 to 2.5 of the specification). It is read in two steps, the row of the fact and then the rows
- * that its keys point at, because a join would read the dimensions whole.
+ * `Build` have them (sections 2.2 to 2.5 of the specification).
  */
-import { integerIn, isRow, type Json, type Row, textIn } from "../base/json.ts";
-import { join, literal, name, type Sql, sql } from "../base/sql.ts";
+import { isRow, type Json, type Row, textIn } from "../base/json.ts";
+import { join, name, type Sql, sql } from "../base/sql.ts";
 import type { Market } from "../lake/market.ts";
 import { type Expansion, expansions } from "./expansions.ts";
 
@@ -53,32 +52,26 @@ const dealer = ["dealer_id", "name", "city", "state", "postal_code", "latitude",
 
 /** The detail of a listing, given as a relation of the star that has it alone; `include` adds what it names. */
 export async function detailOf(listings: Sql, include: readonly Expansion[] = [], market: Market): Promise<Detail> {
-  const asks = (expansion: Expansion): boolean => include.includes(expansion);
+  const { dimensions } = market;
+  const read = include.map((expansion) => sql`, ${expansions[expansion].read} AS ${name(`read_${expansion}`)}`);
   const [fact = {}] = await market.rows(sql`
-    SELECT ${served(own)}, ${served(ofVehicle)}, listing.build_key, listing.dealer_key,
-           ${asks("options") ? sql`listing.options_packages` : sql`[]`} AS option_keys,
-           ${asks("price_history") ? expansions.price_history : sql`[]`} AS price_history
+    SELECT ${served(own)}, ${served(ofVehicle)}, listing.build_key, listing.dealer_key ${join(read, sql``)}
     FROM (${listings}) AS listing`);
-  const [star = {}] = await market.rows(starOf(fact, asks("options")));
-  const listing = { ...pick(fact, Object.keys(own)), pricing: pricingOf(fact) };
+  const star = { ...dimensions.buildOf(fact), ...fact };
+  const added = (expansion: Expansion): Row =>
+    include.includes(expansion)
+      ? { [expansion]: expansions[expansion].served(fact[`read_${expansion}`], star, dimensions) }
+      : {};
   return {
     vin: textIn(fact, "vin"),
-    build: { ...pick({ ...star, ...fact }, build), ...pick(star, asks("options") ? ["options"] : []) },
-    listing: { ...listing, ...pick(star, ["dealer"]), ...pick(fact, ["price_history"]) },
+    build: { ...pick(star, build), ...added("options") },
+    listing: {
+      ...pick(fact, Object.keys(own)),
+      pricing: pricingOf(fact),
+      dealer: pick(dimensions.dealerOf(fact), dealer),
+      ...{ price_history: [], ...added("price_history") },
+    },
   };
-}
-
-/** The build of a fact, column by column, its dealer, and its options where they are asked for. */
-function starOf(fact: Row, withOptions: boolean): Sql {
-  const dealerOf = sql`{${join(dealer.map((column) => sql`${literal(column)}: ${name("dealers", column)}`))}} AS dealer`;
-  const isIt = sql`build_key = ${integerIn(fact, "build_key")} AND dealer_key = ${integerIn(fact, "dealer_key")}`;
-  if (!withOptions) return sql`SELECT builds.*, ${dealerOf} FROM builds CROSS JOIN dealers WHERE ${isIt}`;
-  const codes = Array.isArray(fact.option_keys) ? fact.option_keys.map(Number) : [];
-  return sql`
-    SELECT listing.*, ${expansions.options} AS options
-    FROM (SELECT builds.*, ${dealerOf},
-                 list_transform(${codes}::INTEGER[], lambda token_key: tokens_in_order.words[token_key]) AS options_packages
-          FROM builds CROSS JOIN dealers CROSS JOIN tokens_in_order WHERE ${isIt}) AS listing`;
 }
 
 /** A provider's pricing with its rows as they were shown, in their order; what a row lacks is unknown, but its place is not. */

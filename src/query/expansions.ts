@@ -1,21 +1,30 @@
-/**
- * What `include` adds to a listing, as SQL expressions over flat rows that are named `listing`, by the words of `include`:
- * `SELECT ${expansions.options} AS options FROM (${flat(...)}) AS listing`. They are the same in searches and in details, never
- * null, and served as they are. They need the market's `options_by_make`.
- */
+/** What `include` adds to a listing, in searches and in details alike: never null, and served as it is. */
+
+import type { Json, Row } from "../base/json.ts";
 import { type Sql, sql } from "../base/sql.ts";
 import type { QueryOf } from "../contract/types.ts";
+import type { Dimensions } from "../lake/dimensions.ts";
 
 export type Expansion = NonNullable<QueryOf<"getListing">["include"]>[number];
 
-export const expansions: Readonly<Record<Expansion, Sql>> = {
-  /** A list of `PriceHistoryItem`, in the order in which the price changed. */
-  price_history: sql`list_transform(coalesce(listing.price_history, []), lambda change: {
-    changed_at: strftime(change.changed_at, '%Y-%m-%dT%H:%M:%SZ'), miles: change.miles,
-    price_before: change.price_before, price_after: change.price_after})`,
+interface Expanding {
+  /** What the engine reads of the fact for it. */
+  readonly read: Sql;
+  /** What is served, given what was read. */
+  readonly served: (read: Json | undefined, build: Row, dimensions: Dimensions) => Json;
+}
 
+export const expansions: Readonly<Record<Expansion, Expanding>> = {
+  /** A list of `PriceHistoryItem`, in the order in which the price changed. */
+  price_history: {
+    read: sql`list_transform(coalesce(price_history, []), lambda change: {
+      changed_at: strftime(change.changed_at, '%Y-%m-%dT%H:%M:%SZ'), miles: change.miles,
+      price_before: change.price_before, price_after: change.price_after})`,
+    served: (read) => read ?? [],
+  },
   /** A list of `Option`, in the order of their codes; codes of which the make says nothing are left out. */
-  options: sql`coalesce(list_filter(
-    (SELECT known.options FROM options_by_make AS known WHERE known.make = listing.make),
-    lambda option: list_contains(listing.options_packages, option.code)), [])`,
+  options: {
+    read: sql`options_packages`,
+    served: (read, { make }, dimensions) => dimensions.optionsOf(make, dimensions.wordsOf(read) ?? []),
+  },
 };

@@ -3,6 +3,7 @@
  * great-circle miles. A dealer without coordinates is nowhere: at no distance, in no radius, in no box.
  */
 import { bounds } from "../base/bounds.ts";
+import type { Row } from "../base/json.ts";
 import { type Sql, sql } from "../base/sql.ts";
 import { refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
@@ -87,6 +88,12 @@ function milesBetween(one: Point, other: Point): number {
     Math.sin((north ?? 0) / 2) ** 2 +
     Math.cos(radians(one.latitude)) * Math.cos(radians(other.latitude)) * Math.sin((east ?? 0) / 2) ** 2;
   return 2 * earthRadiusMiles * Math.asin(Math.min(1, Math.sqrt(chord)));
+}
+
+/** Miles from a point to a dealer, to a tenth, as they are served; null where it has no coordinates. */
+export function milesTo({ latitude, longitude }: Row, origin: Point): number | null {
+  if (typeof latitude !== "number" || typeof longitude !== "number") return null;
+  return Math.round(10 * milesBetween(origin, { latitude, longitude })) / 10;
 }
 
 /** Great-circle miles from a point to what has `latitude` and `longitude` in degrees; null where either is unknown. */

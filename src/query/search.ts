@@ -5,21 +5,19 @@
  */
 import { bounds } from "../base/bounds.ts";
 import { integerIn, type Row } from "../base/json.ts";
-import { all, join, name, type Sql, sql } from "../base/sql.ts";
-import { vocabulary } from "../contract/document.ts";
+import { all, type Sql, sql } from "../base/sql.ts";
 import type { QueryOf } from "../contract/types.ts";
 import type { Market } from "../lake/market.ts";
-import { flat } from "../lake/views.ts";
-import { type Expansion, expansions } from "./expansions.ts";
+import type { Expansion } from "./expansions.ts";
+import { type Field, factsOf, fieldsOf, serving } from "./fields.ts";
 import { filtersOf } from "./filters.ts";
-import { milesFrom, originOf } from "./geography.ts";
+import { originOf } from "./geography.ts";
 import { type Mode, modeOf } from "./modes.ts";
 import { type Order, orderOf } from "./sorts.ts";
 import { where } from "./where.ts";
 import type { Point } from "./zip-codes.ts";
 
 export type SearchQuery = QueryOf<"searchListings">;
-type Field = SearchQuery["fields"][number];
 
 /** A search, decided in full; what remains is to run it. */
 export interface SearchPlan {
@@ -79,39 +77,14 @@ export function readTop(rows: readonly Row[]): Top {
   return { total: integerIn(rows[0], "total"), page: Array.isArray(page) ? page.map(Number) : [] };
 }
 
-/** Step two: the page's rows, served as they are asked for. */
-export function rowsOf(plan: SearchPlan, page: readonly number[]): Sql {
-  const positions = join(page.map((position) => sql`${position}`));
-  const special = servedAs(plan);
-  const served = [
-    ...plan.fields.map((field) => sql`${special[field] ?? name(field)} AS ${name(field)}`),
-    ...plan.include.map((expansion) => sql`${expansions[expansion]} AS ${name(expansion)}`),
-  ];
-  return sql`
-    SELECT ${join(served)} FROM (${flat(plan.mode.listings.at(page))}) AS listing
-    ORDER BY list_position([${positions}], row_number)`;
-}
+/** Step two: what is read of the page's rows, in no order. */
+export const rowsOf = ({ mode, fields, include }: SearchPlan, page: readonly number[]): Sql =>
+  sql`SELECT row_number::UINTEGER AS row_number, ${factsOf(fields, include)} FROM (${mode.listings.at(page)}) AS facts`;
 
-/** How fields are served that are not a flat column as it is. */
-const servedAs = ({ mode: { status }, origin }: SearchPlan): Readonly<Partial<Record<Field, Sql>>> => ({
-  listed_at: sql`strftime(listed_at, '%Y-%m-%dT%H:%M:%SZ')`,
-  sold_date: sql`sold_date::VARCHAR`,
-  status: sql`${status}`,
-  inventory_status: sql`${status}`,
-  distance_miles: origin === undefined ? sql`NULL::DOUBLE` : sql`round(${milesFrom(origin)}, 1)`,
-});
-
-/** All fields that can be served, in the order of the document, in which they are served. */
-const servable: readonly Field[] = vocabulary("searchListings", "fields").filter((field) => field !== "default");
-
-/** Fields that are served only when they are asked for by name. */
-const onRequest: readonly Field[] = ["features", "options_packages"];
-
-function fieldsOf(asked: readonly Field[]): readonly Field[] {
-  const isServed = (field: Field): boolean =>
-    field === "id" ||
-    field === "vin" ||
-    asked.includes(field) ||
-    (asked.includes("default") && !onRequest.includes(field));
-  return servable.filter(isServed);
+/** The page, served as it is asked for, from what step two has read. */
+export function readRows(plan: SearchPlan, page: readonly number[], rows: readonly Row[], market: Market): Row[] {
+  const { mode, fields, include, origin } = plan;
+  const byPosition = new Map(rows.map((row) => [row.row_number, row]));
+  const serve = serving({ fields, include, status: mode.status, origin }, market.dimensions);
+  return page.map((position) => serve(byPosition.get(position) ?? {}));
 }

@@ -1,0 +1,71 @@
+/**
+ * The dimensions of a version in memory: what the keys of a listing stand for. The rows of a page find theirs here at once; the
+ * engine, asked to join them, reads all builds and all dealers.
+ */
+import { integerIn, type Json, type Row, textIn } from "../base/json.ts";
+import { name, sql } from "../base/sql.ts";
+import type { Session } from "./duckdb.ts";
+
+/** The newest word on each option code of a make counts, if it has a name and a price. */
+const knownOptions = sql`
+  SELECT make, code, "name", msrp
+  FROM   (SELECT DISTINCT ON (make, code) * FROM options ORDER BY make, code, option_key DESC)
+  WHERE  "name" IS NOT NULL AND msrp IS NOT NULL
+  ORDER BY make, code`;
+
+export class Dimensions {
+  private constructor(
+    private readonly builds: ReadonlyMap<Json, Row>,
+    private readonly dealers: ReadonlyMap<Json, Row>,
+    private readonly tokens: ReadonlyMap<Json, string>,
+    private readonly optionsByMake: ReadonlyMap<Json, readonly Row[]>,
+  ) {}
+
+  /** Reads the tables `builds`, `dealers`, `tokens` and `options`. */
+  static async read(session: Session): Promise<Dimensions> {
+    const byKey = async (table: "builds" | "dealers", key: string): Promise<ReadonlyMap<Json, Row>> =>
+      new Map((await session.rows(sql`FROM ${name(table)}`)).map((row) => [integerIn(row, key), row]));
+    const tokens = (await session.rows(sql`FROM tokens`)).map((row): [Json, string] => [
+      integerIn(row, "token_key"),
+      textIn(row, "token"),
+    ]);
+    const options = new Map<Json, Row[]>();
+    for (const { make, ...option } of await session.rows(knownOptions)) {
+      const ofMake = options.get(make ?? null);
+      if (ofMake === undefined) options.set(make ?? null, [option]);
+      else ofMake.push(option);
+    }
+    return new Dimensions(
+      await byKey("builds", "build_key"),
+      await byKey("dealers", "dealer_key"),
+      new Map(tokens),
+      options,
+    );
+  }
+
+  /** The build of a listing, given its `build_key`. */
+  buildOf({ build_key }: Row): Row {
+    return known(this.builds.get(build_key ?? null), "build", build_key);
+  }
+
+  /** The dealer of a listing, given its `dealer_key`. */
+  dealerOf({ dealer_key }: Row): Row {
+    return known(this.dealers.get(dealer_key ?? null), "dealer", dealer_key);
+  }
+
+  /** The words that a list of token keys stands for; null where there is no list. */
+  wordsOf(keys: Json | undefined): readonly string[] | null {
+    return Array.isArray(keys) ? keys.map((key: Json) => known(this.tokens.get(key), "token", key)) : null;
+  }
+
+  /** What a make says of some option codes: `code`, `name` and `msrp`, in the order of the codes; it need not know all of them. */
+  optionsOf(make: Json | undefined, codes: readonly string[]): readonly Row[] {
+    const asked = new Set<Json | undefined>(codes);
+    return this.optionsByMake.get(make ?? null)?.filter(({ code }) => asked.has(code)) ?? [];
+  }
+}
+
+function known<T>(found: T | undefined, what: string, key: Json | undefined): T {
+  if (found === undefined) throw new TypeError(`There is no ${what} with the key ${JSON.stringify(key)}.`);
+  return found;
+}
