@@ -3,6 +3,7 @@ import { copyFile, link, mkdir, readdir, rename, writeFile } from "node:fs/promi
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Failure } from "../src/base/failure.ts";
+import { hotCopyName } from "../src/lake/hot-copy.ts";
 import { currentPath, currentVersion, readManifest } from "../src/lake/manifest.ts";
 import { type Running, start } from "./carquet.ts";
 import type { Dataset } from "./dataset.ts";
@@ -79,7 +80,7 @@ export interface Published {
 /** Resolves when the hot copy of a version is there; fails when it is not within ten minutes. */
 async function hotCopy(lake: string, version: string): Promise<void> {
   for (const untilMs = performance.now() + 600_000; performance.now() < untilMs; await pause(20)) {
-    if ((await readdir(join(lake, "hot")).catch((): string[] => [])).includes(`${version}.duckdb`)) return;
+    if ((await readdir(join(lake, "hot")).catch((): string[] => [])).includes(hotCopyName(version))) return;
   }
   throw new Failure(`${version}: no hot copy was made.`);
 }

@@ -32,6 +32,8 @@ export const bounds = {
   metricListingsMin: 10,
   /** The most ranges of a numeric facet. */
   rangeBuckets: 20,
+  /** Sets of tokens are numbered in the hot copy when there are at most so many for each listing. */
+  tokenSetsShare: 0.25,
   /** Matches of a facet request are kept in memory when they are at most this share of the listings. */
   keptMatchesShare: 0.25,
 } as const;

@@ -5,13 +5,13 @@
  * rows that they show and look up the rest in `Dimensions`.
  */
 import { join, literal, name, type Sql, sql, type } from "../base/sql.ts";
-import { buildColumns, keywordBits, type tokenKinds } from "./layout.ts";
+import { buildColumns, keywordBits, type TokenColumn } from "./layout.ts";
 
 /** Where a column comes from: the listing itself (as SQL over `facts`), its build, its dealer, or the words of its token keys. */
 export type Origin =
   | { readonly of: "facts"; readonly value: Sql }
   | { readonly of: "builds" | "dealers"; readonly column: string }
-  | { readonly of: "tokens"; readonly column: keyof typeof tokenKinds };
+  | { readonly of: "tokens"; readonly column: TokenColumn };
 
 const keywords = join(
   Object.entries(keywordBits).map(

@@ -8,6 +8,11 @@ import { join } from "node:path";
 import { makeFolder } from "../base/files.ts";
 import { literal, type Sql, sql, type Value } from "../base/sql.ts";
 import type { Database, Session } from "./duckdb.ts";
+import { columnsWithSets, type HotSource, hotFormat, makeHotTables, setsOf } from "./hot-tables.ts";
+import type { TokenColumn } from "./layout.ts";
+
+/** The sets of tokens of a column, where `HotCopy.sets` names it. */
+export const hotSets = (column: TokenColumn): Sql => setsOf("hot", column);
 
 /** The copy's listings, in the order of the snapshot, so that a row's place in it is its `row_number`. */
 export const hotListings = sql`SELECT *, rowid AS row_number FROM hot.listings`;
@@ -16,25 +21,33 @@ export const hotListings = sql`SELECT *, rowid AS row_number FROM hot.listings`;
 export const hotListingsAt = (positions: Value & readonly number[]): Sql =>
   sql`${hotListings} WHERE rowid IN (SELECT unnest(${positions}))`;
 
+/** Those of a VIN, or that of an id, by an index; `was_listed` says whether the VIN has past listings too. */
+export const hotListingsBy = (by: "vin" | "id", wanted: string): Sql =>
+  sql`${hotListings} WHERE ${by === "vin" ? sql`vin = ${wanted}` : sql`id = ${wanted}::UUID`}`;
+
+/** The file of a version's copy, below `hot/`. */
+export const hotCopyName = (version: string): string => `${version}-${hotFormat}.duckdb`;
+
 export class HotCopy {
   /** Whether `hot.listings` can be asked. */
   isReady = false;
+  /** The columns whose sets of tokens are numbered; known when it is ready. */
+  sets: readonly TokenColumn[] = [];
   private building: Promise<void> = Promise.resolve();
   private session: Session | undefined;
   private isStopped = false;
 
   /**
-   * Begins to make the copy of a version from its active listings, or takes the one that is there. `onFailure` is told why
-   * there will be none.
+   * Begins to make the copy of a version, or takes the one that is there. `onFailure` is told why there will be none.
    */
   constructor(
     private readonly database: Database,
     private readonly folder: string,
     private readonly version: string,
-    listings: Sql,
+    source: HotSource,
     onFailure: (message: string) => void,
   ) {
-    this.building = this.build(listings).catch((thrown: unknown) => {
+    this.building = this.build(source).catch((thrown: unknown) => {
       if (!this.isStopped) onFailure(thrown instanceof Error ? thrown.message : String(thrown));
     });
   }
@@ -51,15 +64,16 @@ export class HotCopy {
     await this.building;
   }
 
-  private async build(listings: Sql): Promise<void> {
+  private async build(source: HotSource): Promise<void> {
     const hot = join(this.folder, "hot");
-    const name = `${this.version}.duckdb`;
+    const name = hotCopyName(this.version);
     await makeFolder(hot);
     this.session = await this.database.connect();
     try {
-      if (!(await readdir(hot)).includes(name)) await this.write(this.session, hot, name, listings);
+      if (!(await readdir(hot)).includes(name)) await this.write(this.session, hot, name, source);
       if (this.isStopped) return;
       await this.session.run(sql`ATTACH ${literal(join(hot, name))} AS hot (READ_ONLY)`);
+      this.sets = await columnsWithSets(this.session, "hot");
       this.isReady = true;
     } finally {
       this.session.close();
@@ -69,13 +83,13 @@ export class HotCopy {
   }
 
   /** Writes the copy under a name of its own, then gives it its own name: it is there whole, or not at all. */
-  private async write(session: Session, hot: string, name: string, listings: Sql): Promise<void> {
+  private async write(session: Session, hot: string, name: string, source: HotSource): Promise<void> {
     const fresh = join(hot, `${name}.${process.pid}.new`);
     await rm(fresh, { force: true });
     if (this.isStopped) return;
-    await session.run(sql`ATTACH ${literal(fresh)} AS hot_in_the_making`);
+    await session.run(sql`ATTACH ${literal(fresh)} AS hot_in_the_making (STORAGE_VERSION 'latest')`);
     try {
-      await session.run(sql`CREATE TABLE hot_in_the_making.listings AS ${listings}`);
+      await makeHotTables(session, "hot_in_the_making", source);
     } finally {
       await session.run(sql`DETACH hot_in_the_making`);
     }

@@ -196,6 +196,10 @@ export const tableNames = Object.keys(tables) as readonly TableName[];
 /** The columns of listings that hold token keys, and the kind of those tokens. */
 export const tokenKinds = { features: "feature", options_packages: "option" } as const;
 
+export type TokenColumn = keyof typeof tokenKinds;
+
+export const tokenColumns = Object.keys(tokenKinds) as readonly TokenColumn[];
+
 /** The history keywords and the bit that each has in `listings.keywords`. */
 export const keywordBits = { one_owner: 1, clean_title: 2, branded: 4, fleet: 8 } as const;
 

@@ -78,14 +78,9 @@ export function listingAt({ tables }: Manifest, folder: string, place: Place): S
   const files = filesIn(tables, tableOf[state], partition).filter(
     (file) => make === null || mayHold(file, make, (bound) => bound),
   );
-  return listingIn(positioned(files, folder), place);
-}
-
-/** The listing of a place, among listings that hold it. */
-export function listingIn(listings: Sql, place: Place): Sql {
   const leading = (["make", "model", "year"] as const).map((column) => {
     const value = place[column];
     return value === null ? sql`${name(column)} IS NULL` : sql`${name(column)} = ${value}`;
   });
-  return sql`SELECT * FROM (${listings}) WHERE ${join(leading, sql` AND `)} AND id = ${place.id}::UUID`;
+  return sql`SELECT * FROM (${positioned(files, folder)}) WHERE ${join(leading, sql` AND `)} AND id = ${place.id}::UUID`;
 }

@@ -5,13 +5,14 @@
  */
 import { resolve } from "node:path";
 import { bounds } from "../base/bounds.ts";
-import type { Row } from "../base/json.ts";
+import { type Row, textIn } from "../base/json.ts";
 import { name, type Sql, sql } from "../base/sql.ts";
 import { refuse } from "../contract/errors.ts";
 import { Dimensions } from "./dimensions.ts";
 import { Database, type DatabaseOptions } from "./duckdb.ts";
-import { HotCopy, hotListings, hotListingsAt } from "./hot-copy.ts";
-import { listingAt, listingIn, type Place, placesOf, readPlace } from "./lookups.ts";
+import { HotCopy, hotListings, hotListingsAt, hotListingsBy } from "./hot-copy.ts";
+import type { TokenColumn } from "./layout.ts";
+import { type ListingState, listingAt, placesOf, readPlace } from "./lookups.ts";
 import { type LakeFile, type Manifest, readManifest } from "./manifest.ts";
 import { Pool, type PoolBounds } from "./pool.ts";
 import { buildValues, buildWords, dealerProfiles, filesIn, listingsAt, positioned, rowsOfFiles } from "./views.ts";
@@ -24,6 +25,17 @@ export interface Listings {
   readonly count: number;
   /** Those at some row numbers. */
   readonly at: (positions: readonly number[]) => Sql;
+  /** The columns of which the listings carry the key of a set too: `hot.<column>_sets` tells what is in it. */
+  readonly sets: readonly TokenColumn[];
+}
+
+/** A listing that was looked up. */
+export interface Found {
+  /** As a UUID. */
+  readonly id: string;
+  readonly state: ListingState;
+  /** The listing alone, as a relation with its `row_number`. */
+  readonly listing: Sql;
 }
 
 export interface MarketOptions extends DatabaseOptions, Partial<PoolBounds> {
@@ -90,7 +102,8 @@ export class Market {
     if (files.length === 0 && day !== this.manifest.as_of) throw this.unavailable(day);
     const listings = this.listingsOf(files);
     if (day !== this.manifest.as_of || this.hot?.isReady !== true) return listings;
-    return { ...listings, all: hotListings, unordered: sql`FROM hot.listings`, at: hotListingsAt };
+    const { sets } = this.hot;
+    return { ...listings, all: hotListings, unordered: sql`FROM hot.listings`, at: hotListingsAt, sets };
   }
 
   /** All sold listings, or those of the months since a day. */
@@ -106,18 +119,28 @@ export class Market {
       unordered: rowsOfFiles("snapshots", files, this.folder),
       count: files.reduce((sum, { rows }) => sum + rows, 0),
       at: (positions) => listingsAt(files, this.folder, positions),
+      sets: [],
     };
   }
 
-  /** Where all listings of a VIN are, or the listing of an id (32 hex digits); nowhere when there is none. */
-  async places(by: "vin" | "id", wanted: string): Promise<readonly Place[]> {
-    return (await this.rows(placesOf(this.manifest, this.folder, by, wanted))).map(readPlace);
+  /** All listings of a VIN, or the listing of an id (32 hex digits), in whatever state; none when there is none. */
+  async lookUp(by: "vin" | "id", wanted: string): Promise<readonly Found[]> {
+    const active = await this.lookUpActive(by, wanted);
+    if (active !== undefined) return [active];
+    const places = (await this.rows(placesOf(this.manifest, this.folder, by, wanted))).map(readPlace);
+    return places.map((place) => {
+      const { id, state } = place;
+      return { id, state, listing: listingAt(this.manifest, this.folder, place) };
+    });
   }
 
-  /** The listing at a place, as a relation of listings with `row_number`. */
-  listingAt(place: Place): Sql {
-    const isHot = place.state === "active" && this.hot?.isReady === true;
-    return isHot ? listingIn(hotListings, place) : listingAt(this.manifest, this.folder, place);
+  /** The only listing of a VIN, or the listing of an id, where it is active and in the hot copy. */
+  private async lookUpActive(by: "vin" | "id", wanted: string): Promise<Found | undefined> {
+    if (this.hot?.isReady !== true) return undefined;
+    const [row] = await this.rows(sql`SELECT id::VARCHAR AS id, was_listed FROM (${hotListingsBy(by, wanted)})`);
+    if (row === undefined || (by === "vin" && row.was_listed === true)) return undefined;
+    const id = textIn(row, "id");
+    return { id, state: "active", listing: hotListingsBy("id", id) };
   }
 
   private unavailable(day: string): Error {
@@ -147,5 +170,7 @@ function hotCopyOf(
 ): HotCopy | undefined {
   const files = filesIn(tables, "snapshots", as_of);
   if (!hasHotCopy || files.length === 0) return undefined;
-  return new HotCopy(database, folder, version, rowsOfFiles("snapshots", files, folder), onNoHotCopy);
+  const listings = rowsOfFiles("snapshots", files, folder);
+  const past = sql`SELECT vin FROM (${rowsOfFiles("past_by_vin", tables.past_by_vin, folder)})`;
+  return new HotCopy(database, folder, version, { listings, past }, onNoHotCopy);
 }

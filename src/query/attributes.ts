@@ -4,7 +4,9 @@
  */
 import { folded, matchKey } from "../base/spelling.ts";
 import { join, literal, name, type Sql, sql, type } from "../base/sql.ts";
-import { buildColumns, keywordBits, tokenKinds } from "../lake/layout.ts";
+import { hotSets } from "../lake/hot-copy.ts";
+import { setOf } from "../lake/hot-tables.ts";
+import { buildColumns, keywordBits, type TokenColumn, tokenKinds } from "../lake/layout.ts";
 
 /**
  * Where an attribute lives: in the fact, in its build, in its dealer, in its build and, sorted, in the fact too; or, where a
@@ -79,7 +81,7 @@ export const bitsOfWords = sql`(VALUES ${join(
  * The facts whose attribute passes a test, by the place where the attribute lives. Of several values, one passes; a test of
  * tokens is for one of them.
  */
-const passing: Readonly<Record<Place, (test: Test, column: string) => Sql>> = {
+const passing: Readonly<Record<Place, (test: Test, column: string, sets: readonly TokenColumn[]) => Sql>> = {
   fact: (test, column) => test(name(column)),
   build: (test, column) => sql`build_key IN (SELECT build_key FROM builds WHERE ${test(name(column))})`,
   dealer: (test, column) => sql`dealer_key IN (SELECT dealer_key FROM dealers WHERE ${test(name(column))})`,
@@ -87,8 +89,13 @@ const passing: Readonly<Record<Place, (test: Test, column: string) => Sql>> = {
     isText(column)
       ? sql`${name(column)} IN (SELECT value FROM build_words WHERE attribute = ${literal(column)} AND ${test(sql`value`)})`
       : test(name(column)),
-  tokens: (test, column) => sql`list_contains(${name(column)},
-    (SELECT min(token_key) FROM tokens WHERE kind = ${kindOf(column)} AND ${test(sql`token`)}))`,
+  tokens: (test, column, sets) => {
+    const has = (tokens: Sql): Sql =>
+      sql`list_contains(${tokens}, (SELECT min(token_key) FROM tokens WHERE kind = ${kindOf(column)} AND ${test(sql`token`)}))`;
+    const numbered = sets.find((one) => one === column);
+    if (numbered === undefined) return has(name(column));
+    return sql`${setOf(numbered)} IN (SELECT set_key FROM ${hotSets(numbered)} WHERE ${has(sql`token_keys`)})`;
+  },
   keywords: (test, column) =>
     sql`${name(column)} & (SELECT bit_or(bit) FROM ${bitsOfWords} WHERE ${test(sql`word`)}) <> 0`,
 };
@@ -100,7 +107,7 @@ const kindOf = (column: string): Sql =>
   literal(Object.entries(tokenKinds).find(([list]) => list === column)?.[1] ?? "");
 
 /** The condition on a listing that its dealer passes a test, given the dealer's columns by their names. */
-export const ofDealers = (test: Sql): Sql => passing.dealer(() => test, "dealer_id");
+export const ofDealers = (test: Sql): Sql => passing.dealer(() => test, "dealer_id", []);
 
 /** Whether no build has a value of an attribute; the value is given as it is compared. */
 export function isUnheardOf(attribute: AttributeName, value: Sql): Sql {
@@ -108,10 +115,13 @@ export function isUnheardOf(attribute: AttributeName, value: Sql): Sql {
   return sql`NOT EXISTS (FROM builds WHERE ${compared(name(column))} = ${value})`;
 }
 
-/** The condition on a listing that an attribute of it passes a test; the column is given as it is compared. */
-export function passes(attribute: AttributeName, test: Test): Sql {
+/**
+ * The condition on a listing that an attribute of it passes a test; the column is given as it is compared. `sets` are the columns
+ * of which listings carry the key of a set.
+ */
+export function passes(attribute: AttributeName, sets: readonly TokenColumn[], test: Test): Sql {
   const { place, column, compared } = attributes[attribute];
-  return passing[place]((value) => test(compared(value)), column);
+  return passing[place]((value) => test(compared(value)), column, sets);
 }
 
 /** A value that somebody asks for, as an attribute's column is compared. */

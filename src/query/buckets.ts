@@ -7,7 +7,9 @@
  */
 import { join, literal, name, type Sql, sql } from "../base/sql.ts";
 import type { QueryOf } from "../contract/types.ts";
-import { buildColumns } from "../lake/layout.ts";
+import { hotSets } from "../lake/hot-copy.ts";
+import { setOf } from "../lake/hot-tables.ts";
+import { buildColumns, type TokenColumn } from "../lake/layout.ts";
 import { type AttributeName, attributes, bitsOfWords, type Place } from "./attributes.ts";
 import type { Measuring } from "./metrics.ts";
 
@@ -18,6 +20,8 @@ export interface Bucketing {
   readonly sort: QueryOf<"getFacets">["sort"];
   /** Of one facet only. */
   readonly measuring: Measuring | undefined;
+  /** The columns of which matches carry the key of a set. */
+  readonly sets: readonly TokenColumn[];
 }
 
 /** Facets whose values are numbers; those of all others are texts. */
@@ -34,8 +38,9 @@ const orders: Readonly<Record<Bucketing["sort"], Sql>> = {
 };
 
 /** A row for each facet that has buckets: `facet`, and `buckets`, a list of `value` (as a text), `count` and `metric`. */
-export function bucketsOf({ facets, limit, sort, measuring }: Bucketing): Sql {
-  const buckets = measuring === undefined ? counts(facets) : join(facets.map((facet) => metrics(facet, measuring)));
+export function bucketsOf({ facets, limit, sort, measuring, sets }: Bucketing): Sql {
+  const buckets =
+    measuring === undefined ? counts(facets, sets) : join(facets.map((facet) => metrics(facet, measuring)));
   const order = orders[sort];
   return sql`
     SELECT facet, list(struct_pack(value := value, "count" := "count", metric := metric) ORDER BY ${order}) AS buckets
@@ -51,7 +56,9 @@ interface Counted {
 }
 
 /** What counts facets, by the place where their attributes live: statements that give `facet`, `value` and `listings`. */
-const counters: Readonly<Record<Exclude<Place, "sorted">, (counted: readonly Counted[]) => readonly Sql[]>> = {
+const counters: Readonly<
+  Record<Exclude<Place, "sorted">, (counted: readonly Counted[], sets: readonly TokenColumn[]) => readonly Sql[]>
+> = {
   fact: (counted) =>
     counted.map(
       ({ facet, column }) => sql`
@@ -77,12 +84,12 @@ const counters: Readonly<Record<Exclude<Place, "sorted">, (counted: readonly Cou
       FROM   (SELECT dealer_key, count(*) AS listings FROM matches GROUP BY dealer_key)
       JOIN   dealers USING (dealer_key)`,
   ],
-  tokens: (counted) =>
+  tokens: (counted, sets) =>
     counted.map(
       ({ facet, column }) => sql`
         SELECT ${facet} AS facet, token AS value, listings
-        FROM   (SELECT token_key, count(*) AS listings
-                FROM   (SELECT unnest(${name(column)}) AS token_key FROM matches)
+        FROM   (SELECT token_key, sum(listings) AS listings
+                FROM   (SELECT unnest(token_keys) AS token_key, listings FROM (${listsOf(column, sets)}))
                 GROUP BY token_key)
         JOIN   tokens USING (token_key)`,
     ),
@@ -95,7 +102,17 @@ const counters: Readonly<Record<Exclude<Place, "sorted">, (counted: readonly Cou
     ),
 };
 
-function counts(facets: readonly AttributeName[]): Sql {
+/** The lists of tokens of the matches, `token_keys`, and how many `listings` have each: where sets are numbered, once for each set. */
+function listsOf(column: string, sets: readonly TokenColumn[]): Sql {
+  const numbered = sets.find((one) => one === column);
+  if (numbered === undefined) return sql`SELECT ${name(column)} AS token_keys, 1 AS listings FROM matches`;
+  return sql`
+    SELECT token_keys, listings
+    FROM   (SELECT ${setOf(numbered)} AS set_key, count(*) AS listings FROM matches GROUP BY set_key)
+    JOIN   ${hotSets(numbered)} USING (set_key)`;
+}
+
+function counts(facets: readonly AttributeName[], sets: readonly TokenColumn[]): Sql {
   const isAt = (place: Place) => (facet: AttributeName) => attributes[facet].place === place;
   // What is in the facts as well as in the builds costs least in the facts, unless matches are grouped by build anyway.
   const sorted = facets.some(isAt("build")) ? "build" : "fact";
@@ -103,7 +120,7 @@ function counts(facets: readonly AttributeName[]): Sql {
     const counted = facets
       .filter((facet) => isAt(place as Place)(facet) || (place === sorted && isAt("sorted")(facet)))
       .map((facet) => ({ facet, column: attributes[facet].column }));
-    return counted.length === 0 ? [] : counter(counted);
+    return counted.length === 0 ? [] : counter(counted, sets);
   });
   return sql`
     SELECT facet, min(value) AS value, sum(listings)::INTEGER AS "count", NULL::DOUBLE AS metric

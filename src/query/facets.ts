@@ -16,7 +16,7 @@ import { filtersOf } from "./filters.ts";
 import { type Metric, measuring } from "./metrics.ts";
 import { modeOf } from "./modes.ts";
 import { type NumericFacet, numericFacets, rangesOf, rangeTables } from "./ranges.ts";
-import { where } from "./where.ts";
+import { conditions } from "./where.ts";
 
 export type FacetQuery = QueryOf<"getFacets">;
 type Facet = FacetQuery["facets"][number];
@@ -25,7 +25,8 @@ type Facet = FacetQuery["facets"][number];
 export interface FacetPlan {
   readonly query: FacetQuery;
   readonly listings: Listings;
-  readonly where: Sql;
+  /** What listings have to fulfil; of no conditions, all match. */
+  readonly conditions: readonly Sql[];
   /** Of the categorical facets. */
   readonly bucketing: Bucketing;
   readonly numeric: readonly NumericFacet[];
@@ -51,20 +52,21 @@ export function planFacets(query: FacetQuery, market: Market): FacetPlan {
   return {
     query,
     listings: mode.listings,
-    where: all([mode.within, where(filtersOf(query))]),
+    conditions: [...mode.within, ...conditions(filtersOf(query), mode.listings.sets)],
     bucketing: {
       facets: categorical,
       limit,
       sort,
       measuring: metric === undefined ? undefined : measuring(metric),
+      sets: mode.listings.sets,
     },
     numeric: facets.filter(isNumeric),
   };
 }
 
 /** Step one: how many listings match. */
-export function countOf({ listings, where: condition }: FacetPlan): Sql {
-  return sql`SELECT count(*)::INTEGER AS total FROM (${listings.unordered}) WHERE ${condition}`;
+export function countOf({ listings, conditions }: FacetPlan): Sql {
+  return sql`SELECT count(*)::INTEGER AS total FROM (${listings.unordered}) WHERE ${all(conditions)}`;
 }
 
 /** The answer to step one, checked. */
@@ -74,17 +76,17 @@ export const readCount = (rows: readonly Row[]): number => integerIn(rows[0], "t
  * Step two: the facets of that many matches. A few are kept in memory for all facets; many are read again for each, which the
  * files' dictionaries make cheaper than copies of their texts.
  */
-export function facetsOf({ listings, where: condition, bucketing, numeric }: FacetPlan, total: number): Sql {
+export function facetsOf({ listings, conditions, bucketing, numeric }: FacetPlan, total: number): Sql {
   const isKept = total <= listings.count * bounds.keptMatchesShare;
   const matches = sql`
     matches AS ${isKept ? sql`` : sql`NOT`} MATERIALIZED (
-      SELECT * FROM (${listings.unordered}) WHERE ${condition})`;
+      SELECT * FROM (${listings.unordered}) WHERE ${all(conditions)})`;
   return sql`
     WITH ${join([matches, ...(numeric.length === 0 ? [] : rangeTables(numeric))])}
     ${join(
       [
         ...(bucketing.facets.length === 0 ? [] : [bucketsOf(bucketing)]),
-        ...(numeric.length === 0 ? [] : [rangesOf(numeric, total)]),
+        ...(numeric.length === 0 ? [] : [rangesOf(total)]),
       ],
       sql` UNION ALL BY NAME `,
     )}`;

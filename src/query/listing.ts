@@ -27,18 +27,18 @@ export async function findListing(
   include: readonly Expansion[] | undefined,
   market: Market,
 ): Promise<FoundListing> {
-  const [place] = isListingId(id) ? await market.places("id", id) : [];
-  if (place === undefined) throw refuse("not_found", { what: "listing", id });
-  const detail = await detailOf(market.listingAt(place), include, market);
-  if (place.state === "active" || place.state === "missing") {
-    return { ...detail, status: "active", vinState: place.state, supersededBy: undefined };
+  const [found] = isListingId(id) ? await market.lookUp("id", id) : [];
+  if (found === undefined) throw refuse("not_found", { what: "listing", id });
+  const detail = await detailOf(found.listing, include, market);
+  if (found.state === "active" || found.state === "missing") {
+    return { ...detail, status: "active", vinState: found.state, supersededBy: undefined };
   }
   const spells = await spellsOf(detail.vin, market);
   return {
     ...detail,
-    status: place.state === "sold" ? "sold" : "active",
+    status: found.state === "sold" ? "sold" : "active",
     vinState: stateOf(spells) ?? "missing",
-    supersededBy: successorOf(place, spells)?.id.replaceAll("-", ""),
+    supersededBy: successorOf(found, spells)?.id.replaceAll("-", ""),
   };
 }
 
@@ -51,7 +51,7 @@ export async function findVin(
   const spells = await spellsOf(vin.toUpperCase(), market);
   const [latest, state] = [spells.at(-1), stateOf(spells)];
   if (latest === undefined || state === undefined) throw refuse("not_found", { what: "vehicle with the VIN", id: vin });
-  return { ...(await detailOf(market.listingAt(latest), include, market)), state };
+  return { ...(await detailOf(latest.listing, include, market)), state };
 }
 
 /** Whether a text has the form of the ids that are served. */

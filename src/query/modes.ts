@@ -11,7 +11,7 @@ import type { Listings, Market } from "../lake/market.ts";
 export interface Mode {
   readonly listings: Listings;
   /** What is required of them besides. */
-  readonly within: Sql;
+  readonly within: readonly Sql[];
   /** The state of each in this result. */
   readonly status: "active" | "sold";
 }
@@ -33,10 +33,9 @@ export function modeOf({ inventory_status, sold_within_days, snapshot_date }: Mo
     throw refuse("incompatible_parameters", { parameters: "sold_within_days and inventory_status=active", reason });
   }
   if (inventory_status !== "sold" && sold_within_days === undefined) {
-    return { listings: market.activeOn(snapshot_date ?? asOf), within: sql`true`, status: "active" };
+    return { listings: market.activeOn(snapshot_date ?? asOf), within: [], status: "active" };
   }
-  if (sold_within_days === undefined)
-    return { listings: market.soldSince(undefined), within: sql`true`, status: "sold" };
+  if (sold_within_days === undefined) return { listings: market.soldSince(undefined), within: [], status: "sold" };
   const since = plusDays(asOf, -sold_within_days);
-  return { listings: market.soldSince(since), within: sql`sold_date > ${since}::DATE`, status: "sold" };
+  return { listings: market.soldSince(since), within: [sql`sold_date > ${since}::DATE`], status: "sold" };
 }

@@ -16,16 +16,33 @@ export type NumericFacet = (typeof numericFacets)[number];
 const widths = Array.from({ length: 9 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 
 /**
- * Common table expressions: `statistics`, from one pass for all facets, and `ranges`, from another. A facet's ranges have the
- * narrowest width whose multiples cut what lies between the 1st and the 99th percentile into few enough of them; they are
- * numbered from zero, and all of it is null where there is no value. Percentiles between whole numbers are whole hundredths.
+ * Common table expressions, from one pass over the matches for each facet: `histogram`, how many listings have which value and how
+ * many have that or a lower one; `statistics` of it; and `ranges`. A facet's ranges have the narrowest width whose multiples cut what
+ * lies between the 1st and the 99th percentile into few enough of them; they are numbered from zero, and all of it is null where
+ * there is no value. Percentiles between whole numbers are whole hundredths.
  */
 export function rangeTables(facets: readonly NumericFacet[]): readonly Sql[] {
+  const counted = facets.map(
+    (facet) =>
+      sql`SELECT ${facet} AS facet, ${name(facet)} AS value, count(*) AS listings FROM matches GROUP BY ${name(facet)}`,
+  );
   return [
     sql`
+    histogram AS MATERIALIZED (
+      SELECT facet, value, listings,
+             sum(listings) OVER (PARTITION BY facet ORDER BY value ROWS UNBOUNDED PRECEDING)::BIGINT AS upto,
+             (sum(listings) OVER (PARTITION BY facet))::BIGINT AS known
+      FROM   (${join(counted, sql` UNION ALL `)})
+      WHERE  value IS NOT NULL)`,
+    sql`
     statistics AS MATERIALIZED (
-      SELECT unnest(statistics, recursive := true)
-      FROM   (SELECT [${join(facets.map(statisticsOf))}] AS statistics FROM matches))`,
+      SELECT facet, coalesce(known, 0)::INTEGER AS known, least, greatest, total, squares, p1, p50, p99
+      FROM   (SELECT unnest(${facets}) AS facet)
+      LEFT JOIN (SELECT facet, known, min(value) AS least, max(value) AS greatest, sum(value * listings) AS total,
+                        sum(value::HUGEINT * value * listings) AS squares,
+                        ${percentile(0.01)} AS p1, ${percentile(0.5)} AS p50, ${percentile(0.99)} AS p99
+                 FROM   histogram
+                 GROUP BY facet, known) USING (facet))`,
     sql`
     ranges AS MATERIALIZED (
       SELECT facet, width, low // width AS first, high // width AS last
@@ -35,22 +52,16 @@ export function rangeTables(facets: readonly NumericFacet[]): readonly Sql[] {
   ];
 }
 
-function statisticsOf(facet: NumericFacet): Sql {
-  const value = name(facet);
-  return sql`
-    struct_pack(
-      facet := ${facet}, known := count(${value})::INTEGER, least := min(${value}), greatest := max(${value}), total := sum(${value}),
-      squares := sum(${value}::BIGINT * ${value}), p1 := quantile_cont(${value}, 0.01), p50 := quantile_cont(${value}, 0.5), p99 := quantile_cont(${value}, 0.99))`;
+/** A percentile of a facet's histogram: between the two values around its rank, linearly. */
+function percentile(share: number): Sql {
+  const rank = sql`((known - 1) * ${share})`;
+  const valueAt = (place: Sql): Sql => sql`min(value) FILTER (WHERE upto > ${place})`;
+  const below = valueAt(sql`floor(${rank})`);
+  return sql`${below} + (${valueAt(sql`ceil(${rank})`)} - ${below}) * (${rank} - floor(${rank}))`;
 }
 
 /** A row for each facet: `facet`, its schema `RangeFacet` as `range_facet`, and its schema `FacetStats` as `stats`. */
-export function rangesOf(facets: readonly NumericFacet[], matches: number): Sql {
-  const numbered = facets.map(
-    (facet) => sql`
-      SELECT ${facet} AS facet, ${name(facet)} // width AS number, count(*) AS listings
-      FROM   matches, (SELECT width FROM ranges WHERE facet = ${facet})
-      GROUP BY number`,
-  );
+export function rangesOf(matches: number): Sql {
   return sql`
     SELECT facet,
       struct_pack(
@@ -64,10 +75,9 @@ export function rangesOf(facets: readonly NumericFacet[], matches: number): Sql 
     FROM      statistics
     JOIN      ranges USING (facet)
     LEFT JOIN (SELECT facet, map(list(number), list(listings)) AS listings
-               FROM   (SELECT facet, greatest(first, least(last, number))::BIGINT AS number, sum(listings)::INTEGER AS listings
-                       FROM   (${join(numbered, sql` UNION ALL `)}) AS numbered
+               FROM   (SELECT facet, greatest(first, least(last, value // width))::BIGINT AS number, sum(listings)::INTEGER AS listings
+                       FROM   histogram
                        JOIN   ranges USING (facet)
-                       WHERE  number IS NOT NULL
                        GROUP BY ALL)
                GROUP BY facet) USING (facet)`;
 }

@@ -13,8 +13,8 @@ import { type Field, factsOf, fieldsOf, serving } from "./fields.ts";
 import { filtersOf } from "./filters.ts";
 import { originOf } from "./geography.ts";
 import { type Mode, modeOf } from "./modes.ts";
-import { type Order, orderOf } from "./sorts.ts";
-import { where } from "./where.ts";
+import { inOrder, type Order, orderOf, placeIn } from "./sorts.ts";
+import { conditions } from "./where.ts";
 import type { Point } from "./zip-codes.ts";
 
 export type SearchQuery = QueryOf<"searchListings">;
@@ -22,7 +22,8 @@ export type SearchQuery = QueryOf<"searchListings">;
 /** A search, decided in full; what remains is to run it. */
 export interface SearchPlan {
   readonly mode: Mode;
-  readonly where: Sql;
+  /** What listings have to fulfil; of no conditions, all match. */
+  readonly conditions: readonly Sql[];
   readonly order: Order;
   readonly limit: number;
   readonly offset: number;
@@ -45,7 +46,7 @@ export function planSearch(query: SearchQuery, market: Market): SearchPlan {
   const mode = modeOf(query, market);
   return {
     mode,
-    where: all([mode.within, where(filtersOf(query))]),
+    conditions: [...mode.within, ...conditions(filtersOf(query), mode.listings.sets)],
     order: orderOf(query),
     limit: query.limit,
     offset: query.offset,
@@ -56,11 +57,20 @@ export function planSearch(query: SearchQuery, market: Market): SearchPlan {
 }
 
 /** Step one: the total, and the page's positions. */
-export function topOf(plan: SearchPlan): Sql {
-  const { limit, offset, order, mode } = plan;
+export const topOf = (plan: SearchPlan): Sql => (plan.conditions.length === 0 ? topOfAll(plan) : topOfMatches(plan));
+
+/** How many listings there are is known; the engine skips what cannot be on the page. */
+function topOfAll({ limit, offset, order, mode }: SearchPlan): Sql {
+  const { all: listings, count } = mode.listings;
+  return sql`
+    SELECT ${count}::INTEGER AS total, list(row_number::UINTEGER ORDER BY ${inOrder(order)}) AS page
+    FROM (SELECT * FROM (${listings}) ${order.beside} ORDER BY ${inOrder(order)} LIMIT ${limit} OFFSET ${offset})`;
+}
+
+function topOfMatches({ limit, offset, order, mode, conditions }: SearchPlan): Sql {
   const end = offset + limit;
   const places = sql`
-    SELECT (${order.key} << 32) + row_number AS place FROM (${mode.listings.all}) ${order.beside} WHERE ${plan.where}`;
+    SELECT ${placeIn(order)} AS place FROM (${mode.listings.all}) ${order.beside} WHERE ${all(conditions)}`;
   const first =
     end <= bounds.heapRows
       ? sql`list_slice(min(place, ${end}), ${offset + 1}, ${end})`

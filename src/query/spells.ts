@@ -4,8 +4,8 @@
  */
 import { textIn } from "../base/json.ts";
 import { join, type Sql, sql } from "../base/sql.ts";
-import type { ListingState, Place } from "../lake/lookups.ts";
-import type { Market } from "../lake/market.ts";
+import type { ListingState } from "../lake/lookups.ts";
+import type { Found, Market } from "../lake/market.ts";
 
 /** The state of a VIN by that of its latest listing: what left without a sale is still missing. */
 const stateAfter = {
@@ -17,35 +17,35 @@ const stateAfter = {
 
 export type VinState = (typeof stateAfter)[ListingState];
 
-const isLive = ({ state }: Place): boolean => state === "active" || state === "missing";
+const isLive = ({ state }: Found): boolean => state === "active" || state === "missing";
 
-/** Where the listings of a VIN are, the oldest first; none of an unknown VIN. */
-export async function spellsOf(vin: string, market: Market): Promise<readonly Place[]> {
-  const places = await market.places("vin", vin);
-  const past = places.filter((place) => !isLive(place));
-  const rows = past.length < 2 ? [] : await market.rows(endsOf(past, market));
+/** The listings of a VIN, the oldest first; none of an unknown VIN. */
+export async function spellsOf(vin: string, market: Market): Promise<readonly Found[]> {
+  const all = await market.lookUp("vin", vin);
+  const past = all.filter((found) => !isLive(found));
+  const rows = past.length < 2 ? [] : await market.rows(endsOf(past));
   const endOf = new Map(rows.map((row) => [textIn(row, "id"), textIn(row, "missing_since")]));
-  const ends = past.map((place) => ({ place, end: endOf.get(place.id) ?? "" }));
-  const inOrder = ends.sort((one, other) => (one.end < other.end ? -1 : 1)).map(({ place }) => place);
-  return [...inOrder, ...places.filter(isLive)];
+  const ends = past.map((found) => ({ found, end: endOf.get(found.id) ?? "" }));
+  const inOrder = ends.sort((one, other) => (one.end < other.end ? -1 : 1)).map(({ found }) => found);
+  return [...inOrder, ...all.filter(isLive)];
 }
 
 /** When each of some past listings was first missing: on a day after it began, and no later than the next one begins. */
-function endsOf(places: readonly Place[], market: Market): Sql {
-  const ends = places.map(
-    (place) => sql`SELECT id::VARCHAR AS id, missing_since::VARCHAR AS missing_since FROM (${market.listingAt(place)})`,
+function endsOf(past: readonly Found[]): Sql {
+  const ends = past.map(
+    ({ listing }) => sql`SELECT id::VARCHAR AS id, missing_since::VARCHAR AS missing_since FROM (${listing})`,
   );
   return join(ends, sql` UNION ALL `);
 }
 
 /** The state of the VIN that some spells are of; that of none is undefined. */
-export function stateOf(spells: readonly Place[]): VinState | undefined {
+export function stateOf(spells: readonly Found[]): VinState | undefined {
   const latest = spells.at(-1);
   return latest && stateAfter[latest.state];
 }
 
 /** The spell that took the place of one that ended without a sale. */
-export function successorOf(place: Place, spells: readonly Place[]): Place | undefined {
-  if (place.state !== "ended") return undefined;
-  return spells[1 + spells.findIndex(({ id }) => id === place.id)];
+export function successorOf(found: Found, spells: readonly Found[]): Found | undefined {
+  if (found.state !== "ended") return undefined;
+  return spells[1 + spells.findIndex(({ id }) => id === found.id)];
 }

@@ -3,6 +3,7 @@ import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { sql } from "../../src/base/sql.ts";
+import { hotCopyName } from "../../src/lake/hot-copy.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { Market, type MarketOptions } from "../../src/lake/market.ts";
 import { lakeOf } from "../support/lakes.ts";
@@ -37,7 +38,7 @@ test("the hot copy holds the same listings at the same row numbers as the Parque
   assert.deepEqual([fromParquet.isHot, fromCopy.isHot], [false, true]);
   assert.equal(fromCopy.all.length, 206);
   assert.deepEqual({ ...fromCopy, isHot: false }, fromParquet);
-  assert.deepEqual(await readdir(hot), [`${version}.duckdb`]);
+  assert.deepEqual(await readdir(hot), [hotCopyName(version)]);
 });
 
 test("a hot copy that was deleted is made again, and those of other versions go", async () => {
@@ -46,7 +47,7 @@ test("a hot copy that was deleted is made again, and those of other versions go"
   await writeFile(join(hot, "2026-11-01.1.duckdb"), "of another version");
   await writeFile(join(hot, "2026-11-01.1.duckdb.999999999.new"), "of a process that was killed");
   assert.deepEqual((await answersOf({})).some, fromParquet.some);
-  assert.deepEqual(await readdir(hot), [`${version}.duckdb`]);
+  assert.deepEqual(await readdir(hot), [hotCopyName(version)]);
 });
 
 test("where no hot copy can be made, the Parquet files answer, and it is said why", async () => {

@@ -1,0 +1,80 @@
+/**
+ * The tables of a hot copy: the active listings, indexed by id and VIN, and the sets of tokens that occur in them.
+ *
+ * Much equipment is the same from car to car. Where it is, a listing carries the key of its set beside its list of tokens, and
+ * what is asked of tokens is asked of the sets: some ten thousands instead of millions of lists.
+ */
+import { createHash } from "node:crypto";
+import { bounds } from "../base/bounds.ts";
+import { integerIn } from "../base/json.ts";
+import { join, name, type Sql, sql } from "../base/sql.ts";
+import { engineVersion, type Session } from "./duckdb.ts";
+import { layoutOf, type TokenColumn, tokenColumns } from "./layout.ts";
+
+/** What a copy is made from. */
+export interface HotSource {
+  /** The active listings, in the order of the snapshot. */
+  readonly listings: Sql;
+  /** The VINs of all past listings, as `vin`. */
+  readonly past: Sql;
+}
+
+/** The column of listings that holds the key of a set; the type that numbers the sets has the same name. */
+export const setOf = (column: TokenColumn): Sql => name(`${column}_set`);
+
+/** The table of the sets: `set_key` and `token_keys`. */
+export const setsOf = (catalog: string, column: TokenColumn): Sql => name(catalog, `${column}_sets`);
+
+/** Makes the tables in a catalog. The rows keep their order, so that a row's place is its `row_number`. */
+export async function makeHotTables(session: Session, catalog: string, source: HotSource): Promise<void> {
+  const columns: TokenColumn[] = [];
+  for (const column of tokenColumns) if (await repeats(session, column, source)) columns.push(column);
+  for (const statement of making(catalog, source, columns)) await session.run(statement);
+}
+
+/** Whether so few sets occur that it pays to number them. */
+async function repeats(session: Session, column: TokenColumn, { listings }: HotSource): Promise<boolean> {
+  const counted = await session.row(
+    sql`SELECT approx_count_distinct(hash(${name(column)}))::INTEGER AS sets, count(*)::INTEGER AS listings FROM (${listings})`,
+  );
+  return integerIn(counted, "sets") <= bounds.tokenSetsShare * integerIn(counted, "listings");
+}
+
+/** An ENUM of the sets as texts numbers them without a join, which need not keep the order of the rows. */
+function making(catalog: string, { listings, past }: HotSource, columns: readonly TokenColumn[]): readonly Sql[] {
+  const keys = columns.map(
+    (column) => sql`enum_code(${name(column)}::VARCHAR::${setOf(column)})::INTEGER AS ${setOf(column)}`,
+  );
+  const wasListed = sql`coalesce(vin IN (SELECT vin FROM (${past}) WHERE vin IN (SELECT vin FROM (${listings}))), false) AS was_listed`;
+  return [
+    ...columns.flatMap((column) => [
+      sql`CREATE TABLE ${setsOf(catalog, column)} AS
+        SELECT (row_number() OVER (ORDER BY tokens) - 1)::INTEGER AS set_key, tokens AS token_keys
+        FROM   (SELECT DISTINCT ${name(column)} AS tokens FROM (${listings}) WHERE ${name(column)} IS NOT NULL)`,
+      sql`CREATE TYPE ${setOf(column)} AS ENUM (SELECT token_keys::VARCHAR FROM ${setsOf(catalog, column)} ORDER BY set_key)`,
+    ]),
+    sql`CREATE TABLE ${name(catalog, "listings")} AS SELECT ${join([sql`*`, wasListed, ...keys])} FROM (${listings})`,
+    ...columns.map((column) => sql`DROP TYPE ${setOf(column)}`),
+    sql`CREATE INDEX by_id ON ${name(catalog, "listings")} (id)`,
+    sql`CREATE INDEX by_vin ON ${name(catalog, "listings")} (vin)`,
+  ];
+}
+
+/** Which columns have sets in a copy that is open. */
+export async function columnsWithSets(session: Session, catalog: string): Promise<readonly TokenColumn[]> {
+  const found = await session.rows(sql`SELECT table_name FROM duckdb_tables() WHERE database_name = ${catalog}`);
+  const tables = new Set(found.map(({ table_name }) => table_name));
+  return tokenColumns.filter((column) => tables.has(`${column}_sets`));
+}
+
+/** Tells the copies of this engine and these tables from all others. */
+export const hotFormat: string = createHash("sha256")
+  .update(engineVersion)
+  .update(JSON.stringify(layoutOf("snapshots").columns))
+  .update(
+    making("", { listings: sql``, past: sql`` }, tokenColumns)
+      .map(({ text }) => text)
+      .join(),
+  )
+  .digest("hex")
+  .slice(0, 8);
