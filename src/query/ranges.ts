@@ -23,17 +23,14 @@ const widths = Array.from({ length: 9 }, (_, power) => [1, 2, 5].map((digit) => 
  */
 export function rangeTables(facets: readonly NumericFacet[]): readonly Sql[] {
   const counted = facets.map(
-    (facet) =>
-      sql`SELECT ${facet} AS facet, ${name(facet)} AS value, count(*) AS listings FROM matches GROUP BY ${name(facet)}`,
+    (facet) => sql`
+      SELECT ${facet} AS facet, ${name(facet)} AS value, listings,
+             (sum(listings) OVER (ORDER BY ${name(facet)} ROWS UNBOUNDED PRECEDING))::BIGINT AS upto
+      FROM   (SELECT ${name(facet)}, count(*) AS listings FROM matches WHERE ${name(facet)} IS NOT NULL GROUP BY ${name(facet)})`,
   );
   return [
     sql`
-    histogram AS MATERIALIZED (
-      SELECT facet, value, listings,
-             sum(listings) OVER (PARTITION BY facet ORDER BY value ROWS UNBOUNDED PRECEDING)::BIGINT AS upto,
-             (sum(listings) OVER (PARTITION BY facet))::BIGINT AS known
-      FROM   (${join(counted, sql` UNION ALL `)})
-      WHERE  value IS NOT NULL)`,
+    histogram AS MATERIALIZED (${join(counted, sql` UNION ALL `)})`,
     sql`
     statistics AS MATERIALIZED (
       SELECT facet, coalesce(known, 0)::INTEGER AS known, least, greatest, total, squares, p1, p50, p99
@@ -42,6 +39,7 @@ export function rangeTables(facets: readonly NumericFacet[]): readonly Sql[] {
                         sum(value::HUGEINT * value * listings) AS squares,
                         ${percentile(0.01)} AS p1, ${percentile(0.5)} AS p50, ${percentile(0.99)} AS p99
                  FROM   histogram
+                 JOIN   (SELECT facet, max(upto) AS known FROM histogram GROUP BY facet) USING (facet)
                  GROUP BY facet, known) USING (facet))`,
     sql`
     ranges AS MATERIALIZED (
