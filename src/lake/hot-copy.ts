@@ -21,9 +21,9 @@ export const hotListings = sql`SELECT *, rowid AS row_number FROM hot.listings`;
 export const hotListingsAt = (positions: Value & readonly number[]): Sql =>
   sql`${hotListings} WHERE rowid IN (SELECT unnest(${positions}))`;
 
-/** Those of a VIN, or that of an id, by an index; `was_listed` says whether the VIN has past listings too. */
+/** That of an id, or of a VIN that has no past listings, by an index. */
 export const hotListingsBy = (by: "vin" | "id", wanted: string): Sql =>
-  sql`${hotListings} WHERE ${by === "vin" ? sql`vin = ${wanted}` : sql`id = ${wanted}::UUID`}`;
+  sql`${hotListings} WHERE ${by === "vin" ? sql`lone_vin = ${wanted}` : sql`id = ${wanted}::UUID`}`;
 
 /** The file of a version's copy, below `hot/`. */
 export const hotCopyName = (version: string): string => `${version}-${hotFormat}.duckdb`;

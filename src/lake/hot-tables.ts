@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import { bounds } from "../base/bounds.ts";
 import { integerIn } from "../base/json.ts";
-import { join, name, type Sql, sql } from "../base/sql.ts";
+import { join, name, type Sql, sql, type } from "../base/sql.ts";
 import { engineVersion, type Session } from "./duckdb.ts";
 import { layoutOf, type TokenColumn, tokenColumns } from "./layout.ts";
 
@@ -42,10 +42,8 @@ async function repeats(session: Session, column: TokenColumn, { listings }: HotS
 
 /** An ENUM of the sets as texts numbers them without a join, which need not keep the order of the rows. */
 function making(catalog: string, { listings, past }: HotSource, columns: readonly TokenColumn[]): readonly Sql[] {
-  const keys = columns.map(
-    (column) => sql`enum_code(${name(column)}::VARCHAR::${setOf(column)})::INTEGER AS ${setOf(column)}`,
-  );
-  const wasListed = sql`coalesce(vin IN (SELECT vin FROM (${past}) WHERE vin IN (SELECT vin FROM (${listings}))), false) AS was_listed`;
+  const keys = columns.map((column) => sql`enum_code(${name(column)}::VARCHAR::${setOf(column)})::INTEGER`);
+  const loneVin = sql`CASE WHEN (vin IN (SELECT vin FROM (${past}) WHERE vin IN (SELECT vin FROM (${listings})))) IS NOT TRUE THEN vin END`;
   return [
     ...columns.flatMap((column) => [
       sql`CREATE TABLE ${setsOf(catalog, column)} AS
@@ -53,11 +51,27 @@ function making(catalog: string, { listings, past }: HotSource, columns: readonl
         FROM   (SELECT DISTINCT ${name(column)} AS tokens FROM (${listings}) WHERE ${name(column)} IS NOT NULL)`,
       sql`CREATE TYPE ${setOf(column)} AS ENUM (SELECT token_keys::VARCHAR FROM ${setsOf(catalog, column)} ORDER BY set_key)`,
     ]),
-    sql`CREATE TABLE ${name(catalog, "listings")} AS SELECT ${join([sql`*`, wasListed, ...keys])} FROM (${listings})`,
+    sql`CREATE TABLE ${name(catalog, "listings")} (${columnsOf(columns)})`,
+    sql`INSERT INTO ${name(catalog, "listings")} SELECT ${join([sql`*`, loneVin, ...keys])} FROM (${listings})`,
     ...columns.map((column) => sql`DROP TYPE ${setOf(column)}`),
     sql`CREATE INDEX by_id ON ${name(catalog, "listings")} (id)`,
-    sql`CREATE INDEX by_vin ON ${name(catalog, "listings")} (vin)`,
+    sql`CREATE INDEX by_vin ON ${name(catalog, "listings")} (lone_vin)`,
   ];
+}
+
+/** How texts that are read row by row are stored: as the engine would store them, each would cost the unpacking of thousands. */
+const compressions: Readonly<Record<string, Sql>> = {
+  stock_number: sql`USING COMPRESSION uncompressed`,
+  vdp_url: sql`USING COMPRESSION zstd`,
+  vhr_url: sql`USING COMPRESSION zstd`,
+};
+
+/** The columns of the listings: those of the lake, the VIN where it has no past listings, and the keys of sets. */
+function columnsOf(withSets: readonly TokenColumn[]): Sql {
+  const ofLake = Object.entries(layoutOf("snapshots").columns).map(
+    ([column, of]) => sql`${name(column)} ${type(of)} ${compressions[column] ?? sql``}`,
+  );
+  return join([...ofLake, sql`lone_vin VARCHAR`, ...withSets.map((column) => sql`${setOf(column)} INTEGER`)]);
 }
 
 /** Which columns have sets in a copy that is open. */
@@ -70,7 +84,6 @@ export async function columnsWithSets(session: Session, catalog: string): Promis
 /** Tells the copies of this engine and these tables from all others. */
 export const hotFormat: string = createHash("sha256")
   .update(engineVersion)
-  .update(JSON.stringify(layoutOf("snapshots").columns))
   .update(
     making("", { listings: sql``, past: sql`` }, tokenColumns)
       .map(({ text }) => text)

@@ -5,7 +5,7 @@
  */
 import { resolve } from "node:path";
 import { bounds } from "../base/bounds.ts";
-import { type Row, textIn } from "../base/json.ts";
+import type { Row } from "../base/json.ts";
 import { name, type Sql, sql } from "../base/sql.ts";
 import { refuse } from "../contract/errors.ts";
 import { Dimensions } from "./dimensions.ts";
@@ -123,24 +123,22 @@ export class Market {
     };
   }
 
+  /**
+   * The listing of an id, or the only one that a VIN ever had, where it is active: a relation with its `row_number`, found by an
+   * index of the hot copy. It is empty where it is not so, and there is none while there is no hot copy.
+   */
+  activeBy(by: "vin" | "id", wanted: string): Sql | undefined {
+    return this.hot?.isReady === true ? hotListingsBy(by, wanted) : undefined;
+  }
+
   /** All listings of a VIN, or the listing of an id (32 hex digits), in whatever state; none when there is none. */
   async lookUp(by: "vin" | "id", wanted: string): Promise<readonly Found[]> {
-    const active = await this.lookUpActive(by, wanted);
-    if (active !== undefined) return [active];
     const places = (await this.rows(placesOf(this.manifest, this.folder, by, wanted))).map(readPlace);
     return places.map((place) => {
       const { id, state } = place;
-      return { id, state, listing: listingAt(this.manifest, this.folder, place) };
+      const active = state === "active" ? this.activeBy("id", id) : undefined;
+      return { id, state, listing: active ?? listingAt(this.manifest, this.folder, place) };
     });
-  }
-
-  /** The only listing of a VIN, or the listing of an id, where it is active and in the hot copy. */
-  private async lookUpActive(by: "vin" | "id", wanted: string): Promise<Found | undefined> {
-    if (this.hot?.isReady !== true) return undefined;
-    const [row] = await this.rows(sql`SELECT id::VARCHAR AS id, was_listed FROM (${hotListingsBy(by, wanted)})`);
-    if (row === undefined || (by === "vin" && row.was_listed === true)) return undefined;
-    const id = textIn(row, "id");
-    return { id, state: "active", listing: hotListingsBy("id", id) };
   }
 
   private unavailable(day: string): Error {

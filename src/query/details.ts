@@ -50,13 +50,18 @@ const build = ["year", "make", "model", "trim", "version", "body_type", "drivetr
 
 const dealer = ["dealer_id", "name", "city", "state", "postal_code", "latitude", "longitude", "phone"];
 
-/** The detail of a listing, given as a relation of the star that has it alone; `include` adds what it names. */
-export async function detailOf(listings: Sql, include: readonly Expansion[] = [], market: Market): Promise<Detail> {
+/** The detail of a listing, given as a relation of the star that has it alone, or nothing; `include` adds what it names. */
+export async function detailOf(
+  listings: Sql,
+  include: readonly Expansion[] = [],
+  market: Market,
+): Promise<Detail | undefined> {
   const { dimensions } = market;
   const read = include.map((expansion) => sql`, ${expansions[expansion].read} AS ${name(`read_${expansion}`)}`);
-  const [fact = {}] = await market.rows(sql`
+  const [fact] = await market.rows(sql`
     SELECT ${served(own)}, ${served(ofVehicle)}, listing.build_key, listing.dealer_key ${join(read, sql``)}
     FROM (${listings}) AS listing`);
+  if (fact === undefined) return undefined;
   const star = { ...dimensions.buildOf(fact), ...fact };
   const added = (expansion: Expansion): Row =>
     include.includes(expansion)

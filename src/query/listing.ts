@@ -8,6 +8,8 @@ import { type Detail, detailOf } from "./details.ts";
 import type { Expansion } from "./expansions.ts";
 import { spellsOf, stateOf, successorOf, type VinState } from "./spells.ts";
 
+type Include = readonly Expansion[] | undefined;
+
 export interface FoundListing extends Detail {
   /** A listing counts as active until it is sold. */
   readonly status: "active" | "sold";
@@ -22,14 +24,13 @@ export interface FoundVin extends Detail {
 }
 
 /** The listing of an id; refuses what no listing has, whatever its form, as not found. */
-export async function findListing(
-  id: string,
-  include: readonly Expansion[] | undefined,
-  market: Market,
-): Promise<FoundListing> {
-  const [found] = isListingId(id) ? await market.lookUp("id", id) : [];
-  if (found === undefined) throw refuse("not_found", { what: "listing", id });
-  const detail = await detailOf(found.listing, include, market);
+export async function findListing(id: string, include: Include, market: Market): Promise<FoundListing> {
+  if (!isListingId(id)) throw refuse("not_found", { what: "listing", id });
+  const active = await activeDetail("id", id, include, market);
+  if (active !== undefined) return { ...active, status: "active", vinState: "active", supersededBy: undefined };
+  const [found] = await market.lookUp("id", id);
+  const detail = found && (await detailOf(found.listing, include, market));
+  if (found === undefined || detail === undefined) throw refuse("not_found", { what: "listing", id });
   if (found.state === "active" || found.state === "missing") {
     return { ...detail, status: "active", vinState: found.state, supersededBy: undefined };
   }
@@ -43,15 +44,27 @@ export async function findListing(
 }
 
 /** The vehicle of a VIN in either case, with its latest listing; refuses a VIN that was never listed. */
-export async function findVin(
-  vin: string,
-  include: readonly Expansion[] | undefined,
-  market: Market,
-): Promise<FoundVin> {
-  const spells = await spellsOf(vin.toUpperCase(), market);
+export async function findVin(text: string, include: Include, market: Market): Promise<FoundVin> {
+  const vin = text.toUpperCase();
+  const active = await activeDetail("vin", vin, include, market);
+  if (active !== undefined) return { ...active, state: "active" };
+  const spells = await spellsOf(vin, market);
   const [latest, state] = [spells.at(-1), stateOf(spells)];
-  if (latest === undefined || state === undefined) throw refuse("not_found", { what: "vehicle with the VIN", id: vin });
-  return { ...(await detailOf(latest.listing, include, market)), state };
+  const detail = latest && (await detailOf(latest.listing, include, market));
+  if (detail === undefined || state === undefined)
+    throw refuse("not_found", { what: "vehicle with the VIN", id: text });
+  return { ...detail, state };
+}
+
+/** What nearly every look-up is of: an active listing, or a VIN that has one alone. */
+async function activeDetail(
+  by: "vin" | "id",
+  wanted: string,
+  include: Include,
+  market: Market,
+): Promise<Detail | undefined> {
+  const listing = market.activeBy(by, wanted);
+  return listing && (await detailOf(listing, include, market));
 }
 
 /** Whether a text has the form of the ids that are served. */
