@@ -6,6 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import { bounds } from "../base/bounds.ts";
+import { Failure } from "../base/failure.ts";
 import { integerIn } from "../base/json.ts";
 import { join, name, type Sql, sql, type } from "../base/sql.ts";
 import { engineVersion, type Session } from "./duckdb.ts";
@@ -13,7 +14,7 @@ import { layoutOf, type TokenColumn, tokenColumns } from "./layout.ts";
 
 /** What a copy is made from. */
 export interface HotSource {
-  /** The active listings, in the order of the snapshot. */
+  /** The active listings, in the order of the snapshot, with their `row_number`. */
   readonly listings: Sql;
   /** The VINs of all past listings, as `vin`. */
   readonly past: Sql;
@@ -30,6 +31,7 @@ export async function makeHotTables(session: Session, catalog: string, source: H
   const columns: TokenColumn[] = [];
   for (const column of tokenColumns) if (await repeats(session, column, source)) columns.push(column);
   for (const statement of making(catalog, source, columns)) await session.run(statement);
+  await compare(session, catalog, source);
 }
 
 /** Whether so few sets occur that it pays to number them. */
@@ -40,23 +42,38 @@ async function repeats(session: Session, column: TokenColumn, { listings }: HotS
   return integerIn(counted, "sets") <= bounds.tokenSetsShare * integerIn(counted, "listings");
 }
 
-/** An ENUM of the sets as texts numbers them without a join, which need not keep the order of the rows. */
+/**
+ * The statements that make the tables. Rows come past ENUMs to learn the keys of their sets and whether their VIN has a past: a join
+ * would not keep their order.
+ */
 function making(catalog: string, { listings, past }: HotSource, columns: readonly TokenColumn[]): readonly Sql[] {
+  const table = name(catalog, "listings");
+  const loneVin = sql`CASE WHEN TRY_CAST(vin AS listed_before) IS NULL THEN vin END`;
   const keys = columns.map((column) => sql`enum_code(${name(column)}::VARCHAR::${setOf(column)})::INTEGER`);
-  const loneVin = sql`CASE WHEN (vin IN (SELECT vin FROM (${past}) WHERE vin IN (SELECT vin FROM (${listings})))) IS NOT TRUE THEN vin END`;
   return [
+    sql`CREATE TYPE listed_before AS ENUM
+      (SELECT DISTINCT vin FROM (${past}) WHERE vin IN (SELECT vin FROM (${listings})) ORDER BY vin)`,
     ...columns.flatMap((column) => [
       sql`CREATE TABLE ${setsOf(catalog, column)} AS
         SELECT (row_number() OVER (ORDER BY tokens) - 1)::INTEGER AS set_key, tokens AS token_keys
         FROM   (SELECT DISTINCT ${name(column)} AS tokens FROM (${listings}) WHERE ${name(column)} IS NOT NULL)`,
       sql`CREATE TYPE ${setOf(column)} AS ENUM (SELECT token_keys::VARCHAR FROM ${setsOf(catalog, column)} ORDER BY set_key)`,
     ]),
-    sql`CREATE TABLE ${name(catalog, "listings")} (${columnsOf(columns)})`,
-    sql`INSERT INTO ${name(catalog, "listings")} SELECT ${join([sql`*`, loneVin, ...keys])} FROM (${listings})`,
-    ...columns.map((column) => sql`DROP TYPE ${setOf(column)}`),
-    sql`CREATE INDEX by_id ON ${name(catalog, "listings")} (id)`,
-    sql`CREATE INDEX by_vin ON ${name(catalog, "listings")} (lone_vin)`,
+    sql`CREATE TABLE ${table} (${columnsOf(columns)})`,
+    sql`INSERT INTO ${table} SELECT ${join([sql`* EXCLUDE (row_number)`, loneVin, ...keys])} FROM (${listings})`,
+    ...[sql`listed_before`, ...columns.map(setOf)].map((made) => sql`DROP TYPE ${made}`),
+    sql`CREATE INDEX by_id ON ${table} (id)`,
+    sql`CREATE INDEX by_vin ON ${table} (lone_vin)`,
   ];
+}
+
+/** Fails unless the copy holds the same listings at the same places. */
+async function compare(session: Session, catalog: string, { listings }: HotSource): Promise<void> {
+  const places = (rows: Sql, place: Sql): Sql =>
+    sql`SELECT count(*), bit_xor(hash(id, ${place}::BIGINT)) FROM (${rows})`;
+  const differing = sql`(${places(listings, sql`row_number`)}) EXCEPT (${places(sql`SELECT id, rowid FROM ${name(catalog, "listings")}`, sql`rowid`)})`;
+  if ((await session.row(differing)) !== undefined)
+    throw new Failure("The hot copy has its listings in another order.");
 }
 
 /** How texts that are read row by row are stored: as the engine would store them, each would cost the unpacking of thousands. */

@@ -168,7 +168,7 @@ function hotCopyOf(
 ): HotCopy | undefined {
   const files = filesIn(tables, "snapshots", as_of);
   if (!hasHotCopy || files.length === 0) return undefined;
-  const listings = rowsOfFiles("snapshots", files, folder);
+  const listings = positioned(files, folder);
   const past = sql`SELECT vin FROM (${rowsOfFiles("past_by_vin", tables.past_by_vin, folder)})`;
   return new HotCopy(database, folder, version, { listings, past }, onNoHotCopy);
 }
