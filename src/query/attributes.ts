@@ -2,7 +2,7 @@
  * Every attribute of a listing, and the place in the star that holds it. All that can be done with an attribute follows from
  * its row here; no attribute is named again in SQL code.
  */
-import { folded, matchKey } from "../base/spelling.ts";
+import { folded, matchKeyOf } from "../base/spelling.ts";
 import { join, literal, name, type Sql, sql, type } from "../base/sql.ts";
 import { hotSets } from "../lake/hot-copy.ts";
 import { setOf } from "../lake/hot-tables.ts";
@@ -17,21 +17,30 @@ export type Place = "fact" | "build" | "dealer" | "sorted" | "tokens" | "keyword
 export interface Attribute {
   readonly place: Place;
   readonly column: string;
-  /** What is compared: a text as it is folded, or a value itself. */
+  /** What of a column is compared: a text as it is folded, or a value itself. */
   readonly compared: (value: Sql) => Sql;
+  /** What somebody asks for, in the same form. */
+  readonly asked: (value: string | number) => Sql;
 }
 
-const itself = (value: Sql): Sql => value;
+type Form = Pick<Attribute, "compared" | "asked">;
+
+const asText: Form = { compared: folded, asked: (value) => folded(sql`${value}`) };
+const itself: Form = { compared: (value) => value, asked: (value) => sql`${value}` };
+/** Of the words of builds, which come with their match key. */
+const byMatchKey: Form = { compared: () => sql`match_key`, asked: (value) => matchKeyOf(String(value)) };
+const asTime: Form = { compared: (time) => sql`epoch_ms(${time})`, asked: itself.asked };
+
 const at =
   (place: Place) =>
-  (column: string, compared: (value: Sql) => Sql = folded): Attribute => ({ place, column, compared });
+  (column: string, form: Form = asText): Attribute => ({ place, column, ...form });
 
 const [fact, build, dealer, sorted] = [at("fact"), at("build"), at("dealer"), at("sorted")];
 const [tokens, keywords] = [at("tokens"), at("keywords")];
 
 export const attributes = {
-  make: sorted("make", matchKey),
-  model: sorted("model", matchKey),
+  make: sorted("make", byMatchKey),
+  model: sorted("model", byMatchKey),
   year: sorted("year", itself),
   model_code: build("model_code"),
   trim: build("trim"),
@@ -58,7 +67,7 @@ export const attributes = {
   msrp: fact("msrp", itself),
   days_on_market: fact("days_on_market", itself),
   vin: fact("vin", itself),
-  listed_at: fact("listed_at", (time) => sql`epoch_ms(${time})`),
+  listed_at: fact("listed_at", asTime),
   features: tokens("features"),
   options_packages: tokens("options_packages"),
   keywords: keywords("keywords", itself),
@@ -126,5 +135,5 @@ export function passes(attribute: AttributeName, sets: readonly TokenColumn[], t
 
 /** A value that somebody asks for, as an attribute's column is compared. */
 export function asCompared(attribute: AttributeName, value: string | number): Sql {
-  return attributes[attribute].compared(sql`${value}`);
+  return attributes[attribute].asked(value);
 }
