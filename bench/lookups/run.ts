@@ -2,8 +2,8 @@
  * How long a look-up takes as history grows:
  * `node --import tsx bench/lookups/run.ts --active 4000000 --past 16000000 [--asks 300] [--lake DIR]`.
  * A lake of that size is made of synthetic rows in the layout of the real one (in DIR, where it is kept and found again); then
- * random VINs and ids, each known, are looked up uncached, one after another: the listing in full, from the Parquet files and from
- * the hot copy.
+ * random VINs and ids, each known, are looked up uncached, one after another: the listing in full, from the Parquet files, from the
+ * hot copy, and over HTTP from a service that has the hot copy and keeps no answers.
  */
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -16,11 +16,13 @@ import { type Sql, sql, type } from "../../src/base/sql.ts";
 import type { TableName } from "../../src/lake/layout.ts";
 import { type ListingState, withIdStart } from "../../src/lake/lookups.ts";
 import { currentVersion, type Files, noFiles } from "../../src/lake/manifest.ts";
-import { Market } from "../../src/lake/market.ts";
+import { type Listings, Market } from "../../src/lake/market.ts";
 import { writeFiles } from "../../src/lake/parts.ts";
 import { rowsOfFiles } from "../../src/lake/views.ts";
 import { nextManifest, publish, type Writer, writing } from "../../src/lake/writer.ts";
 import { findListing, findVin } from "../../src/query/listing.ts";
+import { keepingNoAnswers, keyIn, start } from "../carquet.ts";
+import { at } from "../questions/question.ts";
 
 const { values } = parseArgs({
   options: {
@@ -67,7 +69,17 @@ if (!existsSync(join(folder, "CURRENT"))) await makeLake();
 for (const hasHotCopy of [false, true]) {
   const market = await Market.open(folder, (await currentVersion(folder)) ?? "", { hasHotCopy });
   await market.warm();
-  for (const of of ["active", "sold"] as const) await measure(market, of, hasHotCopy ? "hot copy" : "Parquet");
+  const samples = {
+    active: await sampleOf(market, market.activeOn(day)),
+    sold: await sampleOf(market, market.soldSince(undefined)),
+  };
+  for (const [of, sample] of Object.entries(samples)) {
+    await time(`${of}, ${hasHotCopy ? "hot copy" : "Parquet"}`, sample, {
+      VIN: async (row) => (await findVin(textIn(row, "vin"), undefined, market)).vin,
+      id: async (row) => (await findListing(textIn(row, "id"), undefined, market)).vin,
+    });
+    if (hasHotCopy) await overHttp(of, sample);
+  }
   await market.close();
 }
 if (values.lake === undefined) await rm(folder, { recursive: true, force: true });
@@ -100,24 +112,41 @@ function makeLake(): Promise<void> {
   });
 }
 
-async function measure(market: Market, of: "active" | "sold", from: string): Promise<void> {
-  const { all } = of === "active" ? market.activeOn(day) : market.soldSince(undefined);
-  const sample = await market.rows(sql`SELECT replace(id::VARCHAR, '-', '') AS id, vin FROM (${all})
+function sampleOf(market: Market, { all }: Listings): Promise<readonly Row[]> {
+  return market.rows(sql`SELECT replace(id::VARCHAR, '-', '') AS id, vin FROM (${all})
     USING SAMPLE ${type(String(asks))} ROWS (reservoir, 42)`);
-  const finders = {
-    VIN: (row: Row) => findVin(textIn(row, "vin"), undefined, market),
-    id: (row: Row) => findListing(textIn(row, "id"), undefined, market),
-  } as const;
+}
+
+/** Asks a service of its own, with a key, metered. */
+async function overHttp(of: string, sample: readonly Row[]): Promise<void> {
+  const scratch = await mkdtemp(join(tmpdir(), "carquet-lookups-accounts-"));
+  const accounts = join(scratch, "accounts.db");
+  const serving = ["serve", "--lake", folder, "--accounts", accounts, "--port", "0", ...keepingNoAnswers];
+  const service = await start("src/main.ts", serving, keyIn(accounts));
+  await time(`${of}, over HTTP`, sample, {
+    VIN: async (row) => at(await service.answer(`/v1/vins/${textIn(row, "vin")}`), "data", "vin"),
+    id: async (row) => at(await service.answer(`/v1/listings/${textIn(row, "id")}`), "data", "vin"),
+  });
+  await service.stop();
+  await rm(scratch, { recursive: true });
+}
+
+/** Looks up each of a sample, one after another; `finders` give the VIN of what they found. */
+async function time(
+  what: string,
+  sample: readonly Row[],
+  finders: Readonly<Record<"VIN" | "id", (row: Row) => Promise<unknown>>>,
+): Promise<void> {
   for (const [by, find] of Object.entries(finders)) {
     const tookMs: number[] = [];
     for (const row of sample) {
       const startedAtMs = performance.now();
-      const found = await find(row);
+      const vin = await find(row);
       tookMs.push(performance.now() - startedAtMs);
-      if (found.vin !== row.vin) throw new Error(`${textIn(row, "id")} leads to ${found.vin}`);
+      if (vin !== row.vin) throw new Error(`${textIn(row, "id")} leads to ${vin}`);
     }
     const sorted = tookMs.slice(tookMs.length / 10).sort((one, other) => one - other);
-    const at = (share: number): string => (sorted[Math.floor(share * (sorted.length - 1))] ?? 0).toFixed(1);
-    process.stdout.write(`${of} by ${by}, ${from}: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, ${sorted.length} look-ups\n`);
+    const ms = (share: number): string => (sorted[Math.floor(share * (sorted.length - 1))] ?? 0).toFixed(1);
+    process.stdout.write(`${what}, by ${by}: p50 ${ms(0.5)} ms, p99 ${ms(0.99)} ms, ${sorted.length} look-ups\n`);
   }
 }

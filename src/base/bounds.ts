@@ -1,7 +1,9 @@
+import { availableParallelism } from "node:os";
+
 /** Every bound that is not in the document, unit last. */
 export const bounds = {
-  /** Queries that run at once; each uses all processors. Leaves room in the thread pool for files. */
-  sessions: 8,
+  /** Queries that run at once: each uses all processors, and while one is planned another is worked on. Leaves room in the thread pool for files. */
+  sessions: Math.min(12, 2 * availableParallelism()),
   /** Queries that may wait for a session; more are refused as overload. */
   waitingQueries: 512,
   /** From a query's arrival to its answer. */
