@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { makeFolder } from "../base/files.ts";
 import { literal, type Sql, sql, type Value } from "../base/sql.ts";
 import type { Database, Session } from "./duckdb.ts";
-import { columnsWithSets, type HotSource, hotFormat, makeHotTables, setsOf } from "./hot-tables.ts";
+import { columnsWithSets, type HotSource, hotFormat, makeHotTables, readOnce, setsOf } from "./hot-tables.ts";
 import type { TokenColumn } from "./layout.ts";
 
 /** The sets of tokens of a column, where `HotCopy.sets` names it. */
@@ -77,6 +77,7 @@ export class HotCopy {
       if (this.isStopped) return;
       await this.session.run(sql`ATTACH ${literal(join(hot, name))} AS hot (READ_ONLY)`);
       this.sets = await columnsWithSets(this.session, "hot");
+      await readOnce(this.session, "hot");
       this.isReady = true;
     } finally {
       this.session.close();
