@@ -31,18 +31,18 @@ test("the generated types are those of the document as it is", async () => {
   );
 });
 
-test("the document has the ten operations, each with its path and scope", () => {
+test("the document has the ten operations, each with its path and scope; literal paths come first", () => {
   const expected: readonly (readonly [OperationId, string, string | undefined])[] = [
     ["searchListings", "/v1/listings", "inventory.read"],
     ["searchListingsByPage", "/v1/listings/search", "inventory.read"],
-    ["getListing", "/v1/listings/{listing_id}", "inventory.read"],
-    ["getVin", "/v1/vins/{vin}", "inventory.read"],
     ["getFacets", "/v1/facets", "inventory.read"],
     ["searchDealers", "/v1/dealers", "dealers.read"],
-    ["getDealer", "/v1/dealers/{dealer_id}", "dealers.read"],
-    ["searchDealerListings", "/v1/dealers/{dealer_id}/listings", "dealers.read"],
     ["getUsage", "/v1/usage", "usage.read"],
     ["getDocument", "/v1/openapi.json", undefined],
+    ["getListing", "/v1/listings/{listing_id}", "inventory.read"],
+    ["getVin", "/v1/vins/{vin}", "inventory.read"],
+    ["getDealer", "/v1/dealers/{dealer_id}", "dealers.read"],
+    ["searchDealerListings", "/v1/dealers/{dealer_id}/listings", "dealers.read"],
   ];
   assert.deepEqual(
     [...operations.values()].map(({ id, path, scope }) => [id, path, scope]),
