@@ -1,6 +1,6 @@
+/** Every bound that is not in the document, unit last. */
 import { availableParallelism } from "node:os";
 
-/** Every bound that is not in the document, unit last. */
 export const bounds = {
   /** Queries that run at once: each uses all processors, and while one is planned another is worked on. Leaves room in the thread pool for files. */
   sessions: Math.min(12, 2 * availableParallelism()),
