@@ -11,7 +11,7 @@ import { Database } from "../src/lake/duckdb.ts";
 import { flat } from "../src/lake/flat.ts";
 import { currentManifest, type LakeFile, type Manifest } from "../src/lake/manifest.ts";
 import { filesIn, positioned, viewsOf } from "../src/lake/views.ts";
-import { expansions } from "../src/query/expansions.ts";
+import { priceHistory } from "../src/query/expansions.ts";
 import { columns } from "./columns.ts";
 
 /** What can be asked about: today's listings, those of a past day, and those that were sold. */
@@ -33,7 +33,7 @@ export async function manifestOf(lake: string): Promise<Manifest> {
 
 const served: Readonly<Record<string, Sql>> = {
   position: sql`row_number`,
-  price_history: sql`to_json(${expansions.price_history.read})::VARCHAR`,
+  price_history: sql`to_json(${priceHistory})::VARCHAR`,
   options: sql`to_json(coalesce(list_filter(
     (SELECT known.options FROM options_by_make AS known WHERE known.make = listing.make),
     lambda option: list_contains(listing.options_packages, option.code)), []))::VARCHAR`,

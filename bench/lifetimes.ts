@@ -77,7 +77,7 @@ export interface Published {
   readonly peakMib: number;
 }
 
-/** Resolves when the hot copy of a version is there; fails when it is not within ten minutes. */
+/** Resolves when the hot copy of a version has been made, a moment before it answers; fails when it is not within ten minutes. */
 async function hotCopy(lake: string, version: string): Promise<void> {
   for (const untilMs = performance.now() + 600_000; performance.now() < untilMs; await pause(20)) {
     if ((await readdir(join(lake, "hot")).catch((): string[] => [])).includes(hotCopyName(version))) return;

@@ -4,6 +4,7 @@
  */
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { bounds } from "../../src/base/bounds.ts";
 import { literal, name, Sql, sql } from "../../src/base/sql.ts";
 import { Database, engineVersion } from "../../src/lake/duckdb.ts";
 import { Pool } from "../../src/lake/pool.ts";
@@ -18,7 +19,7 @@ export const openDuckdb: OpenPeer = async ({ flat }) => {
       await session.run(sql`CREATE VIEW ${name(relation)} AS FROM read_parquet(${path})`);
     }
   });
-  const pool = await Pool.open(database, { sessions: 8, waitingQueries: 10_000, deadlineMs: 600_000 });
+  const pool = await Pool.open(database, { sessions: bounds.sessions, waitingQueries: 10_000, deadlineMs: 600_000 });
   return {
     name: "duckdb",
     version: engineVersion,

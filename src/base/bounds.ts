@@ -2,8 +2,8 @@
 import { availableParallelism } from "node:os";
 
 export const bounds = {
-  /** Queries that run at once: each uses all processors, and while one is planned another is worked on. Leaves room in the thread pool for files. */
-  sessions: Math.min(12, 2 * availableParallelism()),
+  /** Queries that run at once: while one is planned, others are worked on. Leaves room in the thread pool, also while versions change. */
+  sessions: Math.min(8, 2 * availableParallelism()),
   /** Queries that may wait for a session; more are refused as overload. */
   waitingQueries: 512,
   /** From a query's arrival to its answer. */

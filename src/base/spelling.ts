@@ -1,4 +1,4 @@
-/** When two spellings are the same word, in SQL: one rule for what is stored and for what is asked. */
+/** When two spellings are the same word: one rule for what is stored and for what is asked. */
 import { type Sql, sql } from "./sql.ts";
 
 /** Text matches without regard to case. */

@@ -1,11 +1,11 @@
 /**
- * SQL as a value. Everything in `${}` binds; only an `Sql` splices.
+ * SQL as a value. Everything in `${}` is a value of the statement; only an `Sql` splices.
  *
- * No function of this project takes a SQL string: text and values travel together from the tagged
- * template to the engine, so that no value can become SQL.
+ * No function of this project takes a SQL string: text and values travel together from the tagged template to the door of
+ * an engine, which binds them or writes each as a literal of its type, so that no value can become SQL.
  */
 
-/** What can be bound. A list binds as one parameter, LIST(VARCHAR) or LIST(BIGINT). */
+/** What can be a value. A list is one value, a VARCHAR[] or a BIGINT[]. */
 export type Value = string | number | bigint | boolean | null | readonly string[] | readonly number[];
 
 /** A piece of SQL: `texts` has one item more than `values`; between two texts stands a value. */
@@ -21,7 +21,7 @@ export class Sql {
   }
 }
 
-/** A piece of SQL from a template; holes bind, unless they are pieces of SQL themselves. */
+/** A piece of SQL from a template; holes are values, unless they are pieces of SQL themselves. */
 export function sql(parts: TemplateStringsArray, ...holes: readonly (Sql | Value)[]): Sql {
   const texts: string[] = [parts[0] ?? ""];
   const values: Value[] = [];
@@ -39,7 +39,7 @@ export function name(...path: readonly string[]): Sql {
   return new Sql([path.map((part) => `"${part.replaceAll('"', '""')}"`).join(".")], []);
 }
 
-/** A text as a literal, for the statements that cannot be prepared (CREATE VIEW, ATTACH, SET). */
+/** A text as a literal, for statements that take nothing else (ATTACH) or are written down (views). */
 export function literal(text: string): Sql {
   return new Sql([`'${text.replaceAll("'", "''")}'`], []);
 }
@@ -55,13 +55,19 @@ export function join(pieces: Iterable<Sql>, separator: Sql = sql`, `): Sql {
 }
 
 /** All of the conditions, as one condition; of none, true. */
-export function all(conditions: Iterable<Sql>): Sql {
-  const list = [...conditions];
-  return list.length === 0 ? sql`true` : sql`((${join(list, sql`) AND (`)}))`;
-}
+export const all = (conditions: Iterable<Sql>): Sql => together([...conditions], sql`) AND (`, sql`true`);
 
 /** One or more of the conditions, as one condition; of none, false. */
-export function any(conditions: Iterable<Sql>): Sql {
-  const list = [...conditions];
-  return list.length === 0 ? sql`false` : sql`((${join(list, sql`) OR (`)}))`;
+export const any = (conditions: Iterable<Sql>): Sql => together([...conditions], sql`) OR (`, sql`false`);
+
+/** Many conditions are put together by halves: an engine bears neither a deep nor a long row of them. */
+function together(conditions: readonly Sql[], between: Sql, ofNone: Sql): Sql {
+  if (conditions.length === 0) return ofNone;
+  if (conditions.length <= 16) return sql`((${join(conditions, between)}))`;
+  const middle = conditions.length >> 1;
+  const halves = [conditions.slice(0, middle), conditions.slice(middle)];
+  return sql`((${join(
+    halves.map((half) => together(half, between, ofNone)),
+    between,
+  )}))`;
 }

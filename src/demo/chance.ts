@@ -4,7 +4,7 @@
  */
 import { type Sql, sql, type } from "../base/sql.ts";
 
-/** Numbers and texts that are a part of the statement: those that write files cannot be prepared. */
+/** A number as a part of the statement: of the narrowest type that holds it, where a value would be a BIGINT. */
 export const fixed = (number: number): Sql => type(String(number));
 
 const steps = 2 ** 32;

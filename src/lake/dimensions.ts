@@ -5,6 +5,7 @@
 import { integerIn, type Json, type Row, textIn } from "../base/json.ts";
 import { name, sql } from "../base/sql.ts";
 import type { Session } from "./duckdb.ts";
+import { type TokenColumn, tokenKinds } from "./layout.ts";
 
 /** The newest word on each option code of a make counts, if it has a name and a price. */
 const knownOptions = sql`
@@ -18,6 +19,7 @@ export class Dimensions {
     private readonly builds: ReadonlyMap<Json, Row>,
     private readonly dealers: ReadonlyMap<Json, Row>,
     private readonly tokens: ReadonlyMap<Json, string>,
+    private readonly tokenKeys: ReadonlyMap<string, number>,
     private readonly optionsByMake: ReadonlyMap<Json, readonly Row[]>,
   ) {}
 
@@ -25,10 +27,11 @@ export class Dimensions {
   static async read(session: Session): Promise<Dimensions> {
     const byKey = async (table: "builds" | "dealers", key: string): Promise<ReadonlyMap<Json, Row>> =>
       new Map((await session.rows(sql`FROM ${name(table)}`)).map((row) => [integerIn(row, key), row]));
-    const tokens = (await session.rows(sql`FROM tokens`)).map((row): [Json, string] => [
-      integerIn(row, "token_key"),
-      textIn(row, "token"),
-    ]);
+    const tokens = (await session.rows(sql`FROM tokens ORDER BY token_key DESC`)).map((row) => ({
+      key: integerIn(row, "token_key"),
+      token: textIn(row, "token"),
+      folded: foldedToken(textIn(row, "kind"), textIn(row, "token")),
+    }));
     const options = new Map<Json, Row[]>();
     for (const { make, ...option } of await session.rows(knownOptions)) {
       const ofMake = options.get(make ?? null);
@@ -38,7 +41,8 @@ export class Dimensions {
     return new Dimensions(
       await byKey("builds", "build_key"),
       await byKey("dealers", "dealer_key"),
-      new Map(tokens),
+      new Map(tokens.map(({ key, token }) => [key, token])),
+      new Map(tokens.map(({ key, folded }) => [folded, key])),
       options,
     );
   }
@@ -58,12 +62,19 @@ export class Dimensions {
     return Array.isArray(keys) ? keys.map((key: Json) => known(this.tokens.get(key), "token", key)) : null;
   }
 
+  /** The key of a token, in any case, that a column of listings may hold; there is none where no listing ever had it. */
+  keyOf(column: TokenColumn, token: string): number | undefined {
+    return this.tokenKeys.get(foldedToken(tokenKinds[column], token));
+  }
+
   /** What a make says of some option codes: `code`, `name` and `msrp`, in the order of the codes; it need not know all of them. */
   optionsOf(make: Json | undefined, codes: readonly string[]): readonly Row[] {
     const asked = new Set<Json | undefined>(codes);
     return this.optionsByMake.get(make ?? null)?.filter(({ code }) => asked.has(code)) ?? [];
   }
 }
+
+const foldedToken = (kind: string, token: string): string => `${kind} ${token.toLowerCase()}`;
 
 function known<T>(found: T | undefined, what: string, key: Json | undefined): T {
   if (found === undefined) throw new TypeError(`There is no ${what} with the key ${JSON.stringify(key)}.`);

@@ -39,6 +39,7 @@ export class Database {
     await database.using(async (session) => {
       await session.run(sql`SET GLOBAL TimeZone = 'UTC'`);
       await session.run(sql`SET GLOBAL late_materialization_max_rows = 1000`);
+      // Keys are counted in plain arrays up to a million of them: four times as fast as in a hash table (bench/hot-copy).
       await session.run(sql`SET GLOBAL perfect_ht_threshold = 20`);
       await session.run(sql`SET GLOBAL parquet_metadata_cache = true`);
       await session.run(sql`SET GLOBAL validate_external_file_cache = 'NO_VALIDATION'`);
@@ -105,7 +106,7 @@ export class Session {
     await this.run(sql`CREATE OR REPLACE TEMPORARY TABLE ${name(table)} AS ${query}`);
   }
 
-  /** Makes a temporary view of a query, in place of one of that name; nothing in it can be bound. */
+  /** Makes a temporary view of a query, in place of one of that name. */
   async show(view: string, query: Sql): Promise<void> {
     await this.run(sql`CREATE OR REPLACE TEMPORARY VIEW ${name(view)} AS ${query}`);
   }
@@ -154,8 +155,7 @@ function literalOf(value: Value): string {
 }
 
 /** A text between quotes; the engine's statements end at a NUL, which therefore stands outside of them. */
-const quotedText = (text: string): string =>
-  `(${text
-    .split("\0")
-    .map((part) => literal(part).text)
-    .join(" || chr(0) || ")})`;
+function quotedText(text: string): string {
+  const parts = text.split("\0").map((part) => literal(part).text);
+  return parts.length === 1 ? (parts[0] ?? "") : `concat(${parts.join(", chr(0), ")})`;
+}

@@ -8,7 +8,15 @@ import { join } from "node:path";
 import { makeFolder } from "../base/files.ts";
 import { literal, type Sql, sql, type Value } from "../base/sql.ts";
 import type { Database, Session } from "./duckdb.ts";
-import { columnsWithSets, type HotSource, hotFormat, makeHotTables, readOnce, setsOf } from "./hot-tables.ts";
+import {
+  columnsWithSets,
+  type HotSource,
+  hotFormat,
+  hotStorage,
+  makeHotTables,
+  readOnce,
+  setsOf,
+} from "./hot-tables.ts";
 import type { TokenColumn } from "./layout.ts";
 
 /** The sets of tokens of a column, where `HotCopy.sets` names it. */
@@ -24,9 +32,6 @@ export const hotListingsAt = (positions: Value & readonly number[]): Sql =>
 /** That of an id, or of a VIN that has no past listings, by an index. */
 export const hotListingsBy = (by: "vin" | "id", wanted: string): Sql =>
   sql`${hotListings} WHERE ${by === "vin" ? sql`lone_vin = ${wanted}` : sql`id = ${wanted}::UUID`}`;
-
-/** The newest forms of storage keep the dictionaries of short words; from small blocks a row that nobody has asked for yet comes sooner. */
-const storage = sql`STORAGE_VERSION 'latest', BLOCK_SIZE 65536`;
 
 /** The file of a version's copy, below `hot/`. */
 export const hotCopyName = (version: string): string => `${version}-${hotFormat}.duckdb`;
@@ -91,12 +96,15 @@ export class HotCopy {
     const fresh = join(hot, `${name}.${process.pid}.new`);
     await rm(fresh, { force: true });
     if (this.isStopped) return;
-    await session.run(sql`ATTACH ${literal(fresh)} AS hot_in_the_making (${storage})`);
+    await session.run(sql`ATTACH ${literal(fresh)} AS hot_in_the_making (${hotStorage})`);
     try {
-      await makeHotTables(session, "hot_in_the_making", source);
-    } finally {
+      await makeHotTables(session, "hot_in_the_making", source, () => this.isStopped);
+    } catch (thrown) {
       await session.run(sql`DETACH hot_in_the_making`);
+      await rm(fresh, { force: true });
+      throw thrown;
     }
+    await session.run(sql`DETACH hot_in_the_making`);
     await rename(fresh, join(hot, name));
   }
 }

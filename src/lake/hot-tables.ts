@@ -20,17 +20,28 @@ export interface HotSource {
   readonly past: Sql;
 }
 
+/** The newest storage keeps the dictionaries of short words; from small blocks a row that nobody has asked for yet comes sooner. */
+export const hotStorage = sql`STORAGE_VERSION 'latest', BLOCK_SIZE 65536`;
+
 /** The column of listings that holds the key of a set; the type that numbers the sets has the same name. */
 export const setOf = (column: TokenColumn): Sql => name(`${column}_set`);
 
 /** The table of the sets: `set_key` and `token_keys`. */
 export const setsOf = (catalog: string, column: TokenColumn): Sql => name(catalog, `${column}_sets`);
 
-/** Makes the tables in a catalog. The rows keep their order, so that a row's place is its `row_number`. */
-export async function makeHotTables(session: Session, catalog: string, source: HotSource): Promise<void> {
+/** Makes the tables in a catalog, unless it is told to stop. The rows keep their order, so that a row's place is its `row_number`. */
+export async function makeHotTables(
+  session: Session,
+  catalog: string,
+  source: HotSource,
+  isStopped: () => boolean = () => false,
+): Promise<void> {
   const columns: TokenColumn[] = [];
   for (const column of tokenColumns) if (await repeats(session, column, source)) columns.push(column);
-  for (const statement of making(catalog, source, columns)) await session.run(statement);
+  for (const statement of making(catalog, source, columns)) {
+    if (isStopped()) throw new Failure("The making of the hot copy was stopped.");
+    await session.run(statement);
+  }
   await compare(session, catalog, source);
 }
 
@@ -48,8 +59,10 @@ async function repeats(session: Session, column: TokenColumn, { listings }: HotS
  */
 function making(catalog: string, { listings, past }: HotSource, columns: readonly TokenColumn[]): readonly Sql[] {
   const table = name(catalog, "listings");
-  const loneVin = sql`CASE WHEN TRY_CAST(vin AS listed_before) IS NULL THEN vin END`;
-  const keys = columns.map((column) => sql`enum_code(${name(column)}::VARCHAR::${setOf(column)})::INTEGER`);
+  const loneVin = sql`CASE WHEN TRY_CAST(vin AS listed_before) IS NULL THEN vin END AS lone_vin`;
+  const keys = columns.map(
+    (column) => sql`enum_code(${name(column)}::VARCHAR::${setOf(column)})::INTEGER AS ${setOf(column)}`,
+  );
   return [
     sql`CREATE TYPE listed_before AS ENUM
       (SELECT DISTINCT vin FROM (${past}) WHERE vin IN (SELECT vin FROM (${listings})) ORDER BY vin)`,
@@ -60,7 +73,7 @@ function making(catalog: string, { listings, past }: HotSource, columns: readonl
       sql`CREATE TYPE ${setOf(column)} AS ENUM (SELECT token_keys::VARCHAR FROM ${setsOf(catalog, column)} ORDER BY set_key)`,
     ]),
     sql`CREATE TABLE ${table} (${columnsOf(columns)})`,
-    sql`INSERT INTO ${table} SELECT ${join([sql`* EXCLUDE (row_number)`, loneVin, ...keys])} FROM (${listings})`,
+    sql`INSERT INTO ${table} BY NAME SELECT ${join([sql`* EXCLUDE (row_number)`, loneVin, ...keys])} FROM (${listings})`,
     ...[sql`listed_before`, ...columns.map(setOf)].map((made) => sql`DROP TYPE ${made}`),
     sql`CREATE INDEX by_id ON ${table} (id)`,
     sql`CREATE INDEX by_vin ON ${table} (lone_vin)`,
@@ -98,20 +111,16 @@ export async function columnsWithSets(session: Session, catalog: string): Promis
   return tokenColumns.filter((column) => tables.has(`${column}_sets`));
 }
 
-/** Reads all but the lists once, so that the first requests find it in memory. */
+/** Reads all that is not nested once, so that the first requests find it in memory. */
 export async function readOnce(session: Session, catalog: string): Promise<void> {
   const columns = Object.entries(layoutOf("snapshots").columns).filter(([, of]) => !/\[\]$|^STRUCT/.test(of));
   const values = join(columns.map(([column]) => name(column)));
   await session.run(sql`SELECT bit_xor(hash(${values})) FROM ${name(catalog, "listings")}`);
 }
 
-/** Tells the copies of this engine and these tables from all others. */
+/** Tells the copies of this engine, this storage and these tables from all others. */
 export const hotFormat: string = createHash("sha256")
   .update(engineVersion)
-  .update(
-    making("", { listings: sql``, past: sql`` }, tokenColumns)
-      .map(({ text }) => text)
-      .join(),
-  )
+  .update(join([hotStorage, ...making("", { listings: sql``, past: sql`` }, tokenColumns)]).text)
   .digest("hex")
   .slice(0, 8);

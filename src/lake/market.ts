@@ -83,9 +83,8 @@ export class Market {
   }
 
   /**
-   * The rows of a query over `builds`, `dealers`, `tokens`, `options`, what is made of them when a version is opened
-   * (`build_words`, `build_values`, `dealer_profiles`), and relations that this market
-   * gives.
+   * The rows of a query over `builds`, `dealers`, `tokens`, `options`, what is made of them when a version is opened (`build_words`,
+   * `build_values`, `dealer_profiles`), and relations that this market gives.
    */
   rows(query: Sql): Promise<readonly Row[]> {
     return this.pool.rows(query);

@@ -3,10 +3,11 @@
  * its row here; no attribute is named again in SQL code.
  */
 import { folded, matchKeyOf } from "../base/spelling.ts";
-import { join, literal, name, type Sql, sql, type } from "../base/sql.ts";
+import { all, any, join, literal, name, type Sql, sql, type } from "../base/sql.ts";
+import type { Dimensions } from "../lake/dimensions.ts";
 import { hotSets } from "../lake/hot-copy.ts";
 import { setOf } from "../lake/hot-tables.ts";
-import { buildColumns, keywordBits, type TokenColumn, tokenKinds } from "../lake/layout.ts";
+import { buildColumns, keywordBits, type TokenColumn } from "../lake/layout.ts";
 
 /**
  * Where an attribute lives: in the fact, in its build, in its dealer, in its build and, sorted, in the fact too; or, where a
@@ -14,8 +15,8 @@ import { buildColumns, keywordBits, type TokenColumn, tokenKinds } from "../lake
  */
 export type Place = "fact" | "build" | "dealer" | "sorted" | "tokens" | "keywords";
 
-export interface Attribute {
-  readonly place: Place;
+export interface Attribute<P extends Place = Place> {
+  readonly place: P;
   readonly column: string;
   /** What of a column is compared: a text as it is folded, or a value itself. */
   readonly compared: (value: Sql) => Sql;
@@ -32,8 +33,8 @@ const byMatchKey: Form = { compared: () => sql`match_key`, asked: (value) => mat
 const asTime: Form = { compared: (time) => sql`epoch_ms(${time})`, asked: itself.asked };
 
 const at =
-  (place: Place) =>
-  (column: string, form: Form = asText): Attribute => ({ place, column, ...form });
+  <P extends Place>(place: P) =>
+  (column: string, form: Form = asText): Attribute<P> => ({ place, column, ...form });
 
 const [fact, build, dealer, sorted] = [at("fact"), at("build"), at("dealer"), at("sorted")];
 const [tokens, keywords] = [at("tokens"), at("keywords")];
@@ -78,6 +79,9 @@ export const attributes = {
 
 export type AttributeName = keyof typeof attributes;
 
+/** The attributes whose values can be tested; tokens are carried or not. */
+export type TestedName = Exclude<AttributeName, TokenColumn>;
+
 /** A condition on an attribute's value, given the column that holds it. */
 type Test = (column: Sql) => Sql;
 
@@ -86,11 +90,8 @@ export const bitsOfWords = sql`(VALUES ${join(
   Object.entries(keywordBits).map(([word, bit]) => sql`(${literal(word)}, ${type(String(bit))})`),
 )}) AS known(word, bit)`;
 
-/**
- * The facts whose attribute passes a test, by the place where the attribute lives. Of several values, one passes; a test of
- * tokens is for one of them.
- */
-const passing: Readonly<Record<Place, (test: Test, column: string, sets: readonly TokenColumn[]) => Sql>> = {
+/** The facts whose attribute passes a test, by the place where the attribute lives. Of several values, one passes. */
+const passing: Readonly<Record<Exclude<Place, "tokens">, (test: Test, column: string) => Sql>> = {
   fact: (test, column) => test(name(column)),
   build: (test, column) => sql`build_key IN (SELECT build_key FROM builds WHERE ${test(name(column))})`,
   dealer: (test, column) => sql`dealer_key IN (SELECT dealer_key FROM dealers WHERE ${test(name(column))})`,
@@ -98,13 +99,6 @@ const passing: Readonly<Record<Place, (test: Test, column: string, sets: readonl
     isText(column)
       ? sql`${name(column)} IN (SELECT value FROM build_words WHERE attribute = ${literal(column)} AND ${test(sql`value`)})`
       : test(name(column)),
-  tokens: (test, column, sets) => {
-    const has = (tokens: Sql): Sql =>
-      sql`list_contains(${tokens}, (SELECT min(token_key) FROM tokens WHERE kind = ${kindOf(column)} AND ${test(sql`token`)}))`;
-    const numbered = sets.find((one) => one === column);
-    if (numbered === undefined) return has(name(column));
-    return sql`${setOf(numbered)} IN (SELECT set_key FROM ${hotSets(numbered)} WHERE ${has(sql`token_keys`)})`;
-  },
   keywords: (test, column) =>
     sql`${name(column)} & (SELECT bit_or(bit) FROM ${bitsOfWords} WHERE ${test(sql`word`)}) <> 0`,
 };
@@ -112,28 +106,45 @@ const passing: Readonly<Record<Place, (test: Test, column: string, sets: readonl
 const isText = (column: string): boolean =>
   Object.entries(buildColumns).some(([one, of]) => one === column && of === "VARCHAR");
 
-const kindOf = (column: string): Sql =>
-  literal(Object.entries(tokenKinds).find(([list]) => list === column)?.[1] ?? "");
+/** A column as one of those of which listings carry the key of a set, where it is one. */
+export const withSets = (column: string, sets: readonly TokenColumn[]): TokenColumn | undefined =>
+  sets.find((one) => one === column);
 
 /** The condition on a listing that its dealer passes a test, given the dealer's columns by their names. */
-export const ofDealers = (test: Sql): Sql => passing.dealer(() => test, "dealer_id", []);
+export const ofDealers = (test: Sql): Sql => passing.dealer(() => test, "dealer_id");
 
-/** Whether no build has a value of an attribute; the value is given as it is compared. */
-export function isUnheardOf(attribute: AttributeName, value: Sql): Sql {
+/** Whether no build has a value of an attribute of builds alone; the value is given as it is compared. */
+export function isUnheardOf(attribute: "assembly_location", value: Sql): Sql {
   const { column, compared } = attributes[attribute];
   return sql`NOT EXISTS (FROM builds WHERE ${compared(name(column))} = ${value})`;
 }
 
-/**
- * The condition on a listing that an attribute of it passes a test; the column is given as it is compared. `sets` are the columns
- * of which listings carry the key of a set.
- */
-export function passes(attribute: AttributeName, sets: readonly TokenColumn[], test: Test): Sql {
+/** The condition on a listing that an attribute of it passes a test; the column is given as it is compared. */
+export function passes(attribute: TestedName, test: Test): Sql {
   const { place, column, compared } = attributes[attribute];
-  return passing[place]((value) => test(compared(value)), column, sets);
+  return passing[place]((value) => test(compared(value)), column);
+}
+
+/** The condition on a listing that it carries all, or any, of some tokens; `sets` are the columns with the keys of sets. */
+export function carrying(
+  {
+    column,
+    tokens,
+    how,
+  }: { readonly column: TokenColumn; readonly tokens: readonly string[]; readonly how: "all" | "any" },
+  sets: readonly TokenColumn[],
+  dimensions: Dimensions,
+): Sql {
+  const keys = [...new Set(tokens.map((token) => dimensions.keyOf(column, token)))];
+  const known = keys.filter((key) => key !== undefined);
+  if (how === "all" && known.length < keys.length) return sql`false`;
+  const has = (list: Sql): Sql =>
+    (how === "any" ? any : all)(known.map((key) => sql`list_contains(${list}, ${key}::INTEGER)`));
+  if (!sets.includes(column)) return has(name(column));
+  return sql`${setOf(column)} IN (SELECT set_key FROM ${hotSets(column)} WHERE ${has(sql`token_keys`)})`;
 }
 
 /** A value that somebody asks for, as an attribute's column is compared. */
-export function asCompared(attribute: AttributeName, value: string | number): Sql {
+export function asCompared(attribute: TestedName, value: string | number): Sql {
   return attributes[attribute].asked(value);
 }

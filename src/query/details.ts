@@ -5,7 +5,7 @@
 import { isRow, type Json, type Row, textIn } from "../base/json.ts";
 import { join, name, type Sql, sql } from "../base/sql.ts";
 import type { Market } from "../lake/market.ts";
-import { type Expansion, expansions } from "./expansions.ts";
+import { type Expansion, expanded, expansionsRead } from "./expansions.ts";
 
 /** A listing's own fields, its dealer and its build. */
 export interface Detail {
@@ -57,16 +57,14 @@ export async function detailOf(
   market: Market,
 ): Promise<Detail | undefined> {
   const { dimensions } = market;
-  const read = include.map((expansion) => sql`, ${expansions[expansion].read} AS ${name(`read_${expansion}`)}`);
+  const values = [served(own), served(ofVehicle), sql`listing.build_key`, sql`listing.dealer_key`];
   const [fact] = await market.rows(sql`
-    SELECT ${served(own)}, ${served(ofVehicle)}, listing.build_key, listing.dealer_key ${join(read, sql``)}
+    SELECT ${join([...values, ...expansionsRead(include)])}
     FROM (${listings}) AS listing`);
   if (fact === undefined) return undefined;
   const star = { ...dimensions.buildOf(fact), ...fact };
   const added = (expansion: Expansion): Row =>
-    include.includes(expansion)
-      ? { [expansion]: expansions[expansion].served(fact[`read_${expansion}`], star, dimensions) }
-      : {};
+    include.includes(expansion) ? { [expansion]: expanded(expansion, fact, star, dimensions) } : {};
   return {
     vin: textIn(fact, "vin"),
     build: { ...pick(star, build), ...added("options") },
@@ -74,7 +72,8 @@ export async function detailOf(
       ...pick(fact, Object.keys(own)),
       pricing: pricingOf(fact),
       dealer: pick(dimensions.dealerOf(fact), dealer),
-      ...{ price_history: [], ...added("price_history") },
+      price_history: [],
+      ...added("price_history"),
     },
   };
 }

@@ -1,7 +1,7 @@
 /** What `include` adds to a listing, in searches and in details alike: never null, and served as it is. */
 
 import type { Json, Row } from "../base/json.ts";
-import { type Sql, sql } from "../base/sql.ts";
+import { name, type Sql, sql } from "../base/sql.ts";
 import type { QueryOf } from "../contract/types.ts";
 import type { Dimensions } from "../lake/dimensions.ts";
 
@@ -14,7 +14,7 @@ interface Expanding {
   readonly served: (read: Json | undefined, build: Row, dimensions: Dimensions) => Json;
 }
 
-export const expansions: Readonly<Record<Expansion, Expanding>> = {
+const expansions: Readonly<Record<Expansion, Expanding>> = {
   /** A list of `PriceHistoryItem`, in the order in which the price changed. */
   price_history: {
     read: sql`list_transform(coalesce(price_history, []), lambda change: {
@@ -28,3 +28,16 @@ export const expansions: Readonly<Record<Expansion, Expanding>> = {
     served: (read, { make }, dimensions) => dimensions.optionsOf(make, dimensions.wordsOf(read) ?? []),
   },
 };
+
+const columnOf = (expansion: Expansion): string => `read_${expansion}`;
+
+/** What is read of a fact for some expansions, to select. */
+export const expansionsRead = (include: readonly Expansion[]): readonly Sql[] =>
+  include.map((expansion) => sql`${expansions[expansion].read} AS ${name(columnOf(expansion))}`);
+
+/** An expansion as it is served, given a fact with what was read of it, and its build. */
+export const expanded = (expansion: Expansion, fact: Row, build: Row, dimensions: Dimensions): Json =>
+  expansions[expansion].served(fact[columnOf(expansion)], build, dimensions);
+
+/** The price history as SQL over a fact, as it is served. */
+export const priceHistory: Sql = expansions.price_history.read;

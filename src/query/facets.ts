@@ -52,7 +52,10 @@ export function planFacets(query: FacetQuery, market: Market): FacetPlan {
   return {
     query,
     listings: mode.listings,
-    conditions: [...mode.within, ...conditions(filtersOf(query), mode.listings.sets)],
+    conditions: [
+      ...mode.within,
+      ...conditions(filtersOf(query), { sets: mode.listings.sets, dimensions: market.dimensions }),
+    ],
     bucketing: {
       facets: categorical,
       limit,

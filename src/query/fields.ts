@@ -8,7 +8,7 @@ import { vocabulary } from "../contract/document.ts";
 import type { QueryOf } from "../contract/types.ts";
 import type { Dimensions } from "../lake/dimensions.ts";
 import { flatColumns } from "../lake/flat.ts";
-import { type Expansion, expansions } from "./expansions.ts";
+import { type Expansion, expanded, expansionsRead } from "./expansions.ts";
 import { milesTo } from "./geography.ts";
 import type { Point } from "./zip-codes.ts";
 
@@ -43,8 +43,7 @@ export function factsOf(fields: readonly Field[], include: readonly Expansion[])
     if (origin?.of === "facts") return [sql`${forms[field] ?? origin.value} AS ${name(field)}`];
     return origin?.of === "tokens" ? [sql`${name("facts", origin.column)} AS ${name(field)}`] : [];
   });
-  const expanded = include.map((expansion) => sql`${expansions[expansion].read} AS ${name(`read_${expansion}`)}`);
-  return join([sql`facts.build_key`, sql`facts.dealer_key`, ...values, ...expanded]);
+  return join([sql`facts.build_key`, sql`facts.dealer_key`, ...values, ...expansionsRead(include)]);
 }
 
 export interface Serving {
@@ -78,7 +77,7 @@ export function serving({ fields, include, status, origin }: Serving, dimensions
     const served: Record<string, Json> = {};
     for (const [field, read] of readers) served[field] = read(star) ?? null;
     for (const expansion of include) {
-      served[expansion] = expansions[expansion].served(fact[`read_${expansion}`], star.build, dimensions);
+      served[expansion] = expanded(expansion, fact, star.build, dimensions);
     }
     return served;
   };

@@ -6,19 +6,26 @@
 import { epochMs } from "../base/day.ts";
 import { refuse } from "../contract/errors.ts";
 import type { Filters } from "../contract/types.ts";
-import type { AttributeName } from "./attributes.ts";
+import type { TokenColumn } from "../lake/layout.ts";
+import type { TestedName } from "./attributes.ts";
 import { type Box, boxOf, neededOrigin, originOf } from "./geography.ts";
 import type { Point } from "./zip-codes.ts";
 
 /** A condition on listings, as plain data. */
 export type Filter =
-  | { readonly kind: "anyOf"; readonly attribute: AttributeName; readonly values: readonly (string | number)[] }
-  | { readonly kind: "atLeast"; readonly attribute: AttributeName; readonly bound: number }
-  | { readonly kind: "atMost"; readonly attribute: AttributeName; readonly bound: number }
-  | { readonly kind: "looksLike"; readonly attribute: AttributeName; readonly masks: readonly string[] }
+  | { readonly kind: "anyOf"; readonly attribute: TestedName; readonly values: readonly (string | number)[] }
+  | { readonly kind: "atLeast"; readonly attribute: TestedName; readonly bound: number }
+  | { readonly kind: "atMost"; readonly attribute: TestedName; readonly bound: number }
+  | {
+      readonly kind: "carries";
+      readonly column: TokenColumn;
+      readonly tokens: readonly string[];
+      readonly how: "all" | "any";
+    }
+  | { readonly kind: "looksLike"; readonly attribute: TestedName; readonly masks: readonly string[] }
   | { readonly kind: "within"; readonly origin: Point; readonly radiusMiles: number }
   | { readonly kind: "inside"; readonly box: Box }
-  | { readonly kind: "unheardOf"; readonly attribute: AttributeName; readonly value: string }
+  | { readonly kind: "unheardOf"; readonly attribute: "assembly_location"; readonly value: string }
   | { readonly kind: "all"; readonly filters: readonly Filter[] }
   | { readonly kind: "any"; readonly filters: readonly Filter[] }
   | { readonly kind: "not"; readonly filter: Filter }
@@ -28,22 +35,14 @@ export type Filter =
 type Rule<T> = (value: T, query: Filters) => Filter;
 
 const anyOf =
-  (attribute: AttributeName): Rule<readonly (string | number)[]> =>
+  (attribute: TestedName): Rule<readonly (string | number)[]> =>
   (values) => ({ kind: "anyOf", attribute, values });
 
-const carries = (attribute: "features" | "options_packages" | "keywords", value: string): Filter => ({
-  kind: "anyOf",
-  attribute,
-  values: [value],
-});
+const carries =
+  (column: TokenColumn, how: "all" | "any"): Rule<readonly string[]> =>
+  (tokens) => ({ kind: "carries", column, tokens, how });
 
-const carriesAll =
-  (attribute: "features" | "options_packages"): Rule<readonly string[]> =>
-  (values) => ({ kind: "all", filters: values.map((value) => carries(attribute, value)) });
-
-const carriesAny =
-  (attribute: "features" | "options_packages" | "keywords"): Rule<readonly string[]> =>
-  (values) => ({ kind: "any", filters: values.map((value) => carries(attribute, value)) });
+const keyword = (word: string): Filter => ({ kind: "anyOf", attribute: "keywords", values: [word] });
 
 const negativeKeywords: readonly string[] = ["branded", "fleet"];
 
@@ -51,17 +50,17 @@ const negativeKeywords: readonly string[] = ["branded", "fleet"];
 const keywords: Rule<readonly string[]> = (words) => ({
   kind: "all",
   filters: words.map((word): Filter => {
-    const filter = carries("keywords", word);
+    const filter = keyword(word);
     return negativeKeywords.includes(word) ? { kind: "not", filter } : filter;
   }),
 });
 
 const atLeast =
-  (attribute: AttributeName): Rule<number> =>
+  (attribute: TestedName): Rule<number> =>
   (bound) => ({ kind: "atLeast", attribute, bound });
 
 const atMost =
-  (attribute: AttributeName): Rule<number> =>
+  (attribute: TestedName): Rule<number> =>
   (bound) => ({ kind: "atMost", attribute, bound });
 
 const not =
@@ -72,22 +71,29 @@ const masks: Rule<readonly string[]> = (values) => ({ kind: "looksLike", attribu
 
 const since: Rule<string> = (time) => ({ kind: "atLeast", attribute: "listed_at", bound: epochMs(time) });
 
-/** Places in which a `+` is still in doubt: a blank where that makes a known place, else between two places. */
-const locations: Rule<readonly string[]> = (values) => ({
-  kind: "any",
-  filters: values.map((value): Filter => {
-    const [place, places] = [value.replaceAll("+", " "), value.split("+").map((part) => part.trim())];
-    const attribute = "assembly_location";
-    const apart: Filter = {
-      kind: "all",
-      filters: [
-        { kind: "anyOf", attribute, values: places },
-        { kind: "unheardOf", attribute, value: place },
-      ],
-    };
-    return { kind: "any", filters: [{ kind: "anyOf", attribute, values: [place] }, apart] };
-  }),
-});
+/** Places; one in which a `+` is still in doubt is itself where it is a known place with a blank for it, else two places. */
+const locations: Rule<readonly string[]> = (values) => {
+  const attribute = "assembly_location";
+  const inDoubt = values.filter((value) => value.includes("+"));
+  const certain = values.filter((value) => !value.includes("+"));
+  return {
+    kind: "any",
+    filters: [
+      ...(certain.length === 0 ? [] : [{ kind: "anyOf", attribute, values: certain } as const]),
+      ...inDoubt.map((value): Filter => {
+        const [place, places] = [value.replaceAll("+", " "), value.split("+").map((part) => part.trim())];
+        const apart: Filter = {
+          kind: "all",
+          filters: [
+            { kind: "anyOf", attribute, values: places },
+            { kind: "unheardOf", attribute, value: place },
+          ],
+        };
+        return { kind: "any", filters: [{ kind: "anyOf", attribute, values: [place] }, apart] };
+      }),
+    ],
+  };
+};
 
 const within: Rule<number> = (radiusMiles, query) => ({
   kind: "within",
@@ -166,12 +172,12 @@ export const filters = {
   inventory_status: mode,
   sold_within_days: mode,
 
-  features: carriesAll("features"),
-  exclude_features: not(carriesAny("features")),
-  options_packages: carriesAll("options_packages"),
-  exclude_options_packages: not(carriesAny("options_packages")),
+  features: carries("features", "all"),
+  exclude_features: not(carries("features", "any")),
+  options_packages: carries("options_packages", "all"),
+  exclude_options_packages: not(carries("options_packages", "any")),
   keywords,
-  exclude_keywords: not(carriesAny("keywords")),
+  exclude_keywords: not((words) => ({ kind: "any", filters: words.map(keyword) })),
   exclude_assembly_location: not(locations),
   vin_pattern: masks,
   listed_after: since,

@@ -3,7 +3,7 @@
  * however many listings there are and have been.
  */
 import { refuse } from "../contract/errors.ts";
-import type { Market } from "../lake/market.ts";
+import type { Found, Market } from "../lake/market.ts";
 import { type Detail, detailOf } from "./details.ts";
 import type { Expansion } from "./expansions.ts";
 import { spellsOf, stateOf, successorOf, type VinState } from "./spells.ts";
@@ -29,8 +29,8 @@ export async function findListing(id: string, include: Include, market: Market):
   const active = await activeDetail("id", id, include, market);
   if (active !== undefined) return { ...active, status: "active", vinState: "active", supersededBy: undefined };
   const [found] = await market.lookUp("id", id);
-  const detail = found && (await detailOf(found.listing, include, market));
-  if (found === undefined || detail === undefined) throw refuse("not_found", { what: "listing", id });
+  if (found === undefined) throw refuse("not_found", { what: "listing", id });
+  const detail = await foundDetail(found, include, market);
   if (found.state === "active" || found.state === "missing") {
     return { ...detail, status: "active", vinState: found.state, supersededBy: undefined };
   }
@@ -50,10 +50,9 @@ export async function findVin(text: string, include: Include, market: Market): P
   if (active !== undefined) return { ...active, state: "active" };
   const spells = await spellsOf(vin, market);
   const [latest, state] = [spells.at(-1), stateOf(spells)];
-  const detail = latest && (await detailOf(latest.listing, include, market));
-  if (detail === undefined || state === undefined)
+  if (latest === undefined || state === undefined)
     throw refuse("not_found", { what: "vehicle with the VIN", id: text });
-  return { ...detail, state };
+  return { ...(await foundDetail(latest, include, market)), state };
 }
 
 /** What nearly every look-up is of: an active listing, or a VIN that has one alone. */
@@ -65,6 +64,13 @@ async function activeDetail(
 ): Promise<Detail | undefined> {
   const listing = market.activeBy(by, wanted);
   return listing && (await detailOf(listing, include, market));
+}
+
+/** The detail of what was looked up; a look-up that leads to nothing is a defect of the lake. */
+async function foundDetail({ id, listing }: Found, include: Include, market: Market): Promise<Detail> {
+  const detail = await detailOf(listing, include, market);
+  if (detail === undefined) throw new Error(`The look-ups have the listing ${id}, and its table has not.`);
+  return detail;
 }
 
 /** Whether a text has the form of the ids that are served. */

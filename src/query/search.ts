@@ -1,6 +1,6 @@
 /**
- * Listing search, in two steps: one pass over narrow columns gives the total and the page's positions together, then the wide
- * columns of those rows only are read. Search over today, over a past day and over sold history is the same SQL over
+ * Listing search, in two steps: one pass over narrow columns gives the total, where it is not known, and the page's positions together,
+ * then the wide columns of those rows only are read. Search over today, over a past day and over sold history is the same SQL over
  * another list of files.
  */
 import { bounds } from "../base/bounds.ts";
@@ -46,7 +46,10 @@ export function planSearch(query: SearchQuery, market: Market): SearchPlan {
   const mode = modeOf(query, market);
   return {
     mode,
-    conditions: [...mode.within, ...conditions(filtersOf(query), mode.listings.sets)],
+    conditions: [
+      ...mode.within,
+      ...conditions(filtersOf(query), { sets: mode.listings.sets, dimensions: market.dimensions }),
+    ],
     order: orderOf(query),
     limit: query.limit,
     offset: query.offset,

@@ -1,32 +1,40 @@
 /** Filters as SQL: one switch over their kinds, without a default, so that a new kind does not compile until it is here. */
 import { all, any, join, type Sql, sql } from "../base/sql.ts";
+import type { Dimensions } from "../lake/dimensions.ts";
 import type { TokenColumn } from "../lake/layout.ts";
-import { asCompared, isUnheardOf, ofDealers, passes } from "./attributes.ts";
+import { asCompared, carrying, isUnheardOf, ofDealers, passes } from "./attributes.ts";
 import type { Filter } from "./filters.ts";
 import { isInside, milesFrom } from "./geography.ts";
 
-/**
- * What each filter requires of listings; nothing where a filter lets everything pass. Unknown values pass an exclusion and fail
- * everything else. `sets` are the columns of which the listings carry the key of a set.
- */
-export function conditions(filters: readonly Filter[], sets: readonly TokenColumn[]): readonly Sql[] {
-  return filters.filter(({ kind }) => kind !== "everything").map((filter) => condition(filter, sets));
+/** What conditions are told of the listings that they are about. */
+export interface About {
+  /** The columns of which the listings carry the key of a set. */
+  readonly sets: readonly TokenColumn[];
+  readonly dimensions: Dimensions;
 }
 
-function condition(filter: Filter, sets: readonly TokenColumn[]): Sql {
+/**
+ * What each filter requires of listings; nothing where a filter lets everything pass. Unknown values pass an exclusion and fail
+ * everything else.
+ */
+export function conditions(filters: readonly Filter[], about: About): readonly Sql[] {
+  return filters.filter(({ kind }) => kind !== "everything").map((filter) => condition(filter, about));
+}
+
+function condition(filter: Filter, about: About): Sql {
   switch (filter.kind) {
     case "anyOf": {
       const values = filter.values.map((value) => asCompared(filter.attribute, value));
-      return passes(filter.attribute, sets, (column) => sql`${column} IN (${join(values)})`);
+      return passes(filter.attribute, (column) => sql`${column} IN (${join(values)})`);
     }
     case "atLeast":
-      return passes(filter.attribute, sets, (column) => sql`${column} >= ${filter.bound}`);
+      return passes(filter.attribute, (column) => sql`${column} >= ${filter.bound}`);
     case "atMost":
-      return passes(filter.attribute, sets, (column) => sql`${column} <= ${filter.bound}`);
-    case "looksLike": {
-      const patterns = filter.masks.map(likeOf);
-      return passes(filter.attribute, sets, (column) => any(patterns.map((pattern) => sql`${column} LIKE ${pattern}`)));
-    }
+      return passes(filter.attribute, (column) => sql`${column} <= ${filter.bound}`);
+    case "carries":
+      return carrying(filter, about.sets, about.dimensions);
+    case "looksLike":
+      return passes(filter.attribute, (column) => any(filter.masks.map((mask) => sql`${column} LIKE ${likeOf(mask)}`)));
     case "unheardOf":
       return isUnheardOf(filter.attribute, asCompared(filter.attribute, filter.value));
     case "within":
@@ -34,11 +42,11 @@ function condition(filter: Filter, sets: readonly TokenColumn[]): Sql {
     case "inside":
       return ofDealers(isInside(filter.box));
     case "all":
-      return all(filter.filters.map((one) => condition(one, sets)));
+      return all(filter.filters.map((one) => condition(one, about)));
     case "any":
-      return any(filter.filters.map((one) => condition(one, sets)));
+      return any(filter.filters.map((one) => condition(one, about)));
     case "not":
-      return sql`(${condition(filter.filter, sets)}) IS NOT TRUE`;
+      return sql`(${condition(filter.filter, about)}) IS NOT TRUE`;
     case "everything":
       return sql`true`;
   }

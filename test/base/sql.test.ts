@@ -15,6 +15,7 @@ const answer = async (query: Sql): Promise<Json | undefined> => {
 const one = sql`${1} + ${2}`;
 const two = sql`${one} * ${3}`;
 const nul = "it's\0a '' \\' 汉字 🚗";
+const nuls = "\0".repeat(2000);
 const hostile = `'; DROP TABLE builds; -- " $1`;
 
 type Case = readonly [what: string, query: Sql, text: string, values: readonly Value[], answer: Json];
@@ -29,6 +30,13 @@ const cases: readonly Case[] = [
   ["nothing binds as NULL", sql`SELECT ${null} IS NULL AS answer`, "SELECT $1 IS NULL AS answer", [null], true],
   ["a hostile text binds", sql`SELECT ${hostile} AS answer`, "SELECT $1 AS answer", [hostile], hostile],
   ["a text with a NUL and quotes binds", sql`SELECT ${nul} AS answer`, "SELECT $1 AS answer", [nul], nul],
+  [
+    "a text of many NULs binds",
+    sql`SELECT len(${nuls})::INTEGER AS answer`,
+    "SELECT len($1)::INTEGER AS answer",
+    [nuls],
+    2000,
+  ],
   ["a negative number binds", sql`SELECT (1 -${-7})::INTEGER AS answer`, "SELECT (1 -$1)::INTEGER AS answer", [-7], 8],
   [
     "texts with a NUL bind as one list",

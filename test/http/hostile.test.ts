@@ -20,6 +20,16 @@ for (const operation of searching) {
   });
 }
 
+test("as many values as a request can hold are answered, and a path of NULs leads nowhere", async () => {
+  for (const parameter of ["exclude_features", "make", "exclude_assembly_location", "vin_pattern"]) {
+    const values = Array.from({ length: 1500 }, (_, n) => (parameter === "vin_pattern" ? "1HG" : `v${n}`));
+    const separator = parameter === "exclude_assembly_location" ? "%2B" : ",";
+    const { status } = await client.get(`/v1/listings?limit=1&${parameter}=${values.join(separator)}`);
+    assert.equal(status, 200, parameter);
+  }
+  assert.equal((await client.get(`/v1/dealers/${"%00".repeat(2000)}`)).status, 404);
+});
+
 test("a hostile name is an unknown parameter", async () => {
   for (const name of [
     "__proto__",
