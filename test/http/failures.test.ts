@@ -9,6 +9,7 @@ import { logged } from "../support/command-line.ts";
 import { lakeOf, temporaryFolder } from "../support/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
 import { type Answer, type Client, serviceOf } from "../support/service.ts";
+import { slow } from "../support/slow.ts";
 
 const { lake } = await lakeOf(wholeFile);
 
@@ -99,9 +100,6 @@ test("a request that has waited past its deadline is refused without being run",
   assert.deepEqual([refused.status, codeOf(refused)], [504, "deadline_exceeded"]);
   assert.deepEqual(tally(await atOnce(client, 10, "/v1/listings")), { "504 deadline_exceeded": 10 });
 });
-
-/** A request that takes the engine far longer than any of the deadlines below. */
-const slow = `/v1/listings?limit=1&model=${Array.from({ length: 500 }, (_, index) => `m${index}`).join(",")}`;
 
 for (const deadlineMs of [1, 3]) {
   test(`a request that takes longer than its ${deadlineMs} ms is refused, never answered late`, async (context) => {

@@ -17,6 +17,7 @@ import { leastRequest } from "../support/examples.ts";
 import { lakeOf, temporaryFolder } from "../support/lakes.ts";
 import { atEndOf, wholeFile } from "../support/scope.ts";
 import { type Answer, type Client, serviceOf } from "../support/service.ts";
+import { slow } from "../support/slow.ts";
 
 const { lake } = await lakeOf(wholeFile);
 const client = await serviceOf(wholeFile, lake);
@@ -178,9 +179,6 @@ test("what was held for a request that failed can be spent by the next one", asy
     assert.equal((await client.get("/v1/listings?snapshot_date=2020-01-01", poor.bearer)).status, 400);
   assert.equal((await client.get("/v1/listings?snapshot_date=2026-11-18", poor.bearer)).status, 200);
 });
-
-/** A request that takes the engine some hundred milliseconds. */
-const slow = `/v1/listings?limit=1&model=${Array.from({ length: 400 }, (_, index) => `m${index}`).join(",")}`;
 
 test("who leaves before the charge is not charged", async (t) => {
   const narrow = await serviceOf(t, lake, { sessions: 1 });

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { eventually, logged, serving } from "../support/command-line.ts";
 import { lakeOf } from "../support/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
+import { slow } from "../support/slow.ts";
 
 const { lake } = await lakeOf(wholeFile);
 
@@ -38,9 +39,6 @@ function connects(url: string): Promise<boolean> {
 }
 
 const inFlight = 8;
-/** A request that takes the engine some hundred milliseconds. */
-const slow = `/v1/listings?limit=1&model=${Array.from({ length: 400 }, (_, index) => `m${index}`).join(",")}`;
-
 test("on SIGTERM what is in flight is answered, nothing new is taken, and the process ends well and soon", async () => {
   const service = await serving(wholeFile, serve);
   const agent = new Agent({ keepAlive: true, maxSockets: inFlight });
