@@ -7,6 +7,7 @@ import { join as joinPath } from "node:path";
 import { plusDays } from "../src/base/day.ts";
 import { Failure } from "../src/base/failure.ts";
 import { join, literal, name, type Sql, sql } from "../src/base/sql.ts";
+import { optionsByMake } from "../src/lake/dimensions.ts";
 import { Database } from "../src/lake/duckdb.ts";
 import { flat } from "../src/lake/flat.ts";
 import { currentManifest, type LakeFile, type Manifest } from "../src/lake/manifest.ts";
@@ -38,12 +39,6 @@ const served: Readonly<Record<string, Sql>> = {
     (SELECT known.options FROM options_by_make AS known WHERE known.make = listing.make),
     lambda option: list_contains(listing.options_packages, option.code)), []))::VARCHAR`,
 };
-
-/** What each make's option codes stand for: the newest word on a code counts, if it has a name and a price. */
-const optionsByMake = sql`
-  SELECT make, list({code: code, name: "name", msrp: msrp} ORDER BY code) AS options
-  FROM (SELECT DISTINCT ON (make, code) * FROM options ORDER BY make, code, option_key DESC)
-  WHERE "name" IS NOT NULL AND msrp IS NOT NULL GROUP BY make`;
 
 /** Writes the flat rows of each relation. */
 export async function writeFlat(lake: string, folder: string): Promise<void> {

@@ -55,19 +55,13 @@ export function join(pieces: Iterable<Sql>, separator: Sql = sql`, `): Sql {
 }
 
 /** All of the conditions, as one condition; of none, true. */
-export const all = (conditions: Iterable<Sql>): Sql => together([...conditions], sql`) AND (`, sql`true`);
+export function all(conditions: Iterable<Sql>): Sql {
+  const list = [...conditions];
+  return list.length === 0 ? sql`true` : sql`((${join(list, sql`) AND (`)}))`;
+}
 
 /** One or more of the conditions, as one condition; of none, false. */
-export const any = (conditions: Iterable<Sql>): Sql => together([...conditions], sql`) OR (`, sql`false`);
-
-/** Many conditions are put together by halves: an engine bears neither a deep nor a long row of them. */
-function together(conditions: readonly Sql[], between: Sql, ofNone: Sql): Sql {
-  if (conditions.length === 0) return ofNone;
-  if (conditions.length <= 16) return sql`((${join(conditions, between)}))`;
-  const middle = conditions.length >> 1;
-  const halves = [conditions.slice(0, middle), conditions.slice(middle)];
-  return sql`((${join(
-    halves.map((half) => together(half, between, ofNone)),
-    between,
-  )}))`;
+export function any(conditions: Iterable<Sql>): Sql {
+  const list = [...conditions];
+  return list.length === 0 ? sql`false` : sql`((${join(list, sql`) OR (`)}))`;
 }

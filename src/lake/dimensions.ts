@@ -2,17 +2,17 @@
  * The dimensions of a version in memory: what the keys of a listing stand for. The rows of a page find theirs here at once; the
  * engine, asked to join them, reads all builds and all dealers.
  */
-import { integerIn, type Json, type Row, textIn } from "../base/json.ts";
+import { integerIn, isRow, type Json, type Row, textIn } from "../base/json.ts";
 import { name, sql } from "../base/sql.ts";
 import type { Session } from "./duckdb.ts";
 import { type TokenColumn, tokenKinds } from "./layout.ts";
 
-/** The newest word on each option code of a make counts, if it has a name and a price. */
-const knownOptions = sql`
-  SELECT make, code, "name", msrp
+/** What each make's option codes stand for, as one list by code: the newest word on a code counts, if it has a name and a price. */
+export const optionsByMake = sql`
+  SELECT make, list({code: code, name: "name", msrp: msrp} ORDER BY code) AS options
   FROM   (SELECT DISTINCT ON (make, code) * FROM options ORDER BY make, code, option_key DESC)
   WHERE  "name" IS NOT NULL AND msrp IS NOT NULL
-  ORDER BY make, code`;
+  GROUP BY make`;
 
 export class Dimensions {
   private constructor(
@@ -32,18 +32,16 @@ export class Dimensions {
       token: textIn(row, "token"),
       folded: foldedToken(textIn(row, "kind"), textIn(row, "token")),
     }));
-    const options = new Map<Json, Row[]>();
-    for (const { make, ...option } of await session.rows(knownOptions)) {
-      const ofMake = options.get(make ?? null);
-      if (ofMake === undefined) options.set(make ?? null, [option]);
-      else ofMake.push(option);
-    }
+    const options = (await session.rows(optionsByMake)).map((row): [Json, readonly Row[]] => [
+      row.make ?? null,
+      Array.isArray(row.options) ? row.options.filter(isRow) : [],
+    ]);
     return new Dimensions(
       await byKey("builds", "build_key"),
       await byKey("dealers", "dealer_key"),
       new Map(tokens.map(({ key, token }) => [key, token])),
       new Map(tokens.map(({ key, folded }) => [folded, key])),
-      options,
+      new Map(options),
     );
   }
 

@@ -3,10 +3,7 @@
  * its row here; no attribute is named again in SQL code.
  */
 import { folded, matchKeyOf } from "../base/spelling.ts";
-import { all, any, join, literal, name, type Sql, sql, type } from "../base/sql.ts";
-import type { Dimensions } from "../lake/dimensions.ts";
-import { hotSets } from "../lake/hot-copy.ts";
-import { setOf } from "../lake/hot-tables.ts";
+import { join, literal, name, type Sql, sql, type } from "../base/sql.ts";
 import { buildColumns, keywordBits, type TokenColumn } from "../lake/layout.ts";
 
 /**
@@ -106,10 +103,6 @@ const passing: Readonly<Record<Exclude<Place, "tokens">, (test: Test, column: st
 const isText = (column: string): boolean =>
   Object.entries(buildColumns).some(([one, of]) => one === column && of === "VARCHAR");
 
-/** A column as one of those of which listings carry the key of a set, where it is one. */
-export const withSets = (column: string, sets: readonly TokenColumn[]): TokenColumn | undefined =>
-  sets.find((one) => one === column);
-
 /** The condition on a listing that its dealer passes a test, given the dealer's columns by their names. */
 export const ofDealers = (test: Sql): Sql => passing.dealer(() => test, "dealer_id");
 
@@ -123,25 +116,6 @@ export function isUnheardOf(attribute: "assembly_location", value: Sql): Sql {
 export function passes(attribute: TestedName, test: Test): Sql {
   const { place, column, compared } = attributes[attribute];
   return passing[place]((value) => test(compared(value)), column);
-}
-
-/** The condition on a listing that it carries all, or any, of some tokens; `sets` are the columns with the keys of sets. */
-export function carrying(
-  {
-    column,
-    tokens,
-    how,
-  }: { readonly column: TokenColumn; readonly tokens: readonly string[]; readonly how: "all" | "any" },
-  sets: readonly TokenColumn[],
-  dimensions: Dimensions,
-): Sql {
-  const keys = [...new Set(tokens.map((token) => dimensions.keyOf(column, token)))];
-  const known = keys.filter((key) => key !== undefined);
-  if (how === "all" && known.length < keys.length) return sql`false`;
-  const has = (list: Sql): Sql =>
-    (how === "any" ? any : all)(known.map((key) => sql`list_contains(${list}, ${key}::INTEGER)`));
-  if (!sets.includes(column)) return has(name(column));
-  return sql`${setOf(column)} IN (SELECT set_key FROM ${hotSets(column)} WHERE ${has(sql`token_keys`)})`;
 }
 
 /** A value that somebody asks for, as an attribute's column is compared. */

@@ -10,7 +10,7 @@ import type { QueryOf } from "../contract/types.ts";
 import { hotSets } from "../lake/hot-copy.ts";
 import { setOf } from "../lake/hot-tables.ts";
 import { buildColumns, type TokenColumn } from "../lake/layout.ts";
-import { type AttributeName, attributes, bitsOfWords, type Place, withSets } from "./attributes.ts";
+import { type AttributeName, attributes, bitsOfWords, type Place } from "./attributes.ts";
 import type { Measuring } from "./metrics.ts";
 
 export interface Bucketing {
@@ -104,7 +104,7 @@ const counters: Readonly<
 
 /** The lists of tokens of the matches, `token_keys`, and how many `listings` have each: where sets are numbered, once for each set. */
 function listsOf(column: string, sets: readonly TokenColumn[]): Sql {
-  const numbered = withSets(column, sets);
+  const numbered = sets.find((one) => one === column);
   if (numbered === undefined) return sql`SELECT ${name(column)} AS token_keys, 1 AS listings FROM matches`;
   return sql`
     SELECT token_keys, listings

@@ -12,11 +12,10 @@ import { quoted } from "../contract/query-string.ts";
 import type { QueryOf } from "../contract/types.ts";
 import type { Listings, Market } from "../lake/market.ts";
 import { type Bucketing, bucketsOf, numberFacets } from "./buckets.ts";
-import { filtersOf } from "./filters.ts";
 import { type Metric, measuring } from "./metrics.ts";
 import { modeOf } from "./modes.ts";
 import { type NumericFacet, numericFacets, rangesOf, rangeTables } from "./ranges.ts";
-import { conditions } from "./where.ts";
+import { conditionsOf } from "./where.ts";
 
 export type FacetQuery = QueryOf<"getFacets">;
 type Facet = FacetQuery["facets"][number];
@@ -52,10 +51,7 @@ export function planFacets(query: FacetQuery, market: Market): FacetPlan {
   return {
     query,
     listings: mode.listings,
-    conditions: [
-      ...mode.within,
-      ...conditions(filtersOf(query), { sets: mode.listings.sets, dimensions: market.dimensions }),
-    ],
+    conditions: conditionsOf(query, mode, market),
     bucketing: {
       facets: categorical,
       limit,

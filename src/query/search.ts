@@ -10,11 +10,10 @@ import type { QueryOf } from "../contract/types.ts";
 import type { Market } from "../lake/market.ts";
 import type { Expansion } from "./expansions.ts";
 import { type Field, factsOf, fieldsOf, serving } from "./fields.ts";
-import { filtersOf } from "./filters.ts";
 import { originOf } from "./geography.ts";
 import { type Mode, modeOf } from "./modes.ts";
 import { inOrder, type Order, orderOf, placeIn } from "./sorts.ts";
-import { conditions } from "./where.ts";
+import { conditionsOf } from "./where.ts";
 import type { Point } from "./zip-codes.ts";
 
 export type SearchQuery = QueryOf<"searchListings">;
@@ -46,10 +45,7 @@ export function planSearch(query: SearchQuery, market: Market): SearchPlan {
   const mode = modeOf(query, market);
   return {
     mode,
-    conditions: [
-      ...mode.within,
-      ...conditions(filtersOf(query), { sets: mode.listings.sets, dimensions: market.dimensions }),
-    ],
+    conditions: conditionsOf(query, mode, market),
     order: orderOf(query),
     limit: query.limit,
     offset: query.offset,
@@ -96,8 +92,7 @@ export const rowsOf = ({ mode, fields, include }: SearchPlan, page: readonly num
 
 /** The page, served as it is asked for, from what step two has read. */
 export function readRows(plan: SearchPlan, page: readonly number[], rows: readonly Row[], market: Market): Row[] {
-  const { mode, fields, include, origin } = plan;
   const byPosition = new Map(rows.map((row) => [row.row_number, row]));
-  const serve = serving({ fields, include, status: mode.status, origin }, market.dimensions);
+  const serve = serving({ ...plan, status: plan.mode.status }, market.dimensions);
   return page.map((position) => serve(byPosition.get(position) ?? {}));
 }

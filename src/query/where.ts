@@ -1,24 +1,30 @@
 /** Filters as SQL: one switch over their kinds, without a default, so that a new kind does not compile until it is here. */
-import { all, any, join, type Sql, sql } from "../base/sql.ts";
+import { all, any, join, name, type Sql, sql } from "../base/sql.ts";
+import type { Filters } from "../contract/types.ts";
 import type { Dimensions } from "../lake/dimensions.ts";
+import { hotSets } from "../lake/hot-copy.ts";
+import { setOf } from "../lake/hot-tables.ts";
 import type { TokenColumn } from "../lake/layout.ts";
-import { asCompared, carrying, isUnheardOf, ofDealers, passes } from "./attributes.ts";
-import type { Filter } from "./filters.ts";
+import type { Market } from "../lake/market.ts";
+import { asCompared, isUnheardOf, ofDealers, passes } from "./attributes.ts";
+import { type Filter, filtersOf } from "./filters.ts";
 import { isInside, milesFrom } from "./geography.ts";
+import type { Mode } from "./modes.ts";
 
-/** What conditions are told of the listings that they are about. */
-export interface About {
+interface About {
   /** The columns of which the listings carry the key of a set. */
   readonly sets: readonly TokenColumn[];
   readonly dimensions: Dimensions;
 }
 
 /**
- * What each filter requires of listings; nothing where a filter lets everything pass. Unknown values pass an exclusion and fail
- * everything else.
+ * What a request's mode and filters require of listings; nothing where all are let pass. Unknown values pass an exclusion and fail
+ * everything else. Refuses filters that do not go together.
  */
-export function conditions(filters: readonly Filter[], about: About): readonly Sql[] {
-  return filters.filter(({ kind }) => kind !== "everything").map((filter) => condition(filter, about));
+export function conditionsOf(query: Filters, mode: Mode, { dimensions }: Market): readonly Sql[] {
+  const about = { sets: mode.listings.sets, dimensions };
+  const filters = filtersOf(query).filter(({ kind }) => kind !== "everything");
+  return [...mode.within, ...filters.map((filter) => condition(filter, about))];
 }
 
 function condition(filter: Filter, about: About): Sql {
@@ -32,7 +38,7 @@ function condition(filter: Filter, about: About): Sql {
     case "atMost":
       return passes(filter.attribute, (column) => sql`${column} <= ${filter.bound}`);
     case "carries":
-      return carrying(filter, about.sets, about.dimensions);
+      return carrying(filter, about);
     case "looksLike":
       return passes(filter.attribute, (column) => any(filter.masks.map((mask) => sql`${column} LIKE ${likeOf(mask)}`)));
     case "unheardOf":
@@ -50,6 +56,17 @@ function condition(filter: Filter, about: About): Sql {
     case "everything":
       return sql`true`;
   }
+}
+
+/** The condition on a listing that it carries all, or any, of some tokens. */
+function carrying({ column, tokens, how }: Extract<Filter, { kind: "carries" }>, { sets, dimensions }: About): Sql {
+  const keys = [...new Set(tokens.map((token) => dimensions.keyOf(column, token)))];
+  const known = keys.filter((key) => key !== undefined);
+  if (how === "all" && known.length < keys.length) return sql`false`;
+  const has = (list: Sql): Sql =>
+    (how === "any" ? any : all)(known.map((key) => sql`list_contains(${list}, ${key}::INTEGER)`));
+  if (!sets.includes(column)) return has(name(column));
+  return sql`${setOf(column)} IN (SELECT set_key FROM ${hotSets(column)} WHERE ${has(sql`token_keys`)})`;
 }
 
 /** A VIN mask as a pattern: `?` is any character, and a mask is always the beginning. */
