@@ -11,8 +11,8 @@ import { optionsByMake } from "../src/lake/dimensions.ts";
 import { Database } from "../src/lake/duckdb.ts";
 import { flat } from "../src/lake/flat.ts";
 import { currentManifest, type LakeFile, type Manifest } from "../src/lake/manifest.ts";
+import { readings } from "../src/lake/readings.ts";
 import { filesIn, positioned, viewsOf } from "../src/lake/views.ts";
-import { priceHistory } from "../src/query/expansions.ts";
 import { columns } from "./columns.ts";
 
 /** What can be asked about: today's listings, those of a past day, and those that were sold. */
@@ -34,10 +34,10 @@ export async function manifestOf(lake: string): Promise<Manifest> {
 
 const served: Readonly<Record<string, Sql>> = {
   position: sql`row_number`,
-  price_history: sql`to_json(${priceHistory})::VARCHAR`,
+  price_history: sql`to_json(${readings.price_history})::VARCHAR`,
   options: sql`to_json(coalesce(list_filter(
-    (SELECT known.options FROM options_by_make AS known WHERE known.make = listing.make),
-    lambda option: list_contains(listing.options_packages, option.code)), []))::VARCHAR`,
+    (SELECT known.options FROM options_by_make AS known WHERE known.make = facts.make),
+    lambda option: list_contains(facts.options_packages, option.code)), []))::VARCHAR`,
 };
 
 /** Writes the flat rows of each relation. */
@@ -58,7 +58,7 @@ export async function writeFlat(lake: string, folder: string): Promise<void> {
     for (const relation of relations) {
       const path = joinPath(folder, `${relation}.parquet`);
       await session.run(sql`
-        COPY (SELECT ${columnList} FROM (${flat(positioned(files[relation], lake))}) AS listing ORDER BY "position")
+        COPY (SELECT ${columnList} FROM (${flat(positioned(files[relation], lake))}) AS facts ORDER BY "position")
         TO ${literal(path)} (FORMAT parquet, COMPRESSION zstd)`);
     }
   });

@@ -117,7 +117,7 @@ async function stored(to: Session): Promise<number> {
   await attach("hot", hotStorage);
   await attach("chosen", hotStorage);
   await attach("old", sql`STORAGE_VERSION 'v1.0.0'`);
-  await makeHotTables(to, "hot", { listings, past: sql`SELECT NULL::VARCHAR AS vin WHERE false` });
+  await makeHotTables(to, "hot", listings);
   await to.run(sql`CREATE TABLE chosen.listings AS SELECT stock_number, vdp_url FROM (${listings})`);
   await to.run(sql`CREATE TABLE old.listings AS SELECT inventory_type FROM (${listings})`);
   for (const catalog of ["hot", "chosen", "old"]) {

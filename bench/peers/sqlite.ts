@@ -4,9 +4,9 @@
  */
 import { join } from "node:path";
 import type BetterSqlite from "better-sqlite3";
-import { Engine } from "../../src/accounts/sqlite.ts";
 import type { Json, Row } from "../../src/base/json.ts";
 import { Sql } from "../../src/base/sql.ts";
+import { Engine } from "../../src/base/sqlite.ts";
 import { Database } from "../../src/lake/duckdb.ts";
 import { type ColumnName, columnNames, isWide, type Kind, kindOf } from "../columns.ts";
 import { peerFolder } from "../dataset.ts";

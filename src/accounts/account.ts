@@ -3,8 +3,8 @@ import { Failure } from "../base/failure.ts";
 import { randomWord } from "../base/ids.ts";
 import { integerIn, type Row, textIn } from "../base/json.ts";
 import { type Sql, sql } from "../base/sql.ts";
+import type { Database } from "../base/sqlite.ts";
 import type { Limits } from "./rates.ts";
-import type { Database } from "./sqlite.ts";
 import { type AccountState, type Funds, lowBalanceMicros } from "./standing.ts";
 import { limitsOf, type Tier, tiers } from "./tiers.ts";
 

@@ -5,6 +5,8 @@
  * whether the account can pay, so that a hold may be a little out of date and the ledger never is. Nobody is told that a charge
  * was made before it is on the disk. What is known of a key is looked up again within a second.
  */
+
+import type { Synchronous } from "../base/sqlite.ts";
 import { refuse } from "../contract/errors.ts";
 import type { QueryOf } from "../contract/types.ts";
 import { type Account, effectiveLimits } from "./account.ts";
@@ -15,7 +17,6 @@ import { Line, Undone } from "./line.ts";
 import { prices, type UsageClass } from "./prices.ts";
 import { type Left, type Limits, Rates } from "./rates.ts";
 import type { Reviewed } from "./reviews.ts";
-import type { Synchronous } from "./sqlite.ts";
 import { refuseToServe, shortfall } from "./standing.ts";
 import { usageRange } from "./usage.ts";
 

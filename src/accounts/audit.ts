@@ -1,7 +1,7 @@
 /** Whether an accounts file is sound: everything that follows from the entries is summed again, and the file checked. */
 import { integerIn } from "../base/json.ts";
 import { type Sql, sql } from "../base/sql.ts";
-import type { Database } from "./sqlite.ts";
+import type { Database } from "../base/sqlite.ts";
 
 /** What has to hold, and a query for the rows that break it, each as a text `what`. */
 const rules: Readonly<Record<string, Sql>> = {

@@ -3,12 +3,12 @@
  * that transaction is on the disk, and not before; when it fails, nothing of it was written.
  */
 import { messageOf } from "../base/failure.ts";
+import type { Database } from "../base/sqlite.ts";
 import { accountAt } from "./account.ts";
 import { monthOf } from "./clock.ts";
 import { presented } from "./keys.ts";
 import { charge } from "./ledger.ts";
 import { reviewOnce } from "./reviews.ts";
-import type { Database } from "./sqlite.ts";
 import type { Done, Outcome, Task } from "./tasks.ts";
 import { usageIn } from "./usage.ts";
 

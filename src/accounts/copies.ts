@@ -4,9 +4,9 @@ import { dirname } from "node:path";
 import { Failure } from "../base/failure.ts";
 import { integerIn } from "../base/json.ts";
 import { sql } from "../base/sql.ts";
+import { type Database, isDamage, makeFile, syncFile } from "../base/sqlite.ts";
 import { type Audit, audit } from "./audit.ts";
 import { openAccounts, openCopy } from "./layout.ts";
-import { type Database, isDamage, makeFile, syncFile } from "./sqlite.ts";
 
 /** How long a copy waits for whoever is writing. */
 const busyMs = 10_000;

@@ -2,9 +2,9 @@
 import { Failure } from "../base/failure.ts";
 import { integerIn, type Row, textIn } from "../base/json.ts";
 import { sql } from "../base/sql.ts";
+import type { Database } from "../base/sqlite.ts";
 import { type Account, accountAt } from "./account.ts";
 import { newKey } from "./key.ts";
-import type { Database } from "./sqlite.ts";
 
 /** What a key can be for (section 5 of the specification). */
 export const scopes = ["inventory.read", "dealers.read", "usage.read"] as const;

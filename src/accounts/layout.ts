@@ -5,8 +5,8 @@
 import { Failure } from "../base/failure.ts";
 import { integerIn } from "../base/json.ts";
 import { type Sql, sql } from "../base/sql.ts";
+import { Database, makeFile, type SqliteOptions, syncFile } from "../base/sqlite.ts";
 import { prices, pricingVersion } from "./prices.ts";
-import { Database, makeFile, type SqliteOptions, syncFile } from "./sqlite.ts";
 
 /** Says that a file is one of ours, and in which layout. */
 const applicationId = 1_668_380_020;

@@ -6,10 +6,10 @@ import { Failure } from "../base/failure.ts";
 import { randomWord } from "../base/ids.ts";
 import { integerIn, type Row, textIn } from "../base/json.ts";
 import { sql } from "../base/sql.ts";
+import type { Database } from "../base/sqlite.ts";
 import { fundsAt } from "./account.ts";
 import { monthOf } from "./clock.ts";
 import { prices, pricingVersion, type UsageClass } from "./prices.ts";
-import type { Database } from "./sqlite.ts";
 import { type Shortfall, shortfall } from "./standing.ts";
 
 /** The kinds of credit that somebody is given. */

@@ -2,8 +2,9 @@
  * The line to the thread that writes the ledger. What is asked while a batch is being done waits and makes the next one, so that
  * batches grow with the load. A thread that has ended is started again when somebody asks.
  */
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { Failure } from "../base/failure.ts";
+import { startThread } from "../base/threads.ts";
 import type { Account } from "./account.ts";
 import type { Done, Opened, Outcome, Task, TaskName, Tasks, ThreadSettings } from "./tasks.ts";
 
@@ -94,7 +95,10 @@ export class Line {
   }
 
   private start(isNew: boolean): Worker {
-    const thread = startThread({ ...this.settings, isNew });
+    const thread = startThread(new URL("./thread.ts", import.meta.url), {
+      ...this.settings,
+      isNew,
+    } satisfies ThreadSettings);
     this.thread = thread;
     this.startedAtMs = performance.now();
     let why = "its thread has ended";
@@ -171,14 +175,4 @@ export class Line {
     if (this.isDown !== isDown) this.options.onChange(isDown, why);
     this.isDown = isDown;
   }
-}
-
-/** A thread does not take over the loader of TypeScript from the one that starts it, so it is told. */
-function startThread(settings: ThreadSettings): Worker {
-  const [loader, module] = [import.meta.resolve("tsx/esm/api"), new URL("./thread.ts", import.meta.url).href];
-  const code = `import { register } from ${JSON.stringify(loader)}; register(); await import(${JSON.stringify(module)});`;
-  return new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`), {
-    workerData: settings,
-    execArgv: [],
-  });
 }

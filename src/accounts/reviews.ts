@@ -2,10 +2,10 @@
 import { Failure } from "../base/failure.ts";
 import { integerIn, type Row, textIn } from "../base/json.ts";
 import { sql } from "../base/sql.ts";
+import type { Database } from "../base/sqlite.ts";
 import { type Account, accountsIn, changeAccount, tierIn } from "./account.ts";
 import { dayOf } from "./clock.ts";
 import { postingsOf } from "./ledger.ts";
-import type { Database } from "./sqlite.ts";
 import { type PaidCredit, review, type Tier } from "./tiers.ts";
 
 /** What a review did with an account. */

@@ -1,9 +1,10 @@
 /** What the writing thread is asked for, and what it answers: plain data that goes from one thread to another. */
+
+import type { Synchronous } from "../base/sqlite.ts";
 import type { Account } from "./account.ts";
 import type { Presented } from "./keys.ts";
 import type { Charge } from "./ledger.ts";
 import type { Reviewed } from "./reviews.ts";
-import type { Synchronous } from "./sqlite.ts";
 import type { Shortfall } from "./standing.ts";
 import type { UsageRange, UsageRow } from "./usage.ts";
 

@@ -5,9 +5,9 @@
 import { statSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { Failure, messageOf } from "../base/failure.ts";
+import { type Database, isPassing } from "../base/sqlite.ts";
 import { doBatch } from "./batch.ts";
 import { makeAccounts, openAccounts } from "./layout.ts";
-import { type Database, isPassing } from "./sqlite.ts";
 import type { Done, Opened, Task, ThreadSettings } from "./tasks.ts";
 
 const { path, isNew, ...options }: ThreadSettings = workerData;

@@ -2,10 +2,10 @@
 import { plusDays } from "../base/day.ts";
 import { integerIn, textIn } from "../base/json.ts";
 import { sql } from "../base/sql.ts";
+import type { Database } from "../base/sqlite.ts";
 import { refuse } from "../contract/errors.ts";
 import type { AnswerOf, QueryOf } from "../contract/types.ts";
 import { prices, type UsageClass } from "./prices.ts";
-import type { Database } from "./sqlite.ts";
 
 /** Days that are asked for when none are named, and the most that may be. */
 const [daysByDefault, daysMost] = [30, 366];

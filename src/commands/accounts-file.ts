@@ -1,9 +1,9 @@
 /** The accounts file, as a command has it: open while the command works, whether the service runs or not. */
 import { existsSync } from "node:fs";
 import { makeAccounts, openAccounts } from "../accounts/layout.ts";
-import type { Database } from "../accounts/sqlite.ts";
 import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
+import type { Database } from "../base/sqlite.ts";
 import { printed } from "./print.ts";
 
 /** How long a command waits for a service that is writing. */

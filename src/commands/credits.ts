@@ -12,9 +12,9 @@ import {
   reverseCredit,
 } from "../accounts/ledger.ts";
 import { usdOf } from "../accounts/money.ts";
-import type { Database } from "../accounts/sqlite.ts";
 import type { Row } from "../base/json.ts";
 import { integerIn } from "../base/json.ts";
+import type { Database } from "../base/sqlite.ts";
 import { accountOption, onFile } from "./accounts.ts";
 import { onAccounts, printMade, printRows, timeOf } from "./accounts-file.ts";
 import { usdParser } from "./settings.ts";

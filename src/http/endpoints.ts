@@ -9,7 +9,7 @@ import { findDealer, pageOf, readTotal, totalOf } from "../query/dealers.ts";
 import { countOf, facetsOf, planFacets, readCount, readFacets } from "../query/facets.ts";
 import { findListing, findVin } from "../query/listing.ts";
 import { byOffset } from "../query/pages.ts";
-import { planSearch, readRows, readTop, rowsOf, type SearchQuery, topOf } from "../query/search.ts";
+import { planSearch, readPage, readTop, type SearchQuery, topOf } from "../query/search.ts";
 import { listingDetail, pagination, vinRecord } from "./present.ts";
 
 export type Endpoint<Id extends MeteredId> = (request: RequestOf<Id>, market: Market) => Promise<object>;
@@ -18,8 +18,7 @@ export type Endpoint<Id extends MeteredId> = (request: RequestOf<Id>, market: Ma
 async function search(query: SearchQuery, market: Market): Promise<object> {
   const plan = planSearch(query, market);
   const top = readTop(await market.rows(topOf(plan)));
-  const rows = top.page.length === 0 ? [] : await market.rows(rowsOf(plan, top.page));
-  const data = readRows(plan, top.page, rows, market);
+  const data = await readPage(plan, top.page, market);
   return { data, pagination: pagination(plan, top.total), meta: market.meta };
 }
 

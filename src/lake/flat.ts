@@ -6,6 +6,7 @@
  */
 import { join, literal, name, type Sql, sql, type } from "../base/sql.ts";
 import { buildColumns, keywordBits, type TokenColumn } from "./layout.ts";
+import { readings } from "./readings.ts";
 
 /** Where a column comes from: the listing itself (as SQL over `facts`), its build, its dealer, or the words of its token keys. */
 export type Origin =
@@ -28,14 +29,14 @@ const from = (of: "builds" | "dealers", ...columns: readonly string[]): Readonly
 /** Every column of a flat listing, by the specification's name, and where it comes from. */
 export const flatColumns: Readonly<Record<string, Origin>> = {
   row_number: facts(sql`facts.row_number`),
-  id: facts(sql`replace(facts.id::VARCHAR, '-', '')`),
+  id: facts(readings.id),
   ...own("vin"),
   ...from("builds", ...Object.keys(buildColumns)),
   ...own("exterior_color", "interior_color", "base_exterior_color", "base_interior_color"),
   ...own("base_msrp", "msrp", "price", "miles", "days_on_market", "listed_at", "availability_status", "inventory_type"),
   ...own("stock_number", "vdp_url", "vhr_url", "photo_urls", "sold_date", "missing_since", "last_checked_at"),
   ...own("window_sticker_verified", "price_history", "pricing", "days_seen"),
-  discount_from_msrp: facts(sql`facts.discount_from_msrp::DOUBLE`),
+  discount_from_msrp: facts(readings.discount_from_msrp),
   features: { of: "tokens", column: "features" },
   options_packages: { of: "tokens", column: "options_packages" },
   keywords: facts(sql`list_filter([${keywords}], lambda keyword: keyword IS NOT NULL)`),

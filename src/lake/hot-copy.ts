@@ -1,22 +1,15 @@
 /**
- * The hot copy: a version's active listings in the engine's own format, from which single rows come at once. It is a cache below
+ * The hot copy: what a version's active listings are searched by, in the engine's own format. It is a cache below
  * `hot/`, made from the Parquet files after a version has been opened; while it is not ready, and where it cannot be made,
  * the Parquet files answer. It can be deleted at any time.
  */
 import { readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { makeFolder } from "../base/files.ts";
-import { literal, type Sql, sql, type Value } from "../base/sql.ts";
+import { literal, type Sql, sql } from "../base/sql.ts";
+import { removeOthers } from "./caches.ts";
 import type { Database, Session } from "./duckdb.ts";
-import {
-  columnsWithSets,
-  type HotSource,
-  hotFormat,
-  hotStorage,
-  makeHotTables,
-  readOnce,
-  setsOf,
-} from "./hot-tables.ts";
+import { columnsWithSets, hotFormat, hotStorage, makeHotTables, readOnce, setsOf } from "./hot-tables.ts";
 import type { TokenColumn } from "./layout.ts";
 
 /** The sets of tokens of a column, where `HotCopy.sets` names it. */
@@ -24,14 +17,6 @@ export const hotSets = (column: TokenColumn): Sql => setsOf("hot", column);
 
 /** The copy's listings, in the order of the snapshot, so that a row's place in it is its `row_number`. */
 export const hotListings = sql`SELECT *, rowid AS row_number FROM hot.listings`;
-
-/** Those at some row numbers: joined, not compared, so that the engine reads only what holds them. */
-export const hotListingsAt = (positions: Value & readonly number[]): Sql =>
-  sql`${hotListings} WHERE rowid IN (SELECT unnest(${positions}))`;
-
-/** That of an id, or of a VIN that has no past listings, by an index. */
-export const hotListingsBy = (by: "vin" | "id", wanted: string): Sql =>
-  sql`${hotListings} WHERE ${by === "vin" ? sql`lone_vin = ${wanted}` : sql`id = ${wanted}::UUID`}`;
 
 /** The file of a version's copy, below `hot/`. */
 export const hotCopyName = (version: string): string => `${version}-${hotFormat}.duckdb`;
@@ -46,16 +31,17 @@ export class HotCopy {
   private isStopped = false;
 
   /**
-   * Begins to make the copy of a version, or takes the one that is there. `onFailure` is told why there will be none.
+   * Begins to make the copy of a version's active listings, given in the order of the snapshot with their `row_number`, or takes the
+   * one that is there. `onFailure` is told why there will be none.
    */
   constructor(
     private readonly database: Database,
     private readonly folder: string,
     private readonly version: string,
-    source: HotSource,
+    listings: Sql,
     onFailure: (message: string) => void,
   ) {
-    this.building = this.build(source).catch((thrown: unknown) => {
+    this.building = this.build(listings).catch((thrown: unknown) => {
       if (!this.isStopped) onFailure(thrown instanceof Error ? thrown.message : String(thrown));
     });
   }
@@ -72,13 +58,13 @@ export class HotCopy {
     await this.building;
   }
 
-  private async build(source: HotSource): Promise<void> {
+  private async build(listings: Sql): Promise<void> {
     const hot = join(this.folder, "hot");
     const name = hotCopyName(this.version);
     await makeFolder(hot);
     this.session = await this.database.connect();
     try {
-      if (!(await readdir(hot)).includes(name)) await this.write(this.session, hot, name, source);
+      if (!(await readdir(hot)).includes(name)) await this.write(this.session, hot, name, listings);
       if (this.isStopped) return;
       await this.session.run(sql`ATTACH ${literal(join(hot, name))} AS hot (READ_ONLY)`);
       this.sets = await columnsWithSets(this.session, "hot");
@@ -88,17 +74,17 @@ export class HotCopy {
       this.session.close();
       this.session = undefined;
     }
-    await removeOthers(hot, name);
+    await removeOthers(hot, new Set([name]));
   }
 
   /** Writes the copy under a name of its own, then gives it its own name: it is there whole, or not at all. */
-  private async write(session: Session, hot: string, name: string, source: HotSource): Promise<void> {
+  private async write(session: Session, hot: string, name: string, listings: Sql): Promise<void> {
     const fresh = join(hot, `${name}.${process.pid}.new`);
     await rm(fresh, { force: true });
     if (this.isStopped) return;
     await session.run(sql`ATTACH ${literal(fresh)} AS hot_in_the_making (${hotStorage})`);
     try {
-      await makeHotTables(session, "hot_in_the_making", source, () => this.isStopped);
+      await makeHotTables(session, "hot_in_the_making", listings, () => this.isStopped);
     } catch (thrown) {
       await session.run(sql`DETACH hot_in_the_making`);
       await rm(fresh, { force: true });
@@ -106,23 +92,5 @@ export class HotCopy {
     }
     await session.run(sql`DETACH hot_in_the_making`);
     await rename(fresh, join(hot, name));
-  }
-}
-
-/** Removes the copies of other versions, and what a process that has ended left half made. Who has one open keeps it. */
-async function removeOthers(hot: string, name: string): Promise<void> {
-  for (const entry of await readdir(hot)) {
-    const maker = /\.(\d+)\.new(\.wal)?$/.exec(entry)?.[1];
-    if (entry !== name && (maker === undefined || !isRunning(Number(maker))))
-      await rm(join(hot, entry), { force: true });
-  }
-}
-
-function isRunning(process_id: number): boolean {
-  try {
-    process.kill(process_id, 0);
-    return true;
-  } catch {
-    return false;
   }
 }

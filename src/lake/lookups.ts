@@ -5,8 +5,9 @@
 import { join as joinPath } from "node:path";
 import { type Row, textIn } from "../base/json.ts";
 import { join, literal, name, type Sql, sql } from "../base/sql.ts";
-import type { TableName } from "./layout.ts";
+import { layoutOf, type TableName } from "./layout.ts";
 import type { LakeFile, Manifest } from "./manifest.ts";
+import { type Reading, readOf } from "./readings.ts";
 import { filesIn, positioned } from "./views.ts";
 
 export type ListingState = "active" | "missing" | "sold" | "ended";
@@ -28,6 +29,21 @@ const tableOf: Readonly<Record<ListingState, TableName>> = {
   sold: "sold",
   ended: "ended",
 };
+
+const states = Object.keys(tableOf) as readonly ListingState[];
+
+/** A file of listings that are all in one state. */
+export interface Known {
+  readonly state: ListingState;
+  readonly file: LakeFile;
+}
+
+/** The files that hold every listing there ever was, once: as of the published day, or for good. */
+export function knownFiles({ tables, as_of }: Manifest): readonly Known[] {
+  const filesOf = (table: TableName): readonly LakeFile[] =>
+    tables[table].filter(({ partition }) => layoutOf(table).isLayered === true || partition === as_of);
+  return states.flatMap((state) => filesOf(tableOf[state]).map((file) => ({ state, file })));
+}
 
 /** The places of all listings of a VIN, or of the listing of an id (32 hex digits, or as a UUID): rows of `Place`. */
 export function placesOf(manifest: Manifest, folder: string, by: "vin" | "id", wanted: string): Sql {
@@ -72,8 +88,8 @@ export const withIdStart = (rows: Sql): Sql =>
 const mayHold = <T extends string | bigint>({ min, max }: LakeFile, value: T, read: (bound: string) => T): boolean =>
   min === null || max === null || (read(min) <= value && value <= read(max));
 
-/** The listing at a place, as a relation of the star with `row_number`. */
-export function listingAt({ tables }: Manifest, folder: string, place: Place): Sql {
+/** What is read of the listing at a place, as a row. */
+export function rowAt({ tables }: Manifest, folder: string, place: Place, names: readonly Reading[]): Sql {
   const { make, state, partition } = place;
   const files = filesIn(tables, tableOf[state], partition).filter(
     (file) => make === null || mayHold(file, make, (bound) => bound),
@@ -82,5 +98,6 @@ export function listingAt({ tables }: Manifest, folder: string, place: Place): S
     const value = place[column];
     return value === null ? sql`${name(column)} IS NULL` : sql`${name(column)} = ${value}`;
   });
-  return sql`SELECT * FROM (${positioned(files, folder)}) WHERE ${join(leading, sql` AND `)} AND id = ${place.id}::UUID`;
+  return sql`SELECT ${readOf(names)} FROM (${positioned(files, folder)}) AS facts
+    WHERE ${join(leading, sql` AND `)} AND facts.id = ${place.id}::UUID`;
 }

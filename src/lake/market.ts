@@ -10,12 +10,14 @@ import { name, type Sql, sql } from "../base/sql.ts";
 import { refuse } from "../contract/errors.ts";
 import { Dimensions } from "./dimensions.ts";
 import { Database, type DatabaseOptions } from "./duckdb.ts";
-import { HotCopy, hotListings, hotListingsAt, hotListingsBy } from "./hot-copy.ts";
+import { HotCopy, hotListings } from "./hot-copy.ts";
 import type { TokenColumn } from "./layout.ts";
-import { type ListingState, listingAt, placesOf, readPlace } from "./lookups.ts";
+import { knownFiles, placesOf, readPlace, rowAt } from "./lookups.ts";
 import { type LakeFile, type Manifest, readManifest } from "./manifest.ts";
 import { Pool, type PoolBounds } from "./pool.ts";
-import { buildValues, buildWords, dealerProfiles, filesIn, listingsAt, positioned, rowsOfFiles } from "./views.ts";
+import type { Reading } from "./readings.ts";
+import { type FoundRow, RowCopies } from "./row-copies.ts";
+import { buildValues, buildWords, dealerProfiles, filesIn, positioned, rowsAt, rowsOfFiles } from "./views.ts";
 
 /** Some listings of the star, as relations with their `row_number`. */
 export interface Listings {
@@ -23,25 +25,16 @@ export interface Listings {
   /** All of them without their `row_number`, in no order: cheaper where there are many files. */
   readonly unordered: Sql;
   readonly count: number;
-  /** Those at some row numbers. */
-  readonly at: (positions: readonly number[]) => Sql;
+  /** What is read of those at some row numbers, in the order of these. */
+  readonly read: (positions: readonly number[], names: readonly Reading[]) => Promise<readonly Row[]>;
   /** The columns of which the listings carry the key of a set too: `hot.<column>_sets` tells what is in it. */
   readonly sets: readonly TokenColumn[];
 }
 
-/** A listing that was looked up. */
-export interface Found {
-  /** As a UUID. */
-  readonly id: string;
-  readonly state: ListingState;
-  /** The listing alone, as a relation with its `row_number`. */
-  readonly listing: Sql;
-}
-
 export interface MarketOptions extends DatabaseOptions, Partial<PoolBounds> {
-  /** Whether to make a hot copy of the active listings; it is made unless this is false. */
+  /** Whether to make the hot copy of the active listings and the row copies of all; they are made unless this is false. */
   readonly hasHotCopy?: boolean;
-  /** Called when the hot copy cannot be made; the Parquet files then go on answering. */
+  /** Called when one of them cannot be made; the Parquet files then go on answering. */
   readonly onNoHotCopy?: (message: string) => void;
 }
 
@@ -52,7 +45,7 @@ export class Market {
     private readonly folder: string,
     private readonly database: Database,
     private readonly pool: Pool,
-    private readonly hot: HotCopy | undefined,
+    private readonly copies: Copies | undefined,
   ) {}
 
   /** Opens a version of a lake and reads its dimensions; fails when a file is not there or not readable. */
@@ -75,7 +68,7 @@ export class Market {
       });
       await database.lockDown([folder]);
       const pool = await Pool.open(database, { ...bounds, ...options });
-      return new Market(manifest, dimensions, folder, database, pool, hotCopyOf(database, folder, manifest, options));
+      return new Market(manifest, dimensions, folder, database, pool, copiesOf(database, folder, manifest, options));
     } catch (thrown) {
       database.close();
       throw thrown;
@@ -100,9 +93,9 @@ export class Market {
     const files = filesIn(this.manifest.tables, "snapshots", day);
     if (files.length === 0 && day !== this.manifest.as_of) throw this.unavailable(day);
     const listings = this.listingsOf(files);
-    if (day !== this.manifest.as_of || this.hot?.isReady !== true) return listings;
-    const { sets } = this.hot;
-    return { ...listings, all: hotListings, unordered: sql`FROM hot.listings`, at: hotListingsAt, sets };
+    const hot = this.copies?.hot;
+    if (day !== this.manifest.as_of || hot?.isReady !== true) return listings;
+    return { ...listings, all: hotListings, unordered: sql`FROM hot.listings`, sets: hot.sets };
   }
 
   /** All sold listings, or those of the months since a day. */
@@ -117,27 +110,35 @@ export class Market {
       all: positioned(files, this.folder),
       unordered: rowsOfFiles("snapshots", files, this.folder),
       count: files.reduce((sum, { rows }) => sum + rows, 0),
-      at: (positions) => listingsAt(files, this.folder, positions),
+      read: (positions, names) => this.read(files, positions, names),
       sets: [],
     };
   }
 
-  /**
-   * The listing of an id, or the only one that a VIN ever had, where it is active: a relation with its `row_number`, found by an
-   * index of the hot copy. It is empty where it is not so, and there is none while there is no hot copy.
-   */
-  activeBy(by: "vin" | "id", wanted: string): Sql | undefined {
-    return this.hot?.isReady === true ? hotListingsBy(by, wanted) : undefined;
+  private async read(
+    files: readonly LakeFile[],
+    positions: readonly number[],
+    names: readonly Reading[],
+  ): Promise<readonly Row[]> {
+    if (positions.length === 0) return [];
+    const copied = this.copies?.rows.at(files, positions, names);
+    if (copied !== undefined) return copied;
+    const rows = await this.rows(rowsAt(files, this.folder, positions, names));
+    const byPosition = new Map(rows.map(({ row_number, ...row }) => [row_number, row]));
+    return positions.map((position) => byPosition.get(position) ?? {});
   }
 
   /** All listings of a VIN, or the listing of an id (32 hex digits), in whatever state; none when there is none. */
-  async lookUp(by: "vin" | "id", wanted: string): Promise<readonly Found[]> {
+  async lookUp(by: "vin" | "id", wanted: string, names: readonly Reading[]): Promise<readonly FoundRow[]> {
+    const copied = this.copies?.rows.by(by, wanted, names);
+    if (copied !== undefined) return copied;
     const places = (await this.rows(placesOf(this.manifest, this.folder, by, wanted))).map(readPlace);
-    return places.map((place) => {
-      const { id, state } = place;
-      const active = state === "active" ? this.activeBy("id", id) : undefined;
-      return { id, state, listing: active ?? listingAt(this.manifest, this.folder, place) };
+    const found = places.map(async (place): Promise<FoundRow> => {
+      const [row] = await this.rows(rowAt(this.manifest, this.folder, place, names));
+      if (row === undefined) throw new Error(`The look-ups have the listing ${place.id}, and its table has not.`);
+      return { state: place.state, row };
     });
+    return Promise.all(found);
   }
 
   private unavailable(day: string): Error {
@@ -146,28 +147,36 @@ export class Market {
     return refuse("snapshot_unavailable", { value: day, first: days[0] ?? asOf, last: days.at(-1) ?? asOf });
   }
 
-  /** Resolves when the hot copy is ready, or will not be made. */
+  /** Resolves when all copies are ready, or will not be made. */
   async warm(): Promise<void> {
-    await this.hot?.settled();
+    await this.copies?.rows.settled();
   }
 
   /** Closes the version, on which no query may run any more. */
   async close(): Promise<void> {
-    await this.hot?.stop();
+    await this.copies?.hot?.stop();
+    await this.copies?.rows.stop();
     this.pool.close();
     this.database.close();
   }
 }
 
-function hotCopyOf(
+/** What is made of a version's files after it has been opened, and can be deleted at any time. */
+interface Copies {
+  /** There is none of no active listings. */
+  readonly hot: HotCopy | undefined;
+  readonly rows: RowCopies;
+}
+
+function copiesOf(
   database: Database,
   folder: string,
-  { version, tables, as_of }: Manifest,
+  manifest: Manifest,
   { hasHotCopy = true, onNoHotCopy = () => {} }: MarketOptions,
-): HotCopy | undefined {
-  const files = filesIn(tables, "snapshots", as_of);
-  if (!hasHotCopy || files.length === 0) return undefined;
+): Copies | undefined {
+  if (!hasHotCopy) return undefined;
+  const files = filesIn(manifest.tables, "snapshots", manifest.as_of);
   const listings = positioned(files, folder);
-  const past = sql`SELECT vin FROM (${rowsOfFiles("past_by_vin", tables.past_by_vin, folder)})`;
-  return new HotCopy(database, folder, version, { listings, past }, onNoHotCopy);
+  const hot = files.length === 0 ? undefined : new HotCopy(database, folder, manifest.version, listings, onNoHotCopy);
+  return { hot, rows: new RowCopies(folder, knownFiles(manifest), hot?.settled() ?? Promise.resolve(), onNoHotCopy) };
 }

@@ -5,6 +5,7 @@ import { join, literal, name, type Sql, sql, type } from "../base/sql.ts";
 import { flat, tokensInOrder } from "./flat.ts";
 import { buildColumns, layoutOf, type TableName, tableNames } from "./layout.ts";
 import type { Files, LakeFile, Manifest } from "./manifest.ts";
+import { type Reading, readOf } from "./readings.ts";
 
 /** The columns of a table's rows, typed but without a row: what a table without files looks like. */
 function nothing(table: TableName): Sql {
@@ -32,14 +33,20 @@ export function positioned(files: readonly LakeFile[], folder: string): Sql {
 }
 
 /**
- * The listings at some positions of `positioned`, read from those files only that hold them. They are joined, not compared: the
- * engine then skips what lies between them.
+ * What is read of the listings at some positions of `positioned`, each with its `row_number`, in no order, from those files only that
+ * hold them. They are joined, not compared: the engine then skips what lies between them.
  */
-export function listingsAt(files: readonly LakeFile[], folder: string, positions: readonly number[]): Sql {
-  return joined(files, folder, (file, rows, start) => {
+export function rowsAt(
+  files: readonly LakeFile[],
+  folder: string,
+  positions: readonly number[],
+  names: readonly Reading[],
+): Sql {
+  const facts = joined(files, folder, (file, rows, start) => {
     const inFile = positions.map((position) => position - start).filter((row) => row >= 0 && row < file.rows);
     return inFile.length === 0 ? [] : [sql`${rows} WHERE file_row_number IN (SELECT unnest(${inFile}))`];
   });
+  return sql`SELECT row_number::UINTEGER AS row_number, ${readOf(names)} FROM (${facts}) AS facts`;
 }
 
 /** Files in a row, each as what `chosen` makes of its rows, given the position of the first. */

@@ -3,9 +3,9 @@
  * `Build` have them (sections 2.2 to 2.5 of the specification).
  */
 import { isRow, type Json, type Row, textIn } from "../base/json.ts";
-import { join, name, type Sql, sql } from "../base/sql.ts";
-import type { Market } from "../lake/market.ts";
-import { type Expansion, expanded, expansionsRead } from "./expansions.ts";
+import type { Dimensions } from "../lake/dimensions.ts";
+import type { Reading } from "../lake/readings.ts";
+import { type Expansion, expanded, readingOf } from "./expansions.ts";
 
 /** A listing's own fields, its dealer and its build. */
 export interface Detail {
@@ -15,32 +15,17 @@ export interface Detail {
   readonly listing: Row;
 }
 
-type Columns = Readonly<Record<string, Sql>>;
+/** What is read of a listing for its detail. */
+export function detailReadings(include: readonly Expansion[] = []): readonly Reading[] {
+  return [...new Set([...read, ...include.map((expansion) => readingOf[expansion])])];
+}
 
-const same = (...columns: readonly string[]): Columns =>
-  Object.fromEntries(columns.map((column) => [column, name("listing", column)]));
-const served = (columns: Columns): Sql =>
-  join(Object.entries(columns).map(([column, value]) => sql`${value} AS ${name(column)}`));
-
-/** What the fact tells of the listing. */
-const own: Columns = {
-  id: sql`replace(listing.id::VARCHAR, '-', '')`,
-  ...same("vin", "price", "miles", "inventory_type", "stock_number", "vdp_url", "vhr_url"),
-  photo_urls: sql`coalesce(listing.photo_urls, [])`,
-  photo_url_primary: sql`listing.photo_urls[1]`,
-  pricing: sql`listing.pricing`,
-  inventory_date: sql`strftime(listing.listed_at, '%Y-%m-%d')`,
-  sold_date: sql`listing.sold_date::VARCHAR`,
-  last_checked_at: sql`strftime(listing.last_checked_at, '%Y-%m-%d %H:%M:%S.%f')`,
-};
-
-/** What the fact tells of the vehicle. */
-const ofVehicle: Columns = {
-  ...same("exterior_color", "interior_color", "base_exterior_color", "base_interior_color"),
-  window_sticker_verified: sql`coalesce(listing.window_sticker_verified, false)`,
-  base_msrp: name("listing", "base_msrp"),
-  combined_msrp: name("listing", "msrp"),
-};
+const read: readonly Reading[] = [
+  ...(["build_key", "dealer_key", "id", "vin", "price", "miles", "inventory_type", "stock_number"] as const),
+  ...(["vdp_url", "vhr_url", "photo_urls", "pricing", "listed_at", "sold_date", "last_checked_at"] as const),
+  ...(["exterior_color", "interior_color", "base_exterior_color", "base_interior_color"] as const),
+  ...(["window_sticker_verified", "base_msrp", "msrp"] as const),
+];
 
 /** The columns of schema `Build`, in its order; `options` comes after them. */
 const build = ["year", "make", "model", "trim", "version", "body_type", "drivetrain", "fuel_type", "powertrain_type"]
@@ -50,31 +35,36 @@ const build = ["year", "make", "model", "trim", "version", "body_type", "drivetr
 
 const dealer = ["dealer_id", "name", "city", "state", "postal_code", "latitude", "longitude", "phone"];
 
-/** The detail of a listing, given as a relation of the star that has it alone, or nothing; `include` adds what it names. */
-export async function detailOf(
-  listings: Sql,
-  include: readonly Expansion[] = [],
-  market: Market,
-): Promise<Detail | undefined> {
-  const { dimensions } = market;
-  const values = [served(own), served(ofVehicle), sql`listing.build_key`, sql`listing.dealer_key`];
-  const [fact] = await market.rows(sql`
-    SELECT ${join([...values, ...expansionsRead(include)])}
-    FROM (${listings}) AS listing`);
-  if (fact === undefined) return undefined;
-  const star = { ...dimensions.buildOf(fact), ...fact };
+/** The detail of a listing, given what `detailReadings` had read of it; `include` adds what it names. */
+export function detailOf(fact: Row, include: readonly Expansion[] = [], dimensions: Dimensions): Detail {
+  const vehicle = {
+    ...{ ...dimensions.buildOf(fact), ...fact },
+    ...{ window_sticker_verified: fact.window_sticker_verified ?? false, combined_msrp: fact.msrp ?? null },
+  };
   const added = (expansion: Expansion): Row =>
-    include.includes(expansion) ? { [expansion]: expanded(expansion, fact, star, dimensions) } : {};
+    include.includes(expansion) ? { [expansion]: expanded(expansion, fact, vehicle, dimensions) } : {};
   return {
     vin: textIn(fact, "vin"),
-    build: { ...pick(star, build), ...added("options") },
+    build: { ...pick(vehicle, build), ...added("options") },
     listing: {
-      ...pick(fact, Object.keys(own)),
-      pricing: pricingOf(fact),
+      ...ownOf(fact),
       dealer: pick(dimensions.dealerOf(fact), dealer),
       price_history: [],
       ...added("price_history"),
     },
+  };
+}
+
+/** What the listing itself tells. */
+function ownOf(fact: Row): Row {
+  const photos = Array.isArray(fact.photo_urls) ? fact.photo_urls : [];
+  return {
+    ...pick(fact, ["id", "vin", "price", "miles", "inventory_type", "stock_number", "vdp_url", "vhr_url"]),
+    photo_urls: photos,
+    photo_url_primary: photos[0] ?? null,
+    pricing: pricingOf(fact),
+    inventory_date: typeof fact.listed_at === "string" ? fact.listed_at.slice(0, "YYYY-MM-DD".length) : null,
+    ...pick(fact, ["sold_date", "last_checked_at"]),
   };
 }
 

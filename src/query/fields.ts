@@ -1,14 +1,14 @@
 /**
- * The fields of a listing on a page: which are served, what the engine reads for them, and how a row becomes what is served. The
- * engine reads facts alone; builds, dealers and words come from the dimensions.
+ * The fields of a listing on a page: which are served, what is read of the listing for them, and how that becomes what is served.
+ * Builds, dealers and words come from the dimensions.
  */
 import type { Json, Row } from "../base/json.ts";
-import { join, name, type Sql, sql } from "../base/sql.ts";
 import { vocabulary } from "../contract/document.ts";
 import type { QueryOf } from "../contract/types.ts";
 import type { Dimensions } from "../lake/dimensions.ts";
 import { flatColumns } from "../lake/flat.ts";
-import { type Expansion, expanded, expansionsRead } from "./expansions.ts";
+import { isReading, type Reading } from "../lake/readings.ts";
+import { type Expansion, expanded, readingOf } from "./expansions.ts";
 import { milesTo } from "./geography.ts";
 import type { Point } from "./zip-codes.ts";
 
@@ -30,20 +30,12 @@ export function fieldsOf(asked: readonly Field[]): readonly Field[] {
   return servable.filter(isServed);
 }
 
-/** Values that are served in another form than flat listings have them. */
-const forms: Readonly<Partial<Record<Field, Sql>>> = {
-  listed_at: sql`strftime(facts.listed_at, '%Y-%m-%dT%H:%M:%SZ')`,
-  sold_date: sql`facts.sold_date::VARCHAR`,
-};
-
-/** What is read of `facts` for some fields and expansions: keys and values, to select. */
-export function factsOf(fields: readonly Field[], include: readonly Expansion[]): Sql {
-  const values = fields.flatMap((field) => {
-    const origin = flatColumns[field];
-    if (origin?.of === "facts") return [sql`${forms[field] ?? origin.value} AS ${name(field)}`];
-    return origin?.of === "tokens" ? [sql`${name("facts", origin.column)} AS ${name(field)}`] : [];
-  });
-  return join([sql`facts.build_key`, sql`facts.dealer_key`, ...values, ...expansionsRead(include)]);
+/** What is read of a listing for some fields and expansions: values, and the keys into the dimensions. */
+export function readingsOf(fields: readonly Field[], include: readonly Expansion[]): readonly Reading[] {
+  const own = fields.filter((field) => isReading(field));
+  return [
+    ...new Set<Reading>(["build_key", "dealer_key", ...own, ...include.map((expansion) => readingOf[expansion])]),
+  ];
 }
 
 export interface Serving {
@@ -61,7 +53,7 @@ interface Star {
   readonly dealer: Row;
 }
 
-/** Gives what turns a row that was read by `factsOf` into the listing that is served, schema `ListingSummary`. */
+/** Gives what turns the values that were read of a listing into the listing that is served, schema `ListingSummary`. */
 export function serving({ fields, include, status, origin }: Serving, dimensions: Dimensions): (fact: Row) => Row {
   const special: Readonly<Partial<Record<Field, (star: Star) => Json>>> = {
     status: () => status,

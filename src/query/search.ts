@@ -9,7 +9,7 @@ import { all, type Sql, sql } from "../base/sql.ts";
 import type { QueryOf } from "../contract/types.ts";
 import type { Market } from "../lake/market.ts";
 import type { Expansion } from "./expansions.ts";
-import { type Field, factsOf, fieldsOf, serving } from "./fields.ts";
+import { type Field, fieldsOf, readingsOf, serving } from "./fields.ts";
 import { originOf } from "./geography.ts";
 import { type Mode, modeOf } from "./modes.ts";
 import { inOrder, type Order, orderOf, placeIn } from "./sorts.ts";
@@ -86,13 +86,9 @@ export function readTop(rows: readonly Row[]): Top {
   return { total: integerIn(rows[0], "total"), page: Array.isArray(page) ? page.map(Number) : [] };
 }
 
-/** Step two: what is read of the page's rows, in no order. */
-export const rowsOf = ({ mode, fields, include }: SearchPlan, page: readonly number[]): Sql =>
-  sql`SELECT row_number::UINTEGER AS row_number, ${factsOf(fields, include)} FROM (${mode.listings.at(page)}) AS facts`;
-
-/** The page, served as it is asked for, from what step two has read. */
-export function readRows(plan: SearchPlan, page: readonly number[], rows: readonly Row[], market: Market): Row[] {
-  const byPosition = new Map(rows.map((row) => [row.row_number, row]));
-  const serve = serving({ ...plan, status: plan.mode.status }, market.dimensions);
-  return page.map((position) => serve(byPosition.get(position) ?? {}));
+/** Step two: the page, served as it is asked for. */
+export async function readPage(plan: SearchPlan, page: readonly number[], market: Market): Promise<readonly Row[]> {
+  const { mode, fields, include } = plan;
+  const serve = serving({ ...plan, status: mode.status }, market.dimensions);
+  return (await mode.listings.read(page, readingsOf(fields, include))).map(serve);
 }

@@ -149,7 +149,7 @@ const broken: readonly (readonly [what: string, break_: (path: string) => Promis
   [
     "another process keeps it locked",
     async (path) => {
-      const { Database } = await import("../../src/accounts/sqlite.ts");
+      const { Database } = await import("../../src/base/sqlite.ts");
       const other = Database.open(path, { busyMs: 1000 });
       other.run(sql`BEGIN IMMEDIATE`);
       return async () => other.close();
@@ -248,7 +248,7 @@ test("a file that cannot be opened is told at the start, in one line", async (t)
   await writeFile(path, "nothing that could be opened".repeat(400));
   await assert.rejects(
     Accounts.open(path, { clock: systemClock }),
-    /accounts\.db: cannot be opened as an accounts file: [^\n]+$/,
+    /accounts\.db: cannot be opened as a database: [^\n]+$/,
   );
 });
 

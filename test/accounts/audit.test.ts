@@ -5,8 +5,8 @@ import { test } from "node:test";
 import { audit } from "../../src/accounts/audit.ts";
 import { makeAccounts, openAccounts } from "../../src/accounts/layout.ts";
 import { addCredit, charge } from "../../src/accounts/ledger.ts";
-import { Database } from "../../src/accounts/sqlite.ts";
 import { type Sql, sql } from "../../src/base/sql.ts";
+import { Database } from "../../src/base/sqlite.ts";
 import { book, chargeOf, paid } from "../support/book.ts";
 import { temporaryFolder } from "../support/lakes.ts";
 
@@ -29,10 +29,7 @@ test("what is no accounts file is refused, and left as it is", async (t) => {
   const [text, foreign, later] = ["text", "foreign", "later"].map((name) => join(folder, name));
   assert.ok(text && foreign && later);
   writeFileSync(text, "no database at all".repeat(500));
-  assert.throws(
-    () => openAccounts(text, { busyMs: 10 }),
-    /text: cannot be opened as an accounts file: .*not a database/,
-  );
+  assert.throws(() => openAccounts(text, { busyMs: 10 }), /text: cannot be opened as a database: .*not a database/);
   assert.equal(readFileSync(text, "utf8"), "no database at all".repeat(500));
   writeFileSync(foreign, "");
   const other = Database.open(foreign, { busyMs: 10 });

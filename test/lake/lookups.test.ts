@@ -1,53 +1,24 @@
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { after, test } from "node:test";
-import { plusDays } from "../../src/base/day.ts";
 import { textIn } from "../../src/base/json.ts";
-import { literal, sql } from "../../src/base/sql.ts";
+import { literal } from "../../src/base/sql.ts";
 import { Database } from "../../src/lake/duckdb.ts";
 import { layersFor } from "../../src/lake/layers.ts";
-import { listingAt, type Place, placesOf } from "../../src/lake/lookups.ts";
+import { type Place, placesOf, rowAt } from "../../src/lake/lookups.ts";
 import { currentManifest, type LakeFile } from "../../src/lake/manifest.ts";
-import { dealerIdOf, deliver, vinOf } from "../support/feeds.ts";
-import { ask, lakeOf, temporaryFolder } from "../support/lakes.ts";
+import { vinOf } from "../support/feeds.ts";
+import { ask } from "../support/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
+import { lakeOfEveryState } from "../support/states.ts";
 
-/** Twenty days in which a car is sold every day, one comes back, and one moves to another dealer. */
-const feeds = await temporaryFolder(wholeFile);
-const [north, south] = [dealerIdOf(1), dealerIdOf(2)];
-for (let day = 0; day < 20; day += 1) {
-  const at = (dealer_id: string, numbers: readonly number[]) =>
-    numbers.map((n) => ({
-      vin: vinOf(n),
-      dealer_id,
-      make: n % 2 === 0 ? "Honda" : "",
-      model: "Civic",
-      price: 20_000 + n,
-    }));
-  const stock = Array.from({ length: 30 }, (_, n) => n + day).filter((n) => n !== 25 || day < 2 || day > 12);
-  const inventory = [
-    ...at(
-      north,
-      stock.filter((n) => n !== 35 || day < 8),
-    ),
-    ...at(south, day < 8 ? [100] : [100, 35]),
-  ];
-  const dealers = [north, south].map((dealer_id) => ({ dealer_id, name: dealer_id }));
-  await deliver(feeds, plusDays("2026-03-20", day), { dealers, inventory });
-}
-const { lake } = await lakeOf(wholeFile, feeds);
+const { lake, listings } = await lakeOfEveryState(wholeFile);
 const manifest = await currentManifest(lake);
 assert.ok(manifest !== undefined);
 const known = manifest;
 const folder = resolve(lake);
 const database = await Database.open();
 after(() => database.close());
-
-const listings = await ask(
-  lake,
-  `SELECT id, vin, 'active' AS state FROM active UNION ALL SELECT id, vin, 'missing' FROM missing WHERE as_of = '${known.as_of}'
-   UNION ALL SELECT id, vin, 'sold' FROM sold UNION ALL SELECT id, vin, 'ended' FROM ended ORDER BY vin, id`,
-);
 
 const places = async (by: "vin" | "id", value: string): Promise<readonly Place[]> => {
   const rows = await database.using((session) => session.rows(placesOf(known, folder, by, value)));
@@ -69,9 +40,7 @@ test("every listing there ever was is found by its id, in its state, and leads t
     );
     const [place] = found;
     assert.ok(place !== undefined);
-    const rows = await database.using((session) =>
-      session.rows(sql`SELECT vin FROM (${listingAt(known, folder, place)})`),
-    );
+    const rows = await database.using((session) => session.rows(rowAt(known, folder, place, ["vin"])));
     assert.deepEqual(rows, [{ vin: listing.vin }]);
   }
 });

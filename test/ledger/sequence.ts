@@ -9,10 +9,10 @@ import { makeAccounts, openAccounts } from "../../src/accounts/layout.ts";
 import { addCredit, adjust, confirmCredit, reverseCredit } from "../../src/accounts/ledger.ts";
 import type { UsageClass } from "../../src/accounts/prices.ts";
 import { decideReview, reviewAccounts } from "../../src/accounts/reviews.ts";
-import type { Database } from "../../src/accounts/sqlite.ts";
 import { billingState } from "../../src/accounts/standing.ts";
 import { usageIn } from "../../src/accounts/usage.ts";
 import { Failure } from "../../src/base/failure.ts";
+import type { Database } from "../../src/base/sqlite.ts";
 import type { Chance } from "../oracle/chance.ts";
 import { classes, Model, type Posted } from "./model.ts";
 

@@ -6,7 +6,7 @@ import { operation } from "../../src/contract/document.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { Market } from "../../src/lake/market.ts";
 import { countOf, facetsOf, planFacets } from "../../src/query/facets.ts";
-import { planSearch, rowsOf, topOf } from "../../src/query/search.ts";
+import { planSearch, readPage, topOf } from "../../src/query/search.ts";
 import { encoded } from "../support/examples.ts";
 import { lakeOf } from "../support/lakes.ts";
 import { atEndOf, wholeFile } from "../support/scope.ts";
@@ -47,7 +47,8 @@ test("the engine has a plan for every parameter of the listing search", async ()
   for (const query of queries) {
     const plan = planSearch(decode(query.replace("2026-10-01", "2026-11-18"), {}).query, market);
     await explained(topOf(plan));
-    await explained(rowsOf(plan, [0, 5]));
+    const page = [0, 5].filter((place) => place < plan.mode.listings.count);
+    assert.equal((await readPage(plan, page, market)).length, page.length);
   }
 });
 

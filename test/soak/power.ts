@@ -1,6 +1,6 @@
 /** The campaign `power`: losses of power, simulated on recordings of a service that charges. */
 import assert from "node:assert/strict";
-import type { Synchronous } from "../../src/accounts/sqlite.ts";
+import type { Synchronous } from "../../src/base/sqlite.ts";
 import { losePower } from "../ledger/power/lose.ts";
 import { record } from "../ledger/power/record.ts";
 import { Chance } from "../oracle/chance.ts";

@@ -6,8 +6,8 @@ import { makeAccounts, openAccounts } from "../../src/accounts/layout.ts";
 import { addCredit } from "../../src/accounts/ledger.ts";
 import { microsIn } from "../../src/accounts/money.ts";
 import type { Limits } from "../../src/accounts/rates.ts";
-import type { Database } from "../../src/accounts/sqlite.ts";
 import type { Tier } from "../../src/accounts/tiers.ts";
+import type { Database } from "../../src/base/sqlite.ts";
 import { temporaryFolder } from "./lakes.ts";
 import type { Scope } from "./scope.ts";
 

@@ -1,13 +1,13 @@
 /**
- * The only importer of SQLite: one file, `Sql` in and rows out. A transaction that has ended is on the disk: the write-ahead log
- * with `synchronous=FULL` is set and asserted at each opening, because the driver's own default is weaker.
+ * The only importer of SQLite: one file, `Sql` in and rows out. A transaction that has ended is on the disk, unless a file is made
+ * in one go: the write-ahead log with `synchronous=FULL` is set and asserted at each opening, because the driver's own default is weaker.
  */
 import { closeSync, fsyncSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import type Sqlite from "better-sqlite3";
-import { Failure, messageOf } from "../base/failure.ts";
-import type { Row } from "../base/json.ts";
-import type { Sql, Value } from "../base/sql.ts";
+import { Failure, messageOf } from "./failure.ts";
+import type { Row } from "./json.ts";
+import type { Sql, Value } from "./sql.ts";
 
 const hasNodeApi10 = Number(process.versions.napi) >= 10;
 
@@ -44,9 +44,24 @@ export class Database {
     });
   }
 
-  /** Opens a file that is there to read it, and leaves it as it is. */
-  static openToRead(path: string): Database {
-    return Database.opened(path, { readonly: true }, (engine) => engine.pragma("schema_version"));
+  /** Opens a file that is there to read it, and leaves it as it is. Keeps up to 2 MiB of it in memory unless told otherwise. */
+  static openToRead(path: string, { cacheKib }: { readonly cacheKib?: number } = {}): Database {
+    return Database.opened(path, { readonly: true }, (engine) => {
+      engine.pragma("schema_version");
+      if (cacheKib !== undefined) engine.pragma(`cache_size = -${cacheKib}`);
+    });
+  }
+
+  /**
+   * Makes a file, to be filled and closed before anybody is told its name: what the power takes of it until then is made again. Fails
+   * when something is there.
+   */
+  static make(path: string): Database {
+    closeSync(openSync(path, "wx"));
+    return Database.opened(path, {}, (engine) => {
+      engine.pragma("journal_mode = OFF");
+      engine.pragma("synchronous = OFF");
+    });
   }
 
   private static opened(path: string, options: Sqlite.Options, set: (engine: Sqlite.Database) => void): Database {
@@ -57,7 +72,7 @@ export class Database {
       return new Database(engine);
     } catch (thrown) {
       engine?.close();
-      throw new Failure(`${path}: cannot be opened as an accounts file: ${messageOf(thrown)}.`, { cause: thrown });
+      throw new Failure(`${path}: cannot be opened as a database: ${messageOf(thrown)}.`, { cause: thrown });
     }
   }
 

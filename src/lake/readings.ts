@@ -1,0 +1,50 @@
+/**
+ * What is read of listings when they are served, on pages and in details alike: the values of the fact by name, in the form in which
+ * they are served. Keys lead into `Dimensions`.
+ */
+import type { Row } from "../base/json.ts";
+import { join, name, type Sql, sql } from "../base/sql.ts";
+
+const own = <Column extends string>(...columns: readonly Column[]): Readonly<Record<Column, Sql>> =>
+  Object.fromEntries(columns.map((column) => [column, name("facts", column)])) as Record<Column, Sql>;
+
+/** Each value, as SQL over `facts`. */
+export const readings = {
+  id: sql`replace(facts.id::VARCHAR, '-', '')`,
+  ...own("vin", "build_key", "dealer_key", "price", "miles", "base_msrp", "msrp"),
+  discount_from_msrp: sql`facts.discount_from_msrp::DOUBLE`,
+  ...own("exterior_color", "interior_color", "base_exterior_color", "base_interior_color"),
+  ...own("inventory_type", "availability_status", "stock_number", "vdp_url", "vhr_url", "photo_urls"),
+  ...own("window_sticker_verified", "features", "options_packages", "days_on_market", "pricing"),
+  listed_at: sql`strftime(facts.listed_at, '%Y-%m-%dT%H:%M:%SZ')`,
+  last_checked_at: sql`strftime(facts.last_checked_at, '%Y-%m-%d %H:%M:%S.%f')`,
+  missing_since: sql`facts.missing_since::VARCHAR`,
+  sold_date: sql`facts.sold_date::VARCHAR`,
+  price_history: sql`list_transform(coalesce(facts.price_history, []), lambda change: {
+    changed_at: strftime(change.changed_at, '%Y-%m-%dT%H:%M:%SZ'), miles: change.miles,
+    price_before: change.price_before, price_after: change.price_after})`,
+} as const satisfies Record<string, Sql>;
+
+export type Reading = keyof typeof readings;
+
+/** All of them, in the order in which a whole row has them. */
+export const allReadings = Object.keys(readings) as readonly Reading[];
+
+export const isReading = <Name extends string>(text: Name): text is Name & Reading => Object.hasOwn(readings, text);
+
+/** Some of them, to select from `facts`. */
+export const readOf = (names: readonly Reading[]): Sql =>
+  join(names.map((reading) => sql`${readings[reading]} AS ${name(reading)}`));
+
+/** A whole row as one text. */
+export const wholeRow = sql`json_array(${join(Object.values(readings))})::VARCHAR`;
+
+const places = new Map(allReadings.map((reading, place) => [reading, place]));
+
+/** Some values of a whole row's text. */
+export function fromWholeRow(text: string, names: readonly Reading[]): Row {
+  const values: unknown = JSON.parse(text);
+  if (!Array.isArray(values) || values.length !== allReadings.length)
+    throw new TypeError("This is no row of a listing.");
+  return Object.fromEntries(names.map((reading) => [reading, values[places.get(reading) ?? -1]]));
+}

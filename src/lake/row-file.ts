@@ -1,0 +1,97 @@
+/**
+ * The rows of one Parquet file of listings, whole and one by one: a page or a look-up finds in microseconds what the engine would put
+ * together from thirty columns. A file of rows never changes, as the one that it is made from.
+ */
+import { createHash } from "node:crypto";
+import { Failure } from "../base/failure.ts";
+import { integerIn, type Row, textIn } from "../base/json.ts";
+import { literal, type Sql, sql } from "../base/sql.ts";
+import { Database } from "../base/sqlite.ts";
+import { engineVersion, type Session } from "./duckdb.ts";
+import { fromWholeRow, type Reading, wholeRow } from "./readings.ts";
+
+const layout = sql`CREATE TABLE rows (place INTEGER PRIMARY KEY, id BLOB, vin TEXT, row TEXT)`;
+const indexes = [sql`CREATE INDEX by_id ON rows (id)`, sql`CREATE INDEX by_vin ON rows (vin)`] as const;
+
+/** Tells the files of this engine and this layout from all others. */
+export const rowFormat: string = createHash("sha256")
+  .update([engineVersion, layout.text, ...indexes.map(({ text }) => text), wholeRow.text].join("\n"))
+  .digest("hex")
+  .slice(0, 8);
+
+/** So many rows are read at once: a row group of a Parquet file. */
+const rowsAtOnce = 32_768;
+
+/** What a file of rows is made from. */
+export interface RowSource {
+  /** A Parquet file of listings. */
+  readonly path: string;
+  readonly rows: number;
+}
+
+/**
+ * Makes a file where there is none, and gives whether it is whole: it is not when it was told to stop. Fails when the source does not
+ * have its rows.
+ */
+export async function makeRowFile(
+  session: Session,
+  source: RowSource,
+  path: string,
+  isStopped: () => boolean,
+): Promise<boolean> {
+  const file = Database.make(path);
+  let made = 0;
+  try {
+    file.run(layout);
+    for (let from = 0; from < source.rows; from += rowsAtOnce) {
+      const rows = await session.rows(rowsOf(source, from));
+      if (isStopped()) return false;
+      file.transaction(() => {
+        for (const row of rows) file.run(insertion(row));
+      });
+      made += rows.length;
+    }
+    for (const index of indexes) file.run(index);
+  } finally {
+    file.close();
+  }
+  if (made !== source.rows) throw new Failure(`${source.path}: has ${made} rows, not ${source.rows}.`);
+  return true;
+}
+
+const insertion = (row: Row): Sql => sql`
+  INSERT INTO rows VALUES (${integerIn(row, "place")}, unhex(${textIn(row, "id")}), ${textIn(row, "vin")}, ${textIn(row, "row")})`;
+
+const rowsOf = ({ path }: RowSource, from: number): Sql => sql`
+  SELECT file_row_number::INTEGER AS place, replace(id::VARCHAR, '-', '') AS id, vin, ${wholeRow} AS row
+  FROM   read_parquet(${literal(path)}, file_row_number = true, hive_partitioning = false) AS facts
+  WHERE  file_row_number >= ${from} AND file_row_number < ${from + rowsAtOnce}`;
+
+/** A file of rows, open to be read. */
+export class RowFile {
+  private readonly database: Database;
+
+  /** Opens a file; fails when it is not one. */
+  constructor(path: string) {
+    this.database = Database.openToRead(path, { cacheKib: 256 });
+  }
+
+  /** The row at a place, counted from 0. */
+  at(place: number, names: readonly Reading[]): Row | undefined {
+    return this.read(sql`SELECT row FROM rows WHERE place = ${place}`, names)[0];
+  }
+
+  /** The rows of an id (32 hex digits) or a VIN. */
+  by(what: "id" | "vin", wanted: string, names: readonly Reading[]): readonly Row[] {
+    const isIt = what === "id" ? sql`id = unhex(${wanted})` : sql`vin = ${wanted}`;
+    return this.read(sql`SELECT row FROM rows WHERE ${isIt}`, names);
+  }
+
+  close(): void {
+    this.database.close();
+  }
+
+  private read(query: Sql, names: readonly Reading[]): readonly Row[] {
+    return this.database.all(query).map((found) => fromWholeRow(textIn(found, "row"), names));
+  }
+}
