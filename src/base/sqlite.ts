@@ -44,11 +44,17 @@ export class Database {
     });
   }
 
-  /** Opens a file that is there to read it, and leaves it as it is. Keeps up to 2 MiB of it in memory unless told otherwise. */
-  static openToRead(path: string, { cacheKib }: { readonly cacheKib?: number } = {}): Database {
+  /** Opens a file that is there to read it, and leaves it as it is. */
+  static openToRead(path: string): Database {
+    return Database.opened(path, { readonly: true }, (engine) => engine.pragma("schema_version"));
+  }
+
+  /** Opens a file that nobody changes any more: what has been read of it is not checked again. Keeps up to 256 KiB of it in memory. */
+  static openUnchanging(path: string): Database {
     return Database.opened(path, { readonly: true }, (engine) => {
+      engine.pragma("locking_mode = EXCLUSIVE");
+      engine.pragma("cache_size = -256");
       engine.pragma("schema_version");
-      if (cacheKib !== undefined) engine.pragma(`cache_size = -${cacheKib}`);
     });
   }
 

@@ -2,7 +2,7 @@
  * What is read of listings when they are served, on pages and in details alike: the values of the fact by name, in the form in which
  * they are served. Keys lead into `Dimensions`.
  */
-import type { Row } from "../base/json.ts";
+import type { Json, Row } from "../base/json.ts";
 import { join, name, type Sql, sql } from "../base/sql.ts";
 
 const own = <Column extends string>(...columns: readonly Column[]): Readonly<Record<Column, Sql>> =>
@@ -46,5 +46,7 @@ export function fromWholeRow(text: string, names: readonly Reading[]): Row {
   const values: unknown = JSON.parse(text);
   if (!Array.isArray(values) || values.length !== allReadings.length)
     throw new TypeError("This is no row of a listing.");
-  return Object.fromEntries(names.map((reading) => [reading, values[places.get(reading) ?? -1]]));
+  const row: Record<string, Json> = {};
+  for (const reading of names) row[reading] = values[places.get(reading) ?? -1];
+  return row;
 }

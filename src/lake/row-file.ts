@@ -73,7 +73,7 @@ export class RowFile {
 
   /** Opens a file; fails when it is not one. */
   constructor(path: string) {
-    this.database = Database.openToRead(path, { cacheKib: 256 });
+    this.database = Database.openUnchanging(path);
   }
 
   /** The row at a place, counted from 0. */

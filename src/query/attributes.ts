@@ -3,7 +3,7 @@
  * its row here; no attribute is named again in SQL code.
  */
 import { folded, matchKeyOf } from "../base/spelling.ts";
-import { join, literal, name, type Sql, sql, type } from "../base/sql.ts";
+import { join, literal, name, Sql, sql, type } from "../base/sql.ts";
 import { buildColumns, keywordBits, type TokenColumn } from "../lake/layout.ts";
 
 /**
@@ -87,11 +87,24 @@ export const bitsOfWords = sql`(VALUES ${join(
   Object.entries(keywordBits).map(([word, bit]) => sql`(${literal(word)}, ${type(String(bit))})`),
 )}) AS known(word, bit)`;
 
+/** What is required of listings: that a condition holds, or that a key of theirs is among some. */
+export type Requirement = Sql | Membership;
+
+/** A key of listings, and the rows that have it as their only column, each key once. */
+export interface Membership {
+  readonly key: Sql;
+  readonly among: Sql;
+}
+
+/** A requirement as a condition, where it is a part of another one. */
+export const asCondition = (required: Requirement): Sql =>
+  required instanceof Sql ? required : sql`${required.key} IN (${required.among})`;
+
 /** The facts whose attribute passes a test, by the place where the attribute lives. Of several values, one passes. */
-const passing: Readonly<Record<Exclude<Place, "tokens">, (test: Test, column: string) => Sql>> = {
+const passing: Readonly<Record<Exclude<Place, "tokens">, (test: Test, column: string) => Requirement>> = {
   fact: (test, column) => test(name(column)),
-  build: (test, column) => sql`build_key IN (SELECT build_key FROM builds WHERE ${test(name(column))})`,
-  dealer: (test, column) => sql`dealer_key IN (SELECT dealer_key FROM dealers WHERE ${test(name(column))})`,
+  build: (test, column) => ofDimension("builds", "build_key", test(name(column))),
+  dealer: (test, column) => ofDimension("dealers", "dealer_key", test(name(column))),
   sorted: (test, column) =>
     isText(column)
       ? sql`${name(column)} IN (SELECT value FROM build_words WHERE attribute = ${literal(column)} AND ${test(sql`value`)})`
@@ -100,11 +113,16 @@ const passing: Readonly<Record<Exclude<Place, "tokens">, (test: Test, column: st
     sql`${name(column)} & (SELECT bit_or(bit) FROM ${bitsOfWords} WHERE ${test(sql`word`)}) <> 0`,
 };
 
+function ofDimension(table: "builds" | "dealers", column: string, condition: Sql): Membership {
+  const key = name(column);
+  return { key, among: sql`SELECT ${key} FROM ${name(table)} WHERE ${condition}` };
+}
+
 const isText = (column: string): boolean =>
   Object.entries(buildColumns).some(([one, of]) => one === column && of === "VARCHAR");
 
-/** The condition on a listing that its dealer passes a test, given the dealer's columns by their names. */
-export const ofDealers = (test: Sql): Sql => passing.dealer(() => test, "dealer_id");
+/** The requirement that a listing's dealer fulfils a condition on the dealer's columns. */
+export const ofDealers = (condition: Sql): Membership => ofDimension("dealers", "dealer_key", condition);
 
 /** Whether no build has a value of an attribute of builds alone; the value is given as it is compared. */
 export function isUnheardOf(attribute: "assembly_location", value: Sql): Sql {
@@ -112,8 +130,8 @@ export function isUnheardOf(attribute: "assembly_location", value: Sql): Sql {
   return sql`NOT EXISTS (FROM builds WHERE ${compared(name(column))} = ${value})`;
 }
 
-/** The condition on a listing that an attribute of it passes a test; the column is given as it is compared. */
-export function passes(attribute: TestedName, test: Test): Sql {
+/** The requirement that an attribute of a listing passes a test; the column is given as it is compared. */
+export function passes(attribute: TestedName, test: Test): Requirement {
   const { place, column, compared } = attributes[attribute];
   return passing[place]((value) => test(compared(value)), column);
 }

@@ -6,16 +6,17 @@
  */
 import { bounds } from "../base/bounds.ts";
 import { integerIn, isObject, type Json, type Row } from "../base/json.ts";
-import { all, join, type Sql, sql } from "../base/sql.ts";
+import { join, type Sql, sql } from "../base/sql.ts";
 import { refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
 import type { QueryOf } from "../contract/types.ts";
 import type { Listings, Market } from "../lake/market.ts";
+import type { Requirement } from "./attributes.ts";
 import { type Bucketing, bucketsOf, numberFacets } from "./buckets.ts";
 import { type Metric, measuring } from "./metrics.ts";
 import { modeOf } from "./modes.ts";
 import { type NumericFacet, numericFacets, rangesOf, rangeTables } from "./ranges.ts";
-import { conditionsOf } from "./where.ts";
+import { matching, requirementsOf } from "./where.ts";
 
 export type FacetQuery = QueryOf<"getFacets">;
 type Facet = FacetQuery["facets"][number];
@@ -24,8 +25,8 @@ type Facet = FacetQuery["facets"][number];
 export interface FacetPlan {
   readonly query: FacetQuery;
   readonly listings: Listings;
-  /** What listings have to fulfil; of no conditions, all match. */
-  readonly conditions: readonly Sql[];
+  /** What listings have to fulfil; where nothing is required, all match. */
+  readonly requirements: readonly Requirement[];
   /** Of the categorical facets. */
   readonly bucketing: Bucketing;
   readonly numeric: readonly NumericFacet[];
@@ -51,7 +52,7 @@ export function planFacets(query: FacetQuery, market: Market): FacetPlan {
   return {
     query,
     listings: mode.listings,
-    conditions: conditionsOf(query, mode, market),
+    requirements: requirementsOf(query, mode, market),
     bucketing: {
       facets: categorical,
       limit,
@@ -64,8 +65,8 @@ export function planFacets(query: FacetQuery, market: Market): FacetPlan {
 }
 
 /** Step one: how many listings match. */
-export function countOf({ listings, conditions }: FacetPlan): Sql {
-  return sql`SELECT count(*)::INTEGER AS total FROM (${listings.unordered}) WHERE ${all(conditions)}`;
+export function countOf({ listings, requirements }: FacetPlan): Sql {
+  return sql`SELECT count(*)::INTEGER AS total ${matching(listings.unordered, requirements)}`;
 }
 
 /** The answer to step one, checked. */
@@ -75,11 +76,10 @@ export const readCount = (rows: readonly Row[]): number => integerIn(rows[0], "t
  * Step two: the facets of that many matches. A few are kept in memory for all facets; many are read again for each, which the
  * files' dictionaries make cheaper than copies of their texts.
  */
-export function facetsOf({ listings, conditions, bucketing, numeric }: FacetPlan, total: number): Sql {
+export function facetsOf({ listings, requirements, bucketing, numeric }: FacetPlan, total: number): Sql {
   const isKept = total <= listings.count * bounds.keptMatchesShare;
   const matches = sql`
-    matches AS ${isKept ? sql`` : sql`NOT`} MATERIALIZED (
-      SELECT * FROM (${listings.unordered}) WHERE ${all(conditions)})`;
+    matches AS ${isKept ? sql`` : sql`NOT`} MATERIALIZED (SELECT * ${matching(listings.unordered, requirements)})`;
   return sql`
     WITH ${join([matches, ...(numeric.length === 0 ? [] : rangeTables(numeric))])}
     ${join(

@@ -5,15 +5,16 @@
  */
 import { bounds } from "../base/bounds.ts";
 import { integerIn, type Row } from "../base/json.ts";
-import { all, type Sql, sql } from "../base/sql.ts";
+import { type Sql, sql } from "../base/sql.ts";
 import type { QueryOf } from "../contract/types.ts";
 import type { Market } from "../lake/market.ts";
+import type { Requirement } from "./attributes.ts";
 import type { Expansion } from "./expansions.ts";
 import { type Field, fieldsOf, readingsOf, serving } from "./fields.ts";
 import { originOf } from "./geography.ts";
 import { type Mode, modeOf } from "./modes.ts";
 import { inOrder, type Order, orderOf, placeIn } from "./sorts.ts";
-import { conditionsOf } from "./where.ts";
+import { matching, requirementsOf } from "./where.ts";
 import type { Point } from "./zip-codes.ts";
 
 export type SearchQuery = QueryOf<"searchListings">;
@@ -21,8 +22,8 @@ export type SearchQuery = QueryOf<"searchListings">;
 /** A search, decided in full; what remains is to run it. */
 export interface SearchPlan {
   readonly mode: Mode;
-  /** What listings have to fulfil; of no conditions, all match. */
-  readonly conditions: readonly Sql[];
+  /** What listings have to fulfil; where nothing is required, all match. */
+  readonly requirements: readonly Requirement[];
   readonly order: Order;
   readonly limit: number;
   readonly offset: number;
@@ -45,7 +46,7 @@ export function planSearch(query: SearchQuery, market: Market): SearchPlan {
   const mode = modeOf(query, market);
   return {
     mode,
-    conditions: conditionsOf(query, mode, market),
+    requirements: requirementsOf(query, mode, market),
     order: orderOf(query),
     limit: query.limit,
     offset: query.offset,
@@ -56,7 +57,7 @@ export function planSearch(query: SearchQuery, market: Market): SearchPlan {
 }
 
 /** Step one: the total, and the page's positions. */
-export const topOf = (plan: SearchPlan): Sql => (plan.conditions.length === 0 ? topOfAll(plan) : topOfMatches(plan));
+export const topOf = (plan: SearchPlan): Sql => (plan.requirements.length === 0 ? topOfAll(plan) : topOfMatches(plan));
 
 /** How many listings there are is known; the engine skips what cannot be on the page. */
 function topOfAll({ limit, offset, order, mode }: SearchPlan): Sql {
@@ -66,10 +67,9 @@ function topOfAll({ limit, offset, order, mode }: SearchPlan): Sql {
     FROM (SELECT * FROM (${listings}) ${order.beside} ORDER BY ${inOrder(order)} LIMIT ${limit} OFFSET ${offset})`;
 }
 
-function topOfMatches({ limit, offset, order, mode, conditions }: SearchPlan): Sql {
+function topOfMatches({ limit, offset, order, mode, requirements }: SearchPlan): Sql {
   const end = offset + limit;
-  const places = sql`
-    SELECT ${placeIn(order)} AS place FROM (${mode.listings.all}) ${order.beside} WHERE ${all(conditions)}`;
+  const places = sql`SELECT ${placeIn(order)} AS place ${matching(mode.listings.all, requirements, order.beside)}`;
   const first =
     end <= bounds.heapRows
       ? sql`list_slice(min(place, ${end}), ${offset + 1}, ${end})`

@@ -1,12 +1,20 @@
 /** Filters as SQL: one switch over their kinds, without a default, so that a new kind does not compile until it is here. */
-import { all, any, join, name, type Sql, sql } from "../base/sql.ts";
+import { all, any, join, name, Sql, sql } from "../base/sql.ts";
 import type { Filters } from "../contract/types.ts";
 import type { Dimensions } from "../lake/dimensions.ts";
 import { hotSets } from "../lake/hot-copy.ts";
 import { setOf } from "../lake/hot-tables.ts";
 import type { TokenColumn } from "../lake/layout.ts";
 import type { Market } from "../lake/market.ts";
-import { asCompared, isUnheardOf, ofDealers, passes } from "./attributes.ts";
+import {
+  asCompared,
+  asCondition,
+  isUnheardOf,
+  type Membership,
+  ofDealers,
+  passes,
+  type Requirement,
+} from "./attributes.ts";
 import { type Filter, filtersOf } from "./filters.ts";
 import { isInside, milesFrom } from "./geography.ts";
 import type { Mode } from "./modes.ts";
@@ -21,13 +29,25 @@ interface About {
  * What a request's mode and filters require of listings; nothing where all are let pass. Unknown values pass an exclusion and fail
  * everything else. Refuses filters that do not go together.
  */
-export function conditionsOf(query: Filters, mode: Mode, { dimensions }: Market): readonly Sql[] {
+export function requirementsOf(query: Filters, mode: Mode, { dimensions }: Market): readonly Requirement[] {
   const about = { sets: mode.listings.sets, dimensions };
   const filters = filtersOf(query).filter(({ kind }) => kind !== "everything");
-  return [...mode.within, ...filters.map((filter) => condition(filter, about))];
+  return [...mode.within, ...filters.map((filter) => requirement(filter, about))];
 }
 
-function condition(filter: Filter, about: About): Sql {
+/**
+ * The listings that fulfil all requirements, from FROM on; `beside` is joined to them. Keys are joined: the engine finds them in plain
+ * arrays then, in half the time that it takes to ask whether each is in a set.
+ */
+export function matching(listings: Sql, requirements: readonly Requirement[], beside: Sql = sql``): Sql {
+  const memberships = requirements.filter((required): required is Membership => !(required instanceof Sql));
+  const joined = memberships.map(({ key, among }) => sql`JOIN (${among}) USING (${key})`);
+  const conditions = requirements.filter((required) => required instanceof Sql);
+  return sql`FROM (${listings}) ${beside} ${join(joined, sql` `)} WHERE ${all(conditions)}`;
+}
+
+function requirement(filter: Filter, about: About): Requirement {
+  const condition = (one: Filter): Sql => asCondition(requirement(one, about));
   switch (filter.kind) {
     case "anyOf": {
       const values = filter.values.map((value) => asCompared(filter.attribute, value));
@@ -48,25 +68,29 @@ function condition(filter: Filter, about: About): Sql {
     case "inside":
       return ofDealers(isInside(filter.box));
     case "all":
-      return all(filter.filters.map((one) => condition(one, about)));
+      return all(filter.filters.map(condition));
     case "any":
-      return any(filter.filters.map((one) => condition(one, about)));
+      return any(filter.filters.map(condition));
     case "not":
-      return sql`(${condition(filter.filter, about)}) IS NOT TRUE`;
+      return sql`(${condition(filter.filter)}) IS NOT TRUE`;
     case "everything":
       return sql`true`;
   }
 }
 
-/** The condition on a listing that it carries all, or any, of some tokens. */
-function carrying({ column, tokens, how }: Extract<Filter, { kind: "carries" }>, { sets, dimensions }: About): Sql {
+/** The requirement that a listing carries all, or any, of some tokens. */
+function carrying(
+  { column, tokens, how }: Extract<Filter, { kind: "carries" }>,
+  { sets, dimensions }: About,
+): Requirement {
   const keys = [...new Set(tokens.map((token) => dimensions.keyOf(column, token)))];
   const known = keys.filter((key) => key !== undefined);
   if (how === "all" && known.length < keys.length) return sql`false`;
   const has = (list: Sql): Sql =>
     (how === "any" ? any : all)(known.map((key) => sql`list_contains(${list}, ${key}::INTEGER)`));
   if (!sets.includes(column)) return has(name(column));
-  return sql`${setOf(column)} IN (SELECT set_key FROM ${hotSets(column)} WHERE ${has(sql`token_keys`)})`;
+  const key = setOf(column);
+  return { key, among: sql`SELECT set_key AS ${key} FROM ${hotSets(column)} WHERE ${has(sql`token_keys`)}` };
 }
 
 /** A VIN mask as a pattern: `?` is any character, and a mask is always the beginning. */
