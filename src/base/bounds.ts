@@ -36,6 +36,8 @@ export const bounds = {
   rangeBuckets: 20,
   /** Sets of tokens are numbered in the hot copy when there are at most so many for each listing. */
   tokenSetsShare: 0.25,
+  /** The hot copy has so many of the first listings in each order. */
+  firsts: 10_000,
   /** Matches of a facet request are kept in memory when they are at most this share of the listings. */
   keptMatchesShare: 0.25,
 } as const;

@@ -6,10 +6,10 @@ import type { MeteredId } from "../accounts/prices.ts";
 import type { RequestOf } from "../contract/types.ts";
 import type { Market } from "../lake/market.ts";
 import { findDealer, pageOf, readTotal, totalOf } from "../query/dealers.ts";
-import { countOf, facetsOf, planFacets, readCount, readFacets } from "../query/facets.ts";
+import { countMatches, facetsOf, planFacets, readFacets } from "../query/facets.ts";
 import { findListing, findVin } from "../query/listing.ts";
 import { byOffset } from "../query/pages.ts";
-import { planSearch, readPage, readTop, type SearchQuery, topOf } from "../query/search.ts";
+import { planSearch, readPage, type SearchQuery, topOf } from "../query/search.ts";
 import { listingDetail, pagination, vinRecord } from "./present.ts";
 
 export type Endpoint<Id extends MeteredId> = (request: RequestOf<Id>, market: Market) => Promise<object>;
@@ -17,7 +17,7 @@ export type Endpoint<Id extends MeteredId> = (request: RequestOf<Id>, market: Ma
 /** A page of listings, as schema `ListingCollection`. */
 async function search(query: SearchQuery, market: Market): Promise<object> {
   const plan = planSearch(query, market);
-  const top = readTop(await market.rows(topOf(plan)));
+  const top = await topOf(plan, market);
   const data = await readPage(plan, top.page, market);
   return { data, pagination: pagination(plan, top.total), meta: market.meta };
 }
@@ -61,7 +61,7 @@ const searchDealerListings: Endpoint<"searchDealerListings"> = async ({ path, qu
 /** Operation `getFacets` (section 4.5 of the specification). */
 const getFacets: Endpoint<"getFacets"> = async ({ query }, market) => {
   const plan = planFacets(query, market);
-  const total = readCount(await market.rows(countOf(plan)));
+  const total = await countMatches(plan, market);
   const { data, meta } = readFacets(plan, total, await market.rows(facetsOf(plan, total)));
   return { data, meta: { ...meta, ...market.meta } };
 };

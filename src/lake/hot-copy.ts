@@ -9,14 +9,18 @@ import { makeFolder } from "../base/files.ts";
 import { literal, type Sql, sql } from "../base/sql.ts";
 import { removeOthers } from "./caches.ts";
 import type { Database, Session } from "./duckdb.ts";
-import { columnsWithSets, hotFormat, hotStorage, makeHotTables, readOnce, setsOf } from "./hot-tables.ts";
+import { columnsWithSets, firstsOf, hotFormat, hotStorage, makeHotTables, readOnce, setsOf } from "./hot-tables.ts";
 import type { TokenColumn } from "./layout.ts";
+import type { OrderName } from "./orders.ts";
 
 /** The sets of tokens of a column, where `HotCopy.sets` names it. */
 export const hotSets = (column: TokenColumn): Sql => setsOf("hot", column);
 
 /** The copy's listings, in the order of the snapshot, so that a row's place in it is its `row_number`. */
 export const hotListings = sql`SELECT *, rowid AS row_number FROM hot.listings`;
+
+/** The first of them in an order. */
+export const hotFirsts = (order: OrderName): Sql => sql`FROM ${firstsOf("hot", order)}`;
 
 /** The file of a version's copy, below `hot/`. */
 export const hotCopyName = (version: string): string => `${version}-${hotFormat}.duckdb`;

@@ -1,5 +1,6 @@
 /**
- * The tables of a hot copy: the active listings, with what they are searched and counted by, and the sets of tokens that occur in them.
+ * The tables of a hot copy: the active listings, with what they are searched and counted by; the first of them in each order, among which
+ * most searches find their page; and the sets of tokens that occur in them.
  *
  * Much equipment is the same from car to car. Where it is, a listing carries the key of its set beside its list of tokens, and
  * what is asked of tokens is asked of the sets: some ten thousands instead of millions of lists.
@@ -8,9 +9,10 @@ import { createHash } from "node:crypto";
 import { bounds } from "../base/bounds.ts";
 import { Failure } from "../base/failure.ts";
 import { integerIn } from "../base/json.ts";
-import { join, name, type Sql, sql, type } from "../base/sql.ts";
+import { join, literal, name, type Sql, sql, type } from "../base/sql.ts";
 import { engineVersion, type Session } from "./duckdb.ts";
 import { layoutOf, type TokenColumn, tokenColumns } from "./layout.ts";
+import { inOrder, type OrderName, orders } from "./orders.ts";
 
 /** The newest storage keeps the dictionaries of short words. */
 export const hotStorage = sql`STORAGE_VERSION 'latest'`;
@@ -35,6 +37,9 @@ export const setOf = (column: TokenColumn): Sql => name(`${column}_set`);
 
 /** The table of the sets: `set_key` and `token_keys`. */
 export const setsOf = (catalog: string, column: TokenColumn): Sql => name(catalog, `${column}_sets`);
+
+/** The table of the first listings in an order, with their `row_number`. */
+export const firstsOf = (catalog: string, order: OrderName): Sql => name(catalog, `first by ${order}`);
 
 /**
  * Makes the tables in a catalog, unless it is told to stop, of listings with their `row_number`. They keep their order, so that a row's
@@ -79,8 +84,14 @@ function making(catalog: string, listings: Sql, columns: readonly TokenColumn[])
     sql`CREATE TABLE ${table} (${columnsOf(columns)})`,
     sql`INSERT INTO ${table} BY NAME SELECT ${join([...searched.map((column) => name(column)), ...keys])} FROM (${listings})`,
     ...columns.map((column) => sql`DROP TYPE ${setOf(column)}`),
+    ...orderNames.map(
+      (order) => sql`CREATE TABLE ${firstsOf(catalog, order)} AS
+        SELECT rowid AS row_number, * FROM ${table} ORDER BY ${inOrder(orders[order])} LIMIT ${type(String(bounds.firsts))}`,
+    ),
   ];
 }
+
+const orderNames = Object.keys(orders) as readonly OrderName[];
 
 /** Fails unless the copy holds the same listings at the same places. */
 async function compare(session: Session, catalog: string, listings: Sql): Promise<void> {

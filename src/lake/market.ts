@@ -10,10 +10,11 @@ import { name, type Sql, sql } from "../base/sql.ts";
 import { refuse } from "../contract/errors.ts";
 import { Dimensions } from "./dimensions.ts";
 import { Database, type DatabaseOptions } from "./duckdb.ts";
-import { HotCopy, hotListings } from "./hot-copy.ts";
+import { HotCopy, hotFirsts, hotListings } from "./hot-copy.ts";
 import type { TokenColumn } from "./layout.ts";
 import { knownFiles, placesOf, readPlace, rowAt } from "./lookups.ts";
 import { type LakeFile, type Manifest, readManifest } from "./manifest.ts";
+import type { OrderName } from "./orders.ts";
 import { Pool, type PoolBounds } from "./pool.ts";
 import type { Reading } from "./readings.ts";
 import { type FoundRow, RowCopies } from "./row-copies.ts";
@@ -25,6 +26,8 @@ export interface Listings {
   /** All of them without their `row_number`, in no order: cheaper where there are many files. */
   readonly unordered: Sql;
   readonly count: number;
+  /** The first of them in an order, with their `row_number`, where that is known. */
+  readonly firsts: ((order: OrderName) => Sql) | undefined;
   /** What is read of those at some row numbers, in the order of these. */
   readonly read: (positions: readonly number[], names: readonly Reading[]) => Promise<readonly Row[]>;
   /** The columns of which the listings carry the key of a set too: `hot.<column>_sets` tells what is in it. */
@@ -95,7 +98,7 @@ export class Market {
     const listings = this.listingsOf(files);
     const hot = this.copies?.hot;
     if (day !== this.manifest.as_of || hot?.isReady !== true) return listings;
-    return { ...listings, all: hotListings, unordered: sql`FROM hot.listings`, sets: hot.sets };
+    return { ...listings, all: hotListings, unordered: sql`FROM hot.listings`, firsts: hotFirsts, sets: hot.sets };
   }
 
   /** All sold listings, or those of the months since a day. */
@@ -110,6 +113,7 @@ export class Market {
       all: positioned(files, this.folder),
       unordered: rowsOfFiles("snapshots", files, this.folder),
       count: files.reduce((sum, { rows }) => sum + rows, 0),
+      firsts: undefined,
       read: (positions, names) => this.read(files, positions, names),
       sets: [],
     };

@@ -16,7 +16,7 @@ import { type Bucketing, bucketsOf, numberFacets } from "./buckets.ts";
 import { type Metric, measuring } from "./metrics.ts";
 import { modeOf } from "./modes.ts";
 import { type NumericFacet, numericFacets, rangesOf, rangeTables } from "./ranges.ts";
-import { matching, requirementsOf } from "./where.ts";
+import { countOf, matching, requirementsOf } from "./where.ts";
 
 export type FacetQuery = QueryOf<"getFacets">;
 type Facet = FacetQuery["facets"][number];
@@ -65,12 +65,10 @@ export function planFacets(query: FacetQuery, market: Market): FacetPlan {
 }
 
 /** Step one: how many listings match. */
-export function countOf({ listings, requirements }: FacetPlan): Sql {
-  return sql`SELECT count(*)::INTEGER AS total ${matching(listings.unordered, requirements)}`;
+export async function countMatches({ listings, requirements }: FacetPlan, market: Market): Promise<number> {
+  if (requirements.length === 0) return listings.count;
+  return integerIn((await market.rows(countOf(listings, requirements)))[0], "total");
 }
-
-/** The answer to step one, checked. */
-export const readCount = (rows: readonly Row[]): number => integerIn(rows[0], "total");
 
 /**
  * Step two: the facets of that many matches. A few are kept in memory for all facets; many are read again for each, which the

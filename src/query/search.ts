@@ -8,13 +8,14 @@ import { integerIn, type Row } from "../base/json.ts";
 import { type Sql, sql } from "../base/sql.ts";
 import type { QueryOf } from "../contract/types.ts";
 import type { Market } from "../lake/market.ts";
+import { inOrder, type Order, placeIn } from "../lake/orders.ts";
 import type { Requirement } from "./attributes.ts";
 import type { Expansion } from "./expansions.ts";
 import { type Field, fieldsOf, readingsOf, serving } from "./fields.ts";
 import { originOf } from "./geography.ts";
 import { type Mode, modeOf } from "./modes.ts";
-import { inOrder, type Order, orderOf, placeIn } from "./sorts.ts";
-import { matching, requirementsOf } from "./where.ts";
+import { orderOf, type Sort } from "./sorts.ts";
+import { countOf, matching, requirementsOf } from "./where.ts";
 import type { Point } from "./zip-codes.ts";
 
 export type SearchQuery = QueryOf<"searchListings">;
@@ -24,6 +25,7 @@ export interface SearchPlan {
   readonly mode: Mode;
   /** What listings have to fulfil; where nothing is required, all match. */
   readonly requirements: readonly Requirement[];
+  readonly sort: Sort;
   readonly order: Order;
   readonly limit: number;
   readonly offset: number;
@@ -47,6 +49,7 @@ export function planSearch(query: SearchQuery, market: Market): SearchPlan {
   return {
     mode,
     requirements: requirementsOf(query, mode, market),
+    sort: query.sort,
     order: orderOf(query),
     limit: query.limit,
     offset: query.offset,
@@ -56,8 +59,26 @@ export function planSearch(query: SearchQuery, market: Market): SearchPlan {
   };
 }
 
-/** Step one: the total, and the page's positions. */
-export const topOf = (plan: SearchPlan): Sql => (plan.requirements.length === 0 ? topOfAll(plan) : topOfMatches(plan));
+/**
+ * Step one: the total, and the page's positions. Where little is required, the page is among the first listings of its order, and the
+ * others are but counted.
+ */
+export async function topOf(plan: SearchPlan, market: Market): Promise<Top> {
+  const { requirements, mode, limit } = plan;
+  const among = amongFirsts(plan);
+  const page = among === undefined ? [] : (await market.rows(among)).map((row) => integerIn(row, "row_number"));
+  if (page.length < limit)
+    return readTop(await market.rows(requirements.length === 0 ? topOfAll(plan) : topOfMatches(plan)));
+  if (requirements.length === 0) return { total: mode.listings.count, page };
+  return { total: integerIn((await market.rows(countOf(mode.listings, requirements)))[0], "total"), page };
+}
+
+/** Those of the page that are among the first listings of its order. */
+function amongFirsts({ sort, order, mode, requirements, limit, offset }: SearchPlan): Sql | undefined {
+  if (sort === "distance" || offset + limit > bounds.firsts || mode.listings.firsts === undefined) return undefined;
+  return sql`SELECT row_number::UINTEGER AS row_number ${matching(mode.listings.firsts(sort), requirements)}
+    ORDER BY ${inOrder(order)} LIMIT ${limit} OFFSET ${offset}`;
+}
 
 /** How many listings there are is known; the engine skips what cannot be on the page. */
 function topOfAll({ limit, offset, order, mode }: SearchPlan): Sql {
@@ -80,8 +101,8 @@ function topOfMatches({ limit, offset, order, mode, requirements }: SearchPlan):
     FROM places`;
 }
 
-/** The answer to step one, checked. */
-export function readTop(rows: readonly Row[]): Top {
+/** The answer of the engine to step one, checked. */
+function readTop(rows: readonly Row[]): Top {
   const page = rows[0]?.page ?? [];
   return { total: integerIn(rows[0], "total"), page: Array.isArray(page) ? page.map(Number) : [] };
 }

@@ -5,7 +5,7 @@ import type { Dimensions } from "../lake/dimensions.ts";
 import { hotSets } from "../lake/hot-copy.ts";
 import { setOf } from "../lake/hot-tables.ts";
 import type { TokenColumn } from "../lake/layout.ts";
-import type { Market } from "../lake/market.ts";
+import type { Listings, Market } from "../lake/market.ts";
 import {
   asCompared,
   asCondition,
@@ -45,6 +45,10 @@ export function matching(listings: Sql, requirements: readonly Requirement[], be
   const conditions = requirements.filter((required) => required instanceof Sql);
   return sql`FROM (${listings}) ${beside} ${join(joined, sql` `)} WHERE ${all(conditions)}`;
 }
+
+/** How many listings fulfil all requirements, as `total`. */
+export const countOf = (listings: Listings, requirements: readonly Requirement[]): Sql =>
+  sql`SELECT count(*)::INTEGER AS total ${matching(listings.unordered, requirements)}`;
 
 function requirement(filter: Filter, about: About): Requirement {
   const condition = (one: Filter): Sql => asCondition(requirement(one, about));

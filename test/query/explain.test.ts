@@ -5,7 +5,7 @@ import { decoderOf } from "../../src/contract/decode.ts";
 import { operation } from "../../src/contract/document.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { Market } from "../../src/lake/market.ts";
-import { countOf, facetsOf, planFacets } from "../../src/query/facets.ts";
+import { countMatches, facetsOf, planFacets } from "../../src/query/facets.ts";
 import { planSearch, readPage, topOf } from "../../src/query/search.ts";
 import { encoded } from "../support/examples.ts";
 import { lakeOf } from "../support/lakes.ts";
@@ -46,7 +46,7 @@ test("the engine has a plan for every parameter of the listing search", async ()
   assert.ok(queries.length > 80, `${queries.length} queries`);
   for (const query of queries) {
     const plan = planSearch(decode(query.replace("2026-10-01", "2026-11-18"), {}).query, market);
-    await explained(topOf(plan));
+    assert.ok((await topOf(plan, market)).total >= 0);
     const page = [0, 5].filter((place) => place < plan.mode.listings.count);
     assert.equal((await readPage(plan, page, market)).length, page.length);
   }
@@ -63,7 +63,7 @@ test("the engine has a plan for every parameter of the facets", async () => {
   assert.ok(queries.length > 130, `${queries.length} queries`);
   for (const query of queries) {
     const plan = planFacets(decode(query.replace("2026-10-01", "2026-11-18"), {}).query, market);
-    await explained(countOf(plan));
+    assert.ok((await countMatches(plan, market)) >= 0);
     await explained(facetsOf(plan, 100));
   }
 });
