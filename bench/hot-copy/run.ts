@@ -9,7 +9,7 @@ import { join as joinPath, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { literal, name, type Sql, sql } from "../../src/base/sql.ts";
 import { Database, type Session } from "../../src/lake/duckdb.ts";
-import { columnsWithSets, hotStorage, makeHotTables } from "../../src/lake/hot-tables.ts";
+import { columnsNumbered, hotStorage, makeHotTables } from "../../src/lake/hot-tables.ts";
 import { filesIn, positioned } from "../../src/lake/views.ts";
 import { manifestOf } from "../flat.ts";
 
@@ -56,8 +56,8 @@ const questions: Readonly<Record<string, readonly Variant[]>> = {
     {
       name: "of every set",
       query: always(
-        tokens(sql`SELECT token_keys, n FROM (SELECT features_set AS set_key, count(*) AS n FROM hot.listings GROUP BY set_key)
-          JOIN hot.features_sets USING (set_key)`),
+        tokens(sql`SELECT value AS token_keys, n FROM (SELECT features_key AS key, count(*) AS n FROM hot.listings GROUP BY key)
+          JOIN hot.features_values USING (key)`),
       ),
     },
   ],
@@ -99,7 +99,7 @@ const session = await database.connect();
 let rows = 0;
 try {
   rows = await stored(session);
-  const areNumbered = (await columnsWithSets(session, "hot")).includes("features");
+  const areNumbered = (await columnsNumbered(session, "hot")).includes("features");
   for (const [question, variants] of Object.entries(questions)) {
     if (areNumbered || question !== "count features") await ask(question, variants);
     else process.stdout.write(`${question}: nearly every listing has a set of its own; not asked\n`);

@@ -34,8 +34,8 @@ export const bounds = {
   metricListingsMin: 10,
   /** The most ranges of a numeric facet. */
   rangeBuckets: 20,
-  /** Sets of tokens are numbered in the hot copy when there are at most so many for each listing. */
-  tokenSetsShare: 0.25,
+  /** The values of a column are numbered in the hot copy when there are at most so many for each listing. */
+  repeatingShare: 0.25,
   /** The hot copy has so many of the first listings in each order. */
   firsts: 10_000,
   /** Matches of a facet request are kept in memory when they are at most this share of the listings. */

@@ -9,12 +9,12 @@ import { makeFolder } from "../base/files.ts";
 import { literal, type Sql, sql } from "../base/sql.ts";
 import { removeOthers } from "./caches.ts";
 import type { Database, Session } from "./duckdb.ts";
-import { columnsWithSets, firstsOf, hotFormat, hotStorage, makeHotTables, readOnce, setsOf } from "./hot-tables.ts";
-import type { TokenColumn } from "./layout.ts";
+import { columnsNumbered, firstsOf, hotFormat, hotStorage, makeHotTables, readOnce, valuesOf } from "./hot-tables.ts";
+import type { RepeatingColumn } from "./layout.ts";
 import type { OrderName } from "./orders.ts";
 
-/** The sets of tokens of a column, where `HotCopy.sets` names it. */
-export const hotSets = (column: TokenColumn): Sql => setsOf("hot", column);
+/** The values of a column, `key` and `value`, where `HotCopy.numbered` names it. */
+export const hotValues = (column: RepeatingColumn): Sql => valuesOf("hot", column);
 
 /** The copy's listings, in the order of the snapshot, so that a row's place in it is its `row_number`. */
 export const hotListings = sql`SELECT *, rowid AS row_number FROM hot.listings`;
@@ -28,8 +28,8 @@ export const hotCopyName = (version: string): string => `${version}-${hotFormat}
 export class HotCopy {
   /** Whether `hot.listings` can be asked. */
   isReady = false;
-  /** The columns whose sets of tokens are numbered; known when it is ready. */
-  sets: readonly TokenColumn[] = [];
+  /** The columns whose values are numbered; known when it is ready. */
+  numbered: readonly RepeatingColumn[] = [];
   private building: Promise<void> = Promise.resolve();
   private session: Session | undefined;
   private isStopped = false;
@@ -71,7 +71,7 @@ export class HotCopy {
       if (!(await readdir(hot)).includes(name)) await this.write(this.session, hot, name, listings);
       if (this.isStopped) return;
       await this.session.run(sql`ATTACH ${literal(join(hot, name))} AS hot (READ_ONLY)`);
-      this.sets = await columnsWithSets(this.session, "hot");
+      this.numbered = await columnsNumbered(this.session, "hot");
       await readOnce(this.session, "hot");
       this.isReady = true;
     } finally {

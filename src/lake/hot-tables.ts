@@ -1,17 +1,17 @@
 /**
  * The tables of a hot copy: the active listings, with what they are searched and counted by; the first of them in each order, among which
- * most searches find their page; and the sets of tokens that occur in them.
+ * most searches find their page; and the values that repeat.
  *
- * Much equipment is the same from car to car. Where it is, a listing carries the key of its set beside its list of tokens, and
- * what is asked of tokens is asked of the sets: some ten thousands instead of millions of lists.
+ * Colors are the same from car to car, and so is much equipment. Where they are, a listing carries the key of the value beside it: what is
+ * asked of tokens is asked of some ten thousand sets instead of millions of lists, and words are counted by their keys.
  */
 import { createHash } from "node:crypto";
 import { bounds } from "../base/bounds.ts";
 import { Failure } from "../base/failure.ts";
 import { integerIn } from "../base/json.ts";
-import { join, literal, name, type Sql, sql, type } from "../base/sql.ts";
+import { join, name, type Sql, sql, type } from "../base/sql.ts";
 import { engineVersion, type Session } from "./duckdb.ts";
-import { layoutOf, type TokenColumn, tokenColumns } from "./layout.ts";
+import { layoutOf, type RepeatingColumn, repeatingColumns, tokenKinds } from "./layout.ts";
 import { inOrder, type OrderName, orders } from "./orders.ts";
 
 /** The newest storage keeps the dictionaries of short words. */
@@ -32,11 +32,11 @@ const served: ReadonlySet<string> = new Set(
 );
 const searched = Object.keys(layoutOf("snapshots").columns).filter((column) => !served.has(column));
 
-/** The column of listings that holds the key of a set; the type that numbers the sets has the same name. */
-export const setOf = (column: TokenColumn): Sql => name(`${column}_set`);
+/** The column of listings that holds the key of a value; the type that numbers the values has the same name. */
+export const keyOf = (column: RepeatingColumn): Sql => name(`${column}_key`);
 
-/** The table of the sets: `set_key` and `token_keys`. */
-export const setsOf = (catalog: string, column: TokenColumn): Sql => name(catalog, `${column}_sets`);
+/** The table of the values of a column: `key` and `value`. */
+export const valuesOf = (catalog: string, column: RepeatingColumn): Sql => name(catalog, `${column}_values`);
 
 /** The table of the first listings in an order, with their `row_number`. */
 export const firstsOf = (catalog: string, order: OrderName): Sql => name(catalog, `first by ${order}`);
@@ -51,8 +51,8 @@ export async function makeHotTables(
   listings: Sql,
   isStopped: () => boolean = () => false,
 ): Promise<void> {
-  const columns: TokenColumn[] = [];
-  for (const column of tokenColumns) if (await repeats(session, column, listings)) columns.push(column);
+  const columns: RepeatingColumn[] = [];
+  for (const column of repeatingColumns) if (await repeats(session, column, listings)) columns.push(column);
   for (const statement of making(catalog, listings, columns)) {
     if (isStopped()) throw new Failure("The making of the hot copy was stopped.");
     await session.run(statement);
@@ -60,30 +60,30 @@ export async function makeHotTables(
   await compare(session, catalog, listings);
 }
 
-/** Whether so few sets occur that it pays to number them. */
-async function repeats(session: Session, column: TokenColumn, listings: Sql): Promise<boolean> {
+/** Whether a column has so few values that it pays to number them. */
+async function repeats(session: Session, column: RepeatingColumn, listings: Sql): Promise<boolean> {
   const counted = await session.row(
-    sql`SELECT approx_count_distinct(hash(${name(column)}))::INTEGER AS sets, count(*)::INTEGER AS listings FROM (${listings})`,
+    sql`SELECT approx_count_distinct(hash(${name(column)}))::INTEGER AS "values", count(*)::INTEGER AS listings FROM (${listings})`,
   );
-  return integerIn(counted, "sets") <= bounds.tokenSetsShare * integerIn(counted, "listings");
+  return integerIn(counted, "values") <= bounds.repeatingShare * integerIn(counted, "listings");
 }
 
-/** The statements that make the tables. Rows come past ENUMs to learn the keys of their sets: a join would not keep their order. */
-function making(catalog: string, listings: Sql, columns: readonly TokenColumn[]): readonly Sql[] {
+/** The statements that make the tables. Rows come past ENUMs to learn the keys of their values: a join would not keep their order. */
+function making(catalog: string, listings: Sql, columns: readonly RepeatingColumn[]): readonly Sql[] {
   const table = name(catalog, "listings");
   const keys = columns.map(
-    (column) => sql`enum_code(${name(column)}::VARCHAR::${setOf(column)})::INTEGER AS ${setOf(column)}`,
+    (column) => sql`enum_code(${name(column)}::VARCHAR::${keyOf(column)})::INTEGER AS ${keyOf(column)}`,
   );
   return [
     ...columns.flatMap((column) => [
-      sql`CREATE TABLE ${setsOf(catalog, column)} AS
-        SELECT (row_number() OVER (ORDER BY tokens) - 1)::INTEGER AS set_key, tokens AS token_keys
-        FROM   (SELECT DISTINCT ${name(column)} AS tokens FROM (${listings}) WHERE ${name(column)} IS NOT NULL)`,
-      sql`CREATE TYPE ${setOf(column)} AS ENUM (SELECT token_keys::VARCHAR FROM ${setsOf(catalog, column)} ORDER BY set_key)`,
+      sql`CREATE TABLE ${valuesOf(catalog, column)} AS
+        SELECT (row_number() OVER (ORDER BY value) - 1)::INTEGER AS key, value
+        FROM   (SELECT DISTINCT ${name(column)} AS value FROM (${listings}) WHERE ${name(column)} IS NOT NULL)`,
+      sql`CREATE TYPE ${keyOf(column)} AS ENUM (SELECT value::VARCHAR FROM ${valuesOf(catalog, column)} ORDER BY key)`,
     ]),
     sql`CREATE TABLE ${table} (${columnsOf(columns)})`,
     sql`INSERT INTO ${table} BY NAME SELECT ${join([...searched.map((column) => name(column)), ...keys])} FROM (${listings})`,
-    ...columns.map((column) => sql`DROP TYPE ${setOf(column)}`),
+    ...columns.map((column) => sql`DROP TYPE ${keyOf(column)}`),
     ...orderNames.map(
       (order) => sql`CREATE TABLE ${firstsOf(catalog, order)} AS
         SELECT rowid AS row_number, * FROM ${table} ORDER BY ${inOrder(orders[order])} LIMIT ${type(String(bounds.firsts))}`,
@@ -102,23 +102,23 @@ async function compare(session: Session, catalog: string, listings: Sql): Promis
     throw new Failure("The hot copy has its listings in another order.");
 }
 
-/** The columns of the listings: those of the lake that are searched and counted by, and the keys of sets. */
-function columnsOf(withSets: readonly TokenColumn[]): Sql {
+/** The columns of the listings: those of the lake that are searched and counted by, and the keys of values. */
+function columnsOf(numbered: readonly RepeatingColumn[]): Sql {
   const { columns } = layoutOf("snapshots");
   const ofLake = searched.map((column) => sql`${name(column)} ${type(columns[column] ?? "")}`);
-  return join([...ofLake, ...withSets.map((column) => sql`${setOf(column)} INTEGER`)]);
+  return join([...ofLake, ...numbered.map((column) => sql`${keyOf(column)} INTEGER`)]);
 }
 
-/** Which columns have sets in a copy that is open. */
-export async function columnsWithSets(session: Session, catalog: string): Promise<readonly TokenColumn[]> {
+/** The columns whose values are numbered in a copy that is open. */
+export async function columnsNumbered(session: Session, catalog: string): Promise<readonly RepeatingColumn[]> {
   const found = await session.rows(sql`SELECT table_name FROM duckdb_tables() WHERE database_name = ${catalog}`);
   const tables = new Set(found.map(({ table_name }) => table_name));
-  return tokenColumns.filter((column) => tables.has(`${column}_sets`));
+  return repeatingColumns.filter((column) => tables.has(`${column}_values`));
 }
 
 /** Reads all but the lists once, so that the first requests find it in memory. */
 export async function readOnce(session: Session, catalog: string): Promise<void> {
-  const columns = searched.filter((column) => !tokenColumns.some((tokens) => tokens === column));
+  const columns = searched.filter((column) => !Object.hasOwn(tokenKinds, column));
   const values = join(columns.map((column) => name(column)));
   await session.run(sql`SELECT bit_xor(hash(${values})) FROM ${name(catalog, "listings")}`);
 }
@@ -126,6 +126,6 @@ export async function readOnce(session: Session, catalog: string): Promise<void>
 /** Tells the copies of this engine, this storage and these tables from all others. */
 export const hotFormat: string = createHash("sha256")
   .update(engineVersion)
-  .update(join([hotStorage, ...making("", sql``, tokenColumns)]).text)
+  .update(join([hotStorage, ...making("", sql``, repeatingColumns)]).text)
   .digest("hex")
   .slice(0, 8);

@@ -198,7 +198,14 @@ export const tokenKinds = { features: "feature", options_packages: "option" } as
 
 export type TokenColumn = keyof typeof tokenKinds;
 
-export const tokenColumns = Object.keys(tokenKinds) as readonly TokenColumn[];
+/** The columns of listings that repeat from car to car, words and sets of tokens: where they do, caches number their values. */
+export const repeatingColumns = [
+  ...(Object.keys(tokenKinds) as readonly TokenColumn[]),
+  ...(["exterior_color", "interior_color", "base_exterior_color", "base_interior_color"] as const),
+  ...(["inventory_type", "availability_status"] as const),
+] as const;
+
+export type RepeatingColumn = (typeof repeatingColumns)[number];
 
 /** The history keywords and the bit that each has in `listings.keywords`. */
 export const keywordBits = { one_owner: 1, clean_title: 2, branded: 4, fleet: 8 } as const;

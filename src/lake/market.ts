@@ -11,7 +11,7 @@ import { refuse } from "../contract/errors.ts";
 import { Dimensions } from "./dimensions.ts";
 import { Database, type DatabaseOptions } from "./duckdb.ts";
 import { HotCopy, hotFirsts, hotListings } from "./hot-copy.ts";
-import type { TokenColumn } from "./layout.ts";
+import type { RepeatingColumn } from "./layout.ts";
 import { knownFiles, placesOf, readPlace, rowAt } from "./lookups.ts";
 import { type LakeFile, type Manifest, readManifest } from "./manifest.ts";
 import type { OrderName } from "./orders.ts";
@@ -30,8 +30,8 @@ export interface Listings {
   readonly firsts: ((order: OrderName) => Sql) | undefined;
   /** What is read of those at some row numbers, in the order of these. */
   readonly read: (positions: readonly number[], names: readonly Reading[]) => Promise<readonly Row[]>;
-  /** The columns of which the listings carry the key of a set too: `hot.<column>_sets` tells what is in it. */
-  readonly sets: readonly TokenColumn[];
+  /** The columns of which the listings carry the key of the value too: `hot.<column>_values` tells what it stands for. */
+  readonly numbered: readonly RepeatingColumn[];
 }
 
 export interface MarketOptions extends DatabaseOptions, Partial<PoolBounds> {
@@ -98,7 +98,13 @@ export class Market {
     const listings = this.listingsOf(files);
     const hot = this.copies?.hot;
     if (day !== this.manifest.as_of || hot?.isReady !== true) return listings;
-    return { ...listings, all: hotListings, unordered: sql`FROM hot.listings`, firsts: hotFirsts, sets: hot.sets };
+    return {
+      ...listings,
+      all: hotListings,
+      unordered: sql`FROM hot.listings`,
+      firsts: hotFirsts,
+      numbered: hot.numbered,
+    };
   }
 
   /** All sold listings, or those of the months since a day. */
@@ -115,7 +121,7 @@ export class Market {
       count: files.reduce((sum, { rows }) => sum + rows, 0),
       firsts: undefined,
       read: (positions, names) => this.read(files, positions, names),
-      sets: [],
+      numbered: [],
     };
   }
 

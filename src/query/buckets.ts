@@ -7,9 +7,9 @@
  */
 import { join, literal, name, type Sql, sql } from "../base/sql.ts";
 import type { QueryOf } from "../contract/types.ts";
-import { hotSets } from "../lake/hot-copy.ts";
-import { setOf } from "../lake/hot-tables.ts";
-import { buildColumns, type TokenColumn } from "../lake/layout.ts";
+import { hotValues } from "../lake/hot-copy.ts";
+import { keyOf } from "../lake/hot-tables.ts";
+import { buildColumns, type RepeatingColumn, tokenKinds } from "../lake/layout.ts";
 import { type AttributeName, attributes, bitsOfWords, type Place } from "./attributes.ts";
 import type { Measuring } from "./metrics.ts";
 
@@ -20,8 +20,8 @@ export interface Bucketing {
   readonly sort: QueryOf<"getFacets">["sort"];
   /** Of one facet only. */
   readonly measuring: Measuring | undefined;
-  /** The columns of which matches carry the key of a set. */
-  readonly sets: readonly TokenColumn[];
+  /** The columns of which matches carry the key of the value. */
+  readonly numbered: readonly RepeatingColumn[];
 }
 
 /** Facets whose values are numbers; those of all others are texts. */
@@ -38,9 +38,9 @@ const orders: Readonly<Record<Bucketing["sort"], Sql>> = {
 };
 
 /** A row for each facet that has buckets: `facet`, and `buckets`, a list of `value` (as a text), `count` and `metric`. */
-export function bucketsOf({ facets, limit, sort, measuring, sets }: Bucketing): Sql {
+export function bucketsOf({ facets, limit, sort, measuring, numbered }: Bucketing): Sql {
   const buckets =
-    measuring === undefined ? counts(facets, sets) : join(facets.map((facet) => metrics(facet, measuring)));
+    measuring === undefined ? counts(facets, numbered) : join(facets.map((facet) => metrics(facet, measuring)));
   const order = orders[sort];
   return sql`
     SELECT facet, list(struct_pack(value := value, "count" := "count", metric := metric) ORDER BY ${order}) AS buckets
@@ -57,14 +57,15 @@ interface Counted {
 
 /** What counts facets, by the place where their attributes live: statements that give `facet`, `value` and `listings`. */
 const counters: Readonly<
-  Record<Exclude<Place, "sorted">, (counted: readonly Counted[], sets: readonly TokenColumn[]) => readonly Sql[]>
+  Record<
+    Exclude<Place, "sorted">,
+    (counted: readonly Counted[], numbered: readonly RepeatingColumn[]) => readonly Sql[]
+  >
 > = {
-  fact: (counted) =>
+  fact: (counted, numbered) =>
     counted.map(
       ({ facet, column }) => sql`
-        SELECT ${facet} AS facet, ${name(column)}::VARCHAR AS value, count(*) AS listings
-        FROM   matches
-        GROUP BY ${name(column)}`,
+        SELECT ${facet} AS facet, value::VARCHAR AS value, listings FROM (${valuesIn(column, numbered)})`,
     ),
   build: (counted) => [
     sql`
@@ -84,12 +85,12 @@ const counters: Readonly<
       FROM   (SELECT dealer_key, count(*) AS listings FROM matches GROUP BY dealer_key)
       JOIN   dealers USING (dealer_key)`,
   ],
-  tokens: (counted, sets) =>
+  tokens: (counted, numbered) =>
     counted.map(
       ({ facet, column }) => sql`
         SELECT ${facet} AS facet, token AS value, listings
         FROM   (SELECT token_key, sum(listings) AS listings
-                FROM   (SELECT unnest(token_keys) AS token_key, listings FROM (${listsOf(column, sets)}))
+                FROM   (SELECT unnest(value) AS token_key, listings FROM (${valuesIn(column, numbered)}))
                 GROUP BY token_key)
         JOIN   tokens USING (token_key)`,
     ),
@@ -102,17 +103,20 @@ const counters: Readonly<
     ),
 };
 
-/** The lists of tokens of the matches, `token_keys`, and how many `listings` have each: where sets are numbered, once for each set. */
-function listsOf(column: string, sets: readonly TokenColumn[]): Sql {
-  const numbered = sets.find((one) => one === column);
-  if (numbered === undefined) return sql`SELECT ${name(column)} AS token_keys, 1 AS listings FROM matches`;
+/** The values of a column of the matches, and how many `listings` have each; of lists, which seldom repeat when they have no keys, each. */
+function valuesIn(column: string, numbered: readonly RepeatingColumn[]): Sql {
+  const repeating = numbered.find((one) => one === column);
+  if (repeating === undefined && Object.hasOwn(tokenKinds, column))
+    return sql`SELECT ${name(column)} AS value, 1 AS listings FROM matches`;
+  if (repeating === undefined)
+    return sql`SELECT ${name(column)} AS value, count(*) AS listings FROM matches GROUP BY ${name(column)}`;
   return sql`
-    SELECT token_keys, listings
-    FROM   (SELECT ${setOf(numbered)} AS set_key, count(*) AS listings FROM matches GROUP BY set_key)
-    JOIN   ${hotSets(numbered)} USING (set_key)`;
+    SELECT value, listings
+    FROM   (SELECT ${keyOf(repeating)} AS key, count(*) AS listings FROM matches GROUP BY ${keyOf(repeating)})
+    JOIN   ${hotValues(repeating)} USING (key)`;
 }
 
-function counts(facets: readonly AttributeName[], sets: readonly TokenColumn[]): Sql {
+function counts(facets: readonly AttributeName[], numbered: readonly RepeatingColumn[]): Sql {
   const isAt = (place: Place) => (facet: AttributeName) => attributes[facet].place === place;
   // What is in the facts as well as in the builds costs least in the facts, unless matches are grouped by build anyway.
   const sorted = facets.some(isAt("build")) ? "build" : "fact";
@@ -120,7 +124,7 @@ function counts(facets: readonly AttributeName[], sets: readonly TokenColumn[]):
     const counted = facets
       .filter((facet) => isAt(place as Place)(facet) || (place === sorted && isAt("sorted")(facet)))
       .map((facet) => ({ facet, column: attributes[facet].column }));
-    return counted.length === 0 ? [] : counter(counted, sets);
+    return counted.length === 0 ? [] : counter(counted, numbered);
   });
   return sql`
     SELECT facet, min(value) AS value, sum(listings)::INTEGER AS "count", NULL::DOUBLE AS metric

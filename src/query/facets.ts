@@ -58,7 +58,7 @@ export function planFacets(query: FacetQuery, market: Market): FacetPlan {
       limit,
       sort,
       measuring: metric === undefined ? undefined : measuring(metric),
-      sets: mode.listings.sets,
+      numbered: mode.listings.numbered,
     },
     numeric: facets.filter(isNumeric),
   };

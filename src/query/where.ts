@@ -2,9 +2,9 @@
 import { all, any, join, name, Sql, sql } from "../base/sql.ts";
 import type { Filters } from "../contract/types.ts";
 import type { Dimensions } from "../lake/dimensions.ts";
-import { hotSets } from "../lake/hot-copy.ts";
-import { setOf } from "../lake/hot-tables.ts";
-import type { TokenColumn } from "../lake/layout.ts";
+import { hotValues } from "../lake/hot-copy.ts";
+import { keyOf } from "../lake/hot-tables.ts";
+import type { RepeatingColumn } from "../lake/layout.ts";
 import type { Listings, Market } from "../lake/market.ts";
 import {
   asCompared,
@@ -20,8 +20,8 @@ import { isInside, milesFrom } from "./geography.ts";
 import type { Mode } from "./modes.ts";
 
 interface About {
-  /** The columns of which the listings carry the key of a set. */
-  readonly sets: readonly TokenColumn[];
+  /** The columns of which the listings carry the key of the value. */
+  readonly numbered: readonly RepeatingColumn[];
   readonly dimensions: Dimensions;
 }
 
@@ -30,7 +30,7 @@ interface About {
  * everything else. Refuses filters that do not go together.
  */
 export function requirementsOf(query: Filters, mode: Mode, { dimensions }: Market): readonly Requirement[] {
-  const about = { sets: mode.listings.sets, dimensions };
+  const about = { numbered: mode.listings.numbered, dimensions };
   const filters = filtersOf(query).filter(({ kind }) => kind !== "everything");
   return [...mode.within, ...filters.map((filter) => requirement(filter, about))];
 }
@@ -85,16 +85,16 @@ function requirement(filter: Filter, about: About): Requirement {
 /** The requirement that a listing carries all, or any, of some tokens. */
 function carrying(
   { column, tokens, how }: Extract<Filter, { kind: "carries" }>,
-  { sets, dimensions }: About,
+  { numbered, dimensions }: About,
 ): Requirement {
   const keys = [...new Set(tokens.map((token) => dimensions.keyOf(column, token)))];
   const known = keys.filter((key) => key !== undefined);
   if (how === "all" && known.length < keys.length) return sql`false`;
   const has = (list: Sql): Sql =>
     (how === "any" ? any : all)(known.map((key) => sql`list_contains(${list}, ${key}::INTEGER)`));
-  if (!sets.includes(column)) return has(name(column));
-  const key = setOf(column);
-  return { key, among: sql`SELECT set_key AS ${key} FROM ${hotSets(column)} WHERE ${has(sql`token_keys`)}` };
+  if (!numbered.includes(column)) return has(name(column));
+  const key = keyOf(column);
+  return { key, among: sql`SELECT key AS ${key} FROM ${hotValues(column)} WHERE ${has(sql`value`)}` };
 }
 
 /** A VIN mask as a pattern: `?` is any character, and a mask is always the beginning. */
