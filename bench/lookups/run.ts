@@ -3,7 +3,7 @@
  * `node --import tsx bench/lookups/run.ts --active 4000000 --past 16000000 [--asks 300] [--lake DIR]`.
  * A lake of that size is made of synthetic rows in the layout of the real one (in DIR, where it is kept and found again); then
  * random VINs and ids, each known, are looked up uncached, one after another: the listing in full, from the Parquet files, from the
- * hot copy, and over HTTP from a service that has the hot copy and keeps no answers.
+ * row copies, and over HTTP from a service that has row copies and keeps no answers.
  */
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -74,7 +74,7 @@ for (const hasHotCopy of [false, true]) {
     sold: await sampleOf(market, market.soldSince(undefined)),
   };
   for (const [of, sample] of Object.entries(samples)) {
-    await time(`${of}, ${hasHotCopy ? "hot copy" : "Parquet"}`, sample, {
+    await time(`${of}, ${hasHotCopy ? "row copies" : "Parquet"}`, sample, {
       VIN: async (row) => (await findVin(textIn(row, "vin"), undefined, market)).vin,
       id: async (row) => (await findListing(textIn(row, "id"), undefined, market)).vin,
     });

@@ -72,7 +72,7 @@ export class HotCopy {
       if (this.isStopped) return;
       await this.session.run(sql`ATTACH ${literal(join(hot, name))} AS hot (READ_ONLY)`);
       this.numbered = await columnsNumbered(this.session, "hot");
-      await readOnce(this.session, "hot");
+      await readOnce(this.session, "hot", this.numbered);
       this.isReady = true;
     } finally {
       this.session.close();

@@ -17,20 +17,13 @@ import { inOrder, type OrderName, orders } from "./orders.ts";
 /** The newest storage keeps the dictionaries of short words. */
 export const hotStorage = sql`STORAGE_VERSION 'latest'`;
 
-/** The columns of the lake that nobody searches or counts by: pages and details have them from the rows. */
-const served: ReadonlySet<string> = new Set(
-  [
-    "base_msrp",
-    "stock_number",
-    "vdp_url",
-    "vhr_url",
-    "photo_urls",
-    "window_sticker_verified",
-    "days_seen",
-    "last_seen",
-  ].concat(["last_checked_at", "missing_since", "feeds_without", "sold_date", "price_history", "pricing"]),
-);
-const searched = Object.keys(layoutOf("snapshots").columns).filter((column) => !served.has(column));
+/** The columns of the lake that listings are searched and counted by; pages and details have the others from the row copies. */
+const searched: readonly string[] = [
+  ...(["id", "vin", "build_key", "dealer_key", "make", "model", "year", "listed_at", "days_on_market"] as const),
+  ...(["price", "miles", "msrp", "discount_from_msrp", "inventory_type", "availability_status"] as const),
+  ...(["exterior_color", "interior_color", "base_exterior_color", "base_interior_color"] as const),
+  ...(["features", "options_packages", "keywords"] as const),
+];
 
 /** The column of listings that holds the key of a value; the type that numbers the values has the same name. */
 export const keyOf = (column: RepeatingColumn): Sql => name(`${column}_key`);
@@ -117,9 +110,9 @@ export async function columnsNumbered(session: Session, catalog: string): Promis
 }
 
 /** Reads all but the lists once, so that the first requests find it in memory. */
-export async function readOnce(session: Session, catalog: string): Promise<void> {
-  const columns = searched.filter((column) => !Object.hasOwn(tokenKinds, column));
-  const values = join(columns.map((column) => name(column)));
+export async function readOnce(session: Session, catalog: string, numbered: readonly RepeatingColumn[]): Promise<void> {
+  const columns = searched.filter((column) => !Object.hasOwn(tokenKinds, column)).map((column) => name(column));
+  const values = join([...columns, ...numbered.map(keyOf)]);
   await session.run(sql`SELECT bit_xor(hash(${values})) FROM ${name(catalog, "listings")}`);
 }
 

@@ -159,6 +159,7 @@ export class Market {
 
   /** Resolves when all copies are ready, or will not be made. */
   async warm(): Promise<void> {
+    await this.copies?.hot?.settled();
     await this.copies?.rows.settled();
   }
 

@@ -36,8 +36,8 @@ export class RowCopies {
   private isStopped = false;
 
   /**
-   * Begins to make those copies of a version's listings that are not there, after what is waited for. `onFailure` is told why there
-   * are none.
+   * Takes those copies of a version's listings that are there, and makes the others after what is waited for. `onFailure` is told why
+   * there are none.
    */
   constructor(
     private readonly lake: string,
@@ -46,7 +46,7 @@ export class RowCopies {
     private readonly onFailure: (message: string) => void,
   ) {
     this.folder = join(lake, "hot", "rows");
-    this.making = after.then(() => this.make()).catch((thrown: unknown) => this.fail(thrown));
+    this.making = this.make(after).catch((thrown: unknown) => this.fail(thrown));
   }
 
   /** Resolves when all copies are there, or will not be made. */
@@ -106,13 +106,14 @@ export class RowCopies {
     }
   }
 
-  private async make(): Promise<void> {
-    if (this.isStopped) return;
+  private async make(after: Promise<void>): Promise<void> {
     await makeFolder(this.folder);
     const files = new Map(this.known.map(({ file }) => [nameOf(file), file]));
     const there = new Set(await readdir(this.folder));
     for (const name of files.keys()) if (there.has(name)) await this.takeOrRemove(name);
-    await this.makeThose([...files].filter(([name]) => !this.copies.has(name)));
+    const absent = [...files].filter(([name]) => !this.copies.has(name));
+    if (absent.length > 0) await after;
+    if (absent.length > 0 && !this.isStopped) await this.makeThose(absent);
     if (this.isStopped) return;
     if (this.copies.size < files.size) throw new Failure("The thread that makes row copies has ended early.");
     this.isReady = true;
@@ -120,7 +121,6 @@ export class RowCopies {
   }
 
   private async makeThose(absent: readonly (readonly [name: string, file: LakeFile])[]): Promise<void> {
-    if (absent.length === 0 || this.isStopped) return;
     const tasks: readonly RowTask[] = absent.map(([name, { path, rows }]) => ({
       ...{ path: join(this.lake, path), rows, target: join(this.folder, name) },
     }));

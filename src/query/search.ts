@@ -1,7 +1,6 @@
 /**
- * Listing search, in two steps: one pass over narrow columns gives the total, where it is not known, and the page's positions together,
- * then the wide columns of those rows only are read. Search over today, over a past day and over sold history is the same SQL over
- * another list of files.
+ * Listing search, in two steps: narrow columns tell the total and the page's positions, then the rows at those positions only are read.
+ * Search over today, over a past day and over sold history is the same SQL over another list of files.
  */
 import { bounds } from "../base/bounds.ts";
 import { integerIn, type Row } from "../base/json.ts";

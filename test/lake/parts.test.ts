@@ -8,7 +8,7 @@ import { writeFiles } from "../../src/lake/parts.ts";
 import { positioned, rowsAt, rowsOfFiles } from "../../src/lake/views.ts";
 import { writing } from "../../src/lake/writer.ts";
 import { temporaryFolder } from "../support/lakes.ts";
-import { wholeFile } from "../support/scope.ts";
+import type { Scope } from "../support/scope.ts";
 
 const day = "2026-11-01";
 const rows = 600_000;
@@ -23,8 +23,12 @@ const listings: Sql = sql`
 const padded = sql`FROM (${listings}) UNION ALL BY NAME FROM (${rowsOfFiles("snapshots", noFiles.snapshots, "")})`;
 
 /** Writes the listings and gives, besides the files, what some queries over them answer. */
-async function written(threads: number, ...queries: readonly ((files: readonly LakeFile[], lake: string) => Sql)[]) {
-  const lake = resolve(await temporaryFolder(wholeFile));
+async function written(
+  scope: Scope,
+  threads: number,
+  ...queries: readonly ((files: readonly LakeFile[], lake: string) => Sql)[]
+) {
+  const lake = resolve(await temporaryFolder(scope));
   return writing(lake, { threads }, async (writer) => {
     const files = await writeFiles(writer, `${day}.1`, "snapshots", day, padded);
     const answers = [];
@@ -37,8 +41,9 @@ const sorted = (columns: Sql): Sql => sql`SELECT ${columns} FROM (${listings}) O
 const ids = sql`replace(id::VARCHAR, '-', '') AS id`;
 const positions = [0, 1, 199_999, 200_000, 399_999, 400_000, 599_999];
 
-test("many listings are cut into files of about equal size that together hold each once, in order", async () => {
+test("many listings are cut into files of about equal size that together hold each once, in order", async (t) => {
   const { files, answers } = await written(
+    t,
     2,
     (all, lake) => sql`SELECT ${ids} FROM (${positioned(all, lake)}) ORDER BY row_number`,
     () => sorted(ids),
@@ -58,13 +63,14 @@ test("many listings are cut into files of about equal size that together hold ea
   );
 });
 
-test("files that were cut are the same bytes with one thread and with two", async () => {
-  const sums = async (threads: number) => (await written(threads)).files.map(({ sha256 }) => sha256);
+test("files that were cut are the same bytes with one thread and with two", async (t) => {
+  const sums = async (threads: number) => (await written(t, threads)).files.map(({ sha256 }) => sha256);
   assert.deepEqual(await sums(2), await sums(1));
 });
 
-test("a file that was cut says between which makes it lies", async () => {
+test("a file that was cut says between which makes it lies", async (t) => {
   const { files, answers } = await written(
+    t,
     2,
     (all, lake) => sql`
     SELECT min(make) AS least, max(make) AS greatest
