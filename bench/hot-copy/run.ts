@@ -114,7 +114,7 @@ const folder = await mkdtemp(joinPath(tmpdir(), "carquet-hot-copy-"));
 const database = await Database.open({ temporaryFolder: joinPath(folder, "spilled") });
 const session = await database.connect();
 await stored();
-const rowFile = new RowFile(joinPath(folder, "rows.db"));
+const rowFile = new RowFile(joinPath(folder, "rows.db"), firstFile.rows);
 try {
   const areNumbered = (await columnsNumbered(session, "hot")).includes("features");
   for (const [question, variants] of Object.entries(questions)) {

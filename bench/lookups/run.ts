@@ -66,19 +66,19 @@ async function add(
 
 const folder = values.lake ?? (await mkdtemp(join(tmpdir(), "carquet-lookups-")));
 if (!existsSync(join(folder, "CURRENT"))) await makeLake();
-for (const hasHotCopy of [false, true]) {
-  const market = await Market.open(folder, (await currentVersion(folder)) ?? "", { hasHotCopy });
+for (const hasCopies of [false, true]) {
+  const market = await Market.open(folder, (await currentVersion(folder)) ?? "", { hasCopies });
   await market.warm();
   const samples = {
     active: await sampleOf(market, market.activeOn(day)),
     sold: await sampleOf(market, market.soldSince(undefined)),
   };
   for (const [of, sample] of Object.entries(samples)) {
-    await time(`${of}, ${hasHotCopy ? "row copies" : "Parquet"}`, sample, {
+    await time(`${of}, ${hasCopies ? "row copies" : "Parquet"}`, sample, {
       VIN: async (row) => (await findVin(textIn(row, "vin"), undefined, market)).vin,
       id: async (row) => (await findListing(textIn(row, "id"), undefined, market)).vin,
     });
-    if (hasHotCopy) await overHttp(of, sample);
+    if (hasCopies) await overHttp(of, sample);
   }
   await market.close();
 }

@@ -67,7 +67,7 @@ export async function serve(options: ServeOptions): Promise<Service> {
     ...options,
     pollMs: bounds.publishedPollMs,
     onOpen: (version) => logger.info({ version }, "version in service"),
-    onNoHotCopy: (message) => logger.warn({ message }, "no hot copy; the Parquet files answer"),
+    onNoCopies: (message) => logger.warn({ message }, "no copies; the Parquet files answer"),
     onFailure: (version, message) =>
       logger.error({ version, message }, "version does not open; serving the one before"),
   });

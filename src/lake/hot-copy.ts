@@ -3,11 +3,11 @@
  * `hot/`, made from the Parquet files after a version has been opened; while it is not ready, and where it cannot be made,
  * the Parquet files answer. It can be deleted at any time.
  */
-import { readdir, rename, rm } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { makeFolder } from "../base/files.ts";
 import { literal, type Sql, sql } from "../base/sql.ts";
-import { removeOthers } from "./caches.ts";
+import { makeWhole, removeOthers } from "./caches.ts";
 import type { Database, Session } from "./duckdb.ts";
 import { columnsNumbered, firstsOf, hotFormat, hotStorage, makeHotTables, readOnce, valuesOf } from "./hot-tables.ts";
 import type { RepeatingColumn } from "./layout.ts";
@@ -68,7 +68,7 @@ export class HotCopy {
     await makeFolder(hot);
     this.session = await this.database.connect();
     try {
-      if (!(await readdir(hot)).includes(name)) await this.write(this.session, hot, name, listings);
+      if (!(await readdir(hot)).includes(name)) await this.write(this.session, join(hot, name), listings);
       if (this.isStopped) return;
       await this.session.run(sql`ATTACH ${literal(join(hot, name))} AS hot (READ_ONLY)`);
       this.numbered = await columnsNumbered(this.session, "hot");
@@ -81,20 +81,16 @@ export class HotCopy {
     await removeOthers(hot, new Set([name]));
   }
 
-  /** Writes the copy under a name of its own, then gives it its own name: it is there whole, or not at all. */
-  private async write(session: Session, hot: string, name: string, listings: Sql): Promise<void> {
-    const fresh = join(hot, `${name}.${process.pid}.new`);
-    await rm(fresh, { force: true });
-    if (this.isStopped) return;
-    await session.run(sql`ATTACH ${literal(fresh)} AS hot_in_the_making (${hotStorage})`);
-    try {
-      await makeHotTables(session, "hot_in_the_making", listings, () => this.isStopped);
-    } catch (thrown) {
-      await session.run(sql`DETACH hot_in_the_making`);
-      await rm(fresh, { force: true });
-      throw thrown;
-    }
-    await session.run(sql`DETACH hot_in_the_making`);
-    await rename(fresh, join(hot, name));
+  private async write(session: Session, path: string, listings: Sql): Promise<void> {
+    await makeWhole(path, async (fresh) => {
+      if (this.isStopped) return false;
+      await session.run(sql`ATTACH ${literal(fresh)} AS hot_in_the_making (${hotStorage})`);
+      try {
+        await makeHotTables(session, "hot_in_the_making", listings, () => this.isStopped);
+      } finally {
+        await session.run(sql`DETACH hot_in_the_making`);
+      }
+      return true;
+    });
   }
 }

@@ -36,9 +36,9 @@ export interface Listings {
 
 export interface MarketOptions extends DatabaseOptions, Partial<PoolBounds> {
   /** Whether to make the hot copy of the active listings and the row copies of all; they are made unless this is false. */
-  readonly hasHotCopy?: boolean;
+  readonly hasCopies?: boolean;
   /** Called when one of them cannot be made; the Parquet files then go on answering. */
-  readonly onNoHotCopy?: (message: string) => void;
+  readonly onNoCopies?: (message: string) => void;
 }
 
 export class Market {
@@ -183,11 +183,11 @@ function copiesOf(
   database: Database,
   folder: string,
   manifest: Manifest,
-  { hasHotCopy = true, onNoHotCopy = () => {} }: MarketOptions,
+  { hasCopies = true, onNoCopies = () => {} }: MarketOptions,
 ): Copies | undefined {
-  if (!hasHotCopy) return undefined;
+  if (!hasCopies) return undefined;
   const files = filesIn(manifest.tables, "snapshots", manifest.as_of);
   const listings = positioned(files, folder);
-  const hot = files.length === 0 ? undefined : new HotCopy(database, folder, manifest.version, listings, onNoHotCopy);
-  return { hot, rows: new RowCopies(folder, knownFiles(manifest), hot?.settled() ?? Promise.resolve(), onNoHotCopy) };
+  const hot = files.length === 0 ? undefined : new HotCopy(database, folder, manifest.version, listings, onNoCopies);
+  return { hot, rows: new RowCopies(folder, knownFiles(manifest), hot?.settled() ?? Promise.resolve(), onNoCopies) };
 }

@@ -1,7 +1,7 @@
 /**
  * The row copies: the listings of a version, active, missing, sold or ended, row by row, in a file for each of their Parquet files. They
- * are a cache below `hot/rows/`, made in a thread after a version has been opened; until a file is there, and where it cannot be made,
- * the Parquet file answers. They can be deleted at any time.
+ * are a cache below `hot/rows/`, made in a thread after a version has been opened. Pages have their rows from the copies that are there,
+ * look-ups when all are; until then, and where they cannot be made, the Parquet files answer. They can be deleted at any time.
  */
 import { readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -15,7 +15,7 @@ import type { Known, ListingState } from "./lookups.ts";
 import type { LakeFile } from "./manifest.ts";
 import type { Reading } from "./readings.ts";
 import { RowFile, rowFormat } from "./row-file.ts";
-import type { RowTask, RowWord } from "./row-thread.ts";
+import type { RowTasks, RowWord } from "./row-thread.ts";
 
 /** A listing that was looked up, and what is read of it. */
 export interface FoundRow {
@@ -54,22 +54,25 @@ export class RowCopies {
     return this.making;
   }
 
-  /** What is read of the rows at some positions of some files in a row; undefined where there is no copy of them. */
+  /** What is read of the rows at some positions of some files in a row; undefined where there is no copy of one of them. */
   at(files: readonly LakeFile[], positions: readonly number[], names: readonly Reading[]): readonly Row[] | undefined {
-    return this.reading(() => {
-      const rows = positions.map((position) => this.rowAt(files, position, names));
-      return rows.every((row) => row !== undefined) ? rows : undefined;
-    });
+    const rows: Row[] = [];
+    for (const position of positions) {
+      const row = this.rowAt(files, position, names);
+      if (row === undefined) return undefined;
+      rows.push(row);
+    }
+    return rows;
   }
 
   /** The listings of an id (32 hex digits) or of a VIN, in whatever state; undefined while there is not a copy of each file. */
   by(what: "id" | "vin", wanted: string, names: readonly Reading[]): readonly FoundRow[] | undefined {
-    if (!this.isReady) return undefined;
-    const found = ({ state, file }: Known): readonly FoundRow[] =>
-      this.copyOf(file)
-        .by(what, wanted, names)
-        .map((row) => ({ state, row }));
-    return this.reading(() => this.known.flatMap(found));
+    const found: FoundRow[] = [];
+    for (const { state, file } of this.isReady ? this.known : []) {
+      const rows = this.from(file, (copy) => copy.by(what, wanted, names)) ?? [];
+      found.push(...rows.map((row) => ({ state, row })));
+    }
+    return this.isReady ? found : undefined;
   }
 
   /** Ends the making of copies, and closes those that are there. */
@@ -77,31 +80,32 @@ export class RowCopies {
     this.isStopped = true;
     this.thread?.postMessage("stop");
     await this.making;
-    this.close();
+    for (const copy of this.copies.values()) copy.close();
+    this.copies.clear();
   }
 
   private rowAt(files: readonly LakeFile[], position: number, names: readonly Reading[]): Row | undefined {
     let start = 0;
     for (const file of files) {
-      if (position < start + file.rows) return this.copies.get(nameOf(file))?.at(position - start, names);
+      if (position < start + file.rows) return this.from(file, (copy) => copy.at(position - start, names));
       start += file.rows;
     }
     return undefined;
   }
 
-  private copyOf(file: LakeFile): RowFile {
-    const copy = this.copies.get(nameOf(file));
-    if (copy === undefined) throw new Failure(`${file.path}: its row copy is not open.`);
-    return copy;
-  }
-
-  /** What is read from copies; when one cannot be read, all are given up, and the Parquet files answer. */
-  private reading<T>(read: () => T): T | undefined {
+  /** What is read from the copy of a file; undefined where there is none. One that cannot be read goes, and is made by a later start. */
+  private from<T>(file: LakeFile, read: (copy: RowFile) => T): T | undefined {
+    const name = nameOf(file);
+    const copy = this.copies.get(name);
+    if (copy === undefined) return undefined;
     try {
-      return read();
+      return read(copy);
     } catch (thrown) {
+      this.isReady = false;
+      this.copies.delete(name);
+      copy.close();
       this.fail(thrown);
-      void rm(this.folder, { recursive: true, force: true }).catch(() => {});
+      void rm(join(this.folder, name), { force: true }).catch(() => {});
       return undefined;
     }
   }
@@ -110,57 +114,60 @@ export class RowCopies {
     await makeFolder(this.folder);
     const files = new Map(this.known.map(({ file }) => [nameOf(file), file]));
     const there = new Set(await readdir(this.folder));
-    for (const name of files.keys()) if (there.has(name)) await this.takeOrRemove(name);
+    for (const [name, file] of files) if (there.has(name)) await this.takeOrRemove(name, file);
+    await removeOthers(this.folder, new Set(files.keys()));
     const absent = [...files].filter(([name]) => !this.copies.has(name));
     if (absent.length > 0) await after;
-    if (absent.length > 0 && !this.isStopped) await this.makeThose(absent);
-    if (this.isStopped) return;
-    if (this.copies.size < files.size) throw new Failure("The thread that makes row copies has ended early.");
-    this.isReady = true;
-    await removeOthers(this.folder, new Set(files.keys()));
+    if (absent.length > 0 && !this.isStopped) await this.makeThose(new Map(absent));
+    this.isReady = this.copies.size === files.size;
+    if (!this.isReady && !this.isStopped) throw new Failure("The thread that makes row copies has ended early.");
   }
 
-  private async makeThose(absent: readonly (readonly [name: string, file: LakeFile])[]): Promise<void> {
-    const tasks: readonly RowTask[] = absent.map(([name, { path, rows }]) => ({
-      ...{ path: join(this.lake, path), rows, target: join(this.folder, name) },
-    }));
+  /** Has files made in a thread, and takes each when it is there; fails when the thread does, and ends with it. */
+  private makeThose(absent: ReadonlyMap<string, LakeFile>): Promise<void> {
+    const tasks: RowTasks = {
+      lake: this.lake,
+      files: [...absent].map(([name, { path, rows }]) => ({
+        ...{ path: join(this.lake, path), rows, target: join(this.folder, name) },
+      })),
+    };
     const thread = startThread(new URL("./row-thread.ts", import.meta.url), tasks);
     this.thread = thread;
-    await new Promise<void>((ended, failed) => {
+    return new Promise((ended, failed) => {
+      let failure: unknown;
+      const giveUp = (thrown: unknown): void => {
+        failure ??= thrown;
+        thread.postMessage("stop");
+      };
       thread.on("message", (word: RowWord) => {
-        if ("failed" in word) return failed(new Failure(word.failed));
+        if ("failed" in word) return giveUp(new Failure(word.failed));
         try {
-          this.take(basename(word.made));
+          const name = basename(word.made);
+          const file = absent.get(name);
+          if (file !== undefined) this.take(name, file);
         } catch (thrown) {
-          failed(thrown);
+          giveUp(thrown);
         }
       });
-      thread.once("error", failed);
-      thread.once("exit", () => ended());
+      thread.once("error", giveUp);
+      thread.once("exit", () => (failure === undefined ? ended() : failed(failure)));
     });
   }
 
-  private take(name: string): void {
-    if (!this.isStopped) this.copies.set(name, new RowFile(join(this.folder, name)));
+  private take(name: string, { rows }: LakeFile): void {
+    if (!this.isStopped) this.copies.set(name, new RowFile(join(this.folder, name), rows));
   }
 
-  /** Takes a copy that is there; one that cannot be opened goes, and is made again. */
-  private async takeOrRemove(name: string): Promise<void> {
+  /** Takes a copy that is there; one that is not whole goes, and is made again. */
+  private async takeOrRemove(name: string, file: LakeFile): Promise<void> {
     try {
-      this.take(name);
+      this.take(name, file);
     } catch {
       await rm(join(this.folder, name), { force: true });
     }
   }
 
   private fail(thrown: unknown): void {
-    this.isReady = false;
-    this.close();
     if (!this.isStopped) this.onFailure(messageOf(thrown));
-  }
-
-  private close(): void {
-    for (const copy of this.copies.values()) copy.close();
-    this.copies.clear();
   }
 }

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { Failure } from "../base/failure.ts";
 import { integerIn, type Row, textIn } from "../base/json.ts";
-import { literal, type Sql, sql } from "../base/sql.ts";
+import { literal, type Sql, sql, type } from "../base/sql.ts";
 import { Database } from "../base/sqlite.ts";
 import { engineVersion, type Session } from "./duckdb.ts";
 import { fromWholeRow, type Reading, wholeRow } from "./readings.ts";
@@ -30,8 +30,8 @@ export interface RowSource {
 }
 
 /**
- * Makes a file where there is none, and gives whether it is whole: it is not when it was told to stop. Fails when the source does not
- * have its rows.
+ * Makes a file where there is none, and gives whether it is whole, which the file tells too: it is not when it was told to stop. Fails
+ * when the source does not have its rows.
  */
 export async function makeRowFile(
   session: Session,
@@ -52,6 +52,7 @@ export async function makeRowFile(
       made += rows.length;
     }
     for (const index of indexes) file.run(index);
+    file.run(sql`PRAGMA user_version = ${type(String(made))}`);
   } finally {
     file.close();
   }
@@ -71,9 +72,13 @@ const rowsOf = ({ path }: RowSource, from: number): Sql => sql`
 export class RowFile {
   private readonly database: Database;
 
-  /** Opens a file; fails when it is not one. */
-  constructor(path: string) {
+  /** Opens a file; fails when it does not have so many rows. */
+  constructor(path: string, rows: number) {
     this.database = Database.openUnchanging(path);
+    const { user_version: whole } = this.database.one(sql`SELECT user_version FROM pragma_user_version`) ?? {};
+    if (whole === rows) return;
+    this.database.close();
+    throw new Failure(`${path}: has ${String(whole)} rows, not ${rows}.`);
   }
 
   /** The row at a place, counted from 0. */

@@ -20,17 +20,16 @@ export type VinState = (typeof stateAfter)[ListingState];
 
 const isLive = ({ state }: FoundRow): boolean => state === "active" || state === "missing";
 
+const endOf = ({ row }: FoundRow): string => textIn(row, "missing_since");
+
 /**
  * The listings of a VIN, the oldest first, with what is read of them; none of an unknown VIN. A past one was first missing on a day
  * after it began, and no later than the next one begins.
  */
 export async function spellsOf(vin: string, names: readonly Reading[], market: Market): Promise<readonly FoundRow[]> {
   const all = await market.lookUp("vin", vin, [...names, "missing_since"]);
-  const past = all
-    .filter((found) => !isLive(found))
-    .map((found) => ({ found, end: textIn(found.row, "missing_since") }));
-  const inOrder = past.sort((one, other) => (one.end < other.end ? -1 : 1)).map(({ found }) => found);
-  return [...inOrder, ...all.filter(isLive)];
+  const past = all.filter((found) => !isLive(found)).sort((one, other) => (endOf(one) < endOf(other) ? -1 : 1));
+  return [...past, ...all.filter(isLive)];
 }
 
 /** The state of the VIN that some spells are of; that of none is undefined. */

@@ -88,7 +88,7 @@ const markets = [
 for (const { name, path, numbered } of markets) {
   test(`the hot copy of ${name} answers searches, facets and look-ups as the Parquet files do`, async () => {
     const { lake } = await lakeOf(wholeFile, path);
-    const fromFiles = await answersOf(lake, { hasHotCopy: false });
+    const fromFiles = await answersOf(lake, { hasCopies: false });
     const fromCopy = await answersOf(lake, {});
     assert.deepEqual([fromFiles.numbered, fromCopy.numbered], [[], numbered]);
     assert.equal(fromCopy.bodies.size, fromFiles.bodies.size);

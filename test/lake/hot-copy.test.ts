@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readdir, rm, writeFile } from "node:fs/promises";
+import { readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { sql } from "../../src/base/sql.ts";
@@ -30,7 +30,7 @@ async function answersOf(options: MarketOptions) {
   }
 }
 
-const fromParquet = await answersOf({ hasHotCopy: false });
+const fromParquet = await answersOf({ hasCopies: false });
 
 test("the hot copy holds the same listings at the same row numbers as the Parquet files", async () => {
   const fromCopy = await answersOf({});
@@ -44,23 +44,24 @@ test("a hot copy that was deleted is made again, and those of other versions go"
   await rm(hot, { recursive: true });
   await answersOf({});
   await writeFile(join(hot, "2026-11-01.1.duckdb"), "of another version");
-  await writeFile(join(hot, "2026-11-01.1.duckdb.999999999.new"), "of a process that was killed");
+  await writeFile(join(hot, "2026-11-01.1.duckdb.1.new"), "of a process that was killed");
+  await utimes(join(hot, "2026-11-01.1.duckdb.1.new"), new Date(0), new Date(0));
   assert.deepEqual((await answersOf({})).all, fromParquet.all);
   assert.deepEqual((await readdir(hot)).sort(), [hotCopyName(version), "rows"]);
 });
 
-test("where no hot copy can be made, the Parquet files answer, and it is said why", async () => {
+test("where no copies can be made, the Parquet files answer, and it is said why", async () => {
   await rm(hot, { recursive: true, force: true });
   await writeFile(hot, "a file where the folder should be");
   const said: string[] = [];
-  assert.deepEqual(await answersOf({ onNoHotCopy: (message) => said.push(message) }), fromParquet);
+  assert.deepEqual(await answersOf({ onNoCopies: (message) => said.push(message) }), fromParquet);
   assert.match(said.join("\n"), /hot/);
   await rm(hot);
 });
 
 test("a version can be closed while its copy is being made", async () => {
   const said: string[] = [];
-  const market = await Market.open(lake, version, { onNoHotCopy: (message) => said.push(message) });
+  const market = await Market.open(lake, version, { onNoCopies: (message) => said.push(message) });
   await market.close();
   assert.deepEqual(said, []);
   assert.deepEqual((await answersOf({})).all, fromParquet.all);

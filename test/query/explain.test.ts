@@ -12,7 +12,7 @@ import { lakeOf } from "../support/lakes.ts";
 import { atEndOf, wholeFile } from "../support/scope.ts";
 
 const { lake } = await lakeOf(wholeFile);
-const market = await Market.open(lake, (await currentManifest(lake))?.version ?? "", { hasHotCopy: false });
+const market = await Market.open(lake, (await currentManifest(lake))?.version ?? "", { hasCopies: false });
 atEndOf(wholeFile, () => market.close());
 
 /** Parameters that are only asked for together with others. */
