@@ -5,6 +5,7 @@
  */
 import { readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { Failure, messageOf } from "../base/failure.ts";
 import { makeFolder } from "../base/files.ts";
@@ -114,7 +115,10 @@ export class RowCopies {
     await makeFolder(this.folder);
     const files = new Map(this.known.map(({ file }) => [nameOf(file), file]));
     const there = new Set(await readdir(this.folder));
-    for (const [name, file] of files) if (there.has(name)) await this.takeOrRemove(name, file);
+    for (const [name, file] of files) {
+      if (there.has(name)) await this.takeOrRemove(name, file);
+      await nextTurn();
+    }
     await removeOthers(this.folder, new Set(files.keys()));
     const absent = [...files].filter(([name]) => !this.copies.has(name));
     if (absent.length > 0) await after;

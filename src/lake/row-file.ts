@@ -8,14 +8,18 @@ import { integerIn, type Row, textIn } from "../base/json.ts";
 import { literal, type Sql, sql, type } from "../base/sql.ts";
 import { Database } from "../base/sqlite.ts";
 import { engineVersion, type Session } from "./duckdb.ts";
+import { KeyFilter } from "./key-filter.ts";
 import { fromWholeRow, type Reading, wholeRow } from "./readings.ts";
 
-const layout = sql`CREATE TABLE rows (place INTEGER PRIMARY KEY, id BLOB, vin TEXT, row TEXT)`;
+const tables = [
+  sql`CREATE TABLE rows (place INTEGER PRIMARY KEY, id BLOB, vin TEXT, row TEXT)`,
+  sql`CREATE TABLE filters (ids TEXT, vins TEXT)`,
+] as const;
 const indexes = [sql`CREATE INDEX by_id ON rows (id)`, sql`CREATE INDEX by_vin ON rows (vin)`] as const;
 
 /** Tells the files of this engine and this layout from all others. */
 export const rowFormat: string = createHash("sha256")
-  .update([engineVersion, layout.text, ...indexes.map(({ text }) => text), wholeRow.text].join("\n"))
+  .update([engineVersion, ...[...tables, ...indexes, wholeRow].map(({ text }) => text)].join("\n"))
   .digest("hex")
   .slice(0, 8);
 
@@ -40,18 +44,24 @@ export async function makeRowFile(
   isStopped: () => boolean,
 ): Promise<boolean> {
   const file = Database.make(path);
+  const [ids, vins] = [KeyFilter.of(source.rows), KeyFilter.of(source.rows)];
   let made = 0;
   try {
-    file.run(layout);
+    for (const table of tables) file.run(table);
     for (let from = 0; from < source.rows; from += rowsAtOnce) {
       const rows = await session.rows(rowsOf(source, from));
       if (isStopped()) return false;
       file.transaction(() => {
-        for (const row of rows) file.run(insertion(row));
+        for (const row of rows) {
+          file.run(insertion(row));
+          ids.add(textIn(row, "id"));
+          vins.add(textIn(row, "vin"));
+        }
       });
       made += rows.length;
     }
     for (const index of indexes) file.run(index);
+    file.run(sql`INSERT INTO filters VALUES (${ids.toString()}, ${vins.toString()})`);
     file.run(sql`PRAGMA user_version = ${type(String(made))}`);
   } finally {
     file.close();
@@ -71,14 +81,20 @@ const rowsOf = ({ path }: RowSource, from: number): Sql => sql`
 /** A file of rows, open to be read. */
 export class RowFile {
   private readonly database: Database;
+  private readonly filters: Readonly<Record<"id" | "vin", KeyFilter>>;
 
   /** Opens a file; fails when it does not have so many rows. */
   constructor(path: string, rows: number) {
     this.database = Database.openUnchanging(path);
-    const { user_version: whole } = this.database.one(sql`SELECT user_version FROM pragma_user_version`) ?? {};
-    if (whole === rows) return;
-    this.database.close();
-    throw new Failure(`${path}: has ${String(whole)} rows, not ${rows}.`);
+    try {
+      const { user_version: whole } = this.database.one(sql`SELECT user_version FROM pragma_user_version`) ?? {};
+      if (whole !== rows) throw new Failure(`${path}: has ${String(whole)} rows, not ${rows}.`);
+      const filters = this.database.one(sql`SELECT ids, vins FROM filters`);
+      this.filters = { id: KeyFilter.read(textIn(filters, "ids")), vin: KeyFilter.read(textIn(filters, "vins")) };
+    } catch (thrown) {
+      this.database.close();
+      throw thrown;
+    }
   }
 
   /** The row at a place, counted from 0. */
@@ -88,6 +104,7 @@ export class RowFile {
 
   /** The rows of an id (32 hex digits) or a VIN. */
   by(what: "id" | "vin", wanted: string, names: readonly Reading[]): readonly Row[] {
+    if (!this.filters[what].mayHold(wanted)) return [];
     const isIt = what === "id" ? sql`id = unhex(${wanted})` : sql`vin = ${wanted}`;
     return this.read(sql`SELECT row FROM rows WHERE ${isIt}`, names);
   }
