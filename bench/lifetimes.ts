@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Failure } from "../src/base/failure.ts";
 import { hotCopyName } from "../src/lake/hot-copy.ts";
+import { knownFiles } from "../src/lake/lookups.ts";
 import { currentPath, currentVersion, readManifest } from "../src/lake/manifest.ts";
+import { rowCopyName } from "../src/lake/row-copies.ts";
 import { type Running, start } from "./carquet.ts";
 import type { Dataset } from "./dataset.ts";
 import { timingOf } from "./measure.ts";
@@ -40,7 +42,8 @@ export async function startUp({ dataset, accounts, key, times }: Serving): Promi
 
 /**
  * Publishes the last version of a lake and the one before it in turn, while a service runs: from the change of CURRENT to the first
- * answer from that version, and until its hot copy is there. Nothing where there is only one version. Tells the service's memory at most.
+ * answer from that version, and until its hot copy is there; the last time, until its row copies are. Nothing where there is only one
+ * version. Tells the service's memory at most.
  */
 export async function publishToServed({ dataset, accounts, key, scratch, times }: Serving): Promise<Published> {
   const lake = join(scratch, "lake");
@@ -62,11 +65,17 @@ export async function publishToServed({ dataset, accounts, key, scratch, times }
       await hotCopy(lake, version);
       if (version === last) untilHot.push(performance.now() - publishedAtMs);
     }
+    const hotAtMs = performance.now();
+    await rowCopies(lake, last);
+    const untilCopied = (untilHot.at(-1) ?? 0) + performance.now() - hotAtMs;
     const { peakMib } = await service.memory();
     const result = (name: string, taken: readonly number[]): CaseResult => ({
       ...{ case: `life: publish to the ${name}`, rows, carquet: timingOf(taken), peers: {}, ratio: {} },
     });
-    return { cases: [result("first answer", untilAnswered), result("hot copy", untilHot)], peakMib };
+    return {
+      cases: [result("first answer", untilAnswered), result("hot copy", untilHot), result("row copies", [untilCopied])],
+      peakMib,
+    };
   } finally {
     await service.stop();
   }
@@ -77,12 +86,25 @@ export interface Published {
   readonly peakMib: number;
 }
 
-/** Resolves when the hot copy of a version has been made, a moment before it answers; fails when it is not within ten minutes. */
-async function hotCopy(lake: string, version: string): Promise<void> {
-  for (const untilMs = performance.now() + 600_000; performance.now() < untilMs; await pause(20)) {
-    if ((await readdir(join(lake, "hot")).catch((): string[] => [])).includes(hotCopyName(version))) return;
+/** Resolves when the hot copy of a version has been made, a moment before it answers. */
+const hotCopy = (lake: string, version: string): Promise<void> => made(join(lake, "hot"), [hotCopyName(version)]);
+
+/** Resolves when the row copies of a version have been made. */
+async function rowCopies(lake: string, version: string): Promise<void> {
+  const known = knownFiles(await readManifest(lake, version));
+  await made(
+    join(lake, "hot", "rows"),
+    known.map(({ file }) => rowCopyName(file)),
+  );
+}
+
+/** Resolves when a folder has some files; fails when it has not within twenty minutes. */
+async function made(folder: string, names: readonly string[]): Promise<void> {
+  for (const untilMs = performance.now() + 1_200_000; performance.now() < untilMs; await pause(20)) {
+    const there = new Set(await readdir(folder).catch((): string[] => []));
+    if (names.every((name) => there.has(name))) return;
   }
-  throw new Failure(`${version}: no hot copy was made.`);
+  throw new Failure(`${folder}: no copy was made.`);
 }
 
 const serve = (lake: string, accounts: string, key: string): Promise<Running> =>

@@ -36,7 +36,7 @@ export async function describe(
       sold: tables.sold.reduce((sum, { rows }) => sum + rows, 0),
       bytes: {
         lake: (await bytesIn(dataset.lake)) - hot,
-        hot_copy: hot,
+        copies: hot,
         flat_active: flat.size,
         ...Object.fromEntries(
           await Promise.all(

@@ -25,7 +25,7 @@ export interface FoundRow {
 }
 
 /** The name of the copy of a file of listings: by what is in it, so that it serves all versions that have the file. */
-const nameOf = ({ sha256 }: LakeFile): string => `${sha256.slice(0, 32)}-${rowFormat}.db`;
+export const rowCopyName = ({ sha256 }: LakeFile): string => `${sha256.slice(0, 32)}-${rowFormat}.db`;
 
 export class RowCopies {
   /** Those that are open, by their names. */
@@ -96,7 +96,7 @@ export class RowCopies {
 
   /** What is read from the copy of a file; undefined where there is none. One that cannot be read goes, and is made by a later start. */
   private from<T>(file: LakeFile, read: (copy: RowFile) => T): T | undefined {
-    const name = nameOf(file);
+    const name = rowCopyName(file);
     const copy = this.copies.get(name);
     if (copy === undefined) return undefined;
     try {
@@ -113,7 +113,7 @@ export class RowCopies {
 
   private async make(after: Promise<void>): Promise<void> {
     await makeFolder(this.folder);
-    const files = new Map(this.known.map(({ file }) => [nameOf(file), file]));
+    const files = new Map(this.known.map(({ file }) => [rowCopyName(file), file]));
     const there = new Set(await readdir(this.folder));
     for (const [name, file] of files) {
       if (there.has(name)) await this.takeOrRemove(name, file);
