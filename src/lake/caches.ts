@@ -4,7 +4,7 @@ import { readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { sync } from "../base/files.ts";
 
-/** A file that nobody has written to for so long will not be finished. */
+/** A file that nobody has written to for so long before the last change of its folder will not be finished. */
 const abandonedAfterMs = 600_000;
 
 /**
@@ -28,14 +28,14 @@ export async function makeWhole(path: string, make: (fresh: string) => Promise<b
  * removed stays, and is in nobody's way.
  */
 export async function removeOthers(folder: string, wanted: ReadonlySet<string>): Promise<void> {
+  const changedMs = await changedAt(folder);
   for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
     if (!entry.isFile() || wanted.has(entry.name)) continue;
     const path = join(folder, entry.name);
-    if (!entry.name.includes(".new") || (await isAbandoned(path))) await rm(path, { force: true }).catch(() => {});
+    const isBeingMade = entry.name.includes(".new") && (await changedAt(path)) > changedMs - abandonedAfterMs;
+    if (!isBeingMade) await rm(path, { force: true }).catch(() => {});
   }
 }
 
-async function isAbandoned(path: string): Promise<boolean> {
-  const found = await stat(path).catch(() => undefined);
-  return found !== undefined && found.mtimeMs < Date.now() - abandonedAfterMs;
-}
+/** When a file, or the list of a folder's files, was last changed; 0 where there is none. */
+const changedAt = async (path: string): Promise<number> => (await stat(path).catch(() => ({ mtimeMs: 0 }))).mtimeMs;
