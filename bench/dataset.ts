@@ -84,10 +84,12 @@ export async function carquet(args: readonly string[], say: Say): Promise<void> 
   if (code !== 0) throw new Failure(`carquet ${args[0]} ended with ${code}.`);
 }
 
-/** What a folder holds on disk, in bytes; nothing where there is none. */
+/** What a folder holds on disk, in bytes, without files that go at that moment; nothing where there is none. */
 export async function bytesIn(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-  const sizes = entries.filter((entry) => entry.isFile()).map((entry) => stat(join(entry.parentPath, entry.name)));
+  const sizes = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => stat(join(entry.parentPath, entry.name)).catch(() => ({ size: 0 })));
   return (await Promise.all(sizes)).reduce((sum, { size }) => sum + size, 0);
 }
 
