@@ -6,10 +6,11 @@ import type { MeteredId } from "../accounts/prices.ts";
 import type { RequestOf } from "../contract/types.ts";
 import type { Market } from "../lake/market.ts";
 import { findDealer, pageOf, readTotal, totalOf } from "../query/dealers.ts";
-import { countMatches, facetsOf, planFacets, readFacets } from "../query/facets.ts";
+import { facetsOf, planFacets, readFacets } from "../query/facets.ts";
 import { findListing, findVin } from "../query/listing.ts";
 import { byOffset } from "../query/pages.ts";
 import { planSearch, readPage, type SearchQuery, topOf } from "../query/search.ts";
+import { countMatches } from "../query/where.ts";
 import { listingDetail, pagination, vinRecord } from "./present.ts";
 
 export type Endpoint<Id extends MeteredId> = (request: RequestOf<Id>, market: Market) => Promise<object>;
@@ -61,7 +62,7 @@ const searchDealerListings: Endpoint<"searchDealerListings"> = async ({ path, qu
 /** Operation `getFacets` (section 4.5 of the specification). */
 const getFacets: Endpoint<"getFacets"> = async ({ query }, market) => {
   const plan = planFacets(query, market);
-  const total = await countMatches(plan, market);
+  const total = await countMatches(plan.listings, plan.requirements, market);
   const { data, meta } = readFacets(plan, total, await market.rows(facetsOf(plan, total)));
   return { data, meta: { ...meta, ...market.meta } };
 };

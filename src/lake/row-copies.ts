@@ -28,7 +28,7 @@ export interface FoundRow {
 export const rowCopyName = ({ sha256 }: LakeFile): string => `${sha256.slice(0, 32)}-${rowFormat}.db`;
 
 export class RowCopies {
-  /** Those that are open, by their names. */
+  /** Those that are open, by the SHA-256 of what they are copies of. */
   private readonly copies = new Map<string, RowFile>();
   private readonly folder: string;
   private readonly making: Promise<void>;
@@ -96,17 +96,16 @@ export class RowCopies {
 
   /** What is read from the copy of a file; undefined where there is none. One that cannot be read goes, and is made by a later start. */
   private from<T>(file: LakeFile, read: (copy: RowFile) => T): T | undefined {
-    const name = rowCopyName(file);
-    const copy = this.copies.get(name);
+    const copy = this.copies.get(file.sha256);
     if (copy === undefined) return undefined;
     try {
       return read(copy);
     } catch (thrown) {
       this.isReady = false;
-      this.copies.delete(name);
+      this.copies.delete(file.sha256);
       copy.close();
       this.fail(thrown);
-      void rm(join(this.folder, name), { force: true }).catch(() => {});
+      void rm(this.pathOf(file), { force: true }).catch(() => {});
       return undefined;
     }
   }
@@ -116,11 +115,11 @@ export class RowCopies {
     const files = new Map(this.known.map(({ file }) => [rowCopyName(file), file]));
     const there = new Set(await readdir(this.folder));
     for (const [name, file] of files) {
-      if (there.has(name)) await this.takeOrRemove(name, file);
+      if (there.has(name)) await this.takeOrRemove(file);
       await nextTurn();
     }
     await removeOthers(this.folder, new Set(files.keys()));
-    const absent = [...files].filter(([name]) => !this.copies.has(name));
+    const absent = [...files].filter(([, file]) => !this.copies.has(file.sha256));
     if (absent.length > 0) await after;
     if (absent.length > 0 && !this.isStopped) await this.makeThose(new Map(absent));
     this.isReady = this.copies.size === files.size;
@@ -131,8 +130,8 @@ export class RowCopies {
   private makeThose(absent: ReadonlyMap<string, LakeFile>): Promise<void> {
     const tasks: RowTasks = {
       lake: this.lake,
-      files: [...absent].map(([name, { path, rows }]) => ({
-        ...{ path: join(this.lake, path), rows, target: join(this.folder, name) },
+      files: [...absent.values()].map((file) => ({
+        ...{ path: join(this.lake, file.path), rows: file.rows, target: this.pathOf(file) },
       })),
     };
     const thread = startThread(new URL("./row-thread.ts", import.meta.url), tasks);
@@ -146,9 +145,8 @@ export class RowCopies {
       thread.on("message", (word: RowWord) => {
         if ("failed" in word) return giveUp(new Failure(word.failed));
         try {
-          const name = basename(word.made);
-          const file = absent.get(name);
-          if (file !== undefined) this.take(name, file);
+          const file = absent.get(basename(word.made));
+          if (file !== undefined) this.take(file);
         } catch (thrown) {
           giveUp(thrown);
         }
@@ -158,17 +156,21 @@ export class RowCopies {
     });
   }
 
-  private take(name: string, { rows }: LakeFile): void {
-    if (!this.isStopped) this.copies.set(name, new RowFile(join(this.folder, name), rows));
+  private take(file: LakeFile): void {
+    if (!this.isStopped) this.copies.set(file.sha256, new RowFile(this.pathOf(file), file.rows));
   }
 
   /** Takes a copy that is there; one that is not whole goes, and is made again. */
-  private async takeOrRemove(name: string, file: LakeFile): Promise<void> {
+  private async takeOrRemove(file: LakeFile): Promise<void> {
     try {
-      this.take(name, file);
+      this.take(file);
     } catch {
-      await rm(join(this.folder, name), { force: true });
+      await rm(this.pathOf(file), { force: true });
     }
+  }
+
+  private pathOf(file: LakeFile): string {
+    return join(this.folder, rowCopyName(file));
   }
 
   private fail(thrown: unknown): void {

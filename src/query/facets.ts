@@ -5,7 +5,7 @@
  * Which listings those are is the affair of modes and filters, as in the search.
  */
 import { bounds } from "../base/bounds.ts";
-import { integerIn, isObject, type Json, type Row } from "../base/json.ts";
+import { isObject, type Json, type Row } from "../base/json.ts";
 import { join, type Sql, sql } from "../base/sql.ts";
 import { refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
@@ -16,7 +16,7 @@ import { type Bucketing, bucketsOf, numberFacets } from "./buckets.ts";
 import { type Metric, measuring } from "./metrics.ts";
 import { modeOf } from "./modes.ts";
 import { type NumericFacet, numericFacets, rangesOf, rangeTables } from "./ranges.ts";
-import { countOf, matching, requirementsOf } from "./where.ts";
+import { matching, requirementsOf } from "./where.ts";
 
 export type FacetQuery = QueryOf<"getFacets">;
 type Facet = FacetQuery["facets"][number];
@@ -64,14 +64,8 @@ export function planFacets(query: FacetQuery, market: Market): FacetPlan {
   };
 }
 
-/** Step one: how many listings match. */
-export async function countMatches({ listings, requirements }: FacetPlan, market: Market): Promise<number> {
-  if (requirements.length === 0) return listings.count;
-  return integerIn((await market.rows(countOf(listings, requirements)))[0], "total");
-}
-
 /**
- * Step two: the facets of that many matches. A few are kept in memory for all facets; many are read again for each, which the
+ * The facets of so many matches. A few are kept in memory for all facets; many are read again for each, which the
  * files' dictionaries make cheaper than copies of their texts.
  */
 export function facetsOf({ listings, requirements, bucketing, numeric }: FacetPlan, total: number): Sql {

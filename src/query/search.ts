@@ -14,7 +14,7 @@ import { type Field, fieldsOf, readingsOf, serving } from "./fields.ts";
 import { originOf } from "./geography.ts";
 import { type Mode, modeOf } from "./modes.ts";
 import { orderOf, type Sort } from "./sorts.ts";
-import { countOf, matching, requirementsOf } from "./where.ts";
+import { countMatches, matching, requirementsOf } from "./where.ts";
 import type { Point } from "./zip-codes.ts";
 
 export type SearchQuery = QueryOf<"searchListings">;
@@ -68,8 +68,7 @@ export async function topOf(plan: SearchPlan, market: Market): Promise<Top> {
   const page = among === undefined ? [] : (await market.rows(among)).map((row) => integerIn(row, "row_number"));
   if (page.length < limit)
     return readTop(await market.rows(requirements.length === 0 ? topOfAll(plan) : topOfMatches(plan)));
-  if (requirements.length === 0) return { total: mode.listings.count, page };
-  return { total: integerIn((await market.rows(countOf(mode.listings, requirements)))[0], "total"), page };
+  return { total: await countMatches(mode.listings, requirements, market), page };
 }
 
 /** Those of the page that are among the first listings of its order. */

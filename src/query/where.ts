@@ -1,4 +1,5 @@
 /** Filters as SQL: one switch over their kinds, without a default, so that a new kind does not compile until it is here. */
+import { integerIn } from "../base/json.ts";
 import { all, any, join, name, Sql, sql } from "../base/sql.ts";
 import type { Filters } from "../contract/types.ts";
 import type { Dimensions } from "../lake/dimensions.ts";
@@ -46,9 +47,18 @@ export function matching(listings: Sql, requirements: readonly Requirement[], be
   return sql`FROM (${listings}) ${beside} ${join(joined, sql` `)} WHERE ${all(conditions)}`;
 }
 
-/** How many listings fulfil all requirements, as `total`. */
-export const countOf = (listings: Listings, requirements: readonly Requirement[]): Sql =>
-  sql`SELECT count(*)::INTEGER AS total ${matching(listings.unordered, requirements)}`;
+/** How many listings fulfil all requirements; where nothing is required, that is known. */
+export async function countMatches(
+  listings: Listings,
+  requirements: readonly Requirement[],
+  market: Market,
+): Promise<number> {
+  if (requirements.length === 0) return listings.count;
+  const [counted] = await market.rows(
+    sql`SELECT count(*)::INTEGER AS total ${matching(listings.unordered, requirements)}`,
+  );
+  return integerIn(counted, "total");
+}
 
 function requirement(filter: Filter, about: About): Requirement {
   const condition = (one: Filter): Sql => asCondition(requirement(one, about));
