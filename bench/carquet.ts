@@ -15,18 +15,18 @@ import { Market } from "../src/lake/market.ts";
 import { customerIn } from "../test/support/accounts.ts";
 import { manifestOf } from "./flat.ts";
 
-/** Gives the body of the answer to a path. */
-export type Answer = (path: string) => Promise<unknown>;
+/** Gives the body of the answer to a path, as it is sent. */
+export type Fetch = (path: string) => Promise<string>;
 
 /** A market that is asked without HTTP: decoded, validated, answered. Its hot copy is ready. */
-export async function openInProcess(lake: string): Promise<{ readonly answer: Answer; close(): Promise<void> }> {
+export async function openInProcess(lake: string): Promise<{ readonly fetch: Fetch; close(): Promise<void> }> {
   const market = await Market.open(lake, (await manifestOf(lake)).version);
   await market.warm();
   const routes = [...operations.values()].flatMap(({ id, path }) =>
     id === "getUsage" || id === "getDocument" ? [] : [{ pattern: patternOf(path), run: answering(id, market) }],
   );
   return {
-    answer: async (path) => {
+    fetch: async (path) => {
       const [place = "", query = ""] = path.split("?");
       for (const { pattern, run } of routes) {
         const parts = pattern.exec(place);
@@ -40,7 +40,7 @@ export async function openInProcess(lake: string): Promise<{ readonly answer: An
 
 const patternOf = (path: string): RegExp => new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`);
 
-type Run = (query: string, path: Readonly<Record<string, string>>) => Promise<object>;
+type Run = (query: string, path: Readonly<Record<string, string>>) => Promise<string>;
 
 function answering<Id extends MeteredId>(id: Id, market: Market): Run {
   const endpoint: Endpoint<Id> = endpoints[id];
@@ -65,9 +65,10 @@ export interface Running {
   readonly url: string;
   /** From its start to the line that says it listens. */
   readonly startedInMs: number;
-  readonly answer: Answer;
-  /** The body as it was sent, and what it took; fails unless the status is 200. */
-  readonly fetch: (path: string) => Promise<string>;
+  /** Fails unless the status is 200. */
+  readonly fetch: Fetch;
+  /** The same, read. */
+  readonly answer: (path: string) => Promise<unknown>;
   readonly memory: () => Promise<{ readonly nowMib: number; readonly peakMib: number }>;
   stop(): Promise<void>;
 }
@@ -90,7 +91,7 @@ export async function start(script: string, args: readonly string[], key?: strin
   const startedInMs = performance.now() - startedAtMs;
   const agent = new Agent({ keepAlive: true, maxSockets: 256 });
   const headers = key === undefined ? {} : { Authorization: `Bearer ${key}` };
-  const fetch = (path: string): Promise<string> =>
+  const fetch: Fetch = (path) =>
     new Promise((answered, failed) => {
       get(`${url}${path}`, { agent, headers }, (response) => {
         const parts: Buffer[] = [];

@@ -2,7 +2,7 @@
 
 import { agree } from "./agree.ts";
 import type { Calibration } from "./calibration.ts";
-import type { Answer, Running } from "./carquet.ts";
+import type { Fetch, Running } from "./carquet.ts";
 import type { Case } from "./cases.ts";
 import type { Say } from "./dataset.ts";
 import { type Rounds, rounded, type Timing, takeTurns, timingOf } from "./measure.ts";
@@ -12,7 +12,7 @@ import type { CaseResult } from "./results.ts";
 import type { PeerName } from "./settings.ts";
 
 export interface Field {
-  readonly market: { readonly answer: Answer };
+  readonly market: { readonly fetch: Fetch };
   readonly service: Running;
   readonly peers: readonly Peer[];
   readonly steady: Calibration;
@@ -38,12 +38,12 @@ async function runCase(
 ): Promise<CaseResult> {
   const [question] = questions;
   if (question === undefined) throw new Error(`${name} asks nothing.`);
-  const rows = await allAgree(questions.slice(0, compared), market.answer, service.answer, peers);
+  const rows = await allAgree(questions.slice(0, compared), market.fetch, service.fetch, peers);
   const inTurn = (round: number): Question => questions[(compared + round) % questions.length] ?? question;
   const times = await takeTurns(
     [
-      { name: "carquet", run: (round) => market.answer(inTurn(round).path) },
-      { name: "http", run: (round) => service.answer(inTurn(round).path) },
+      { name: "carquet", run: (round) => market.fetch(inTurn(round).path) },
+      { name: "http", run: (round) => service.fetch(inTurn(round).path) },
       ...peers.map((peer) => ({ name: peer.name, run: (round: number) => inTurn(round).ask(peer) })),
       { name: "calibration", run: () => steady.run() },
     ],
@@ -64,14 +64,14 @@ const compared = 10;
 /** Compares all answers with Carquet's own in process; gives how many rows match the first question. */
 async function allAgree(
   questions: readonly Question[],
-  inProcess: Answer,
-  overHttp: Answer,
+  inProcess: Fetch,
+  overHttp: Fetch,
   peers: readonly Peer[],
 ): Promise<number> {
   const rows: number[] = [];
   for (const { path, essence, rows: matching, ask } of questions) {
-    const ours = await inProcess(path);
-    agree(path, essence(ours), "Carquet over HTTP", essence(await overHttp(path)));
+    const ours = JSON.parse(await inProcess(path));
+    agree(path, essence(ours), "Carquet over HTTP", essence(JSON.parse(await overHttp(path))));
     for (const peer of peers) agree(path, essence(ours), peer.name, essence(await ask(peer)));
     rows.push(matching(ours));
   }

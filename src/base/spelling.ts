@@ -8,8 +8,11 @@ export const folded = (text: Sql): Sql => sql`lower(${text})`;
 export const matchKey = (text: Sql): Sql =>
   sql`regexp_replace(strip_accents(lower(${text})), '[^\\p{L}\\p{N}]', '', 'g')`;
 
-/** The match key of what somebody asks for: the same, without a pattern that the engine would compile for every request. */
-export const matchKeyOf = (asked: string): Sql => sql`strip_accents(lower(${asked.replaceAll(/[^\p{L}\p{N}]/gu, "")}))`;
+/** The same outside of the engine; of a word without letters and digits it is the word. */
+export function matchKeyOf(text: string): string {
+  const key = text.normalize("NFD").replaceAll(/[^\p{L}\p{N}]/gu, "");
+  return (key === "" ? text : key).toLowerCase();
+}
 
 /** The words of a text, as a list: letters and digits without case, accents or apostrophes. */
 export const wordsIn = (text: Sql): Sql =>

@@ -90,6 +90,12 @@ export class Database {
     return this.statement(query).get(...query.values.map(bound));
   }
 
+  /** A question that is asked many times, about the value at its `?`: gives the texts in its only column. */
+  asking(query: Sql): (about: string | number) => readonly string[] {
+    const statement = this.engine.prepare<[string | number], unknown>(query.text).pluck();
+    return (about) => statement.all(about).map(text);
+  }
+
   /** Runs a statement that answers nothing; gives how many rows it changed. */
   run(query: Sql): number {
     return this.statement(query).run(...query.values.map(bound)).changes;
@@ -122,6 +128,11 @@ export class Database {
     this.statements.set(text, prepared);
     return prepared;
   }
+}
+
+function text(value: unknown): string {
+  if (typeof value === "string") return value;
+  throw new TypeError(`A column of texts holds ${JSON.stringify(value)}.`);
 }
 
 function bound(value: Value): string | number | bigint | null {

@@ -1,6 +1,6 @@
 /**
  * What answers the operations. An endpoint gets a typed, validated request and the market of one version, and gives the body
- * of its answer: plan, query, present.
+ * of its answer as JSON: plan, query, present.
  */
 import type { MeteredId } from "../accounts/prices.ts";
 import type { RequestOf } from "../contract/types.ts";
@@ -13,14 +13,15 @@ import { planSearch, readPage, type SearchQuery, topOf } from "../query/search.t
 import { countMatches } from "../query/where.ts";
 import { listingDetail, pagination, vinRecord } from "./present.ts";
 
-export type Endpoint<Id extends MeteredId> = (request: RequestOf<Id>, market: Market) => Promise<object>;
+export type Endpoint<Id extends MeteredId> = (request: RequestOf<Id>, market: Market) => Promise<string>;
 
-/** A page of listings, as schema `ListingCollection`. */
-async function search(query: SearchQuery, market: Market): Promise<object> {
+/** A page of listings, as schema `ListingCollection`: the listings are JSON already. */
+async function search(query: SearchQuery, market: Market): Promise<string> {
   const plan = planSearch(query, market);
   const top = await topOf(plan, market);
-  const data = await readPage(plan, top.page, market);
-  return { data, pagination: pagination(plan, top.total), meta: market.meta };
+  const listings = await readPage(plan, top.page, market);
+  const rest = json({ pagination: pagination(plan, top.total), meta: market.meta });
+  return `{"data":[${listings.join()}],${rest.slice(1)}`;
 }
 
 /** Operation `searchListings` (section 4.1 of the specification). */
@@ -33,24 +34,24 @@ const searchListingsByPage: Endpoint<"searchListingsByPage"> = ({ query }, marke
 const getListing: Endpoint<"getListing"> = async ({ path, query }, market) => {
   const found = await findListing(path.listing_id, query.include, market);
   const { supersededBy } = found;
-  return { data: listingDetail(found), meta: supersededBy === undefined ? {} : { superseded_by: supersededBy } };
+  return json({ data: listingDetail(found), meta: supersededBy === undefined ? {} : { superseded_by: supersededBy } });
 };
 
 /** Operation `getVin` (section 4.4 of the specification). */
 const getVin: Endpoint<"getVin"> = async ({ path, query }, market) => {
-  return { data: vinRecord(await findVin(path.vin, query.include, market)), meta: {} };
+  return json({ data: vinRecord(await findVin(path.vin, query.include, market)), meta: {} });
 };
 
 /** Operation `searchDealers` (section 4.6 of the specification). */
 const searchDealers: Endpoint<"searchDealers"> = async ({ query }, market) => {
   const total = readTotal(await market.rows(totalOf(query)));
   const data = await market.rows(pageOf(query));
-  return { data, pagination: pagination(query, total), meta: market.meta };
+  return json({ data, pagination: pagination(query, total), meta: market.meta });
 };
 
 /** Operation `getDealer` (section 4.7 of the specification). */
 const getDealer: Endpoint<"getDealer"> = async ({ path }, market) => {
-  return { data: await findDealer(path.dealer_id, market), meta: {} };
+  return json({ data: await findDealer(path.dealer_id, market), meta: {} });
 };
 
 /** Operation `searchDealerListings` (section 4.8 of the specification). */
@@ -64,8 +65,10 @@ const getFacets: Endpoint<"getFacets"> = async ({ query }, market) => {
   const plan = planFacets(query, market);
   const total = await countMatches(plan.listings, plan.requirements, market);
   const { data, meta } = readFacets(plan, total, await market.rows(facetsOf(plan, total)));
-  return { data, meta: { ...meta, ...market.meta } };
+  return json({ data, meta: { ...meta, ...market.meta } });
 };
+
+const json = (body: object): string => JSON.stringify(body);
 
 /** What answers each operation that is paid for. */
 export const endpoints: { readonly [Id in MeteredId]: Endpoint<Id> } = {

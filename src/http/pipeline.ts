@@ -86,9 +86,7 @@ function answer<Id extends MeteredId>(
     const request = requests.get(exchange);
     if (request === undefined) throw new TypeError("The request is not validated.");
     exchange.body = await published.use((market) =>
-      answers.of(market.manifest.version, id, request, async () =>
-        Buffer.from(JSON.stringify(await endpoint(request, market))),
-      ),
+      answers.of(market.manifest.version, id, request, async () => Buffer.from(await endpoint(request, market))),
     );
     exchange.type = "application/json";
     exchange.set("Cache-Control", "private, no-store");

@@ -3,9 +3,17 @@
  * engine, asked to join them, reads all builds and all dealers.
  */
 import { integerIn, isRow, type Json, type Row, textIn } from "../base/json.ts";
-import { name, sql } from "../base/sql.ts";
+import { matchKeyOf } from "../base/spelling.ts";
+import { name, type Sql, sql } from "../base/sql.ts";
 import type { Session } from "./duckdb.ts";
-import { type TokenColumn, tokenKinds } from "./layout.ts";
+import { buildColumns, dealerColumns, type TokenColumn, tokenKinds } from "./layout.ts";
+import { LineFormat, type Lines } from "./lines.ts";
+
+const columnsOf = <Column extends string>(types: Readonly<Record<Column, string>>): LineFormat<Column> =>
+  new LineFormat(Object.fromEntries(Object.keys(types).map((column) => [column, name(column)])) as Record<Column, Sql>);
+
+/** Builds and dealers without their keys, in whose place they stand. */
+export const [buildLines, dealerLines] = [columnsOf(buildColumns), columnsOf(dealerColumns)];
 
 /** What each make's option codes stand for, as one list by code: the newest word on a code counts, if it has a name and a price. */
 export const optionsByMake = sql`
@@ -14,19 +22,21 @@ export const optionsByMake = sql`
   WHERE  "name" IS NOT NULL AND msrp IS NOT NULL
   GROUP BY make`;
 
+/** The attributes of builds that are known by how they are spelled, give or take case, accents and what is no letter. */
+export type SpelledColumn = "make" | "model";
+
 export class Dimensions {
   private constructor(
-    private readonly builds: ReadonlyMap<Json, Row>,
-    private readonly dealers: ReadonlyMap<Json, Row>,
+    private readonly builds: ReadonlyMap<Json, string>,
+    private readonly dealers: ReadonlyMap<Json, string>,
     private readonly tokens: ReadonlyMap<Json, string>,
     private readonly tokenKeys: ReadonlyMap<string, number>,
     private readonly optionsByMake: ReadonlyMap<Json, readonly Row[]>,
+    private readonly spellings: Readonly<Record<SpelledColumn, ReadonlyMap<string, readonly string[]>>>,
   ) {}
 
   /** Reads the tables `builds`, `dealers`, `tokens` and `options`. */
   static async read(session: Session): Promise<Dimensions> {
-    const byKey = async (table: "builds" | "dealers", key: string): Promise<ReadonlyMap<Json, Row>> =>
-      new Map((await session.rows(sql`FROM ${name(table)}`)).map((row) => [integerIn(row, key), row]));
     const tokens = (await session.rows(sql`FROM tokens ORDER BY token_key DESC`)).map((row) => ({
       key: integerIn(row, "token_key"),
       token: textIn(row, "token"),
@@ -37,22 +47,23 @@ export class Dimensions {
       Array.isArray(row.options) ? row.options.filter(isRow) : [],
     ]);
     return new Dimensions(
-      await byKey("builds", "build_key"),
-      await byKey("dealers", "dealer_key"),
+      await textsByKey(session, sql`SELECT build_key AS key, ${buildLines.text} AS text FROM builds`),
+      await textsByKey(session, sql`SELECT dealer_key AS key, ${dealerLines.text} AS text FROM dealers`),
       new Map(tokens.map(({ key, token }) => [key, token])),
       new Map(tokens.map(({ key, folded }) => [folded, key])),
       new Map(options),
+      { make: await spellingsOf("make", session), model: await spellingsOf("model", session) },
     );
   }
 
   /** The build of a listing, given its `build_key`. */
-  buildOf({ build_key }: Row): Row {
-    return known(this.builds.get(build_key ?? null), "build", build_key);
+  buildOf(key: Json | undefined): Lines {
+    return buildLines.linesIn(known(this.builds.get(key ?? null), "build", key));
   }
 
   /** The dealer of a listing, given its `dealer_key`. */
-  dealerOf({ dealer_key }: Row): Row {
-    return known(this.dealers.get(dealer_key ?? null), "dealer", dealer_key);
+  dealerOf(key: Json | undefined): Lines {
+    return dealerLines.linesIn(known(this.dealers.get(key ?? null), "dealer", key));
   }
 
   /** The words that a list of token keys stands for; null where there is no list. */
@@ -65,11 +76,30 @@ export class Dimensions {
     return this.tokenKeys.get(foldedToken(tokenKinds[column], token));
   }
 
+  /** The values of builds that are what somebody asks for, however it is spelled; none where no build has one. */
+  spelled(column: SpelledColumn, asked: string): readonly string[] {
+    return this.spellings[column].get(matchKeyOf(asked)) ?? [];
+  }
+
   /** What a make says of some option codes: `code`, `name` and `msrp`, in the order of the codes; it need not know all of them. */
   optionsOf(make: Json | undefined, codes: readonly string[]): readonly Row[] {
     const asked = new Set<Json | undefined>(codes);
     return this.optionsByMake.get(make ?? null)?.filter(({ code }) => asked.has(code)) ?? [];
   }
+}
+
+const textsByKey = async (session: Session, query: Sql): Promise<ReadonlyMap<Json, string>> =>
+  new Map((await session.rows(query)).map((row) => [integerIn(row, "key"), textIn(row, "text")]));
+
+/** The values of a column, by their match key. */
+async function spellingsOf(column: SpelledColumn, session: Session): Promise<ReadonlyMap<string, readonly string[]>> {
+  const spellings = new Map<string, string[]>();
+  const value = name(column);
+  for (const row of await session.rows(sql`SELECT DISTINCT ${value} AS value FROM builds WHERE ${value} IS NOT NULL`)) {
+    const key = matchKeyOf(textIn(row, "value"));
+    spellings.set(key, [...(spellings.get(key) ?? []), textIn(row, "value")]);
+  }
+  return spellings;
 }
 
 const foldedToken = (kind: string, token: string): string => `${kind} ${token.toLowerCase()}`;

@@ -9,7 +9,17 @@ import { makeFolder } from "../base/files.ts";
 import { literal, type Sql, sql } from "../base/sql.ts";
 import { makeWhole, removeOthers } from "./caches.ts";
 import type { Database, Session } from "./duckdb.ts";
-import { columnsNumbered, firstsOf, hotFormat, hotStorage, makeHotTables, readOnce, valuesOf } from "./hot-tables.ts";
+import {
+  columnsNumbered,
+  countsOf,
+  firstsOf,
+  hotFormat,
+  hotStorage,
+  type ListingKey,
+  makeHotTables,
+  readOnce,
+  valuesOf,
+} from "./hot-tables.ts";
 import type { RepeatingColumn } from "./layout.ts";
 import type { OrderName } from "./orders.ts";
 
@@ -21,6 +31,9 @@ export const hotListings = sql`SELECT *, rowid AS row_number FROM hot.listings`;
 
 /** The first of them in an order. */
 export const hotFirsts = (order: OrderName): Sql => sql`FROM ${firstsOf("hot", order)}`;
+
+/** How many `listings` have which key. */
+export const hotCounts = (key: ListingKey): Sql => sql`FROM ${countsOf("hot", key)}`;
 
 /** The file of a version's copy, below `hot/`. */
 export const hotCopyName = (version: string): string => `${version}-${hotFormat}.duckdb`;

@@ -1,6 +1,6 @@
 /**
  * The tables of a hot copy: the active listings, with what they are searched and counted by; the first of them in each order, among which
- * most searches find their page; and the values that repeat.
+ * most searches find their page; how many have which key; and the values that repeat.
  *
  * Colors are the same from car to car, and so is much equipment. Where they are, a listing carries the key of the value beside it: what is
  * asked of tokens is asked of some ten thousand sets instead of millions of lists, and words are counted by their keys.
@@ -25,11 +25,17 @@ const searched: readonly string[] = [
   ...(["features", "options_packages", "keywords"] as const),
 ];
 
-/** The column of listings that holds the key of a value; the type that numbers the values has the same name. */
-export const keyOf = (column: RepeatingColumn): Sql => name(`${column}_key`);
+/** A column of listings that holds a key: of their build, of their dealer, or of a value. */
+export type ListingKey = "build_key" | "dealer_key" | `${RepeatingColumn}_key`;
+
+/** The column that holds the key of a value; the type that numbers the values has the same name. */
+export const keyOf = (column: RepeatingColumn): ListingKey => `${column}_key`;
 
 /** The table of the values of a column: `key` and `value`. */
 export const valuesOf = (catalog: string, column: RepeatingColumn): Sql => name(catalog, `${column}_values`);
+
+/** The table of a key, where listings have one, and how many `listings` have it. */
+export const countsOf = (catalog: string, key: ListingKey): Sql => name(catalog, `listings by ${key}`);
 
 /** The table of the first listings in an order, with their `row_number`. */
 export const firstsOf = (catalog: string, order: OrderName): Sql => name(catalog, `first by ${order}`);
@@ -65,24 +71,31 @@ async function repeats(session: Session, column: RepeatingColumn, listings: Sql)
 function making(catalog: string, listings: Sql, columns: readonly RepeatingColumn[]): readonly Sql[] {
   const table = name(catalog, "listings");
   const keys = columns.map(
-    (column) => sql`enum_code(${name(column)}::VARCHAR::${keyOf(column)})::INTEGER AS ${keyOf(column)}`,
+    (column) => sql`enum_code(${name(column)}::VARCHAR::${keyName(column)})::INTEGER AS ${keyName(column)}`,
   );
+  const counted: readonly ListingKey[] = ["build_key", "dealer_key", ...columns.map(keyOf)];
   return [
     ...columns.flatMap((column) => [
       sql`CREATE TABLE ${valuesOf(catalog, column)} AS
         SELECT (row_number() OVER (ORDER BY value) - 1)::INTEGER AS key, value
         FROM   (SELECT DISTINCT ${name(column)} AS value FROM (${listings}) WHERE ${name(column)} IS NOT NULL)`,
-      sql`CREATE TYPE ${keyOf(column)} AS ENUM (SELECT value::VARCHAR FROM ${valuesOf(catalog, column)} ORDER BY key)`,
+      sql`CREATE TYPE ${keyName(column)} AS ENUM (SELECT value::VARCHAR FROM ${valuesOf(catalog, column)} ORDER BY key)`,
     ]),
     sql`CREATE TABLE ${table} (${columnsOf(columns)})`,
     sql`INSERT INTO ${table} BY NAME SELECT ${join([...searched.map((column) => name(column)), ...keys])} FROM (${listings})`,
-    ...columns.map((column) => sql`DROP TYPE ${keyOf(column)}`),
+    ...columns.map((column) => sql`DROP TYPE ${keyName(column)}`),
+    ...counted.map(
+      (key) => sql`CREATE TABLE ${countsOf(catalog, key)} AS
+        SELECT ${name(key)}, count(*)::INTEGER AS listings FROM ${table} WHERE ${name(key)} IS NOT NULL GROUP BY ALL ORDER BY ALL`,
+    ),
     ...orderNames.map(
       (order) => sql`CREATE TABLE ${firstsOf(catalog, order)} AS
         SELECT rowid AS row_number, * FROM ${table} ORDER BY ${inOrder(orders[order])} LIMIT ${type(String(bounds.firsts))}`,
     ),
   ];
 }
+
+const keyName = (column: RepeatingColumn): Sql => name(keyOf(column));
 
 const orderNames = Object.keys(orders) as readonly OrderName[];
 
@@ -99,7 +112,7 @@ async function compare(session: Session, catalog: string, listings: Sql): Promis
 function columnsOf(numbered: readonly RepeatingColumn[]): Sql {
   const { columns } = layoutOf("snapshots");
   const ofLake = searched.map((column) => sql`${name(column)} ${type(columns[column] ?? "")}`);
-  return join([...ofLake, ...numbered.map((column) => sql`${keyOf(column)} INTEGER`)]);
+  return join([...ofLake, ...numbered.map((column) => sql`${keyName(column)} INTEGER`)]);
 }
 
 /** The columns whose values are numbered in a copy that is open. */
@@ -112,7 +125,7 @@ export async function columnsNumbered(session: Session, catalog: string): Promis
 /** Reads all but the lists once, so that the first requests find it in memory. */
 export async function readOnce(session: Session, catalog: string, numbered: readonly RepeatingColumn[]): Promise<void> {
   const columns = searched.filter((column) => !Object.hasOwn(tokenKinds, column)).map((column) => name(column));
-  const values = join([...columns, ...numbered.map(keyOf)]);
+  const values = join([...columns, ...numbered.map(keyName)]);
   await session.run(sql`SELECT bit_xor(hash(${values})) FROM ${name(catalog, "listings")}`);
 }
 

@@ -10,13 +10,15 @@ import { name, type Sql, sql } from "../base/sql.ts";
 import { refuse } from "../contract/errors.ts";
 import { Dimensions } from "./dimensions.ts";
 import { Database, type DatabaseOptions } from "./duckdb.ts";
-import { HotCopy, hotFirsts, hotListings } from "./hot-copy.ts";
+import { HotCopy, hotCounts, hotFirsts, hotListings } from "./hot-copy.ts";
+import type { ListingKey } from "./hot-tables.ts";
 import type { RepeatingColumn } from "./layout.ts";
+import type { Lines } from "./lines.ts";
 import { knownFiles, placesOf, readPlace, rowAt } from "./lookups.ts";
 import { type LakeFile, type Manifest, readManifest } from "./manifest.ts";
 import type { OrderName } from "./orders.ts";
 import { Pool, type PoolBounds } from "./pool.ts";
-import type { Reading } from "./readings.ts";
+import { listingLines, type Reading } from "./readings.ts";
 import { type FoundRow, RowCopies } from "./row-copies.ts";
 import { buildValues, buildWords, dealerProfiles, filesIn, positioned, rowsAt, rowsOfFiles } from "./views.ts";
 
@@ -28,8 +30,10 @@ export interface Listings {
   readonly count: number;
   /** The first of them in an order, with their `row_number`, where that is known. */
   readonly firsts: ((order: OrderName) => Sql) | undefined;
-  /** What is read of those at some row numbers, in the order of these. */
-  readonly read: (positions: readonly number[], names: readonly Reading[]) => Promise<readonly Row[]>;
+  /** How many `listings` have which key, where that is known. */
+  readonly counts: ((key: ListingKey) => Sql) | undefined;
+  /** Those at some row numbers, in the order of these, with what is to be read of them. */
+  readonly read: (positions: readonly number[], names: readonly Reading[]) => Promise<readonly Lines[]>;
   /** The columns of which the listings carry the key of the value too: `hot.<column>_values` tells what it stands for. */
   readonly numbered: readonly RepeatingColumn[];
 }
@@ -103,6 +107,7 @@ export class Market {
       all: hotListings,
       unordered: sql`FROM hot.listings`,
       firsts: hotFirsts,
+      counts: hotCounts,
       numbered: hot.numbered,
     };
   }
@@ -120,6 +125,7 @@ export class Market {
       unordered: rowsOfFiles("snapshots", files, this.folder),
       count: files.reduce((sum, { rows }) => sum + rows, 0),
       firsts: undefined,
+      counts: undefined,
       read: (positions, names) => this.read(files, positions, names),
       numbered: [],
     };
@@ -129,13 +135,13 @@ export class Market {
     files: readonly LakeFile[],
     positions: readonly number[],
     names: readonly Reading[],
-  ): Promise<readonly Row[]> {
+  ): Promise<readonly Lines[]> {
     if (positions.length === 0) return [];
-    const copied = this.copies?.rows.at(files, positions, names);
+    const copied = this.copies?.rows.at(files, positions);
     if (copied !== undefined) return copied;
     const rows = await this.rows(rowsAt(files, this.folder, positions, names));
-    const byPosition = new Map(rows.map(({ row_number, ...row }) => [row_number, row]));
-    return positions.map((position) => byPosition.get(position) ?? {});
+    const byPosition = new Map(rows.map((row) => [row.row_number, row]));
+    return positions.map((position) => listingLines.linesOf(byPosition.get(position) ?? {}));
   }
 
   /** All listings of a VIN, or the listing of an id (32 hex digits), in whatever state; none when there is none. */

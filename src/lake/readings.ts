@@ -2,8 +2,8 @@
  * What is read of listings when they are served, on pages and in details alike: the values of the fact by name, in the form in which
  * they are served. Keys lead into `Dimensions`.
  */
-import type { Json, Row } from "../base/json.ts";
 import { join, name, type Sql, sql } from "../base/sql.ts";
+import { LineFormat } from "./lines.ts";
 
 const own = <Column extends string>(...columns: readonly Column[]): Readonly<Record<Column, Sql>> =>
   Object.fromEntries(columns.map((column) => [column, name("facts", column)])) as Record<Column, Sql>;
@@ -27,26 +27,9 @@ export const readings = {
 
 export type Reading = keyof typeof readings;
 
-/** All of them, in the order in which a whole row has them. */
-export const allReadings = Object.keys(readings) as readonly Reading[];
-
-export const isReading = <Name extends string>(text: Name): text is Name & Reading => Object.hasOwn(readings, text);
+/** Whole listings. */
+export const listingLines = new LineFormat(readings);
 
 /** Some of them, to select from `facts`. */
 export const readOf = (names: readonly Reading[]): Sql =>
   join(names.map((reading) => sql`${readings[reading]} AS ${name(reading)}`));
-
-/** A whole row as one text. */
-export const wholeRow = sql`json_array(${join(Object.values(readings))})::VARCHAR`;
-
-const places = new Map(allReadings.map((reading, place) => [reading, place]));
-
-/** Some values of a whole row's text. */
-export function fromWholeRow(text: string, names: readonly Reading[]): Row {
-  const values: unknown = JSON.parse(text);
-  if (!Array.isArray(values) || values.length !== allReadings.length)
-    throw new TypeError("This is no row of a listing.");
-  const row: Record<string, Json> = {};
-  for (const reading of names) row[reading] = values[places.get(reading) ?? -1];
-  return row;
-}

@@ -12,9 +12,10 @@ import { makeFolder } from "../base/files.ts";
 import type { Row } from "../base/json.ts";
 import { startThread } from "../base/threads.ts";
 import { removeOthers } from "./caches.ts";
+import type { Lines } from "./lines.ts";
 import type { Known, ListingState } from "./lookups.ts";
 import type { LakeFile } from "./manifest.ts";
-import type { Reading } from "./readings.ts";
+import { listingLines, type Reading } from "./readings.ts";
 import { RowFile, rowFormat } from "./row-file.ts";
 import type { RowTasks, RowWord } from "./row-thread.ts";
 
@@ -55,23 +56,23 @@ export class RowCopies {
     return this.making;
   }
 
-  /** What is read of the rows at some positions of some files in a row; undefined where there is no copy of one of them. */
-  at(files: readonly LakeFile[], positions: readonly number[], names: readonly Reading[]): readonly Row[] | undefined {
-    const rows: Row[] = [];
+  /** The listings at some positions of some files in a row; undefined where there is no copy of one of them. */
+  at(files: readonly LakeFile[], positions: readonly number[]): readonly Lines[] | undefined {
+    const facts: Lines[] = [];
     for (const position of positions) {
-      const row = this.rowAt(files, position, names);
-      if (row === undefined) return undefined;
-      rows.push(row);
+      const fact = this.factAt(files, position);
+      if (fact === undefined) return undefined;
+      facts.push(fact);
     }
-    return rows;
+    return facts;
   }
 
   /** The listings of an id (32 hex digits) or of a VIN, in whatever state; undefined while there is not a copy of each file. */
   by(what: "id" | "vin", wanted: string, names: readonly Reading[]): readonly FoundRow[] | undefined {
     const found: FoundRow[] = [];
     for (const { state, file } of this.isReady ? this.known : []) {
-      const rows = this.from(file, (copy) => copy.by(what, wanted, names)) ?? [];
-      found.push(...rows.map((row) => ({ state, row })));
+      const facts = this.from(file, (copy) => copy.by(what, wanted)) ?? [];
+      found.push(...facts.map((fact) => ({ state, row: listingLines.rowOf(fact, names) })));
     }
     return this.isReady ? found : undefined;
   }
@@ -85,10 +86,10 @@ export class RowCopies {
     this.copies.clear();
   }
 
-  private rowAt(files: readonly LakeFile[], position: number, names: readonly Reading[]): Row | undefined {
+  private factAt(files: readonly LakeFile[], position: number): Lines | undefined {
     let start = 0;
     for (const file of files) {
-      if (position < start + file.rows) return this.from(file, (copy) => copy.at(position - start, names));
+      if (position < start + file.rows) return this.from(file, (copy) => copy.at(position - start));
       start += file.rows;
     }
     return undefined;

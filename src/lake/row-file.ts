@@ -9,7 +9,8 @@ import { literal, type Sql, sql, type } from "../base/sql.ts";
 import { Database } from "../base/sqlite.ts";
 import { engineVersion, type Session } from "./duckdb.ts";
 import { KeyFilter } from "./key-filter.ts";
-import { fromWholeRow, type Reading, wholeRow } from "./readings.ts";
+import type { Lines } from "./lines.ts";
+import { listingLines } from "./readings.ts";
 
 const tables = [
   sql`CREATE TABLE rows (place INTEGER PRIMARY KEY, id BLOB, vin TEXT, row TEXT)`,
@@ -17,9 +18,16 @@ const tables = [
 ] as const;
 const indexes = [sql`CREATE INDEX by_id ON rows (id)`, sql`CREATE INDEX by_vin ON rows (vin)`] as const;
 
+/** What a file is asked. */
+const questions = {
+  place: sql`SELECT row FROM rows WHERE place = ?`,
+  id: sql`SELECT row FROM rows WHERE id = unhex(?)`,
+  vin: sql`SELECT row FROM rows WHERE vin = ?`,
+} as const;
+
 /** Tells the files of this engine and this layout from all others. */
 export const rowFormat: string = createHash("sha256")
-  .update([engineVersion, ...[...tables, ...indexes, wholeRow].map(({ text }) => text)].join("\n"))
+  .update([engineVersion, ...[...tables, ...indexes, listingLines.text].map(({ text }) => text)].join("\n"))
   .digest("hex")
   .slice(0, 8);
 
@@ -74,13 +82,14 @@ const insertion = (row: Row): Sql => sql`
   INSERT INTO rows VALUES (${integerIn(row, "place")}, unhex(${textIn(row, "id")}), ${textIn(row, "vin")}, ${textIn(row, "row")})`;
 
 const rowsOf = ({ path }: RowSource, from: number): Sql => sql`
-  SELECT file_row_number::INTEGER AS place, replace(id::VARCHAR, '-', '') AS id, vin, ${wholeRow} AS row
+  SELECT file_row_number::INTEGER AS place, replace(id::VARCHAR, '-', '') AS id, vin, ${listingLines.text} AS row
   FROM   read_parquet(${literal(path)}, file_row_number = true, hive_partitioning = false) AS facts
   WHERE  file_row_number >= ${from} AND file_row_number < ${from + rowsAtOnce}`;
 
 /** A file of rows, open to be read. */
 export class RowFile {
   private readonly database: Database;
+  private readonly ask: Readonly<Record<keyof typeof questions, (about: string | number) => readonly string[]>>;
   private readonly filters: Readonly<Record<"id" | "vin", KeyFilter>>;
 
   /** Opens a file; fails when it does not have so many rows. */
@@ -90,6 +99,12 @@ export class RowFile {
       const { user_version: whole } = this.database.one(sql`SELECT user_version FROM pragma_user_version`) ?? {};
       if (whole !== rows) throw new Failure(`${path}: has ${String(whole)} rows, not ${rows}.`);
       const filters = this.database.one(sql`SELECT ids, vins FROM filters`);
+      const { place, id, vin } = questions;
+      this.ask = {
+        place: this.database.asking(place),
+        id: this.database.asking(id),
+        vin: this.database.asking(vin),
+      };
       this.filters = { id: KeyFilter.read(textIn(filters, "ids")), vin: KeyFilter.read(textIn(filters, "vins")) };
     } catch (thrown) {
       this.database.close();
@@ -97,23 +112,18 @@ export class RowFile {
     }
   }
 
-  /** The row at a place, counted from 0. */
-  at(place: number, names: readonly Reading[]): Row | undefined {
-    return this.read(sql`SELECT row FROM rows WHERE place = ${place}`, names)[0];
+  /** The listing at a place, counted from 0. */
+  at(place: number): Lines | undefined {
+    const [row] = this.ask.place(place);
+    return row === undefined ? undefined : listingLines.linesIn(row);
   }
 
-  /** The rows of an id (32 hex digits) or a VIN. */
-  by(what: "id" | "vin", wanted: string, names: readonly Reading[]): readonly Row[] {
-    if (!this.filters[what].mayHold(wanted)) return [];
-    const isIt = what === "id" ? sql`id = unhex(${wanted})` : sql`vin = ${wanted}`;
-    return this.read(sql`SELECT row FROM rows WHERE ${isIt}`, names);
+  /** The listings of an id (32 hex digits) or a VIN. */
+  by(what: "id" | "vin", wanted: string): readonly Lines[] {
+    return this.filters[what].mayHold(wanted) ? this.ask[what](wanted).map((row) => listingLines.linesIn(row)) : [];
   }
 
   close(): void {
     this.database.close();
-  }
-
-  private read(query: Sql, names: readonly Reading[]): readonly Row[] {
-    return this.database.all(query).map((found) => fromWholeRow(textIn(found, "row"), names));
   }
 }

@@ -1,6 +1,6 @@
 /** The files of a version as SQL relations: the star's tables, what is made of them, and the views for analysts. */
 import { join as joinPath } from "node:path";
-import { matchKey, wordsIn } from "../base/spelling.ts";
+import { wordsIn } from "../base/spelling.ts";
 import { join, literal, name, type Sql, sql, type } from "../base/sql.ts";
 import { flat, tokensInOrder } from "./flat.ts";
 import { buildColumns, layoutOf, type TableName, tableNames } from "./layout.ts";
@@ -83,9 +83,9 @@ export const dealerProfiles = (listings: Sql): Sql => sql`
   LEFT JOIN (SELECT dealer_id, count(*) AS listing_count FROM (${listings}) JOIN dealers USING (dealer_key) GROUP BY dealer_id) AS counted
     USING (dealer_id)`;
 
-/** The distinct values of builds' attributes, as texts, with a `value_key` for each, and their `match_key`. */
+/** The distinct values of builds' attributes, as texts, with a `value_key` for each. */
 export const buildWords = sql`
-  SELECT row_number() OVER (ORDER BY attribute, value)::INTEGER AS value_key, attribute, value, ${matchKey(sql`value`)} AS match_key
+  SELECT row_number() OVER (ORDER BY attribute, value)::INTEGER AS value_key, attribute, value
   FROM   (SELECT DISTINCT attribute, value FROM (${unpivotedBuilds()}))`;
 
 /** The known values of each build, as keys of `build_words`: what counts all attributes of builds in one pass. */

@@ -2,9 +2,11 @@
  * Every attribute of a listing, and the place in the star that holds it. All that can be done with an attribute follows from
  * its row here; no attribute is named again in SQL code.
  */
-import { folded, matchKeyOf } from "../base/spelling.ts";
+import { folded } from "../base/spelling.ts";
 import { join, literal, name, Sql, sql, type } from "../base/sql.ts";
-import { buildColumns, keywordBits, type TokenColumn } from "../lake/layout.ts";
+import type { Dimensions, SpelledColumn } from "../lake/dimensions.ts";
+import type { ListingKey } from "../lake/hot-tables.ts";
+import { keywordBits, type TokenColumn } from "../lake/layout.ts";
 
 /**
  * Where an attribute lives: in the fact, in its build, in its dealer, in its build and, sorted, in the fact too; or, where a
@@ -17,16 +19,18 @@ export interface Attribute<P extends Place = Place> {
   readonly column: string;
   /** What of a column is compared: a text as it is folded, or a value itself. */
   readonly compared: (value: Sql) => Sql;
-  /** What somebody asks for, in the same form. */
-  readonly asked: (value: string | number) => Sql;
+  /** What somebody asks for, in the same form; one of these is enough. */
+  readonly asked: (value: string | number, dimensions: Dimensions) => readonly Sql[];
 }
 
 type Form = Pick<Attribute, "compared" | "asked">;
 
-const asText: Form = { compared: folded, asked: (value) => folded(sql`${value}`) };
-const itself: Form = { compared: (value) => value, asked: (value) => sql`${value}` };
-/** Of the words of builds, which come with their match key. */
-const byMatchKey: Form = { compared: () => sql`match_key`, asked: (value) => matchKeyOf(String(value)) };
+const asText: Form = { compared: folded, asked: (value) => [folded(sql`${value}`)] };
+const itself: Form = { compared: (value) => value, asked: (value) => [sql`${value}`] };
+const spelled = (column: SpelledColumn): Form => ({
+  compared: itself.compared,
+  asked: (value, dimensions) => dimensions.spelled(column, String(value)).map((spelling) => sql`${spelling}`),
+});
 const asTime: Form = { compared: (time) => sql`epoch_ms(${time})`, asked: itself.asked };
 
 const at =
@@ -37,8 +41,8 @@ const [fact, build, dealer, sorted] = [at("fact"), at("build"), at("dealer"), at
 const [tokens, keywords] = [at("tokens"), at("keywords")];
 
 export const attributes = {
-  make: sorted("make", byMatchKey),
-  model: sorted("model", byMatchKey),
+  make: sorted("make", spelled("make")),
+  model: sorted("model", spelled("model")),
   year: sorted("year", itself),
   model_code: build("model_code"),
   trim: build("trim"),
@@ -92,42 +96,43 @@ export type Requirement = Sql | Membership;
 
 /** A key of listings, and the rows that have it as their only column, each key once. */
 export interface Membership {
-  readonly key: Sql;
+  readonly key: ListingKey;
   readonly among: Sql;
+  /** The same as a condition on what listings have besides, where that tells it. */
+  readonly told?: Sql;
 }
 
 /** A requirement as a condition, where it is a part of another one. */
-export const asCondition = (required: Requirement): Sql =>
-  required instanceof Sql ? required : sql`${required.key} IN (${required.among})`;
+export function asCondition(required: Requirement): Sql {
+  if (required instanceof Sql) return required;
+  return required.told ?? sql`${name(required.key)} IN (${required.among})`;
+}
 
 /** The facts whose attribute passes a test, by the place where the attribute lives. Of several values, one passes. */
 const passing: Readonly<Record<Exclude<Place, "tokens">, (test: Test, column: string) => Requirement>> = {
   fact: (test, column) => test(name(column)),
   build: (test, column) => ofDimension("builds", "build_key", test(name(column))),
   dealer: (test, column) => ofDimension("dealers", "dealer_key", test(name(column))),
-  sorted: (test, column) =>
-    isText(column)
-      ? sql`${name(column)} IN (SELECT value FROM build_words WHERE attribute = ${literal(column)} AND ${test(sql`value`)})`
-      : test(name(column)),
+  sorted: (test, column) => ({
+    ...ofDimension("builds", "build_key", test(name(column))),
+    told: test(name(column)),
+  }),
   keywords: (test, column) =>
     sql`${name(column)} & (SELECT bit_or(bit) FROM ${bitsOfWords} WHERE ${test(sql`word`)}) <> 0`,
 };
 
-function ofDimension(table: "builds" | "dealers", column: string, condition: Sql): Membership {
-  const key = name(column);
-  return { key, among: sql`SELECT ${key} FROM ${name(table)} WHERE ${condition}` };
-}
-
-const isText = (column: string): boolean =>
-  Object.entries(buildColumns).some(([one, of]) => one === column && of === "VARCHAR");
+const ofDimension = (table: "builds" | "dealers", key: ListingKey, condition: Sql): Membership => ({
+  key,
+  among: sql`SELECT ${name(key)} FROM ${name(table)} WHERE ${condition}`,
+});
 
 /** The requirement that a listing's dealer fulfils a condition on the dealer's columns. */
 export const ofDealers = (condition: Sql): Membership => ofDimension("dealers", "dealer_key", condition);
 
-/** Whether no build has a value of an attribute of builds alone; the value is given as it is compared. */
-export function isUnheardOf(attribute: "assembly_location", value: Sql): Sql {
+/** Whether no build has a value of an attribute of builds alone. */
+export function isUnheardOf(attribute: "assembly_location", value: string, dimensions: Dimensions): Sql {
   const { column, compared } = attributes[attribute];
-  return sql`NOT EXISTS (FROM builds WHERE ${compared(name(column))} = ${value})`;
+  return sql`NOT EXISTS (FROM builds WHERE ${isAmong(compared(name(column)), asked(attribute, [value], dimensions))})`;
 }
 
 /** The requirement that an attribute of a listing passes a test; the column is given as it is compared. */
@@ -136,7 +141,21 @@ export function passes(attribute: TestedName, test: Test): Requirement {
   return passing[place]((value) => test(compared(value)), column);
 }
 
-/** A value that somebody asks for, as an attribute's column is compared. */
-export function asCompared(attribute: TestedName, value: string | number): Sql {
-  return attributes[attribute].asked(value);
+/** The requirement that an attribute of a listing is one of some values. */
+export function isAnyOf(
+  attribute: TestedName,
+  values: readonly (string | number)[],
+  dimensions: Dimensions,
+): Requirement {
+  const among = asked(attribute, values, dimensions);
+  return passes(attribute, (column) => isAmong(column, among));
 }
+
+/** Values that somebody asks for, as an attribute's column is compared. */
+const asked = (attribute: TestedName, values: readonly (string | number)[], dimensions: Dimensions): readonly Sql[] => {
+  const form: Form = attributes[attribute];
+  return values.flatMap((value) => form.asked(value, dimensions));
+};
+
+const isAmong = (column: Sql, values: readonly Sql[]): Sql =>
+  values.length === 0 ? sql`false` : sql`${column} IN (${join(values)})`;

@@ -110,9 +110,10 @@ function valuesIn(column: string, numbered: readonly RepeatingColumn[]): Sql {
     return sql`SELECT ${name(column)} AS value, 1 AS listings FROM matches`;
   if (repeating === undefined)
     return sql`SELECT ${name(column)} AS value, count(*) AS listings FROM matches GROUP BY ${name(column)}`;
+  const key = name(keyOf(repeating));
   return sql`
     SELECT value, listings
-    FROM   (SELECT ${keyOf(repeating)} AS key, count(*) AS listings FROM matches GROUP BY ${keyOf(repeating)})
+    FROM   (SELECT ${key} AS key, count(*) AS listings FROM matches GROUP BY ${key})
     JOIN   ${hotValues(repeating)} USING (key)`;
 }
 

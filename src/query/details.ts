@@ -3,7 +3,7 @@
  * `Build` have them (sections 2.2 to 2.5 of the specification).
  */
 import { isRow, type Json, type Row, textIn } from "../base/json.ts";
-import type { Dimensions } from "../lake/dimensions.ts";
+import { buildLines, type Dimensions, dealerLines } from "../lake/dimensions.ts";
 import type { Reading } from "../lake/readings.ts";
 import { type Expansion, expanded, readingOf } from "./expansions.ts";
 
@@ -37,18 +37,20 @@ const dealer = ["dealer_id", "name", "city", "state", "postal_code", "latitude",
 
 /** The detail of a listing, given what `detailReadings` had read of it; `include` adds what it names. */
 export function detailOf(fact: Row, include: readonly Expansion[] = [], dimensions: Dimensions): Detail {
-  const vehicle = {
-    ...{ ...dimensions.buildOf(fact), ...fact },
+  const vehicle: Row = {
+    ...{ ...buildLines.rowOf(dimensions.buildOf(fact.build_key)), ...fact },
     ...{ window_sticker_verified: fact.window_sticker_verified ?? false, combined_msrp: fact.msrp ?? null },
   };
   const added = (expansion: Expansion): Row =>
-    include.includes(expansion) ? { [expansion]: expanded(expansion, fact, vehicle, dimensions) } : {};
+    include.includes(expansion)
+      ? { [expansion]: expanded(expansion, fact[readingOf[expansion]], vehicle.make, dimensions) }
+      : {};
   return {
     vin: textIn(fact, "vin"),
     build: { ...pick(vehicle, build), ...added("options") },
     listing: {
       ...ownOf(fact),
-      dealer: pick(dimensions.dealerOf(fact), dealer),
+      dealer: pick(dealerLines.rowOf(dimensions.dealerOf(fact.dealer_key)), dealer),
       price_history: [],
       ...added("price_history"),
     },

@@ -1,6 +1,6 @@
 /** What `include` adds to a listing, in searches and in details alike: never null, and served as it is. */
 
-import type { Json, Row } from "../base/json.ts";
+import type { Json } from "../base/json.ts";
 import type { QueryOf } from "../contract/types.ts";
 import type { Dimensions } from "../lake/dimensions.ts";
 import type { Reading } from "../lake/readings.ts";
@@ -13,13 +13,19 @@ export const readingOf = {
   options: "options_packages",
 } as const satisfies Record<Expansion, Reading>;
 
-const served: Readonly<Record<Expansion, (read: Json | undefined, build: Row, dimensions: Dimensions) => Json>> = {
+const served: Readonly<
+  Record<Expansion, (read: Json | undefined, make: Json | undefined, dimensions: Dimensions) => Json>
+> = {
   /** A list of `PriceHistoryItem`, in the order in which the price changed. */
   price_history: (read) => read ?? [],
   /** A list of `Option`, in the order of their codes; codes of which the make says nothing are left out. */
-  options: (read, { make }, dimensions) => dimensions.optionsOf(make, dimensions.wordsOf(read) ?? []),
+  options: (read, make, dimensions) => dimensions.optionsOf(make, dimensions.wordsOf(read) ?? []),
 };
 
-/** An expansion as it is served, given what was read of a listing, and its build. */
-export const expanded = (expansion: Expansion, fact: Row, build: Row, dimensions: Dimensions): Json =>
-  served[expansion](fact[readingOf[expansion]], build, dimensions);
+/** An expansion as it is served, given what was read of a listing for it, and its make. */
+export const expanded = (
+  expansion: Expansion,
+  read: Json | undefined,
+  make: Json | undefined,
+  dimensions: Dimensions,
+): Json => served[expansion](read, make, dimensions);

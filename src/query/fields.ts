@@ -2,12 +2,12 @@
  * The fields of a listing on a page: which are served, what is read of the listing for them, and how that becomes what is served.
  * Builds, dealers and words come from the dimensions.
  */
-import type { Json, Row } from "../base/json.ts";
 import { vocabulary } from "../contract/document.ts";
 import type { QueryOf } from "../contract/types.ts";
-import type { Dimensions } from "../lake/dimensions.ts";
+import { buildLines, type Dimensions, dealerLines } from "../lake/dimensions.ts";
 import { flatColumns } from "../lake/flat.ts";
-import { isReading, type Reading } from "../lake/readings.ts";
+import { type Lines, valueIn } from "../lake/lines.ts";
+import { listingLines, type Reading } from "../lake/readings.ts";
 import { type Expansion, expanded, readingOf } from "./expansions.ts";
 import { milesTo } from "./geography.ts";
 import type { Point } from "./zip-codes.ts";
@@ -32,7 +32,7 @@ export function fieldsOf(asked: readonly Field[]): readonly Field[] {
 
 /** What is read of a listing for some fields and expansions: values, and the keys into the dimensions. */
 export function readingsOf(fields: readonly Field[], include: readonly Expansion[]): readonly Reading[] {
-  const own = fields.filter((field) => isReading(field));
+  const own = fields.filter((field) => listingLines.has(field));
   return [
     ...new Set<Reading>(["build_key", "dealer_key", ...own, ...include.map((expansion) => readingOf[expansion])]),
   ];
@@ -46,47 +46,61 @@ export interface Serving {
   readonly origin: Point | undefined;
 }
 
-/** A fact as it was read, and the rows that its keys point at. */
-interface Star {
-  readonly fact: Row;
-  readonly build: Row;
-  readonly dealer: Row;
+/** A listing, and what its keys point at. */
+type Star = Readonly<Record<"facts" | "builds" | "dealers", Lines>>;
+
+/** Gives a part of a listing as JSON. */
+type Part = (star: Star) => string;
+
+/** Gives what turns a listing into the JSON that is served of it, schema `ListingSummary`. */
+export function serving(
+  { fields, include, status, origin }: Serving,
+  dimensions: Dimensions,
+): (facts: Lines) => string {
+  const special: Readonly<Partial<Record<Field, Part>>> = {
+    status: () => JSON.stringify(status),
+    inventory_status: () => JSON.stringify(status),
+    distance_miles: distanceFrom(origin),
+  };
+  const parts: readonly (readonly [string, Part])[] = [
+    ...fields.map((field) => [field, special[field] ?? partOf(field, dimensions)] as const),
+    ...include.map((expansion) => [expansion, additionOf(expansion, dimensions)] as const),
+  ];
+  const labelled = parts.map(([name, part], place) => ({ label: `${place === 0 ? "{" : ","}"${name}":`, part }));
+  return (facts) => {
+    const builds = dimensions.buildOf(valueIn(facts[buildKey]));
+    const star = { facts, builds, dealers: dimensions.dealerOf(valueIn(facts[dealerKey])) };
+    let served = "";
+    for (const { label, part } of labelled) served += label + part(star);
+    return `${served}}`;
+  };
 }
 
-/** Gives what turns the values that were read of a listing into the listing that is served, schema `ListingSummary`. */
-export function serving({ fields, include, status, origin }: Serving, dimensions: Dimensions): (fact: Row) => Row {
-  const special: Readonly<Partial<Record<Field, (star: Star) => Json>>> = {
-    status: () => status,
-    inventory_status: () => status,
-    distance_miles: ({ dealer }) => (origin === undefined ? null : milesTo(dealer, origin)),
-  };
-  const readers = fields.map((field): [string, (star: Star) => Json | undefined] => [
-    field,
-    special[field] ?? readerOf(field, dimensions),
-  ]);
-  return (fact) => {
-    const star = { fact, build: dimensions.buildOf(fact), dealer: dimensions.dealerOf(fact) };
-    const served: Record<string, Json> = {};
-    for (const [field, read] of readers) served[field] = read(star) ?? null;
-    for (const expansion of include) {
-      served[expansion] = expanded(expansion, fact, star.build, dimensions);
-    }
-    return served;
-  };
+const [buildKey, dealerKey] = [listingLines.placeOf("build_key"), listingLines.placeOf("dealer_key")];
+
+const formats = { facts: listingLines, builds: buildLines, dealers: dealerLines } as const;
+
+/** The line of a column. */
+function lineOf(of: keyof Star, column: string): Part {
+  const place = formats[of].placeOf(column);
+  return (star) => star[of][place] ?? "null";
 }
 
-function readerOf(field: Field, dimensions: Dimensions): (star: Star) => Json | undefined {
+function partOf(field: Field, dimensions: Dimensions): Part {
   const origin = flatColumns[field];
-  switch (origin?.of) {
-    case "facts":
-      return ({ fact }) => fact[field];
-    case "builds":
-      return ({ build }) => build[origin.column];
-    case "dealers":
-      return ({ dealer }) => dealer[origin.column];
-    case "tokens":
-      return ({ fact }) => dimensions.wordsOf(fact[field]);
-    case undefined:
-      throw new TypeError(`The field ${field} comes from nowhere.`);
-  }
+  if (origin === undefined) throw new TypeError(`The field ${field} comes from nowhere.`);
+  if (origin.of !== "tokens") return lineOf(origin.of, origin.of === "facts" ? field : origin.column);
+  const keys = lineOf("facts", origin.column);
+  return (star) => JSON.stringify(dimensions.wordsOf(valueIn(keys(star))));
+}
+
+function additionOf(expansion: Expansion, dimensions: Dimensions): Part {
+  const [read, make] = [lineOf("facts", readingOf[expansion]), lineOf("builds", "make")];
+  return (star) => JSON.stringify(expanded(expansion, valueIn(read(star)), valueIn(make(star)), dimensions));
+}
+
+function distanceFrom(origin: Point | undefined): Part {
+  const [north, east] = [lineOf("dealers", "latitude"), lineOf("dealers", "longitude")];
+  if (origin === undefined) return () => "null";
+  return (star) => JSON.stringify(milesTo({ latitude: valueIn(north(star)), longitude: valueIn(east(star)) }, origin));
 }

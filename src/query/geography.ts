@@ -102,6 +102,15 @@ export const milesFrom = ({ latitude, longitude }: Point): Sql => sql`
     pow(sin(radians(latitude - ${latitude}) / 2), 2)
     + cos(radians(${latitude})) * cos(radians(latitude)) * pow(sin(radians(longitude - ${longitude}) / 2), 2)))) END`;
 
+/**
+ * Whether what has `latitude` and `longitude` is within some miles of a point. What lies too far north or south cannot be, and is
+ * not measured.
+ */
+export function isWithin(origin: Point, radiusMiles: number): Sql {
+  const degrees = (radiusMiles / earthRadiusMiles) * (180 / Math.PI) + 1e-6;
+  return sql`latitude BETWEEN ${origin.latitude - degrees} AND ${origin.latitude + degrees} AND ${milesFrom(origin)} <= ${radiusMiles}`;
+}
+
 /** Whether what has `latitude` and `longitude` lies in a box, edges included. */
 export function isInside({ west, south, east, north }: Box): Sql {
   const between = sql`latitude BETWEEN ${south} AND ${north}`;

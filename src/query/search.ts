@@ -105,8 +105,8 @@ function readTop(rows: readonly Row[]): Top {
   return { total: integerIn(rows[0], "total"), page: Array.isArray(page) ? page.map(Number) : [] };
 }
 
-/** Step two: the page, served as it is asked for. */
-export async function readPage(plan: SearchPlan, page: readonly number[], market: Market): Promise<readonly Row[]> {
+/** Step two: the listings of the page, each as the JSON that is served of it. */
+export async function readPage(plan: SearchPlan, page: readonly number[], market: Market): Promise<readonly string[]> {
   const { mode, fields, include } = plan;
   const serve = serving({ ...plan, status: mode.status }, market.dimensions);
   return (await mode.listings.read(page, readingsOf(fields, include))).map(serve);

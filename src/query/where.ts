@@ -8,8 +8,8 @@ import { keyOf } from "../lake/hot-tables.ts";
 import type { RepeatingColumn } from "../lake/layout.ts";
 import type { Listings, Market } from "../lake/market.ts";
 import {
-  asCompared,
   asCondition,
+  isAnyOf,
   isUnheardOf,
   type Membership,
   ofDealers,
@@ -17,7 +17,7 @@ import {
   type Requirement,
 } from "./attributes.ts";
 import { type Filter, filtersOf } from "./filters.ts";
-import { isInside, milesFrom } from "./geography.ts";
+import { isInside, isWithin } from "./geography.ts";
 import type { Mode } from "./modes.ts";
 
 interface About {
@@ -41,32 +41,45 @@ export function requirementsOf(query: Filters, mode: Mode, { dimensions }: Marke
  * arrays then, in half the time that it takes to ask whether each is in a set.
  */
 export function matching(listings: Sql, requirements: readonly Requirement[], beside: Sql = sql``): Sql {
-  const memberships = requirements.filter((required): required is Membership => !(required instanceof Sql));
-  const joined = memberships.map(({ key, among }) => sql`JOIN (${among}) USING (${key})`);
-  const conditions = requirements.filter((required) => required instanceof Sql);
-  return sql`FROM (${listings}) ${beside} ${join(joined, sql` `)} WHERE ${all(conditions)}`;
+  const joined = requirements.filter(isMembership).filter(({ told }) => told === undefined);
+  const conditions = requirements.filter((required) => !joined.some((one) => one === required)).map(asCondition);
+  return sql`FROM (${listings}) ${beside} ${joining(joined)} WHERE ${all(conditions)}`;
 }
 
-/** How many listings fulfil all requirements; where nothing is required, that is known. */
+/**
+ * How many listings fulfil all requirements. Where nothing is required, that is known; where all is required of one key, it is known of
+ * each key.
+ */
 export async function countMatches(
-  listings: Listings,
+  { count, counts, unordered }: Listings,
   requirements: readonly Requirement[],
   market: Market,
 ): Promise<number> {
-  if (requirements.length === 0) return listings.count;
-  const [counted] = await market.rows(
-    sql`SELECT count(*)::INTEGER AS total ${matching(listings.unordered, requirements)}`,
-  );
-  return integerIn(counted, "total");
+  if (requirements.length === 0) return count;
+  const memberships = requirements.filter(isMembership);
+  const [key, ...otherKeys] = new Set(memberships.map((one) => one.key));
+  const isOfOneKey = memberships.length === requirements.length && otherKeys.length === 0;
+  const counted =
+    isOfOneKey && key !== undefined && counts !== undefined
+      ? sql`SELECT coalesce(sum(listings), 0)::INTEGER AS total FROM (${counts(key)}) ${joining(memberships)}`
+      : sql`SELECT count(*)::INTEGER AS total ${matching(unordered, requirements)}`;
+  const [found] = await market.rows(counted);
+  return integerIn(found, "total");
 }
+
+const isMembership = (required: Requirement): required is Membership => !(required instanceof Sql);
+
+const joining = (memberships: readonly Membership[]): Sql =>
+  join(
+    memberships.map(({ key, among }) => sql`JOIN (${among}) USING (${name(key)})`),
+    sql` `,
+  );
 
 function requirement(filter: Filter, about: About): Requirement {
   const condition = (one: Filter): Sql => asCondition(requirement(one, about));
   switch (filter.kind) {
-    case "anyOf": {
-      const values = filter.values.map((value) => asCompared(filter.attribute, value));
-      return passes(filter.attribute, (column) => sql`${column} IN (${join(values)})`);
-    }
+    case "anyOf":
+      return isAnyOf(filter.attribute, filter.values, about.dimensions);
     case "atLeast":
       return passes(filter.attribute, (column) => sql`${column} >= ${filter.bound}`);
     case "atMost":
@@ -76,9 +89,9 @@ function requirement(filter: Filter, about: About): Requirement {
     case "looksLike":
       return passes(filter.attribute, (column) => any(filter.masks.map((mask) => sql`${column} LIKE ${likeOf(mask)}`)));
     case "unheardOf":
-      return isUnheardOf(filter.attribute, asCompared(filter.attribute, filter.value));
+      return isUnheardOf(filter.attribute, filter.value, about.dimensions);
     case "within":
-      return ofDealers(sql`${milesFrom(filter.origin)} <= ${filter.radiusMiles}`);
+      return ofDealers(isWithin(filter.origin, filter.radiusMiles));
     case "inside":
       return ofDealers(isInside(filter.box));
     case "all":
@@ -104,7 +117,7 @@ function carrying(
     (how === "any" ? any : all)(known.map((key) => sql`list_contains(${list}, ${key}::INTEGER)`));
   if (!numbered.includes(column)) return has(name(column));
   const key = keyOf(column);
-  return { key, among: sql`SELECT key AS ${key} FROM ${hotValues(column)} WHERE ${has(sql`value`)}` };
+  return { key, among: sql`SELECT key AS ${name(key)} FROM ${hotValues(column)} WHERE ${has(sql`value`)}` };
 }
 
 /** A VIN mask as a pattern: `?` is any character, and a mask is always the beginning. */

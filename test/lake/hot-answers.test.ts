@@ -58,16 +58,17 @@ async function answersOf(lake: string, options: MarketOptions) {
     await market.warm();
     const active = market.activeOn(market.manifest.as_of);
     const found = await market.rows(sql`SELECT replace(id::VARCHAR, '-', '') AS id, vin FROM (${active.all})`);
-    const bodies = new Map<string, object>();
-    for (const query of searches) bodies.set(query, await endpoints.searchListings(search(query, {}), market));
-    for (const query of counts) bodies.set(query, await endpoints.getFacets(facets(query, {}), market));
+    const bodies = new Map<string, unknown>();
+    for (const query of searches)
+      bodies.set(query, JSON.parse(await endpoints.searchListings(search(query, {}), market)));
+    for (const query of counts) bodies.set(query, JSON.parse(await endpoints.getFacets(facets(query, {}), market)));
     for (const row of found) {
       const [listing_id, vin] = [textIn(row, "id"), textIn(row, "vin")];
       bodies.set(
         listing_id,
-        await endpoints.getListing(listing("include=options,price_history", { listing_id }), market),
+        JSON.parse(await endpoints.getListing(listing("include=options,price_history", { listing_id }), market)),
       );
-      bodies.set(vin, await endpoints.getVin(vehicle("", { vin }), market));
+      bodies.set(vin, JSON.parse(await endpoints.getVin(vehicle("", { vin }), market)));
     }
     return { bodies, numbered: active.numbered };
   } finally {

@@ -7,8 +7,8 @@ import { sql } from "../../src/base/sql.ts";
 import { Engine } from "../../src/base/sqlite.ts";
 import type { ListingState } from "../../src/lake/lookups.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
-import { Market, type MarketOptions } from "../../src/lake/market.ts";
-import { allReadings } from "../../src/lake/readings.ts";
+import { type Listings, Market, type MarketOptions } from "../../src/lake/market.ts";
+import { listingLines, type Reading } from "../../src/lake/readings.ts";
 import { rowFormat } from "../../src/lake/row-file.ts";
 import { wholeFile } from "../support/scope.ts";
 import { lakeOfEveryState } from "../support/states.ts";
@@ -38,17 +38,19 @@ async function everything(market: Market) {
   const found = new Map<string, Found>();
   for (const row of listings) {
     const [id, vin] = [textIn(row, "id"), textIn(row, "vin")];
-    found.set(id, await market.lookUp("id", id, allReadings));
-    found.set(vin, inOrder(await market.lookUp("vin", vin, allReadings)));
+    found.set(id, await market.lookUp("id", id, listingLines.columns));
+    found.set(vin, inOrder(await market.lookUp("vin", vin, listingLines.columns)));
   }
-  found.set("unknown", await market.lookUp("vin", "WBAXXXXXXXXXXXXXX", allReadings));
+  found.set("unknown", await market.lookUp("vin", "WBAXXXXXXXXXXXXXX", listingLines.columns));
   const [active, sold] = [market.activeOn(manifest.as_of), market.soldSince(undefined)];
-  const backwards = (count: number): readonly number[] =>
-    Array.from({ length: count }, (_, place) => count - 1 - place);
+  const read = async (from: Listings, names: readonly Reading[]): Promise<readonly Row[]> => {
+    const backwards = Array.from({ length: from.count }, (_, place) => from.count - 1 - place);
+    return (await from.read(backwards, names)).map((lines) => listingLines.rowOf(lines, names));
+  };
   return {
     found,
-    active: await active.read(backwards(active.count), allReadings),
-    sold: await sold.read(backwards(sold.count), ["vin", "price"]),
+    active: await read(active, listingLines.columns),
+    sold: await read(sold, ["vin", "price"]),
   };
 }
 
