@@ -4,7 +4,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Answers } from "../../src/http/answers.ts";
 import { customerIn } from "../support/accounts.ts";
 import { ingestPath, lakeOf, samplePath } from "../support/lakes.ts";
-import { wholeFile } from "../support/scope.ts";
 import { serviceOf } from "../support/service.ts";
 
 const request = { query: { make: ["Kia"], limit: 10 } };
@@ -82,7 +81,7 @@ test("without room every answer is made", async () => {
 });
 
 test("an answer that is at hand is metered, and belongs to its version", async (context) => {
-  const { lake } = await lakeOf(wholeFile, `${samplePath}/2026-11-18`, { day: "2026-11-18" });
+  const { lake } = await lakeOf(context, `${samplePath}/2026-11-18`, { day: "2026-11-18" });
   const client = await serviceOf(context, lake);
   const { bearer } = customerIn(client.accounts);
   const path = "/v1/listings?limit=3";
