@@ -1,6 +1,7 @@
 /** Carquet as it is measured: in this process, where an endpoint is called with a decoded request; and as a service in a process of its own. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { Agent, get } from "node:http";
 import { createInterface } from "node:readline";
@@ -70,6 +71,8 @@ export interface Running {
   /** The same, read. */
   readonly answer: (path: string) => Promise<unknown>;
   readonly memory: () => Promise<{ readonly nowMib: number; readonly peakMib: number }>;
+  /** The processor time of the thread that runs its event loop, so far; Linux tells, elsewhere it fails. */
+  readonly eventLoopMs: () => number;
   stop(): Promise<void>;
 }
 
@@ -110,6 +113,8 @@ export async function start(script: string, args: readonly string[], key?: strin
     fetch,
     answer: async (path) => JSON.parse(await fetch(path)),
     memory: () => memoryOf(child.pid ?? 0),
+    eventLoopMs: () =>
+      Number.parseInt(readFileSync(`/proc/${child.pid}/task/${child.pid}/schedstat`, "utf8"), 10) / 1e6,
     async stop() {
       agent.destroy();
       if (child.exitCode !== null) return;

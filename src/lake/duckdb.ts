@@ -7,7 +7,7 @@
 import { randomUUID } from "node:crypto";
 import { availableParallelism, tmpdir } from "node:os";
 import { join as joinPath } from "node:path";
-import { type DuckDBConnection, DuckDBInstance, version } from "@duckdb/node-api";
+import { type DuckDBConnection, DuckDBInstance, JsonDuckDBValueConverter, version } from "@duckdb/node-api";
 import type { Json, Row } from "../base/json.ts";
 import { join, literal, name, type Sql, sql, type Value } from "../base/sql.ts";
 
@@ -91,9 +91,11 @@ export class Session {
 
   /** An answer with the names of its columns, which it has even without a row. */
   async table(query: Sql): Promise<{ readonly columns: readonly string[]; readonly rows: readonly Row[] }> {
-    const reader = await this.connection.runAndReadAll(written(query));
-    const columns = reader.deduplicatedColumnNames();
-    return { columns, rows: rowsFrom(columns, reader.getColumnsJson()) };
+    const result = await this.connection.run(written(query));
+    const columns = result.deduplicatedColumnNames();
+    // All of it is in memory. The driver's own readers hand each part over through another thread.
+    const parts = Array.from({ length: result.chunkCount }, (_, part) => result.getChunk(part));
+    return { columns, rows: parts.flatMap((part) => rowsFrom(columns, part.convertColumns(JsonDuckDBValueConverter))) };
   }
 
   /** The first row of an answer, where there is one. */

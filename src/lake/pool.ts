@@ -39,8 +39,8 @@ export class Pool {
   }
 
   private async inTime(session: Session, query: Sql, leftMs: number): Promise<readonly Row[]> {
-    const late = refuse("deadline_exceeded", { seconds: this.bounds.deadlineMs / 1000 });
-    if (leftMs <= 0) throw late;
+    const late = (): Error => refuse("deadline_exceeded", { seconds: this.bounds.deadlineMs / 1000 });
+    if (leftMs <= 0) throw late();
     let isLate = false;
     const timer = setTimeout(() => {
       isLate = true;
@@ -48,10 +48,10 @@ export class Pool {
     }, leftMs);
     try {
       const rows = await session.rows(query);
-      if (isLate) throw late;
+      if (isLate) throw late();
       return rows;
     } catch (thrown) {
-      throw isLate ? late : thrown;
+      throw isLate ? late() : thrown;
     } finally {
       clearTimeout(timer);
     }
