@@ -25,6 +25,12 @@ export interface SqliteOptions {
 
 const levels: Readonly<Record<Synchronous, number>> = { NORMAL: 1, FULL: 2 };
 
+/** A question that is asked many times, about other values: gives the first text or all of them. */
+export interface Question {
+  readonly first: (about: string | number) => string | undefined;
+  readonly all: (about: string | number) => readonly string[];
+}
+
 export class Database {
   private readonly statements = new Map<string, Sqlite.Statement<unknown[], Row>>();
 
@@ -90,10 +96,16 @@ export class Database {
     return this.statement(query).get(...query.values.map(bound));
   }
 
-  /** A question that is asked many times, about the value at its `?`: gives the texts in its only column. */
-  asking(query: Sql): (about: string | number) => readonly string[] {
+  /** Prepares a question with one `?` in it, and one column of texts. */
+  asking(query: Sql): Question {
     const statement = this.engine.prepare<[string | number], unknown>(query.text).pluck();
-    return (about) => statement.all(about).map(text);
+    return {
+      first: (about) => {
+        const found = statement.get(about);
+        return found === undefined ? undefined : text(found);
+      },
+      all: (about) => statement.all(about).map(text),
+    };
   }
 
   /** Runs a statement that answers nothing; gives how many rows it changed. */

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { Failure } from "../base/failure.ts";
 import { integerIn, type Row, textIn } from "../base/json.ts";
 import { literal, type Sql, sql, type } from "../base/sql.ts";
-import { Database } from "../base/sqlite.ts";
+import { Database, type Question } from "../base/sqlite.ts";
 import { engineVersion, type Session } from "./duckdb.ts";
 import { KeyFilter } from "./key-filter.ts";
 import type { Lines } from "./lines.ts";
@@ -89,7 +89,7 @@ const rowsOf = ({ path }: RowSource, from: number): Sql => sql`
 /** A file of rows, open to be read. */
 export class RowFile {
   private readonly database: Database;
-  private readonly ask: Readonly<Record<keyof typeof questions, (about: string | number) => readonly string[]>>;
+  private readonly ask: Readonly<Record<keyof typeof questions, Question>>;
   private readonly filters: Readonly<Record<"id" | "vin", KeyFilter>>;
 
   /** Opens a file; fails when it does not have so many rows. */
@@ -114,13 +114,13 @@ export class RowFile {
 
   /** The listing at a place, counted from 0. */
   at(place: number): Lines | undefined {
-    const [row] = this.ask.place(place);
+    const row = this.ask.place.first(place);
     return row === undefined ? undefined : listingLines.linesIn(row);
   }
 
   /** The listings of an id (32 hex digits) or a VIN. */
   by(what: "id" | "vin", wanted: string): readonly Lines[] {
-    return this.filters[what].mayHold(wanted) ? this.ask[what](wanted).map((row) => listingLines.linesIn(row)) : [];
+    return this.filters[what].mayHold(wanted) ? this.ask[what].all(wanted).map((row) => listingLines.linesIn(row)) : [];
   }
 
   close(): void {

@@ -188,6 +188,8 @@ export const filters = {
   bbox: inside,
 } satisfies { readonly [P in keyof Required<Filters>]: Rule<NonNullable<Filters[P]>> };
 
+const parameters = Object.keys(filters) as readonly (keyof Filters)[];
+
 /** The filters of a request's parameters. Refuses a range whose ends are the wrong way round. */
 export function filtersOf(query: Filters): readonly Filter[] {
   for (const range of ["price", "mileage", "msrp", "days_on_market"] as const) {
@@ -196,8 +198,7 @@ export function filtersOf(query: Filters): readonly Filter[] {
     const reason = `the minimum ${least} is above the maximum ${most}`;
     throw refuse("incompatible_parameters", { parameters: `min_${range} and max_${range}`, reason });
   }
-  return Object.entries(filters).flatMap(([parameter, rule]) => {
-    const value: unknown = query[parameter as keyof Filters];
-    return value === undefined ? [] : [(rule as Rule<unknown>)(value, query)];
-  });
+  return parameters
+    .filter((parameter) => query[parameter] !== undefined)
+    .map((parameter) => (filters[parameter] as Rule<unknown>)(query[parameter], query));
 }
