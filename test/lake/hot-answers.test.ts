@@ -38,6 +38,16 @@ const searches = [
   ...["features=apple_carplay", "exclude_features=apple_carplay", "features=apple_carplay,heated_seats"],
   ...["features=nothing", "options_packages=A1", "make=honda", "state=CA", "exclude_state=CA&min_price=1"],
   ...["vin_pattern=1", "keywords=one_owner", "postal_code=94538&radius=100&sort=distance"],
+  // Full pages: their totals are summed up by a key, by several requirements on one key, or counted where two keys are required.
+  ...["state=CA", "state=CA&dealer_type=franchise", "postal_code=94538&radius=500", "bbox=-123,33,-116,39", "state=XX"]
+    .concat([
+      "make=HONDA",
+      "make=honda,toyota&year=2021,2022,2023,2024",
+      "body_type=sedan,suv&make=honda",
+      "make=nothing",
+    ])
+    .concat(["features=apple_carplay&exclude_make=nothing", "make=honda&state=CA", "features=apple_carplay&state=CA"])
+    .map((required) => `${required}&limit=1`),
 ];
 const counts = [
   "facets=make,model,trim,exterior_color,inventory_type,features,options_packages,keywords,state,price,miles,msrp,days_on_market",
