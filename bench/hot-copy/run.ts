@@ -10,7 +10,7 @@ import { join as joinPath, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { literal, name, type Sql, sql } from "../../src/base/sql.ts";
 import { Database } from "../../src/lake/duckdb.ts";
-import { columnsNumbered, firstsOf, hotStorage, makeHotTables } from "../../src/lake/hot-tables.ts";
+import { columnsNumbered, countsOf, firstsOf, hotStorage, makeHotTables } from "../../src/lake/hot-tables.ts";
 import { listingLines, readOf } from "../../src/lake/readings.ts";
 import { makeRowFile, RowFile } from "../../src/lake/row-file.ts";
 import { filesIn, positioned } from "../../src/lake/views.ts";
@@ -43,6 +43,21 @@ const page = (): readonly number[] => Array.from({ length: 50 }, () => Math.floo
 const ofDealers = sql`SELECT dealer_key FROM hot.dealers WHERE dealer_key % 7 = 0`;
 const places = sql`(coalesce(days_on_market, 2147483647)::BIGINT << 32) + row_number`;
 const ofThem = (from: Sql): Sql => sql`FROM ${from} JOIN (${ofDealers}) USING (dealer_key)`;
+
+/** Percentiles, and how many there are in ranges, of a common table expression `prices`. */
+const statisticsOf = (prices: Sql): readonly Variant[] => [
+  {
+    name: "one by one, twice",
+    run: always(sql`WITH ${prices} SELECT (SELECT quantile_cont(price, [0.01, 0.5, 0.99]) FROM prices),
+      (SELECT count(*) FROM (SELECT count(*) FROM prices GROUP BY price // 5000))`),
+  },
+  {
+    name: "counted by value first",
+    run: always(sql`WITH ${prices}, histogram AS MATERIALIZED (SELECT price, n, sum(n) OVER (ORDER BY price ROWS UNBOUNDED PRECEDING) AS upto
+        FROM (SELECT price, count(*) AS n FROM prices WHERE price IS NOT NULL GROUP BY price))
+      SELECT (SELECT max(upto) FROM histogram), (SELECT count(*) FROM (SELECT sum(n) FROM histogram GROUP BY price // 5000))`),
+  },
+];
 
 const questions: Readonly<Record<string, readonly Variant[]>> = {
   "count by a short word": [
@@ -80,6 +95,10 @@ const questions: Readonly<Record<string, readonly Variant[]>> = {
   "how many listings some dealers have": [
     { name: "each asked", run: always(sql`SELECT count(*) FROM hot.listings WHERE dealer_key IN (${ofDealers})`) },
     { name: "keys joined", run: always(sql`SELECT count(*) ${ofThem(sql`hot.listings`)}`) },
+    {
+      name: "summed up by key",
+      run: always(sql`SELECT sum(listings)::INTEGER ${ofThem(countsOf("hot", "dealer_key"))}`),
+    },
   ],
   "the first page of some dealers": [
     {
@@ -97,17 +116,10 @@ const questions: Readonly<Record<string, readonly Variant[]>> = {
       },
     },
   ],
-  "statistics of prices": [
-    {
-      name: "percentiles of all values",
-      run: always(sql`SELECT quantile_cont(price, [0.01, 0.5, 0.99]), sum(price::BIGINT * price) FROM hot.listings`),
-    },
-    {
-      name: "a histogram, cumulated",
-      run: always(sql`SELECT max(upto) FROM (SELECT price, sum(n) OVER (ORDER BY price ROWS UNBOUNDED PRECEDING) AS upto
-        FROM (SELECT price, count(*) AS n FROM hot.listings WHERE price IS NOT NULL GROUP BY price))`),
-    },
-  ],
+  "statistics of all prices": statisticsOf(sql`prices AS NOT MATERIALIZED (SELECT price FROM hot.listings)`),
+  "statistics of the prices of some dealers": [
+    ...statisticsOf(sql`prices AS MATERIALIZED (SELECT price ${ofThem(sql`hot.listings`)})`),
+  ].reverse(),
 };
 
 const folder = await mkdtemp(joinPath(tmpdir(), "carquet-hot-copy-"));

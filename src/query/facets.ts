@@ -73,7 +73,7 @@ export function facetsOf({ listings, requirements, bucketing, numeric }: FacetPl
   const matches = sql`
     matches AS ${isKept ? sql`` : sql`NOT`} MATERIALIZED (SELECT * ${matching(listings.unordered, requirements)})`;
   return sql`
-    WITH ${join([matches, ...(numeric.length === 0 ? [] : rangeTables(numeric))])}
+    WITH ${join([matches, ...(numeric.length === 0 ? [] : rangeTables(numeric, isKept))])}
     ${join(
       [
         ...(bucketing.facets.length === 0 ? [] : [bucketsOf(bucketing)]),
