@@ -20,8 +20,8 @@ export interface Field {
   readonly say: Say;
 }
 
-const usually: Rounds = { rounds: 31, budgetMs: 6000 };
-const quickly: Rounds = { rounds: 11, budgetMs: 800 };
+const usually: Rounds = { rounds: 31, budgetMs: 6000, longMs: 10_000 };
+const quickly: Rounds = { rounds: 11, budgetMs: 800, longMs: 1000 };
 
 export async function runCases(cases: readonly Case[], field: Field): Promise<readonly CaseResult[]> {
   const results: CaseResult[] = [];

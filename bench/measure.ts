@@ -15,16 +15,16 @@ export interface Rounds {
   readonly rounds: number;
   /** Whatever has had its time sits out, once it has had three turns. */
   readonly budgetMs: number;
+  /** What takes so long has one turn. */
+  readonly longMs: number;
 }
 
 const turnsAtLeast = 3;
-/** What takes so long has one turn. */
-const longMs = 10_000;
 
 /** Lets all take turns; gives the times of each, in milliseconds, in the order taken. */
 export async function takeTurns(
   turns: readonly Turn[],
-  { rounds, budgetMs }: Rounds,
+  { rounds, budgetMs, longMs }: Rounds,
 ): Promise<ReadonlyMap<string, readonly number[]>> {
   const times = new Map<string, number[]>(turns.map(({ name }) => [name, []]));
   for (let round = 0; round < rounds; round += 1) {

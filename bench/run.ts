@@ -71,7 +71,7 @@ async function measured(settings: Settings, { dataset, words, cases, isChosen, o
   const market = await open(openInProcess(dataset.lake), (opened) => opened.close());
   const service = await serve(...keepingNoAnswers);
   const { nowMib } = await service.memory();
-  const serving = { dataset, accounts, key, scratch, times: isQuick ? 3 : 7 };
+  const serving = { dataset, accounts, key, scratch, times: isQuick ? 1 : 7 };
   const lives = isChosen("life") ? await livesOf(serving) : { cases: [], peakMib: 0 };
   const [competed, about] = await whileOpen(async (open) => {
     const peers: Peer[] = [];

@@ -63,7 +63,7 @@ test("a peer that answers otherwise ends the run with the first difference", () 
 test("turns go round, and a percentile is one of the times", async () => {
   const order: string[] = [];
   const turn = (name: string) => ({ name, run: async (round: number) => order.push(`${name}${round}`) });
-  const times = await takeTurns([turn("a"), turn("b")], { rounds: 2, budgetMs: 1000 });
+  const times = await takeTurns([turn("a"), turn("b")], { rounds: 2, budgetMs: 1000, longMs: 1000 });
   assert.deepEqual(order, ["a0", "b0", "a1", "b1"]);
   assert.equal(times.get("a")?.length, 2);
   assert.deepEqual([quantile([3, 1, 2], 0.5), quantile([3, 1, 2], 0.99), quantile([1, 2], 0.5)], [2, 3, 1]);
