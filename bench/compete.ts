@@ -21,7 +21,7 @@ export interface Field {
 }
 
 const usually: Rounds = { rounds: 31, budgetMs: 6000, longMs: 10_000 };
-const quickly: Rounds = { rounds: 11, budgetMs: 800, longMs: 1000 };
+const quickly: Rounds = { rounds: 9, budgetMs: 500, longMs: 1000 };
 
 export async function runCases(cases: readonly Case[], field: Field): Promise<readonly CaseResult[]> {
   const results: CaseResult[] = [];

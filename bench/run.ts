@@ -71,6 +71,8 @@ async function measured(settings: Settings, { dataset, words, cases, isChosen, o
   const market = await open(openInProcess(dataset.lake), (opened) => opened.close());
   const service = await serve(...keepingNoAnswers);
   const { nowMib } = await service.memory();
+  // Started now, it has taken its copies long before it is under load.
+  const carquet = { uncached: service, cached: await serve() };
   const serving = { dataset, accounts, key, scratch, times: isQuick ? 1 : 7 };
   const lives = isChosen("life") ? await livesOf(serving) : { cases: [], peakMib: 0 };
   const [competed, about] = await whileOpen(async (open) => {
@@ -80,7 +82,6 @@ async function measured(settings: Settings, { dataset, words, cases, isChosen, o
     const results = await runCases(cases, { market, service, peers, steady, isQuick, say });
     return [results, await describe(dataset, peers)] as const;
   });
-  const carquet = { uncached: service, cached: keepingNoAnswers.length === 0 ? service : await serve() };
   const throughput = isChosen("throughput")
     ? await throughputOf({ dataset, words, peers: settings.peers, carquet, isQuick, say })
     : [];
