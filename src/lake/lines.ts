@@ -1,7 +1,6 @@
 /**
  * Rows as lines of JSON, a value on each. Listings, builds and dealers are kept so, and what is served of them is put together from such
- * lines as they are: a page is neither parsed nor written again, which would take twice as long as all else that is done for it outside
- * of the engine.
+ * lines as they are: a page is neither parsed nor written again, which would nearly double what it takes outside of the engine.
  */
 import type { Json, Row } from "../base/json.ts";
 import { join, type Sql, sql } from "../base/sql.ts";

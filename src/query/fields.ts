@@ -57,9 +57,10 @@ export function serving(
   { fields, include, status, origin }: Serving,
   dimensions: Dimensions,
 ): (facts: Lines) => string {
+  const itsStatus = JSON.stringify(status);
   const special: Readonly<Partial<Record<Field, Part>>> = {
-    status: () => JSON.stringify(status),
-    inventory_status: () => JSON.stringify(status),
+    status: () => itsStatus,
+    inventory_status: () => itsStatus,
     distance_miles: distanceFrom(origin),
   };
   const parts: readonly (readonly [string, Part])[] = [
