@@ -4,16 +4,14 @@
  */
 import { integerIn, isRow, type Json, type Row, textIn } from "../base/json.ts";
 import { matchKeyOf } from "../base/spelling.ts";
-import { name, type Sql, sql } from "../base/sql.ts";
+import { columnsOf, name, type Sql, sql } from "../base/sql.ts";
 import type { Session } from "./duckdb.ts";
 import { buildColumns, dealerColumns, type TokenColumn, tokenKinds } from "./layout.ts";
 import { LineFormat, type Lines } from "./lines.ts";
 
-const columnsOf = <Column extends string>(types: Readonly<Record<Column, string>>): LineFormat<Column> =>
-  new LineFormat(Object.fromEntries(Object.keys(types).map((column) => [column, name(column)])) as Record<Column, Sql>);
-
 /** Builds and dealers without their keys, in whose place they stand. */
-export const [buildLines, dealerLines] = [columnsOf(buildColumns), columnsOf(dealerColumns)];
+export const buildLines = new LineFormat(columnsOf("builds", Object.keys(buildColumns)));
+export const dealerLines = new LineFormat(columnsOf("dealers", Object.keys(dealerColumns)));
 
 /** What each make's option codes stand for, as one list by code: the newest word on a code counts, if it has a name and a price. */
 export const optionsByMake = sql`

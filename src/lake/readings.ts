@@ -2,11 +2,11 @@
  * What is read of listings when they are served, on pages and in details alike: the values of the fact by name, in the form in which
  * they are served. Keys lead into `Dimensions`.
  */
-import { join, name, type Sql, sql } from "../base/sql.ts";
+import { columnsOf, join, name, type Sql, sql } from "../base/sql.ts";
 import { LineFormat } from "./lines.ts";
 
 const own = <Column extends string>(...columns: readonly Column[]): Readonly<Record<Column, Sql>> =>
-  Object.fromEntries(columns.map((column) => [column, name("facts", column)])) as Record<Column, Sql>;
+  columnsOf("facts", columns);
 
 /** Each value, as SQL over `facts`. */
 export const readings = {
