@@ -4,6 +4,7 @@ import { Failure, messageOf } from "./base/failure.ts";
 import { accountsCommand } from "./commands/accounts.ts";
 import { creditsCommand } from "./commands/credits.ts";
 import { generateCommand } from "./commands/generate.ts";
+import { indexCommand } from "./commands/index-lake.ts";
 import { ingestCommand } from "./commands/ingest.ts";
 import { keysCommand } from "./commands/keys.ts";
 import { ledgerCommand } from "./commands/ledger.ts";
@@ -22,6 +23,7 @@ for (const command of [
   startCommand,
   generateCommand,
   ingestCommand,
+  indexCommand,
   serveCommand,
   accountsCommand,
   keysCommand,

@@ -7,7 +7,7 @@
 import { randomUUID } from "node:crypto";
 import { availableParallelism, tmpdir } from "node:os";
 import { join as joinPath } from "node:path";
-import { type DuckDBConnection, DuckDBInstance, JsonDuckDBValueConverter, version } from "@duckdb/node-api";
+import { type DuckDBConnection, DuckDBInstance, DuckDBIntegerVector, type DuckDBVector, JsonDuckDBValueConverter, version } from "@duckdb/node-api";
 import type { Json, Row } from "../base/json.ts";
 import { join, literal, name, type Sql, sql, type Value } from "../base/sql.ts";
 
@@ -98,6 +98,18 @@ export class Session {
     return { columns, rows: parts.flatMap((part) => rowsFrom(columns, part.convertColumns(JsonDuckDBValueConverter))) };
   }
 
+  /**
+   * The columns of an answer, part by part, as the engine's own vectors; all must be INTEGER and without nulls. Many times faster than
+   * rows.
+   */
+  async vectors(query: Sql): Promise<readonly (readonly Int32Array[])[]> {
+    const result = await this.connection.run(written(query));
+    return Array.from({ length: result.chunkCount }, (_, part) => {
+      const chunk = result.getChunk(part);
+      return Array.from({ length: chunk.columnCount }, (_none, column) => integersIn(chunk.getColumnVector(column)));
+    });
+  }
+
   /** The first row of an answer, where there is one. */
   async row(query: Sql): Promise<Row | undefined> {
     return (await this.rows(query))[0];
@@ -126,6 +138,12 @@ export class Session {
   close(): void {
     this.connection.closeSync();
   }
+}
+
+function integersIn(vector: DuckDBVector): Int32Array {
+  // biome-ignore lint/complexity/useLiteralKeys: the driver declares it private, and its accessors take a call for each value
+  if (vector instanceof DuckDBIntegerVector) return vector["items"];
+  throw new TypeError(`A column is ${String(vector.type)}, expected INTEGER.`);
 }
 
 /** Rows from the values of their columns: many times faster than the driver makes them. */
