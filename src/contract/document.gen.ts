@@ -1622,7 +1622,7 @@ export interface components {
          */
         facet_value_limit: number;
         /**
-         * @description Fixes the width of the ranges of numeric facets, so that the ranges of several responses can be compared: a list of `facet:width`, each facet at most once and also named in `facets`. The width is a whole number from 1 to 10000000, in the unit of the facet. Without it, the width follows from the matching listings. A width that gives more than 100 regular buckets is rejected with `invalid_parameter_value`; the message names the least width that does not. A facet that is not in `facets` is rejected with `incompatible_parameters`. Any case.
+         * @description Fixes the width of the ranges of numeric facets, so that the ranges of several responses can be compared: a list of `facet:width`, each facet at most once and also named in `facets`. The width is a whole number from 1 to 10000000, in the unit of the facet. Without it, the width follows from the matching listings. A width that gives more than 100 regular buckets is rejected with `invalid_parameter_value`; the message names the least width that does not. A facet that has two widths or is not in `facets` is rejected with `incompatible_parameters`. Any case.
          * @example [
          *       "price:5000"
          *     ]
@@ -3016,7 +3016,7 @@ export interface operations {
                  */
                 facet_value_limit?: components["parameters"]["facet_value_limit"];
                 /**
-                 * @description Fixes the width of the ranges of numeric facets, so that the ranges of several responses can be compared: a list of `facet:width`, each facet at most once and also named in `facets`. The width is a whole number from 1 to 10000000, in the unit of the facet. Without it, the width follows from the matching listings. A width that gives more than 100 regular buckets is rejected with `invalid_parameter_value`; the message names the least width that does not. A facet that is not in `facets` is rejected with `incompatible_parameters`. Any case.
+                 * @description Fixes the width of the ranges of numeric facets, so that the ranges of several responses can be compared: a list of `facet:width`, each facet at most once and also named in `facets`. The width is a whole number from 1 to 10000000, in the unit of the facet. Without it, the width follows from the matching listings. A width that gives more than 100 regular buckets is rejected with `invalid_parameter_value`; the message names the least width that does not. A facet that has two widths or is not in `facets` is rejected with `incompatible_parameters`. Any case.
                  * @example [
                  *       "price:5000"
                  *     ]
