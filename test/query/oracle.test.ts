@@ -62,7 +62,7 @@ test("random requests for facets count what a plain count of every listing count
 });
 
 test("a search for a bucket's value or range finds as many listings as the bucket counts, under random filters", async () => {
-  const queries = [new Map(), ...randomFilters(market, { seed, count: 6 })];
+  const queries = [new Map(), ...randomFilters(market, { seed, count: 8 })];
   const { buckets, facets } = await searchBuckets(client, new Chance(seed), queries, 4);
   assert.ok(buckets > 400, `only ${buckets} buckets`);
   assert.equal(facets, categoricalFacets.length + numericFacets.length);
@@ -80,7 +80,7 @@ for (const [mode, query] of Object.entries(modes)) {
     await eachOf(sorts, async (sort) => {
       const sorted = new Map([...query, ["fields", "id"], ["sort", sort], ...(sort === "distance" ? origin : [])]);
       const some = new Map([...sorted, ["year", "2020,2021"]]);
-      const few = new Map([...some, ["drivetrain", "fwd"]]);
+      const few = new Map([...some, ["drivetrain", "fwd,awd"]]);
       assert.ok((await pageThrough(client, market, sorted, 100)) > 100);
       assert.ok((await pageThrough(client, market, some, 7)) > 14);
       assert.ok((await pageThrough(client, market, few, 1)) > 2);
