@@ -6,7 +6,7 @@ import { readMapping } from "../../src/ingest/mapping.ts";
 import { agree, eachOf } from "../oracle/agree.ts";
 import { searchBuckets } from "../oracle/buckets.ts";
 import { Chance } from "../oracle/chance.ts";
-import { categoricalFacets } from "../oracle/facets.ts";
+import { categoricalFacets, numericFacets } from "../oracle/facets.ts";
 import { variedLake } from "../oracle/lakes.ts";
 import { readMarket } from "../oracle/market.ts";
 import { pageThrough, sorts } from "../oracle/pages.ts";
@@ -55,15 +55,17 @@ test("random requests for facets count what a plain count of every listing count
   const facets = new Set(requests.flatMap(({ query }) => wordsOf(query.get("facets"))));
   const metrics = new Set(requests.map(({ query }) => query.get("metric")?.toLowerCase()));
   assert.ok(facets.size === 30 && metrics.size > 25, `${facets.size} facets, ${metrics.size} metrics`);
-  const { found, compared } = await agree(client, market, requests);
+  assert.ok(requests.filter(({ query }) => query.has("interval")).length > 40);
+  const { found, refused, compared } = await agree(client, market, requests);
   assert.ok(found > 150 && compared > 2000, `${found} requests found anything, ${compared} buckets`);
+  assert.ok(refused > 3, `${refused} requests had a width that gives too many buckets`);
 });
 
-test("a search for a bucket's value finds as many listings as the bucket counts, under random filters", async () => {
-  const queries = [new Map(), ...randomFilters(market, { seed, count: 6 })];
+test("a search for a bucket's value or range finds as many listings as the bucket counts, under random filters", async () => {
+  const queries = [new Map(), ...randomFilters(market, { seed, count: 8 })];
   const { buckets, facets } = await searchBuckets(client, new Chance(seed), queries, 4);
   assert.ok(buckets > 400, `only ${buckets} buckets`);
-  assert.equal(facets, categoricalFacets.length);
+  assert.equal(facets, categoricalFacets.length + numericFacets.length);
 });
 
 const modes: Readonly<Record<string, Query>> = {
@@ -78,7 +80,7 @@ for (const [mode, query] of Object.entries(modes)) {
     await eachOf(sorts, async (sort) => {
       const sorted = new Map([...query, ["fields", "id"], ["sort", sort], ...(sort === "distance" ? origin : [])]);
       const some = new Map([...sorted, ["year", "2020,2021"]]);
-      const few = new Map([...some, ["drivetrain", "fwd"]]);
+      const few = new Map([...some, ["drivetrain", "fwd,awd"]]);
       assert.ok((await pageThrough(client, market, sorted, 100)) > 100);
       assert.ok((await pageThrough(client, market, some, 7)) > 14);
       assert.ok((await pageThrough(client, market, few, 1)) > 2);
