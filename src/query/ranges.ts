@@ -37,7 +37,8 @@ export function rangesOf(attribute: NumericFacet, { p1, p99 }: NumberSummary, fi
   const countOf = (width: number): number => Math.floor(high / width) - Math.floor(low / width) + 1;
   const width = fixed ?? widths.find((one) => countOf(one) <= bounds.rangeBuckets) ?? 1;
   if (countOf(width) > bounds.fixedRangeBuckets) {
-    const least = widths.find((one) => countOf(one) <= bounds.fixedRangeBuckets);
+    let least = Math.floor((high - low) / bounds.fixedRangeBuckets) + 1;
+    while (countOf(least) > bounds.fixedRangeBuckets) least += 1;
     throw refuse("invalid_parameter_value", {
       parameter: "interval",
       value: quoted(`${attribute}:${width}`),

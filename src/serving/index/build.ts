@@ -136,10 +136,10 @@ function compositeStatements(catalog: string): readonly Sql[] {
       SELECT (${greatest(name(catalog, "builds"), "build")} + row_number() OVER (ORDER BY dealer_key))::INTEGER AS dealer, dealer_key, ${idsOf(dealerCategories)}
       FROM   indexed_dealers AS of ORDER BY dealer`,
   ];
-  let [before, column] = [name(catalog, "dealers"), "dealer"];
+  let before = greatest(name(catalog, "dealers"), "dealer");
   for (const list of [...listNames].reverse()) {
-    statements.push(...setStatements(catalog, list, greatest(before, column)));
-    [before, column] = [name(setIds(list)), "id"];
+    statements.push(...setStatements(catalog, list, before));
+    before = sql`greatest(${before}, ${greatest(name(setIds(list)), "id")})`;
   }
   return statements;
 }
