@@ -96,7 +96,7 @@ function facetParameters(chance: Chance): readonly (readonly [string, string])[]
     ["metric", inAnyCase(chance, metric), Number(isMeasured)],
     ["sort", inAnyCase(chance, sort), 0.6],
     ["facet_value_limit", limit, 0.5],
-    ["interval", encodedList(chance, intervals), intervals.length === 0 ? 0 : 0.5],
+    ["interval", encodedList(chance, intervals), intervals.length === 0 ? 0 : 0.8],
   ];
   return parameters.flatMap(([name, value, likelihood]) => (chance.happens(likelihood) ? [[name, value]] : []));
 }
