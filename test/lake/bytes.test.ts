@@ -25,7 +25,7 @@ test("the same feeds give the same bytes, with one thread and with two", async (
 test("files are named after the day and a sequence, never after a clock", async () => {
   const day = "2026-11-1[89]";
   const allowed = new RegExp(
-    `^(CURRENT|versions/${day}\\.1\\.(json|sql)|(${tableNames.join("|")})/(\\w+=(${day}|2026-11)/)?${day}\\.1\\.parquet)$`,
+    `^(CURRENT|versions/${day}\\.1\\.(json|sql)|(${tableNames.join("|")})/(\\w+=(${day}|2026-11)/)?${day}\\.1\\.parquet|serving/${day}\\.1-\\d\\.(duckdb|db))$`,
   );
   for (const path of await filesUnder(sample.one)) assert.match(path, allowed);
 });

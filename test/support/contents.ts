@@ -1,5 +1,6 @@
 /** What lies in a lake's folder, seen from outside. */
-import { readdir } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sha256Of } from "../../src/base/files.ts";
 import { currentManifest, currentVersion, type Manifest, readManifest } from "../../src/lake/manifest.ts";
@@ -16,17 +17,35 @@ export async function filesUnder(lake: string): Promise<readonly string[]> {
     .sort();
 }
 
-/** The content of every file in a lake but its lock, by path, as SHA-256. */
+/** Serving files answer alike, and are not the same bytes. */
+const isServing = (path: string): boolean => path.startsWith("serving/");
+
+/** The content of every file in a lake but its lock and what is served from, by path, as SHA-256. */
 export async function contentsOf(lake: string): Promise<Readonly<Record<string, string>>> {
   const contents: Record<string, string> = {};
-  for (const path of await filesUnder(lake)) contents[path] = await sha256Of(join(lake, path));
+  for (const path of await filesUnder(lake)) {
+    if (isServing(path)) continue;
+    contents[path] = path.endsWith(".json") ? await manifestHash(join(lake, path)) : await sha256Of(join(lake, path));
+  }
   return contents;
+}
+
+/** The SHA-256 of a manifest but for its serving files; of what is no manifest, of all. */
+async function manifestHash(path: string): Promise<string> {
+  const text = await readFile(path, "utf8");
+  try {
+    const { serving, ...manifest } = JSON.parse(text);
+    return createHash("sha256").update(JSON.stringify(manifest)).digest("hex");
+  } catch {
+    return createHash("sha256").update(text).digest("hex");
+  }
 }
 
 /** The files that no version leads to which can be reached from the published one. */
 export async function strayFilesIn(lake: string): Promise<readonly string[]> {
   const known = new Set(["CURRENT"]);
   const published = await currentVersion(lake);
+  if (published !== undefined) for (const { path } of (await readManifest(lake, published)).serving) known.add(path);
   for (let version = published ?? null; version !== null; ) {
     const manifest: Manifest = await readManifest(lake, version);
     known.add(`versions/${version}.json`).add(`versions/${version}.sql`);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
-import { KeyFilter } from "../../src/lake/key-filter.ts";
+import { BloomFilter } from "../../src/serving/rows/bloom-filter.ts";
 
 const idOf = (n: number): string => createHash("md5").update(String(n)).digest("hex");
 const vinOf = (n: number): string => `1HGCM82633A${String(n).padStart(6, "0")}`;
@@ -12,9 +12,9 @@ for (const [what, keyOf] of [
 ] as const) {
   test(`a filter of ${what} holds each that was added, and hardly any other, also when it was written and read`, () => {
     const keys = Array.from({ length: 20_000 }, (_, n) => keyOf(n));
-    const filter = KeyFilter.of(keys.length);
+    const filter = BloomFilter.of(keys.length);
     for (const key of keys) filter.add(key);
-    const again = KeyFilter.read(filter.toString());
+    const again = BloomFilter.read(filter.toString());
     for (const one of [filter, again]) {
       assert.equal(
         keys.every((key) => one.mayHold(key)),
@@ -27,5 +27,5 @@ for (const [what, keyOf] of [
 }
 
 test("a filter of nothing holds nothing", () => {
-  assert.equal(KeyFilter.of(0).mayHold(idOf(1)), false);
+  assert.equal(BloomFilter.of(0).mayHold(idOf(1)), false);
 });

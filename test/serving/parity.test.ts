@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { plusDays } from "../../src/base/day.ts";
+import { operation } from "../../src/contract/document.ts";
+import { encoded } from "../support/examples.ts";
+import { dealerIdOf, deliver, vinOf } from "../support/feeds.ts";
+import { ask, lakeOf, samplePath, temporaryFolder } from "../support/lakes.ts";
+import { wholeFile } from "../support/scope.ts";
+import { answerOf, versionOf } from "../support/versions.ts";
+
+/** Ten days in which equipment is the same from car to car, and five cars are sold and come back. */
+async function alikeFeeds(): Promise<string> {
+  const folder = await temporaryFolder(wholeFile);
+  const equipment = ["apple_carplay|heated_seats", "apple_carplay", "sunroof", ""];
+  const dealers = [{ dealer_id: dealerIdOf(1), name: "North", state: "CA" }];
+  for (let day = 0; day < 10; day += 1) {
+    const inventory = Array.from({ length: 80 }, (_, n) => n)
+      .filter((n) => n % 16 !== 3 || day < 2 || day > 7)
+      .map((n) => ({
+        ...{ vin: vinOf(n), dealer_id: dealerIdOf(1), make: "Honda", model: n % 3 === 0 ? "Civic" : "Accord" },
+        ...{ price: 20_000 + 100 * (n % 7), features: equipment[n % 4] ?? "" },
+        options_packages: n % 5 === 0 ? "A1|B2" : "",
+      }));
+    await deliver(folder, plusDays("2026-03-20", day), { dealers, inventory });
+  }
+  return folder;
+}
+
+/** Parameters that are only asked for together with others. */
+const together: Readonly<Record<string, string>> = {
+  latitude: "latitude=37.5483&longitude=-121.9886",
+  longitude: "latitude=37.5483&longitude=-121.9886",
+  radius: "postal_code=94538&radius=50",
+};
+
+/** A query for each parameter of an operation, and for each value of the vocabularies that choose what is done. */
+function queriesOf(id: "searchListings" | "getFacets"): readonly string[] {
+  return operation(id).parameters.flatMap((parameter) => {
+    const { name, schema } = parameter;
+    const choices = ["sort", "include", "inventory_status", "facets", "metric"].includes(name);
+    const values = choices ? (schema.items?.enum ?? schema.enum ?? []) : [];
+    return choices ? values.map((value) => `${name}=${value}`) : [together[name] ?? `${name}=${encoded(parameter)}`];
+  });
+}
+
+const everyParameter: readonly string[] = [
+  ...queriesOf("searchListings").map((query) =>
+    query === "sort=distance" ? `/v1/listings?${query}&postal_code=94538` : `/v1/listings?${query}`,
+  ),
+  ...queriesOf("getFacets").map((query) => {
+    if (query.startsWith("facets=")) return `/v1/facets?${query}`;
+    const isOfMetric = query.startsWith("metric=") || query.endsWith("metric");
+    return `/v1/facets?facets=make,price,miles,msrp,days_on_market&${isOfMetric ? "metric=price.median&" : ""}${query}`.replace(
+      /metric=price.median&(metric=)/,
+      "$1",
+    );
+  }),
+].map((path) => path.replace("2026-10-01", "2026-11-18"));
+
+const combined: readonly string[] = [
+  "fields=default,features,options_packages&include=price_history,options&limit=100",
+  ...["price", "-price", "miles", "-listed_at", "discount", "-days_on_market"].map((sort) => `sort=${sort}&offset=20`),
+  ...["features=apple_carplay", "exclude_features=apple_carplay", "features=apple_carplay,heated_seats"],
+  ...["features=nothing", "exclude_features=nothing", "options_packages=A1", "make=honda", "exclude_make=honda,toyota"],
+  ...["state=CA", "exclude_state=CA&min_price=1", "state=CA&dealer_type=franchise", "state=CA,NV&make=honda"],
+  ...["vin_pattern=1", "vin_pattern=*", "vin_pattern=?H,5*", "vin_pattern=1HGCM8263", "keywords=one_owner,branded"],
+  ...["exclude_keywords=clean_title,fleet", "postal_code=94538&radius=100&sort=distance", "postal_code=94538&sort=distance"],
+  ...["bbox=-123,33,-116,39", "make=honda,toyota&year=2021,2022&body_type=sedan,suv", "year=1999", "min_price=25000&max_price=25000"],
+  ...["min_days_on_market=0&max_days_on_market=999999", "offset=150&limit=100", "offset=100000"],
+].map((query) => `/v1/listings?${query}`);
+
+const facets = "make,model,year,trim,exterior_color,inventory_type,features,options_packages,keywords,state";
+const counted: readonly string[] = [
+  `facets=${facets},price,miles,msrp,days_on_market`,
+  `facets=${facets},price&make=honda`,
+  `facets=${facets},miles&exclude_make=honda&sort=count&facet_value_limit=3`,
+  "facets=features,options_packages,price&features=apple_carplay",
+  "facets=price,miles&make=nothing",
+  "facets=price,miles&interval=price:7777,miles:20000",
+  ...["features", "keywords", "state", "year", "exterior_color"].flatMap((facet) => [
+    `facets=${facet}&metric=price.median&sort=-metric`,
+    `facets=${facet},price&metric=discount_from_msrp.mean&make=honda&sort=metric`,
+  ]),
+].map((query) => `/v1/facets?${query}`);
+
+/** What a version answers, or why it refuses. */
+async function said(version: Awaited<ReturnType<typeof versionOf>>, path: string): Promise<unknown> {
+  return answerOf(version, path).catch((thrown: unknown) => (thrown instanceof Error ? thrown.message : thrown));
+}
+
+for (const [name, path, asked] of [
+  ["the sample", samplePath, [...everyParameter, ...combined, ...counted]],
+  ["a market of alike cars", await alikeFeeds(), [...combined, ...counted]],
+] as const) {
+  test(`the search index and the row store of ${name} answer as the Parquet files do`, async (scope) => {
+    const { lake } = await lakeOf(scope, path);
+    const served = await versionOf(scope, lake);
+    const parquet = await versionOf(scope, lake, { hasServingFiles: false });
+    assert.deepEqual(
+      [served.served, parquet.served],
+      [
+        { index: true, rows: true },
+        { index: false, rows: false },
+      ],
+    );
+    for (const one of asked) assert.deepEqual(await said(served, one), await said(parquet, one), one);
+    for (const { id, vin } of await ask(lake, "SELECT id, vin FROM active UNION SELECT id, vin FROM sold")) {
+      const listing = String(id).replaceAll("-", "");
+      for (const one of [`/v1/listings/${listing}?include=options,price_history`, `/v1/vins/${vin}`])
+        assert.deepEqual(await said(served, one), await said(parquet, one), one);
+    }
+    assert.deepEqual(served.served, { index: true, rows: true }, "nothing fell back");
+  });
+}

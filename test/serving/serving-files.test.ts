@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { cp, open, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { textIn } from "../../src/base/json.ts";
+import { replaceFile } from "../../src/base/files.ts";
+import { Engine } from "../../src/base/sqlite.ts";
+import { currentManifest, type Manifest, manifestPath, type ServingFile } from "../../src/lake/manifest.ts";
+import type { LakeVersion } from "../../src/serving/lake-version.ts";
+import { carquet, eventually } from "../support/command-line.ts";
+import { temporaryFolder } from "../support/lakes.ts";
+import { type Scope, wholeFile } from "../support/scope.ts";
+import { serviceOf } from "../support/service.ts";
+import { lakeOfEveryState } from "../support/states.ts";
+import { answerOf, versionOf } from "../support/versions.ts";
+
+const original = await lakeOfEveryState(wholeFile);
+
+/** A copy of a lake with listings in every state. */
+async function lakeFor(scope: Scope): Promise<string> {
+  const lake = join(await temporaryFolder(scope), "lake");
+  await cp(original.lake, lake, { recursive: true });
+  return lake;
+}
+
+const manifestOf = async (lake: string): Promise<Manifest> =>
+  (await currentManifest(lake)) ?? assert.fail("nothing is published");
+
+const fileOf = (manifest: Manifest, kind: ServingFile["kind"]): ServingFile =>
+  manifest.serving.find((one) => one.kind === kind) ?? assert.fail(`no file of ${kind}`);
+
+/** Pages, facets, and every listing by its id and its VIN. */
+async function everything(version: LakeVersion): Promise<ReadonlyMap<string, unknown>> {
+  const answers = new Map<string, unknown>();
+  const paths = [
+    ...["/v1/listings?make=honda", "/v1/listings?sort=-price&fields=default,features", "/v1/listings?inventory_status=sold"],
+    "/v1/facets?facets=make,price",
+    ...original.listings.flatMap((row) => [`/v1/listings/${textIn(row, "id").replaceAll("-", "")}`, `/v1/vins/${textIn(row, "vin")}`]),
+  ];
+  for (const path of paths) {
+    const body = (await answerOf(version, path)) as { data: unknown; pagination?: unknown };
+    answers.set(path, { data: body.data, pagination: body.pagination });
+  }
+  return answers;
+}
+
+const expected = await everything(await versionOf(wholeFile, original.lake, { hasServingFiles: false }));
+
+test("a publisher builds the index and a row file for each file of listings, once at the end of a run", async () => {
+  const manifest = await manifestOf(original.lake);
+  const states = new Set(original.listings.map(({ state }) => state));
+  assert.deepEqual([...states].sort(), ["active", "ended", "missing", "sold"]);
+  assert.deepEqual(manifest.serving.map(({ kind }) => kind).filter((kind) => kind === "index"), ["index"]);
+  for (const { path, bytes } of manifest.serving) {
+    assert.equal((await stat(join(original.lake, path))).size, bytes);
+    assert.match(path, new RegExp(`^serving/${manifest.version.replaceAll(".", "\\.")}-`), "built for the last day alone");
+  }
+  const version = await versionOf(wholeFile, original.lake);
+  assert.deepEqual(version.served, { index: true, rows: true });
+  assert.deepEqual(await everything(version), expected);
+});
+
+/** Damage to a serving file, and which of the two is given up because of it. */
+const damages: readonly (readonly [what: string, kind: ServingFile["kind"], damage: (path: string, file: ServingFile) => Promise<unknown>])[] = [
+  ["an index that is missing", "index", (path) => rm(path)],
+  ["an index that is cut short", "index", (path, { bytes }) => truncate(path, bytes - 4096)],
+  ["an index with a changed byte", "index", (path, { bytes }) => changeByte(path, Math.floor(bytes / 2))],
+  ["a row file that is missing", "rows", (path) => rm(path)],
+  ["a row file that is cut short", "rows", (path, { bytes }) => truncate(path, bytes - 4096)],
+];
+
+async function changeByte(path: string, at: number): Promise<void> {
+  const file = await open(path, "r+");
+  try {
+    const { buffer } = await file.read(Buffer.alloc(1), 0, 1, at);
+    await file.write(Buffer.from([(buffer[0] ?? 0) ^ 255]), 0, 1, at);
+  } finally {
+    await file.close();
+  }
+}
+
+for (const [what, kind, damage] of damages) {
+  test(`with ${what}, the Parquet files answer, it is reported once, and carquet index heals it`, async (scope) => {
+    const lake = await lakeFor(scope);
+    const file = fileOf(await manifestOf(lake), kind);
+    await damage(join(lake, file.path), file);
+    const reported: string[] = [];
+    const version = await versionOf(scope, lake, { onFallback: (message) => reported.push(message) });
+    assert.deepEqual(await everything(version), expected);
+    assert.equal(version.served[kind], false);
+    assert.equal(reported.length, 1, reported.join("\n"));
+    assert.match(reported[0] ?? "", kind === "index" ? /^search index: / : /^row store: /);
+    const { code, out } = await carquet(["index", "--lake", lake, "--json"]);
+    assert.equal(code, 0);
+    assert.equal(JSON.parse(out).built, 1);
+    const healed = await versionOf(scope, lake);
+    assert.deepEqual(healed.served, { index: true, rows: true });
+    assert.deepEqual(await everything(healed), expected);
+    assert.equal(JSON.parse((await carquet(["index", "--lake", lake, "--json"])).out).built, 0, "nothing is left to build");
+  });
+}
+
+test("a row that does not match its checksum is not served: the Parquet files answer", async (scope) => {
+  const lake = await lakeFor(scope);
+  for (const { kind, path } of (await manifestOf(lake)).serving) {
+    if (kind === "index") continue;
+    const file = new Engine(join(lake, path));
+    file.exec("UPDATE rows SET vin = '1HGCM82633A999999' WHERE vin = (SELECT min(vin) FROM rows)");
+    file.close();
+  }
+  const reported: string[] = [];
+  const version = await versionOf(scope, lake, { onFallback: (message) => reported.push(message) });
+  assert.equal(version.served.rows, true, "as large as it was");
+  assert.deepEqual(await everything(version), expected);
+  assert.equal(reported.length, 1, reported.join("\n"));
+  assert.match(reported[0] ?? "", /checksum|malformed/);
+});
+
+test("files of another format are not read", async (scope) => {
+  const lake = await lakeFor(scope);
+  const manifest = await manifestOf(lake);
+  const serving = manifest.serving.map((file) => ({ ...file, format: "another" }));
+  await replaceFile(manifestPath(lake, manifest.version), JSON.stringify({ ...manifest, serving }));
+  const version = await versionOf(scope, lake);
+  assert.deepEqual(version.served, { index: false, rows: false });
+  assert.deepEqual(await everything(version), expected);
+  assert.equal(JSON.parse((await carquet(["index", "--lake", lake, "--json"])).out).built, serving.length);
+  assert.deepEqual((await versionOf(scope, lake)).served, { index: true, rows: true });
+});
+
+test("a service whose index fails goes on answering, and takes the one that carquet index publishes", async (scope) => {
+  const lake = await lakeFor(scope);
+  const { path } = fileOf(await manifestOf(lake), "index");
+  await rm(join(lake, path));
+  const client = await serviceOf(scope, lake);
+  const total = async (): Promise<number> => (await client.found("searchListings", "/v1/listings?make=honda")).pagination.total;
+  const before = await total();
+  assert.ok(before > 0);
+  const { version } = JSON.parse((await carquet(["index", "--lake", lake, "--json"])).out);
+  const served = async (): Promise<string> => (await client.found("searchListings", "/v1/listings?limit=1")).meta.version;
+  await eventually("the new version in service", async () => (await served()) === version, 5000);
+  assert.equal(await total(), before);
+});
+
+test("a Parquet file that is not what the manifest says keeps a version from opening", async (scope) => {
+  for (const damage of ["size", "content"] as const) {
+    const lake = await lakeFor(scope);
+    const manifest = await manifestOf(lake);
+    const file = manifest.tables.builds[0] ?? assert.fail("no builds");
+    const path = join(lake, file.path);
+    if (damage === "size") await writeFile(path, Buffer.concat([await readFile(path), Buffer.from("x")]));
+    else await changeByte(path, 100);
+    await assert.rejects(versionOf(scope, lake), damage === "size" ? /bytes, expected/ : /SHA-256/);
+  }
+});
