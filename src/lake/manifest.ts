@@ -7,7 +7,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isAbsent } from "../base/files.ts";
-import { projectText } from "../base/project.ts";
 import { checker } from "../contract/schema.ts";
 import { type TableName, tableNames } from "./layout.ts";
 
@@ -39,9 +38,7 @@ export interface Manifest {
   readonly tables: Files;
 }
 
-const check = checker<Omit<Manifest, "tables"> & { tables: Partial<Files> }>(
-  JSON.parse(projectText("schemas/manifest.json")),
-);
+const check = checker<Omit<Manifest, "tables"> & { tables: Partial<Files> }>("manifest");
 
 /** A lake's tables without any file. */
 export const noFiles: Files = filesOf({});
