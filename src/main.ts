@@ -11,6 +11,7 @@ const commands: readonly Row[] = [
   ["start [options]",         "fill an empty lake with a demo market, then serve",        async () => (await import("./commands/start.ts")).startCommand()],
   ["generate [options]",      "feeds of a made-up market",                                async () => (await import("./commands/generate.ts")).generateCommand()],
   ["ingest [options] <path>", "feeds into the lake",                                      async () => (await import("./commands/ingest.ts")).ingestCommand()],
+  ["index [options]",         "build the search index and the row store",                 async () => (await import("./commands/index-lake.ts")).indexCommand()],
   ["serve [options]",         "the API",                                                  async () => (await import("./commands/serve.ts")).serveCommand()],
   ["accounts",                "accounts: create, list, show, state, cap, low, override",  async () => (await import("./commands/accounts.ts")).accountsCommand()],
   ["keys",                    "keys of accounts: create, list, revoke",                   async () => (await import("./commands/keys.ts")).keysCommand()],

@@ -30,13 +30,13 @@ export const bounds = {
   heapRows: 10_000,
   /** From corner to corner of a bbox (section 8.1 of the specification). */
   boxDiagonalMilesMax: 1000,
-  /** The fewest listings with a known measure that a bucket's metric is given for. */
+  /** The fewest listings of a bucket that a metric is given for. */
   metricListingsMin: 10,
   /** The most ranges of a numeric facet. */
   rangeBuckets: 20,
-  /** The values of a column are numbered in the hot copy when there are at most so many for each listing. */
-  repeatingShare: 0.25,
-  /** The hot copy has so many of the first listings in each order. */
+  /** The most ranges of a numeric facet whose width a request fixes. */
+  fixedRangeBuckets: 100,
+  /** So many of the first listings in each sort are kept in memory. */
   firsts: 10_000,
   /** Matches of a facet request are kept in memory when they are at most this share of the listings. */
   keptMatchesShare: 0.25,

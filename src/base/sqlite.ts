@@ -25,11 +25,13 @@ export interface SqliteOptions {
 
 const levels: Readonly<Record<Synchronous, number>> = { NORMAL: 1, FULL: 2 };
 
-/** A question that is asked many times, about other values: gives the first text or all of them. */
-export interface Question {
-  readonly first: (about: string | number) => string | undefined;
-  readonly all: (about: string | number) => readonly string[];
+/** A prepared query of one parameter: returns the values of the first row, or of all rows, by column. */
+export interface PreparedQuery {
+  readonly first: (parameter: Parameter) => readonly unknown[] | undefined;
+  readonly all: (parameter: Parameter) => readonly (readonly unknown[])[];
 }
+
+type Parameter = string | number | Buffer;
 
 export class Database {
   private readonly statements = new Map<string, Sqlite.Statement<unknown[], Row>>();
@@ -96,16 +98,16 @@ export class Database {
     return this.statement(query).get(...query.values.map(bound));
   }
 
-  /** Prepares a question with one `?` in it, and one column of texts. */
-  asking(query: Sql): Question {
-    const statement = this.engine.prepare<[string | number], unknown>(query.text).pluck();
-    return {
-      first: (about) => {
-        const found = statement.get(about);
-        return found === undefined ? undefined : text(found);
-      },
-      all: (about) => statement.all(about).map(text),
-    };
+  /** Prepares a query with one `?` in it. */
+  prepare(query: Sql): PreparedQuery {
+    const statement = this.engine.prepare<[Parameter], readonly unknown[]>(query.text).raw();
+    return { first: (parameter) => statement.get(parameter), all: (parameter) => statement.all(parameter) };
+  }
+
+  /** Prepares a statement with any number of `?` in it, which returns no rows. */
+  prepareRun(statement: Sql): (...parameters: readonly Parameter[]) => void {
+    const prepared = this.engine.prepare<unknown[]>(statement.text);
+    return (...parameters) => void prepared.run(...parameters);
   }
 
   /** Runs a statement that answers nothing; gives how many rows it changed. */
@@ -140,11 +142,6 @@ export class Database {
     this.statements.set(text, prepared);
     return prepared;
   }
-}
-
-function text(value: unknown): string {
-  if (typeof value === "string") return value;
-  throw new TypeError(`A column of texts holds ${JSON.stringify(value)}.`);
 }
 
 function bound(value: Value): string | number | bigint | null {

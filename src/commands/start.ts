@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
-import { ahead } from "../base/ahead.ts";
+import { prefetch } from "../base/prefetch.ts";
 import { delivering } from "../demo/generate.ts";
 import { type MarketShape, usualShares } from "../demo/shape.ts";
 import { type Delivery, deliveriesAt } from "../ingest/delivery.ts";
@@ -47,7 +47,7 @@ async function fill(settings: StartSettings): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "carquet-demo-"));
   try {
     const shape = { ...demo, listings, days, format: "parquet", options: "typical", shares: usualShares } as const;
-    await ingestInto(ahead(deliveriesOf(join(folder, "feeds"), shape, engine)), engine, "brief");
+    await ingestInto(prefetch(deliveriesOf(join(folder, "feeds"), shape, engine)), engine, "brief");
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

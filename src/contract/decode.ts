@@ -126,6 +126,7 @@ function scalar(schema: Schema, text: string): string | number {
   if (schema.type === "integer" && /^\d{1,15}$/.test(text)) return Number(text);
   if (schema.type === "number" && /^-?\d{1,15}(\.\d{1,15})?$/.test(text)) return Number(text);
   if (schema["x-case"] === "upper") return text.replaceAll(/[a-z]+/g, (letters) => letters.toUpperCase());
+  if (schema["x-case"] === "lower") return text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
   if (schema.enum === undefined) return text;
   const word = text.toLowerCase();
   return schema["x-aliases"]?.[word] ?? word;

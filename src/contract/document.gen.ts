@@ -94,7 +94,7 @@ export interface paths {
         };
         /**
          * Count listings by attribute
-         * @description Counts the matching listings by the values of each facet named, and measures them with `metric`. Takes the filters of the listing search, but none of its page controls. Billed as `facet_counts`, or `facet_counts_historical` in sold or snapshot mode.
+         * @description Counts the matching listings of each value of a categorical facet and of each range of a numeric facet. `metric` adds a mean or a percentile to each value. Takes the filters of the listing search, but none of its page controls. Every count equals the total of a search with that value or range as a filter. Billed as `facet_counts`, or `facet_counts_historical` in sold or snapshot mode.
          */
         get: operations["getFacets"];
         put?: never;
@@ -540,80 +540,88 @@ export interface components {
         FacetResult: {
             /** @description Matching listings. */
             total: number;
-            /** @description The buckets of each categorical facet that was asked for, by its name. */
+            /** @description The buckets of each requested categorical facet, by its name. */
             facets: {
                 [key: string]: components["schemas"]["FacetBucket"][];
             };
-            /** @description The ranges of each numeric facet that was asked for, by its name. */
+            /** @description The ranges of each requested numeric facet, by its name. */
             range_facets: {
                 [key: string]: components["schemas"]["RangeFacet"];
             };
-            /** @description The statistics of each numeric facet that was asked for, by its name. */
+            /** @description The statistics of each requested numeric facet, by its name. */
             stats: {
                 [key: string]: components["schemas"]["FacetStats"];
             };
         };
-        /** @description A value and how many of the matching listings have it: as many as the search finds with that value added (but for the keywords `branded` and `fleet`, which the filter excludes). Values that differ in case alone are one. A listing is counted under each of its `features`, `options_packages` and `keywords`. */
+        /** @description A value and the number of matching listings that have it. A search with the value added as a filter finds as many, except for the keywords `branded` and `fleet`, which the filter excludes. Values that differ only in case are one bucket. A listing is counted once for each of its `features`, `options_packages` and `keywords`. */
         FacetBucket: {
-            /** @description An integer for `year`, `seating_capacity`, `doors` and `cylinders`, else text. */
-            value: string | number;
+            /** @description Spelled as the filter of the same name takes it. Years, cylinders, doors and seats are text too, for example `"2027"`. */
+            value: string;
             /** @description Matching listings with the value. */
             count: number;
-            /** @description There when `metric` is asked for. */
-            metric?: components["schemas"]["Metric"];
+            /** @description Present if `metric` was requested. */
+            metric?: components["schemas"]["FacetMetric"];
         };
-        Metric: {
-            /**
-             * @description The metric that was asked for.
-             * @enum {string}
-             */
-            name: "price.mean" | "price.p5" | "price.p25" | "price.median" | "price.p75" | "price.p95" | "miles.mean" | "miles.p5" | "miles.p25" | "miles.median" | "miles.p75" | "miles.p95" | "msrp.mean" | "msrp.p5" | "msrp.p25" | "msrp.median" | "msrp.p75" | "msrp.p95" | "days_on_market.mean" | "days_on_market.p5" | "days_on_market.p25" | "days_on_market.median" | "days_on_market.p75" | "days_on_market.p95" | "discount_from_msrp.mean" | "discount_from_msrp.p5" | "discount_from_msrp.p25" | "discount_from_msrp.median" | "discount_from_msrp.p75" | "discount_from_msrp.p95";
+        /** @description The requested metric over the listings of one bucket. */
+        FacetMetric: {
+            name: components["schemas"]["MetricName"];
+            /** @description The aggregate over the `sample` listings whose value is known, however few; percentiles interpolate linearly. Null if the bucket counts fewer than 10 listings or `sample` is 0. */
             value: number | null;
+            /** @description The number of listings of the bucket whose value is known. */
+            sample: number;
             /**
-             * @description There when the value is null, for fewer than 10 listings with a known measure.
+             * @description Present if the value is null. `insufficient_sample`: the bucket counts fewer than 10 listings. `no_values`: it counts 10 or more, and the value of none of them is known.
              * @enum {string}
              */
-            null_reason?: "insufficient_sample";
+            null_reason?: "insufficient_sample" | "no_values";
         };
-        /** @description Half-open ranges of one round width (1, 2 or 5 times a power of ten, and at least 1): the narrowest whose multiples cut what lies from the 1st to the 99th percentile of the matches into at most 20. They adjoin, empty ones included. What lies outside of them is counted in the first and the last, so that the counts add up to `stats.count`. Values that are all the same have one range of width 1. Where no match has a value there is no range, and the other fields are null. */
+        /**
+         * @description A measure and its aggregate.
+         * @enum {string}
+         */
+        MetricName: "price.mean" | "price.p5" | "price.p25" | "price.median" | "price.p75" | "price.p95" | "miles.mean" | "miles.p5" | "miles.p25" | "miles.median" | "miles.p75" | "miles.p95" | "msrp.mean" | "msrp.p5" | "msrp.p25" | "msrp.median" | "msrp.p75" | "msrp.p95" | "days_on_market.mean" | "days_on_market.p5" | "days_on_market.p25" | "days_on_market.median" | "days_on_market.p75" | "days_on_market.p95" | "discount_from_msrp.mean" | "discount_from_msrp.p5" | "discount_from_msrp.p25" | "discount_from_msrp.median" | "discount_from_msrp.p75" | "discount_from_msrp.p95";
+        /** @description The values of a numeric facet, counted in adjoining half-open ranges. Regular buckets have the width `interval`, and their edges are multiples of it. They run from the one that holds the 1st percentile to the one that holds the 99th (both interpolated linearly, then rounded down), including empty ones. If values lie below the regular buckets, one more bucket precedes them, from the least value; if values lie above, one more follows, to the greatest value plus 1. These two can be narrower or wider than `interval`. Unless the request fixes it, the width is the smallest of 1, 2, 5, 10, 20, 50, 100 and so on that gives at most 20 regular buckets; a fixed width gives at most 100. The counts add up to `stats.count`. */
         RangeFacet: {
+            /** @description In ascending order. Empty if the value of no matching listing is known. */
             buckets: components["schemas"]["RangeBucket"][];
-            /** @description The width of each range. */
+            /** @description The width of the regular buckets. Null if the value of no matching listing is known and the request does not fix the width. */
             interval: number | null;
-            /** @description The lower end of the first range, which is not the least value; that is in `stats`. */
+            /** @description The `min` of the first bucket; null without buckets. */
             min: number | null;
-            /** @description The upper end of the last range, which is not the greatest value; that is in `stats`. */
+            /** @description The `max` of the last bucket; null without buckets. */
             max: number | null;
         };
+        /** @description A half-open range and the number of matching listings with min <= value < max. A search with `min_<facet>=min` and `max_<facet>=max - 1` added (`mileage` for `miles`) finds as many. */
         RangeBucket: {
-            /** @description Belongs to the range. */
+            /** @description Inclusive. */
             min: number;
-            /** @description Does not belong to the range. */
+            /** @description Exclusive. */
             max: number;
             count: number;
         };
-        /** @description Statistics of a numeric facet over all matching listings; null where there is no value. The counts `count` and `missing` add up to `total`. */
+        /** @description Statistics of a numeric facet over all matching listings; null if the value of none of them is known. `count` and `missing` add up to `total`. */
         FacetStats: {
             min: number | null;
             max: number | null;
-            /** @description Matching listings with a known value. */
+            /** @description Matching listings whose value is known. */
             count: number;
-            /** @description Matching listings without one. */
+            /** @description Matching listings whose value is unknown. */
             missing: number;
             mean: number | null;
             median: number | null;
-            /** @description The sample's; null for fewer than two values. */
+            /** @description The sample standard deviation; null for fewer than two values. */
             stddev: number | null;
         };
+        /** @description What was requested, with the defaults, and the version that answered. Nothing is null. */
         FacetMeta: {
-            /** @description The names of the facets that were asked for. */
+            /** @description The names of the requested facets. */
             facets: string[];
-            /** @description The metric that was asked for; null without one. */
-            metric: string | null;
+            /** @description The requested metric; `count` if none was requested. */
+            metric: string;
             /** @enum {string} */
             sort: "-count" | "count" | "-metric" | "metric";
-            /** @description The fewest listings that a bucket's metric is given for; null without a metric. */
-            minimum_metric_count: number | null;
+            /** @description The number of matching listings, 10, below which the metric of a bucket is null. */
+            minimum_metric_count: number;
             /**
              * Format: date
              * @description The published day that answered.
@@ -1601,26 +1609,32 @@ export interface components {
          */
         bbox: number[];
         /**
-         * @description What to count by. `price`, `msrp`, `miles` and `days_on_market` are numeric and are counted in ranges; all others are categorical and are counted by value. Any case.
+         * @description The facets to count by. `price`, `msrp`, `miles` and `days_on_market` are numeric: their listings are counted in ranges. All others are categorical: their listings are counted by value. Any case.
          * @example [
          *       "make",
-         *       "body_type",
          *       "price"
          *     ]
          */
-        facets: ("make" | "model" | "inventory_type" | "year" | "trim" | "version" | "base_exterior_color" | "exterior_color" | "base_interior_color" | "interior_color" | "seating_capacity" | "doors" | "engine" | "state" | "drivetrain" | "assembly_location" | "assembly_country" | "transmission" | "fuel_type" | "body_type" | "cylinders" | "dealer_type" | "availability_status" | "options_packages" | "features" | "keywords" | "price" | "msrp" | "miles" | "days_on_market")[];
+        facet_names: ("make" | "model" | "inventory_type" | "year" | "trim" | "version" | "base_exterior_color" | "exterior_color" | "base_interior_color" | "interior_color" | "seating_capacity" | "doors" | "engine" | "state" | "drivetrain" | "assembly_location" | "assembly_country" | "transmission" | "fuel_type" | "body_type" | "cylinders" | "dealer_type" | "availability_status" | "options_packages" | "features" | "keywords" | "price" | "msrp" | "miles" | "days_on_market")[];
         /**
-         * @description How many values of each categorical facet to answer with. Larger values than the maximum are rejected. Numeric facets ignore it.
+         * @description The maximum number of values of each categorical facet in the response. Has no effect on numeric facets.
          * @example 10
          */
         facet_value_limit: number;
         /**
-         * @description A measure of each bucket's listings, `<measure>.<aggregate>`, beside their count. Needs exactly one categorical facet. Buckets of fewer than 10 listings with a known measure have a null value. Any case.
+         * @description Fixes the width of the ranges of numeric facets, so that the ranges of several responses can be compared: a list of `facet:width`, each facet at most once and also named in `facets`. The width is a whole number from 1 to 10000000, in the unit of the facet. Without it, the width follows from the matching listings. A width that gives more than 100 regular buckets is rejected with `invalid_parameter_value`; the message names the least width that does not. A facet that has two widths or is not in `facets` is rejected with `incompatible_parameters`. Any case.
+         * @example [
+         *       "price:5000"
+         *     ]
+         */
+        facet_interval: string[];
+        /**
+         * @description A measure of the listings of each value, beside their count: `<measure>.<aggregate>`. Needs exactly one categorical facet. Null for values with fewer than 10 matching listings. Any case.
          * @example price.median
          */
-        metric: "price.mean" | "price.p5" | "price.p25" | "price.median" | "price.p75" | "price.p95" | "miles.mean" | "miles.p5" | "miles.p25" | "miles.median" | "miles.p75" | "miles.p95" | "msrp.mean" | "msrp.p5" | "msrp.p25" | "msrp.median" | "msrp.p75" | "msrp.p95" | "days_on_market.mean" | "days_on_market.p5" | "days_on_market.p25" | "days_on_market.median" | "days_on_market.p75" | "days_on_market.p95" | "discount_from_msrp.mean" | "discount_from_msrp.p5" | "discount_from_msrp.p25" | "discount_from_msrp.median" | "discount_from_msrp.p75" | "discount_from_msrp.p95";
+        metric: components["schemas"]["MetricName"];
         /**
-         * @description The order of a categorical facet's values: by count, or by `metric`, which must then be given; `-` means descending. Ties go by value, numbers as numbers; buckets without a metric come last. Any case.
+         * @description The order of the values of a categorical facet: by count or by `metric`, which must then be given; `-` means descending. Values with a null metric come last in both directions. Ties are in ascending order of value: by number for `year`, `cylinders`, `doors` and `seating_capacity`, by text for all others. Any case.
          * @example -count
          */
         facet_sort: "-count" | "count" | "-metric" | "metric";
@@ -2989,26 +3003,32 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description What to count by. `price`, `msrp`, `miles` and `days_on_market` are numeric and are counted in ranges; all others are categorical and are counted by value. Any case.
+                 * @description The facets to count by. `price`, `msrp`, `miles` and `days_on_market` are numeric: their listings are counted in ranges. All others are categorical: their listings are counted by value. Any case.
                  * @example [
                  *       "make",
-                 *       "body_type",
                  *       "price"
                  *     ]
                  */
-                facets: components["parameters"]["facets"];
+                facets: components["parameters"]["facet_names"];
                 /**
-                 * @description How many values of each categorical facet to answer with. Larger values than the maximum are rejected. Numeric facets ignore it.
+                 * @description The maximum number of values of each categorical facet in the response. Has no effect on numeric facets.
                  * @example 10
                  */
                 facet_value_limit?: components["parameters"]["facet_value_limit"];
                 /**
-                 * @description A measure of each bucket's listings, `<measure>.<aggregate>`, beside their count. Needs exactly one categorical facet. Buckets of fewer than 10 listings with a known measure have a null value. Any case.
+                 * @description Fixes the width of the ranges of numeric facets, so that the ranges of several responses can be compared: a list of `facet:width`, each facet at most once and also named in `facets`. The width is a whole number from 1 to 10000000, in the unit of the facet. Without it, the width follows from the matching listings. A width that gives more than 100 regular buckets is rejected with `invalid_parameter_value`; the message names the least width that does not. A facet that has two widths or is not in `facets` is rejected with `incompatible_parameters`. Any case.
+                 * @example [
+                 *       "price:5000"
+                 *     ]
+                 */
+                interval?: components["parameters"]["facet_interval"];
+                /**
+                 * @description A measure of the listings of each value, beside their count: `<measure>.<aggregate>`. Needs exactly one categorical facet. Null for values with fewer than 10 matching listings. Any case.
                  * @example price.median
                  */
                 metric?: components["parameters"]["metric"];
                 /**
-                 * @description The order of a categorical facet's values: by count, or by `metric`, which must then be given; `-` means descending. Ties go by value, numbers as numbers; buckets without a metric come last. Any case.
+                 * @description The order of the values of a categorical facet: by count or by `metric`, which must then be given; `-` means descending. Values with a null metric come last in both directions. Ties are in ascending order of value: by number for `year`, `cylinders`, `doors` and `seating_capacity`, by text for all others. Any case.
                  * @example -count
                  */
                 sort?: components["parameters"]["facet_sort"];
@@ -3493,7 +3513,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The counts. Unknown values are in no bucket of a categorical facet. */
+            /** @description The counts. A listing whose value is unknown is in no bucket of that facet. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -3,8 +3,10 @@ import { codePoints, formats } from "./formats.ts";
 
 
 const manifest = validate20;
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","title":"Carquet lake manifest","description":"One published version of the lake: exactly which files hold it. versions/<version>.json.","type":"object","required":["format","version","as_of","sequence","previous","engine","keys","tables"],"additionalProperties":false,"properties":{"format":{"const":1,"description":"The shape of this file and of the tables."},"version":{"type":"string","description":"The as-of date and the sequence: never a wall clock."},"as_of":{"type":"string","format":"date","description":"The day whose market is the active one."},"sequence":{"type":"integer","minimum":1,"description":"How often this day has been published."},"previous":{"type":["string","null"],"description":"The version that this one was made from."},"engine":{"type":"string","description":"The DuckDB version that wrote the newest files."},"keys":{"description":"The greatest key given so far, by dimension; new ones continue from it.","type":"object","required":["builds","dealers","tokens","options"],"additionalProperties":{"type":"integer","minimum":0}},"tables":{"description":"Table name to its files, in their order, which is part of a listing's position.","type":"object","additionalProperties":{"type":"array","items":{"$ref":"#/$defs/file"}}}},"$defs":{"file":{"type":"object","required":["path","partition","rows","bytes","sha256","min","max"],"additionalProperties":false,"properties":{"path":{"type":"string","description":"Relative to the lake's folder."},"partition":{"type":["string","null"],"description":"The value of the folder's Hive key."},"rows":{"type":"integer","minimum":1},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"},"min":{"type":["string","null"],"description":"Least value of the first column that the table is sorted by."},"max":{"type":["string","null"],"description":"Greatest value of that column."}}}}};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","title":"Carquet lake manifest","description":"One published version of the lake: exactly which files hold it. versions/<version>.json.","type":"object","required":["format","version","as_of","sequence","previous","engine","keys","tables"],"additionalProperties":false,"properties":{"format":{"const":1,"description":"The shape of this file and of the tables."},"version":{"type":"string","description":"The as-of date and the sequence: never a wall clock."},"as_of":{"type":"string","format":"date","description":"The day whose market is the active one."},"sequence":{"type":"integer","minimum":1,"description":"How often this day has been published."},"previous":{"type":["string","null"],"description":"The version that this one was made from."},"engine":{"type":"string","description":"The DuckDB version that wrote the newest files."},"keys":{"description":"The greatest key given so far, by dimension; new ones continue from it.","type":"object","required":["builds","dealers","tokens","options"],"additionalProperties":{"type":"integer","minimum":0}},"tables":{"description":"Table name to its files, in their order, which is part of a listing's position.","type":"object","additionalProperties":{"type":"array","items":{"$ref":"#/$defs/file"}}},"serving":{"description":"Files that answers are served from, built from the tables. Without them the tables answer.","type":"array","items":{"$ref":"#/$defs/servingFile"}}},"$defs":{"servingFile":{"type":"object","required":["kind","path","source","format","bytes","sha256"],"additionalProperties":false,"properties":{"kind":{"enum":["index","rows"],"description":"The search index of the active listings, or the rows of one file."},"path":{"type":"string","description":"Relative to the lake's folder."},"source":{"type":"string","description":"What it was built from: the SHA-256 of a file, or of several."},"format":{"type":"string","description":"Names its layout; a file of another layout is not read."},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"}}},"file":{"type":"object","required":["path","partition","rows","bytes","sha256","min","max"],"additionalProperties":false,"properties":{"path":{"type":"string","description":"Relative to the lake's folder."},"partition":{"type":["string","null"],"description":"The value of the folder's Hive key."},"rows":{"type":"integer","minimum":1},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"},"min":{"type":["string","null"],"description":"Least value of the first column that the table is sorted by."},"max":{"type":["string","null"],"description":"Greatest value of that column."}}}}};
 const schema32 = {"type":"object","required":["path","partition","rows","bytes","sha256","min","max"],"additionalProperties":false,"properties":{"path":{"type":"string","description":"Relative to the lake's folder."},"partition":{"type":["string","null"],"description":"The value of the folder's Hive key."},"rows":{"type":"integer","minimum":1},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"},"min":{"type":["string","null"],"description":"Least value of the first column that the table is sorted by."},"max":{"type":["string","null"],"description":"Greatest value of that column."}}};
+const schema33 = {"type":"object","required":["kind","path","source","format","bytes","sha256"],"additionalProperties":false,"properties":{"kind":{"enum":["index","rows"],"description":"The search index of the active listings, or the rows of one file."},"path":{"type":"string","description":"Relative to the lake's folder."},"source":{"type":"string","description":"What it was built from: the SHA-256 of a file, or of several."},"format":{"type":"string","description":"Names its layout; a file of another layout is not read."},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"}}};
+const func1 = Object.prototype.hasOwnProperty;
 const formats0 = formats.date;
 const pattern4 = new RegExp("^[0-9a-f]{64}$", "u");
 
@@ -100,7 +102,7 @@ vErrors.push(err7);
 errors++;
 }
 for(const key0 in data){
-if(!((((((((key0 === "format") || (key0 === "version")) || (key0 === "as_of")) || (key0 === "sequence")) || (key0 === "previous")) || (key0 === "engine")) || (key0 === "keys")) || (key0 === "tables"))){
+if(!(func1.call(schema31.properties, key0))){
 const err8 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err8];
@@ -544,14 +546,216 @@ vErrors.push(err44);
 errors++;
 }
 }
-}
-else {
-const err45 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.serving !== undefined){
+let data18 = data.serving;
+if(Array.isArray(data18)){
+const len1 = data18.length;
+for(let i1=0; i1<len1; i1++){
+let data19 = data18[i1];
+if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
+if(data19.kind === undefined){
+const err45 = {instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$defs/servingFile/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
 if(vErrors === null){
 vErrors = [err45];
 }
 else {
 vErrors.push(err45);
+}
+errors++;
+}
+if(data19.path === undefined){
+const err46 = {instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$defs/servingFile/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(vErrors === null){
+vErrors = [err46];
+}
+else {
+vErrors.push(err46);
+}
+errors++;
+}
+if(data19.source === undefined){
+const err47 = {instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$defs/servingFile/required",keyword:"required",params:{missingProperty: "source"},message:"must have required property '"+"source"+"'"};
+if(vErrors === null){
+vErrors = [err47];
+}
+else {
+vErrors.push(err47);
+}
+errors++;
+}
+if(data19.format === undefined){
+const err48 = {instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$defs/servingFile/required",keyword:"required",params:{missingProperty: "format"},message:"must have required property '"+"format"+"'"};
+if(vErrors === null){
+vErrors = [err48];
+}
+else {
+vErrors.push(err48);
+}
+errors++;
+}
+if(data19.bytes === undefined){
+const err49 = {instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$defs/servingFile/required",keyword:"required",params:{missingProperty: "bytes"},message:"must have required property '"+"bytes"+"'"};
+if(vErrors === null){
+vErrors = [err49];
+}
+else {
+vErrors.push(err49);
+}
+errors++;
+}
+if(data19.sha256 === undefined){
+const err50 = {instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$defs/servingFile/required",keyword:"required",params:{missingProperty: "sha256"},message:"must have required property '"+"sha256"+"'"};
+if(vErrors === null){
+vErrors = [err50];
+}
+else {
+vErrors.push(err50);
+}
+errors++;
+}
+for(const key4 in data19){
+if(!((((((key4 === "kind") || (key4 === "path")) || (key4 === "source")) || (key4 === "format")) || (key4 === "bytes")) || (key4 === "sha256"))){
+const err51 = {instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$defs/servingFile/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err51];
+}
+else {
+vErrors.push(err51);
+}
+errors++;
+}
+}
+if(data19.kind !== undefined){
+let data20 = data19.kind;
+if(!((data20 === "index") || (data20 === "rows"))){
+const err52 = {instancePath:instancePath+"/serving/" + i1+"/kind",schemaPath:"#/$defs/servingFile/properties/kind/enum",keyword:"enum",params:{allowedValues: schema33.properties.kind.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err52];
+}
+else {
+vErrors.push(err52);
+}
+errors++;
+}
+}
+if(data19.path !== undefined){
+if(typeof data19.path !== "string"){
+const err53 = {instancePath:instancePath+"/serving/" + i1+"/path",schemaPath:"#/$defs/servingFile/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err53];
+}
+else {
+vErrors.push(err53);
+}
+errors++;
+}
+}
+if(data19.source !== undefined){
+if(typeof data19.source !== "string"){
+const err54 = {instancePath:instancePath+"/serving/" + i1+"/source",schemaPath:"#/$defs/servingFile/properties/source/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err54];
+}
+else {
+vErrors.push(err54);
+}
+errors++;
+}
+}
+if(data19.format !== undefined){
+if(typeof data19.format !== "string"){
+const err55 = {instancePath:instancePath+"/serving/" + i1+"/format",schemaPath:"#/$defs/servingFile/properties/format/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err55];
+}
+else {
+vErrors.push(err55);
+}
+errors++;
+}
+}
+if(data19.bytes !== undefined){
+let data24 = data19.bytes;
+if(!((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24)))){
+const err56 = {instancePath:instancePath+"/serving/" + i1+"/bytes",schemaPath:"#/$defs/servingFile/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err56];
+}
+else {
+vErrors.push(err56);
+}
+errors++;
+}
+if(typeof data24 == "number"){
+if(data24 < 1 || isNaN(data24)){
+const err57 = {instancePath:instancePath+"/serving/" + i1+"/bytes",schemaPath:"#/$defs/servingFile/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err57];
+}
+else {
+vErrors.push(err57);
+}
+errors++;
+}
+}
+}
+if(data19.sha256 !== undefined){
+let data25 = data19.sha256;
+if(typeof data25 === "string"){
+if(!pattern4.test(data25)){
+const err58 = {instancePath:instancePath+"/serving/" + i1+"/sha256",schemaPath:"#/$defs/servingFile/properties/sha256/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
+if(vErrors === null){
+vErrors = [err58];
+}
+else {
+vErrors.push(err58);
+}
+errors++;
+}
+}
+else {
+const err59 = {instancePath:instancePath+"/serving/" + i1+"/sha256",schemaPath:"#/$defs/servingFile/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err59];
+}
+else {
+vErrors.push(err59);
+}
+errors++;
+}
+}
+}
+else {
+const err60 = {instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$defs/servingFile/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err60];
+}
+else {
+vErrors.push(err60);
+}
+errors++;
+}
+}
+}
+else {
+const err61 = {instancePath:instancePath+"/serving",schemaPath:"#/properties/serving/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err61];
+}
+else {
+vErrors.push(err61);
+}
+errors++;
+}
+}
+}
+else {
+const err62 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err62];
+}
+else {
+vErrors.push(err62);
 }
 errors++;
 }
@@ -561,9 +765,9 @@ return errors === 0;
 validate20.evaluated = {"props":true,"dynamicProps":false,"dynamicItems":false};
 
 const mapping = validate21;
-const schema33 = {"$schema":"https://json-schema.org/draft/2020-12/schema","title":"Carquet mapping","description":"How a foreign CSV file becomes an inventory feed, without code. Every column it names must be in the file.","type":"object","required":["fields","dealer"],"additionalProperties":false,"properties":{"description":{"type":"string","description":"What the file is, for whoever reads the mapping."},"day":{"type":"string","format":"date","description":"The delivery's day, where the command line gives none."},"delimiter":{"type":"string","minLength":1,"maxLength":1,"default":",","description":"Between two fields of a row."},"encoding":{"enum":["utf-8","utf-16","latin-1"],"default":"utf-8"},"fields":{"description":"Inventory field (as in feed.json) to the rule that fills it; dealer_id is filled by `dealer`.","type":"object","propertyNames":{"not":{"const":"dealer_id"}},"additionalProperties":{"$ref":"#/$defs/rule"}},"dealer":{"description":"The dealer that a row belongs to: rows that agree in all `columns` are one dealer, whose id is a UUIDv5 of them.","type":"object","required":["columns","fields"],"additionalProperties":false,"properties":{"columns":{"type":"array","minItems":1,"uniqueItems":true,"items":{"type":"string"}},"fields":{"description":"Dealer field (as in feed.json) to the rule that fills it; rules may use only `columns`.","type":"object","required":["name"],"propertyNames":{"not":{"const":"dealer_id"}},"additionalProperties":{"$ref":"#/$defs/rule"}}}}},"$defs":{"rule":{"description":"Where a value comes from: a column, several columns put together, or a constant.","type":"object","additionalProperties":false,"minProperties":1,"oneOf":[{"required":["column"]},{"required":["template"]},{"required":["constant"]}],"properties":{"column":{"type":"string"},"template":{"type":"string","description":"A text with columns in braces: `Auctions of {state}`."},"constant":{"type":"string"},"values":{"description":"What a value (any case, without blanks around it) becomes; null makes it unknown. Values that are not named stay as they are.","type":"object","additionalProperties":{"type":["string","null"]}},"separator":{"type":"string","minLength":1,"description":"What separates the items of a list in this column."}}}}};
-const schema34 = {"description":"Where a value comes from: a column, several columns put together, or a constant.","type":"object","additionalProperties":false,"minProperties":1,"oneOf":[{"required":["column"]},{"required":["template"]},{"required":["constant"]}],"properties":{"column":{"type":"string"},"template":{"type":"string","description":"A text with columns in braces: `Auctions of {state}`."},"constant":{"type":"string"},"values":{"description":"What a value (any case, without blanks around it) becomes; null makes it unknown. Values that are not named stay as they are.","type":"object","additionalProperties":{"type":["string","null"]}},"separator":{"type":"string","minLength":1,"description":"What separates the items of a list in this column."}}};
-const func1 = codePoints;
+const schema34 = {"$schema":"https://json-schema.org/draft/2020-12/schema","title":"Carquet mapping","description":"How a foreign CSV file becomes an inventory feed, without code. Every column it names must be in the file.","type":"object","required":["fields","dealer"],"additionalProperties":false,"properties":{"description":{"type":"string","description":"What the file is, for whoever reads the mapping."},"day":{"type":"string","format":"date","description":"The delivery's day, where the command line gives none."},"delimiter":{"type":"string","minLength":1,"maxLength":1,"default":",","description":"Between two fields of a row."},"encoding":{"enum":["utf-8","utf-16","latin-1"],"default":"utf-8"},"fields":{"description":"Inventory field (as in feed.json) to the rule that fills it; dealer_id is filled by `dealer`.","type":"object","propertyNames":{"not":{"const":"dealer_id"}},"additionalProperties":{"$ref":"#/$defs/rule"}},"dealer":{"description":"The dealer that a row belongs to: rows that agree in all `columns` are one dealer, whose id is a UUIDv5 of them.","type":"object","required":["columns","fields"],"additionalProperties":false,"properties":{"columns":{"type":"array","minItems":1,"uniqueItems":true,"items":{"type":"string"}},"fields":{"description":"Dealer field (as in feed.json) to the rule that fills it; rules may use only `columns`.","type":"object","required":["name"],"propertyNames":{"not":{"const":"dealer_id"}},"additionalProperties":{"$ref":"#/$defs/rule"}}}}},"$defs":{"rule":{"description":"Where a value comes from: a column, several columns put together, or a constant.","type":"object","additionalProperties":false,"minProperties":1,"oneOf":[{"required":["column"]},{"required":["template"]},{"required":["constant"]}],"properties":{"column":{"type":"string"},"template":{"type":"string","description":"A text with columns in braces: `Auctions of {state}`."},"constant":{"type":"string"},"values":{"description":"What a value (any case, without blanks around it) becomes; null makes it unknown. Values that are not named stay as they are.","type":"object","additionalProperties":{"type":["string","null"]}},"separator":{"type":"string","minLength":1,"description":"What separates the items of a list in this column."}}}}};
+const schema35 = {"description":"Where a value comes from: a column, several columns put together, or a constant.","type":"object","additionalProperties":false,"minProperties":1,"oneOf":[{"required":["column"]},{"required":["template"]},{"required":["constant"]}],"properties":{"column":{"type":"string"},"template":{"type":"string","description":"A text with columns in braces: `Auctions of {state}`."},"constant":{"type":"string"},"values":{"description":"What a value (any case, without blanks around it) becomes; null makes it unknown. Values that are not named stay as they are.","type":"object","additionalProperties":{"type":["string","null"]}},"separator":{"type":"string","minLength":1,"description":"What separates the items of a list in this column."}}};
+const func2 = codePoints;
 
 function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -653,7 +857,7 @@ errors++;
 }
 let data2 = data.delimiter;
 if(typeof data2 === "string"){
-if(func1(data2) > 1){
+if(func2(data2) > 1){
 const err6 = {instancePath:instancePath+"/delimiter",schemaPath:"#/properties/delimiter/maxLength",keyword:"maxLength",params:{limit: 1},message:"must NOT have more than 1 characters"};
 if(vErrors === null){
 vErrors = [err6];
@@ -663,7 +867,7 @@ vErrors.push(err6);
 }
 errors++;
 }
-if(func1(data2) < 1){
+if(func2(data2) < 1){
 const err7 = {instancePath:instancePath+"/delimiter",schemaPath:"#/properties/delimiter/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err7];
@@ -686,7 +890,7 @@ errors++;
 }
 let data3 = data.encoding;
 if(!(((data3 === "utf-8") || (data3 === "utf-16")) || (data3 === "latin-1"))){
-const err9 = {instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/enum",keyword:"enum",params:{allowedValues: schema33.properties.encoding.enum},message:"must be equal to one of the allowed values"};
+const err9 = {instancePath:instancePath+"/encoding",schemaPath:"#/properties/encoding/enum",keyword:"enum",params:{allowedValues: schema34.properties.encoding.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -903,7 +1107,7 @@ if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
 for(const key4 in data9){
 let data10 = data9[key4];
 if((typeof data10 !== "string") && (data10 !== null)){
-const err22 = {instancePath:instancePath+"/fields/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/values/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/rule/properties/values/additionalProperties/type",keyword:"type",params:{type: schema34.properties.values.additionalProperties.type},message:"must be string,null"};
+const err22 = {instancePath:instancePath+"/fields/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/values/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/rule/properties/values/additionalProperties/type",keyword:"type",params:{type: schema35.properties.values.additionalProperties.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -928,7 +1132,7 @@ errors++;
 if(data5.separator !== undefined){
 let data11 = data5.separator;
 if(typeof data11 === "string"){
-if(func1(data11) < 1){
+if(func2(data11) < 1){
 const err24 = {instancePath:instancePath+"/fields/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/separator",schemaPath:"#/$defs/rule/properties/separator/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err24];
@@ -1289,7 +1493,7 @@ if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
 for(const key9 in data20){
 let data21 = data20[key9];
 if((typeof data21 !== "string") && (data21 !== null)){
-const err48 = {instancePath:instancePath+"/dealer/fields/" + key7.replace(/~/g, "~0").replace(/\//g, "~1")+"/values/" + key9.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/rule/properties/values/additionalProperties/type",keyword:"type",params:{type: schema34.properties.values.additionalProperties.type},message:"must be string,null"};
+const err48 = {instancePath:instancePath+"/dealer/fields/" + key7.replace(/~/g, "~0").replace(/\//g, "~1")+"/values/" + key9.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/rule/properties/values/additionalProperties/type",keyword:"type",params:{type: schema35.properties.values.additionalProperties.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -1314,7 +1518,7 @@ errors++;
 if(data16.separator !== undefined){
 let data22 = data16.separator;
 if(typeof data22 === "string"){
-if(func1(data22) < 1){
+if(func2(data22) < 1){
 const err50 = {instancePath:instancePath+"/dealer/fields/" + key7.replace(/~/g, "~0").replace(/\//g, "~1")+"/separator",schemaPath:"#/$defs/rule/properties/separator/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err50];

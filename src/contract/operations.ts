@@ -18,8 +18,8 @@ export interface Schema {
   readonly default?: unknown;
   /** What is allowed, in words, where the keywords do not tell. */
   readonly "x-allowed"?: string;
-  /** `upper` where a value is read as if written in capitals. */
-  readonly "x-case"?: "upper";
+  /** The case to which ASCII letters are converted before the value is checked. */
+  readonly "x-case"?: "upper" | "lower";
   /** Other spellings of an enum's values. */
   readonly "x-aliases"?: Readonly<Record<string, string>>;
   /** What separates the items, where OpenAPI has no style for it. */

@@ -1187,7 +1187,8 @@ return errors === 0;
 validate45.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter26 = validate46;
-const schema57 = {"type":"string","enum":["price.mean","price.p5","price.p25","price.median","price.p75","price.p95","miles.mean","miles.p5","miles.p25","miles.median","miles.p75","miles.p95","msrp.mean","msrp.p5","msrp.p25","msrp.median","msrp.p75","msrp.p95","days_on_market.mean","days_on_market.p5","days_on_market.p25","days_on_market.median","days_on_market.p75","days_on_market.p95","discount_from_msrp.mean","discount_from_msrp.p5","discount_from_msrp.p25","discount_from_msrp.median","discount_from_msrp.p75","discount_from_msrp.p95"]};
+const schema57 = {"type":"array","minItems":1,"maxItems":4,"items":{"type":"string","pattern":"^(price|msrp|miles|days_on_market):([1-9][0-9]{0,6}|10000000)$"}};
+const pattern8 = new RegExp("^(price|msrp|miles|days_on_market):([1-9][0-9]{0,6}|10000000)$", "u");
 
 function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1199,21 +1200,55 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(typeof data !== "string"){
-validate46.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(errors === 0){
+if(Array.isArray(data)){
+if(data.length > 4){
+validate46.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items"}];
 return false;
 }
-if(!((((((((((((((((((((((((((((((data === "price.mean") || (data === "price.p5")) || (data === "price.p25")) || (data === "price.median")) || (data === "price.p75")) || (data === "price.p95")) || (data === "miles.mean")) || (data === "miles.p5")) || (data === "miles.p25")) || (data === "miles.median")) || (data === "miles.p75")) || (data === "miles.p95")) || (data === "msrp.mean")) || (data === "msrp.p5")) || (data === "msrp.p25")) || (data === "msrp.median")) || (data === "msrp.p75")) || (data === "msrp.p95")) || (data === "days_on_market.mean")) || (data === "days_on_market.p5")) || (data === "days_on_market.p25")) || (data === "days_on_market.median")) || (data === "days_on_market.p75")) || (data === "days_on_market.p95")) || (data === "discount_from_msrp.mean")) || (data === "discount_from_msrp.p5")) || (data === "discount_from_msrp.p25")) || (data === "discount_from_msrp.median")) || (data === "discount_from_msrp.p75")) || (data === "discount_from_msrp.p95"))){
-validate46.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema57.enum},message:"must be equal to one of the allowed values"}];
+else {
+if(data.length < 1){
+validate46.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern8.test(data0)){
+validate46.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/pattern",keyword:"pattern",params:{pattern: "^(price|msrp|miles|days_on_market):([1-9][0-9]{0,6}|10000000)$"},message:"must match pattern \""+"^(price|msrp|miles|days_on_market):([1-9][0-9]{0,6}|10000000)$"+"\""}];
+return false;
+}
+}
+else {
+validate46.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+}
+else {
+validate46.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
 }
 validate46.errors = vErrors;
 return errors === 0;
 }
-validate46.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate46.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter27 = validate47;
-const schema58 = {"type":"string","enum":["-count","count","-metric","metric"]};
+const schema58 = {"type":"string","enum":["price.mean","price.p5","price.p25","price.median","price.p75","price.p95","miles.mean","miles.p5","miles.p25","miles.median","miles.p75","miles.p95","msrp.mean","msrp.p5","msrp.p25","msrp.median","msrp.p75","msrp.p95","days_on_market.mean","days_on_market.p5","days_on_market.p25","days_on_market.median","days_on_market.p75","days_on_market.p95","discount_from_msrp.mean","discount_from_msrp.p5","discount_from_msrp.p25","discount_from_msrp.median","discount_from_msrp.p75","discount_from_msrp.p95"]};
 
 function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1229,7 +1264,7 @@ if(typeof data !== "string"){
 validate47.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!((((data === "-count") || (data === "count")) || (data === "-metric")) || (data === "metric"))){
+if(!((((((((((((((((((((((((((((((data === "price.mean") || (data === "price.p5")) || (data === "price.p25")) || (data === "price.median")) || (data === "price.p75")) || (data === "price.p95")) || (data === "miles.mean")) || (data === "miles.p5")) || (data === "miles.p25")) || (data === "miles.median")) || (data === "miles.p75")) || (data === "miles.p95")) || (data === "msrp.mean")) || (data === "msrp.p5")) || (data === "msrp.p25")) || (data === "msrp.median")) || (data === "msrp.p75")) || (data === "msrp.p95")) || (data === "days_on_market.mean")) || (data === "days_on_market.p5")) || (data === "days_on_market.p25")) || (data === "days_on_market.median")) || (data === "days_on_market.p75")) || (data === "days_on_market.p95")) || (data === "discount_from_msrp.mean")) || (data === "discount_from_msrp.p5")) || (data === "discount_from_msrp.p25")) || (data === "discount_from_msrp.median")) || (data === "discount_from_msrp.p75")) || (data === "discount_from_msrp.p95"))){
 validate47.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema58.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
@@ -1239,7 +1274,7 @@ return errors === 0;
 validate47.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter28 = validate48;
-const schema59 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","format":"uuid"}};
+const schema59 = {"type":"string","enum":["-count","count","-metric","metric"]};
 
 function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1251,57 +1286,21 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(errors === 0){
-if(Array.isArray(data)){
-if(data.length > 100){
-validate48.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+if(typeof data !== "string"){
+validate48.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-else {
-if(data.length < 1){
-validate48.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+if(!((((data === "-count") || (data === "count")) || (data === "-metric")) || (data === "metric"))){
+validate48.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema59.enum},message:"must be equal to one of the allowed values"}];
 return false;
-}
-else {
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-let data0 = data[i0];
-const _errs1 = errors;
-if(errors === _errs1){
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!(formats0.test(data0))){
-validate48.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/format",keyword:"format",params:{format: "uuid"},message:"must match format \""+"uuid"+"\""}];
-return false;
-}
-}
-else {
-validate48.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-}
-else {
-validate48.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
 }
 validate48.errors = vErrors;
 return errors === 0;
 }
-validate48.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate48.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter29 = validate49;
-const schema60 = {"type":"string","minLength":1,"maxLength":200};
+const schema60 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","format":"uuid"}};
 
 function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1314,30 +1313,56 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(errors === 0){
-if(typeof data === "string"){
-if(func1(data) > 200){
-validate49.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
+if(Array.isArray(data)){
+if(data.length > 100){
+validate49.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
 return false;
 }
 else {
-if(func1(data) < 1){
-validate49.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+if(data.length < 1){
+validate49.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+const _errs1 = errors;
+if(errors === _errs1){
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!(formats0.test(data0))){
+validate49.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/format",keyword:"format",params:{format: "uuid"},message:"must match format \""+"uuid"+"\""}];
+return false;
+}
+}
+else {
+validate49.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+}
 else {
-validate49.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate49.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
 validate49.errors = vErrors;
 return errors === 0;
 }
-validate49.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate49.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter30 = validate50;
-const schema61 = {"type":"array","minItems":1,"items":{"type":"string","enum":["listing_search","listing_search_historical","listing_search_dealer_filtered","listing_search_dealer_filtered_historical","dealer_inventory_search","dealer_inventory_search_historical","listing_search_enriched","facet_counts","facet_counts_historical","vehicle_detail","vehicle_detail_enriched","dealer_lookup"]}};
+const schema61 = {"type":"string","minLength":1,"maxLength":200};
 
 function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1350,44 +1375,30 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(errors === 0){
-if(Array.isArray(data)){
-if(data.length < 1){
-validate50.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+if(typeof data === "string"){
+if(func1(data) > 200){
+validate50.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 else {
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-let data0 = data[i0];
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate50.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(func1(data) < 1){
+validate50.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
-}
-if(!((((((((((((data0 === "listing_search") || (data0 === "listing_search_historical")) || (data0 === "listing_search_dealer_filtered")) || (data0 === "listing_search_dealer_filtered_historical")) || (data0 === "dealer_inventory_search")) || (data0 === "dealer_inventory_search_historical")) || (data0 === "listing_search_enriched")) || (data0 === "facet_counts")) || (data0 === "facet_counts_historical")) || (data0 === "vehicle_detail")) || (data0 === "vehicle_detail_enriched")) || (data0 === "dealer_lookup"))){
-validate50.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema61.items.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
 }
 }
 }
 else {
-validate50.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate50.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 validate50.errors = vErrors;
 return errors === 0;
 }
-validate50.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate50.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter31 = validate51;
-const schema62 = {"type":"string","minLength":1};
+const schema62 = {"type":"array","minItems":1,"items":{"type":"string","enum":["listing_search","listing_search_historical","listing_search_dealer_filtered","listing_search_dealer_filtered_historical","dealer_inventory_search","dealer_inventory_search_historical","listing_search_enriched","facet_counts","facet_counts_historical","vehicle_detail","vehicle_detail_enriched","dealer_lookup"]}};
 
 function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1400,25 +1411,44 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(errors === 0){
-if(typeof data === "string"){
-if(func1(data) < 1){
-validate51.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+if(Array.isArray(data)){
+if(data.length < 1){
+validate51.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate51.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((((((((((((data0 === "listing_search") || (data0 === "listing_search_historical")) || (data0 === "listing_search_dealer_filtered")) || (data0 === "listing_search_dealer_filtered_historical")) || (data0 === "dealer_inventory_search")) || (data0 === "dealer_inventory_search_historical")) || (data0 === "listing_search_enriched")) || (data0 === "facet_counts")) || (data0 === "facet_counts_historical")) || (data0 === "vehicle_detail")) || (data0 === "vehicle_detail_enriched")) || (data0 === "dealer_lookup"))){
+validate51.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema62.items.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
 }
 }
 else {
-validate51.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate51.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
 validate51.errors = vErrors;
 return errors === 0;
 }
-validate51.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate51.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter32 = validate52;
-const schema63 = {"type":"string","minLength":17,"maxLength":17,"pattern":"^[A-HJ-NPR-Za-hj-npr-z0-9]*$"};
-const pattern8 = new RegExp("^[A-HJ-NPR-Za-hj-npr-z0-9]*$", "u");
+const schema63 = {"type":"string","minLength":1};
 
 function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1432,21 +1462,9 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(typeof data === "string"){
-if(func1(data) > 17){
-validate52.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 17},message:"must NOT have more than 17 characters"}];
+if(func1(data) < 1){
+validate52.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
-}
-else {
-if(func1(data) < 17){
-validate52.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 17},message:"must NOT have fewer than 17 characters"}];
-return false;
-}
-else {
-if(!pattern8.test(data)){
-validate52.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-HJ-NPR-Za-hj-npr-z0-9]*$"},message:"must match pattern \""+"^[A-HJ-NPR-Za-hj-npr-z0-9]*$"+"\""}];
-return false;
-}
-}
 }
 }
 else {
@@ -1458,6 +1476,49 @@ validate52.errors = vErrors;
 return errors === 0;
 }
 validate52.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const parameter33 = validate53;
+const schema64 = {"type":"string","minLength":17,"maxLength":17,"pattern":"^[A-HJ-NPR-Za-hj-npr-z0-9]*$"};
+const pattern9 = new RegExp("^[A-HJ-NPR-Za-hj-npr-z0-9]*$", "u");
+
+function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate53.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(func1(data) > 17){
+validate53.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 17},message:"must NOT have more than 17 characters"}];
+return false;
+}
+else {
+if(func1(data) < 17){
+validate53.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 17},message:"must NOT have fewer than 17 characters"}];
+return false;
+}
+else {
+if(!pattern9.test(data)){
+validate53.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-HJ-NPR-Za-hj-npr-z0-9]*$"},message:"must match pattern \""+"^[A-HJ-NPR-Za-hj-npr-z0-9]*$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate53.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+validate53.errors = vErrors;
+return errors === 0;
+}
+validate53.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
 export const validators = {
@@ -1627,8 +1688,9 @@ export const validators = {
    query: {
     "facets": parameter25,
     "facet_value_limit": parameter0,
-    "metric": parameter26,
-    "sort": parameter27,
+    "interval": parameter26,
+    "metric": parameter27,
+    "sort": parameter28,
     "make": parameter5,
     "model": parameter5,
     "model_code": parameter5,
@@ -1706,12 +1768,12 @@ export const validators = {
    query: {
     "limit": parameter0,
     "offset": parameter1,
-    "dealer_id": parameter28,
+    "dealer_id": parameter29,
     "state": parameter14,
     "country": parameter5,
     "type": parameter13,
     "make": parameter5,
-    "q": parameter29,
+    "q": parameter30,
    },
    path: {
    },
@@ -1720,7 +1782,7 @@ export const validators = {
    query: {
     "start_date": parameter17,
     "end_date": parameter17,
-    "metering_class": parameter30,
+    "metering_class": parameter31,
    },
    path: {
    },
@@ -1736,7 +1798,7 @@ export const validators = {
     "include": parameter4,
    },
    path: {
-    "listing_id": parameter31,
+    "listing_id": parameter32,
    },
   },
   getVin: {
@@ -1744,14 +1806,14 @@ export const validators = {
     "include": parameter4,
    },
    path: {
-    "vin": parameter32,
+    "vin": parameter33,
    },
   },
   getDealer: {
    query: {
    },
    path: {
-    "dealer_id": parameter31,
+    "dealer_id": parameter32,
    },
   },
   searchDealerListings: {
@@ -1831,7 +1893,7 @@ export const validators = {
     "bbox": parameter23,
    },
    path: {
-    "dealer_id": parameter31,
+    "dealer_id": parameter32,
    },
   },
 };

@@ -33,4 +33,4 @@ export interface RequestOf<Id extends OperationId> {
 export type AnswerOf<Id extends OperationId> = operations[Id]["responses"][200]["content"]["application/json"];
 
 /** The filters that listing search, facets and dealer inventory have in common. */
-export type Filters = Omit<QueryOf<"getFacets">, "facets" | "facet_value_limit" | "metric" | "sort">;
+export type Filters = Omit<QueryOf<"getFacets">, "facets" | "facet_value_limit" | "interval" | "metric" | "sort">;

@@ -4,68 +4,65 @@
  */
 import type { MeteredId } from "../accounts/prices.ts";
 import type { RequestOf } from "../contract/types.ts";
-import type { Market } from "../lake/market.ts";
+import type { LakeVersion } from "../serving/lake-version.ts";
 import { findDealer, pageOf, readTotal, totalOf } from "../query/dealers.ts";
-import { facetsOf, planFacets, readFacets } from "../query/facets.ts";
+import { countFacets, planFacets } from "../query/facets.ts";
 import { findListing, findVin } from "../query/listing.ts";
 import { byOffset } from "../query/pages.ts";
-import { planSearch, readPage, type SearchQuery, topOf } from "../query/search.ts";
-import { countMatches } from "../query/where.ts";
+import { findPage, planSearch, readPage, type SearchQuery } from "../query/search.ts";
 import { listingDetail, pagination, vinRecord } from "./present.ts";
 
-export type Endpoint<Id extends MeteredId> = (request: RequestOf<Id>, market: Market) => Promise<string>;
+export type Endpoint<Id extends MeteredId> = (request: RequestOf<Id>, version: LakeVersion) => Promise<string>;
 
 /** A page of listings, as schema `ListingCollection`: the listings are JSON already. */
-async function search(query: SearchQuery, market: Market): Promise<string> {
-  const plan = planSearch(query, market);
-  const top = await topOf(plan, market);
-  const listings = await readPage(plan, top.page, market);
-  const rest = json({ pagination: pagination(plan, top.total), meta: market.meta });
+async function search(query: SearchQuery, version: LakeVersion): Promise<string> {
+  const plan = planSearch(query, version);
+  const { total, positions } = await findPage(plan);
+  const listings = await readPage(plan, positions, version);
+  const rest = json({ pagination: pagination(plan, total), meta: version.meta });
   return `{"data":[${listings.join()}],${rest.slice(1)}`;
 }
 
 /** Operation `searchListings` (section 4.1 of the specification). */
-const searchListings: Endpoint<"searchListings"> = ({ query }, market) => search(query, market);
+const searchListings: Endpoint<"searchListings"> = ({ query }, version) => search(query, version);
 
 /** Operation `searchListingsByPage` (section 4.2 of the specification). */
-const searchListingsByPage: Endpoint<"searchListingsByPage"> = ({ query }, market) => search(byOffset(query), market);
+const searchListingsByPage: Endpoint<"searchListingsByPage"> = ({ query }, version) => search(byOffset(query), version);
 
 /** Operation `getListing` (section 4.3 of the specification). */
-const getListing: Endpoint<"getListing"> = async ({ path, query }, market) => {
-  const found = await findListing(path.listing_id, query.include, market);
+const getListing: Endpoint<"getListing"> = async ({ path, query }, version) => {
+  const found = await findListing(path.listing_id, query.include, version);
   const { supersededBy } = found;
   return json({ data: listingDetail(found), meta: supersededBy === undefined ? {} : { superseded_by: supersededBy } });
 };
 
 /** Operation `getVin` (section 4.4 of the specification). */
-const getVin: Endpoint<"getVin"> = async ({ path, query }, market) => {
-  return json({ data: vinRecord(await findVin(path.vin, query.include, market)), meta: {} });
+const getVin: Endpoint<"getVin"> = async ({ path, query }, version) => {
+  return json({ data: vinRecord(await findVin(path.vin, query.include, version)), meta: {} });
 };
 
 /** Operation `searchDealers` (section 4.6 of the specification). */
-const searchDealers: Endpoint<"searchDealers"> = async ({ query }, market) => {
-  const total = readTotal(await market.rows(totalOf(query)));
-  const data = await market.rows(pageOf(query));
-  return json({ data, pagination: pagination(query, total), meta: market.meta });
+const searchDealers: Endpoint<"searchDealers"> = async ({ query }, version) => {
+  const total = readTotal(await version.rows(totalOf(query)));
+  const data = await version.rows(pageOf(query));
+  return json({ data, pagination: pagination(query, total), meta: version.meta });
 };
 
 /** Operation `getDealer` (section 4.7 of the specification). */
-const getDealer: Endpoint<"getDealer"> = async ({ path }, market) => {
-  return json({ data: await findDealer(path.dealer_id, market), meta: {} });
+const getDealer: Endpoint<"getDealer"> = async ({ path }, version) => {
+  return json({ data: await findDealer(path.dealer_id, version), meta: {} });
 };
 
 /** Operation `searchDealerListings` (section 4.8 of the specification). */
-const searchDealerListings: Endpoint<"searchDealerListings"> = async ({ path, query }, market) => {
-  const { dealer_id } = await findDealer(path.dealer_id, market);
-  return search({ ...query, dealer_id: [String(dealer_id)] }, market);
+const searchDealerListings: Endpoint<"searchDealerListings"> = async ({ path, query }, version) => {
+  const { dealer_id } = await findDealer(path.dealer_id, version);
+  return search({ ...query, dealer_id: [String(dealer_id)] }, version);
 };
 
 /** Operation `getFacets` (section 4.5 of the specification). */
-const getFacets: Endpoint<"getFacets"> = async ({ query }, market) => {
-  const plan = planFacets(query, market);
-  const total = await countMatches(plan.listings, plan.requirements, market);
-  const { data, meta } = readFacets(plan, total, await market.rows(facetsOf(plan, total)));
-  return json({ data, meta: { ...meta, ...market.meta } });
+const getFacets: Endpoint<"getFacets"> = async ({ query }, version) => {
+  const { data, meta } = await countFacets(planFacets(query, version));
+  return json({ data, meta: { ...meta, ...version.meta } });
 };
 
 const json = (body: object): string => JSON.stringify(body);

@@ -1,17 +1,17 @@
 /** For whoever runs the service: `/healthz` says that the process lives, `/readyz` that it has something to answer from, and how far its answers were at hand. */
-import type { Published } from "../lake/published.ts";
+import type { CurrentVersion } from "../serving/current-version.ts";
 import type { Answers } from "./answers.ts";
 import type { Step } from "./exchange.ts";
 
 export const health =
-  (published: Published, answers: Answers, isStopping: () => boolean): Step =>
+  (current: CurrentVersion, answers: Answers, isStopping: () => boolean): Step =>
   async (exchange, next) => {
     if (exchange.path === "/healthz") {
       exchange.body = { status: "ok" };
       return;
     }
     if (exchange.path !== "/readyz") return next();
-    const { version } = published;
+    const { version } = current;
     const isReady = version !== undefined && !isStopping();
     exchange.status = isReady ? 200 : 503;
     exchange.body = {

@@ -9,7 +9,7 @@ import { decoderOf } from "../contract/decode.ts";
 import { document, operation, operations } from "../contract/document.ts";
 import { refuse } from "../contract/errors.ts";
 import type { OperationId, RequestOf } from "../contract/types.ts";
-import type { Published } from "../lake/published.ts";
+import type { CurrentVersion } from "../serving/current-version.ts";
 import { announceDeprecation } from "./announce-deprecation.ts";
 import { answerUsage } from "./answer-usage.ts";
 import type { Answers } from "./answers.ts";
@@ -25,13 +25,13 @@ import { refuseKeyInQuery } from "./refuse-key-in-query.ts";
 
 /** What answers and meters. */
 export interface Means {
-  readonly published: Published;
+  readonly current: CurrentVersion;
   readonly answers: Answers;
   readonly accounts: Accounts;
 }
 
 /** The steps of an operation that is answered from the market, and paid for, wherever the answer comes from. */
-function metered<Id extends MeteredId>(id: Id, { published, answers, accounts }: Means): Step {
+function metered<Id extends MeteredId>(id: Id, { current, answers, accounts }: Means): Step {
   const requests = new WeakMap<Exchange, RequestOf<Id>>();
   return compose([
     announceDeprecation(operation(id)),
@@ -42,7 +42,7 @@ function metered<Id extends MeteredId>(id: Id, { published, answers, accounts }:
     limitRate(accounts),
     validate(id, requests),
     holdPrice(accounts, id, requests),
-    answer(id, requests, { published, answers }),
+    answer(id, requests, { current, answers }),
     charge(accounts),
   ]);
 }
@@ -79,14 +79,14 @@ function validate<Id extends OperationId>(id: Id, requests: WeakMap<Exchange, Re
 function answer<Id extends MeteredId>(
   id: Id,
   requests: WeakMap<Exchange, RequestOf<Id>>,
-  { published, answers }: Omit<Means, "accounts">,
+  { current, answers }: Omit<Means, "accounts">,
 ): Step {
   const endpoint: Endpoint<Id> = endpoints[id];
   return async (exchange, next) => {
     const request = requests.get(exchange);
     if (request === undefined) throw new TypeError("The request is not validated.");
-    exchange.body = await published.use((market) =>
-      answers.of(market.manifest.version, id, request, async () => Buffer.from(await endpoint(request, market))),
+    exchange.body = await current.use((version) =>
+      answers.of(version.manifest.version, id, request, async () => Buffer.from(await endpoint(request, version))),
     );
     exchange.type = "application/json";
     exchange.set("Cache-Control", "private, no-store");

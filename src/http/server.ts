@@ -13,8 +13,8 @@ import type { Clock } from "../accounts/clock.ts";
 import { bounds } from "../base/bounds.ts";
 import { Failure, messageOf } from "../base/failure.ts";
 import type { Synchronous } from "../base/sqlite.ts";
-import type { MarketOptions } from "../lake/market.ts";
-import { Published } from "../lake/published.ts";
+import { CurrentVersion } from "../serving/current-version.ts";
+import type { VersionOptions } from "../serving/lake-version.ts";
 import { Answers } from "./answers.ts";
 import { systemClock } from "./clock.ts";
 import { docs } from "./docs.ts";
@@ -26,7 +26,7 @@ import { refuseOtherMethods, refuseUnknownPath, routes } from "./pipeline.ts";
 import { reviewDaily } from "./review-daily.ts";
 import { secure } from "./secure.ts";
 
-export interface ServeOptions extends MarketOptions {
+export interface ServeOptions extends VersionOptions {
   readonly lake: string;
   /** The accounts file; made when there is none. */
   readonly accounts: string;
@@ -63,11 +63,11 @@ export interface Service {
 export async function serve(options: ServeOptions): Promise<Service> {
   const { lake, host, port, logger, tls, proxies = 0, answerBytes = bounds.answerBytes } = options;
   const accounts = await openAccounts(options);
-  const published = await Published.watch(lake, {
+  const current = await CurrentVersion.watch(lake, {
     ...options,
     pollMs: bounds.publishedPollMs,
     onOpen: (version) => logger.info({ version }, "version in service"),
-    onNoCopies: (message) => logger.warn({ message }, "no copies; the Parquet files answer"),
+    onFallback: (message) => logger.warn({ message }, "serving file not in use"),
     onFailure: (version, message) =>
       logger.error({ version, message }, "version does not open; serving the one before"),
   });
@@ -77,10 +77,10 @@ export async function serve(options: ServeOptions): Promise<Service> {
   app.use(logRequests(logger));
   app.use(secure);
   app.use(explain);
-  app.use(health(published, answers, () => isStopping));
+  app.use(health(current, answers, () => isStopping));
   app.use(refuseOtherMethods);
   app.use(docs());
-  app.use(routes({ published, answers, accounts }));
+  app.use(routes({ current, answers, accounts }));
   app.use(refuseUnknownPath);
   app.on("error", (error: unknown) => logger.warn({ message: messageOf(error) }, "connection"));
   const handle = app.callback();
@@ -93,7 +93,7 @@ export async function serve(options: ServeOptions): Promise<Service> {
   const stopReviewing = reviewDaily(accounts, logger);
   const close = async (): Promise<void> => {
     await stopReviewing();
-    await Promise.all([published.close(), accounts.close()]);
+    await Promise.all([current.close(), accounts.close()]);
   };
   try {
     await listen(server, host, port);

@@ -8,6 +8,8 @@ import { Failure } from "../base/failure.ts";
 import type { DatabaseOptions } from "../lake/duckdb.ts";
 import { currentManifest, type Manifest, readManifest, versionsIn } from "../lake/manifest.ts";
 import { nextManifest, publish, type Writer, writing } from "../lake/writer.ts";
+import { withServingFiles } from "../serving/build-serving-files.ts";
+import { usableFiles } from "../serving/serving-files.ts";
 import type { Account } from "./account.ts";
 import { type OnStep, writeDay } from "./day.ts";
 import type { Delivery } from "./delivery.ts";
@@ -18,6 +20,8 @@ export interface IngestOptions extends DatabaseOptions {
   /** Start again from the version before this day. */
   readonly replayFrom?: string;
   readonly onStep?: OnStep;
+  /** Whether serving files are built for the last of the days; they are unless this is false. */
+  readonly hasServingFiles?: boolean;
   /** Called when a day is in: published, or, in a replay, written. */
   readonly onDay?: (account: Account) => void;
 }
@@ -84,16 +88,34 @@ async function writeDays(
 ): Promise<readonly Account[]> {
   let before = base;
   const accounts: Account[] = [];
-  for await (const delivery of deliveries) {
+  for await (const [delivery, isLast] of markLast(deliveries)) {
     refuseAgain(before, delivery);
     const next = nextManifest(writer, before, delivery.day);
-    const { manifest, account } = await writeDay(writer, before, next, delivery, options);
+    const { manifest: written, account } = await writeDay(writer, before, next, delivery, options);
+    const manifest = await withServingFilesOf(writer, written, isLast, options);
     await onWritten(manifest);
     before = manifest;
     accounts.push(account);
     options.onDay?.(account);
   }
   return accounts;
+}
+
+/** Each delivery, and whether it is the last. */
+async function* markLast(deliveries: Deliveries): AsyncGenerator<readonly [Delivery, boolean], void, undefined> {
+  let previous: Delivery | undefined;
+  for await (const delivery of deliveries) {
+    if (previous !== undefined) yield [previous, false];
+    previous = delivery;
+  }
+  if (previous !== undefined) yield [previous, true];
+}
+
+/** A manifest with its serving files; before the last day it lists those that it has from the version before. */
+function withServingFilesOf(writer: Writer, manifest: Manifest, isLast: boolean, options: IngestOptions): Promise<Manifest> {
+  const { hasServingFiles = true, onStep } = options;
+  if (!isLast || !hasServingFiles) return Promise.resolve({ ...manifest, serving: usableFiles(manifest) });
+  return withServingFiles(writer, manifest, "size", (done, all, what) => onStep?.(`${manifest.as_of}, serving files`, done, all, what));
 }
 
 function refuseAgain(before: Manifest | undefined, { day }: Delivery): void {

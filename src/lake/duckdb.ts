@@ -14,7 +14,7 @@ import { join, literal, name, type Sql, sql, type Value } from "../base/sql.ts";
 
 // A require takes a third of an import's time: it does not look for the names that 180 CommonJS files export.
 const engine: typeof Engine = createRequire(import.meta.url)("@duckdb/node-api");
-const { DuckDBInstance, JsonDuckDBValueConverter, version } = engine;
+const { DuckDBInstance, DuckDBIntegerVector, JsonDuckDBValueConverter, version } = engine;
 
 export interface DatabaseOptions {
   /** Worker threads; all processors unless set. */
@@ -103,6 +103,18 @@ export class Session {
     return { columns, rows: parts.flatMap((part) => rowsFrom(columns, part.convertColumns(JsonDuckDBValueConverter))) };
   }
 
+  /**
+   * The columns of an answer, part by part, as the engine's own vectors; all must be INTEGER and without nulls. Many times faster than
+   * rows.
+   */
+  async vectors(query: Sql): Promise<readonly (readonly Int32Array[])[]> {
+    const result = await this.connection.run(written(query));
+    return Array.from({ length: result.chunkCount }, (_, part) => {
+      const chunk = result.getChunk(part);
+      return Array.from({ length: chunk.columnCount }, (_none, column) => integersIn(chunk.getColumnVector(column)));
+    });
+  }
+
   /** The first row of an answer, where there is one. */
   async row(query: Sql): Promise<Row | undefined> {
     return (await this.rows(query))[0];
@@ -131,6 +143,12 @@ export class Session {
   close(): void {
     this.connection.closeSync();
   }
+}
+
+function integersIn(vector: Engine.DuckDBVector): Int32Array {
+  // biome-ignore lint/complexity/useLiteralKeys: the driver declares it private, and its accessors take a call for each value
+  if (vector instanceof DuckDBIntegerVector) return vector["items"];
+  throw new TypeError(`A column is ${String(vector.type)}, expected INTEGER.`);
 }
 
 /** Rows from the values of their columns: many times faster than the driver makes them. */

@@ -27,6 +27,19 @@ export type Keyed = "builds" | "dealers" | "tokens" | "options";
 
 export type Files = Readonly<Record<TableName, readonly LakeFile[]>>;
 
+/** A file that answers are served from, built from others; where it is absent or damaged, the Parquet files answer. */
+export interface ServingFile {
+  readonly kind: "index" | "rows";
+  /** Relative to the lake's folder. */
+  readonly path: string;
+  /** What it was built from, by content. */
+  readonly source: string;
+  /** Names its layout and what reads it. */
+  readonly format: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
 export interface Manifest {
   readonly format: 1;
   readonly version: string;
@@ -36,9 +49,12 @@ export interface Manifest {
   readonly engine: string;
   readonly keys: Readonly<Record<Keyed, number>>;
   readonly tables: Files;
+  readonly serving: readonly ServingFile[];
 }
 
-const check = checker<Omit<Manifest, "tables"> & { tables: Partial<Files> }>("manifest");
+const check = checker<
+  Omit<Manifest, "tables" | "serving"> & { tables: Partial<Files>; serving?: readonly ServingFile[] }
+>("manifest");
 
 /** A lake's tables without any file. */
 export const noFiles: Files = filesOf({});
@@ -68,7 +84,7 @@ export async function currentVersion(lake: string): Promise<string | undefined> 
 export async function readManifest(lake: string, version: string): Promise<Manifest> {
   const path = manifestPath(lake, version);
   const manifest = check(JSON.parse(await readFile(path, "utf8")), path);
-  return { ...manifest, tables: filesOf(manifest.tables) };
+  return { ...manifest, tables: filesOf(manifest.tables), serving: manifest.serving ?? [] };
 }
 
 /** The published manifest; undefined where nothing has been published. */

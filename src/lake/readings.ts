@@ -3,7 +3,7 @@
  * they are served. Keys lead into `Dimensions`.
  */
 import { columnsOf, join, name, type Sql, sql } from "../base/sql.ts";
-import { LineFormat } from "./lines.ts";
+import { JsonRowFormat } from "./json-row.ts";
 
 const own = <Column extends string>(...columns: readonly Column[]): Readonly<Record<Column, Sql>> =>
   columnsOf("facts", columns);
@@ -28,7 +28,7 @@ export const readings = {
 export type Reading = keyof typeof readings;
 
 /** Whole listings. */
-export const listingLines = new LineFormat(readings);
+export const listingRow = new JsonRowFormat(readings);
 
 /** Some of them, to select from `facts`. */
 export const readOf = (names: readonly Reading[]): Sql =>

@@ -87,10 +87,13 @@ async function lock(session: Session, lake: string): Promise<void> {
 /** The names that a writer gives to files; nothing else in a lake's folder is its to remove. */
 const isOfLake = new RegExp(
   `^(${tableNames.join("|")})/([^/]+/)?\\d{4}-\\d{2}-\\d{2}\\.\\d+(-\\d+)?\\.parquet$` +
-    "|^versions/\\d{4}-\\d{2}-\\d{2}\\.\\d+\\.(json|sql)(\\.new)?$|^CURRENT\\.new$",
+    "|^serving/\\d{4}-\\d{2}-\\d{2}\\.\\d+-\\d+\\.(duckdb|db)(\\.wal)?$|^versions/\\d{4}-\\d{2}-\\d{2}\\.\\d+\\.(json|sql)(\\.new)?$|^CURRENT\\.new$",
 );
 
-/** Removes what a writer that was killed left behind: files and manifests that the published version does not lead to. */
+/**
+ * Removes what a writer that was killed left behind: files and manifests that the published version does not lead to. Serving files stay
+ * only as long as it lists them itself: a server that has one open keeps it.
+ */
 export async function removeOrphans(
   lake: string,
 ): Promise<{ readonly kept: ReadonlySet<string>; readonly removed: number }> {
@@ -98,7 +101,9 @@ export async function removeOrphans(
   if ((await currentVersion(lake)) === undefined && (await versionsIn(lake)).length > 1) {
     throw new Failure(`${lake}: there are versions, but CURRENT is lost; write the newest one's name into it.`);
   }
-  for (let at = await currentManifest(lake); at !== undefined; ) {
+  const published = await currentManifest(lake);
+  for (const { path } of published?.serving ?? []) kept.add(path);
+  for (let at = published; at !== undefined; ) {
     kept.add(relative(lake, manifestPath(lake, at.version)));
     kept.add(relative(lake, viewsPath(lake, at.version)));
     for (const file of Object.values(at.tables).flat()) kept.add(file.path);
@@ -193,5 +198,6 @@ export function nextManifest({ sequences }: Writer, previous: Manifest | undefin
     engine: engineVersion,
     keys: previous?.keys ?? { builds: 0, dealers: 0, tokens: 0, options: 0 },
     tables: previous?.tables ?? noFiles,
+    serving: previous?.serving ?? [],
   };
 }

@@ -7,7 +7,7 @@ import { folded, matchKey, wordsIn } from "../base/spelling.ts";
 import { all, join, literal, name, type Sql, sql } from "../base/sql.ts";
 import { refuse } from "../contract/errors.ts";
 import type { QueryOf } from "../contract/types.ts";
-import type { Market } from "../lake/market.ts";
+import type { LakeVersion } from "../serving/lake-version.ts";
 
 export type DealerQuery = QueryOf<"searchDealers">;
 
@@ -64,8 +64,8 @@ export const pageOf = (query: DealerQuery): Sql => sql`
 export const readTotal = (rows: readonly Row[]): number => integerIn(rows[0], "total");
 
 /** The profile of a dealer, as schema `DealerDetail`; refuses what is no dealer's id, whatever its form, as not found. */
-export async function findDealer(id: string, market: Market): Promise<Row> {
-  const [dealer] = await market.rows(sql`
+export async function findDealer(id: string, version: LakeVersion): Promise<Row> {
+  const [dealer] = await version.rows(sql`
     SELECT ${join(profile)}, phone, {${address}} AS address FROM dealer_profiles WHERE dealer_id = ${folded(sql`${id}`)}`);
   if (dealer === undefined) throw refuse("not_found", { what: "dealer", id });
   return dealer;

@@ -3,7 +3,7 @@
  * `Build` have them (sections 2.2 to 2.5 of the specification).
  */
 import { isRow, type Json, type Row, textIn } from "../base/json.ts";
-import { buildLines, type Dimensions, dealerLines } from "../lake/dimensions.ts";
+import { buildRow, type Dimensions, dealerRow } from "../serving/dimensions.ts";
 import type { Reading } from "../lake/readings.ts";
 import { type Expansion, expanded, readingOf } from "./expansions.ts";
 
@@ -38,7 +38,7 @@ const dealer = ["dealer_id", "name", "city", "state", "postal_code", "latitude",
 /** The detail of a listing, given what `detailReadings` had read of it; `include` adds what it names. */
 export function detailOf(fact: Row, include: readonly Expansion[] = [], dimensions: Dimensions): Detail {
   const vehicle: Row = {
-    ...{ ...buildLines.rowOf(dimensions.buildOf(fact.build_key)), ...fact },
+    ...{ ...buildRow.decode(dimensions.buildOf(fact.build_key)), ...fact },
     ...{ window_sticker_verified: fact.window_sticker_verified ?? false, combined_msrp: fact.msrp ?? null },
   };
   const added = (expansion: Expansion): Row =>
@@ -50,7 +50,7 @@ export function detailOf(fact: Row, include: readonly Expansion[] = [], dimensio
     build: { ...pick(vehicle, build), ...added("options") },
     listing: {
       ...ownOf(fact),
-      dealer: pick(dealerLines.rowOf(dimensions.dealerOf(fact.dealer_key)), dealer),
+      dealer: pick(dealerRow.decode(dimensions.dealerOf(fact.dealer_key)), dealer),
       price_history: [],
       ...added("price_history"),
     },

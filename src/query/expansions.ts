@@ -2,7 +2,7 @@
 
 import type { Json } from "../base/json.ts";
 import type { QueryOf } from "../contract/types.ts";
-import type { Dimensions } from "../lake/dimensions.ts";
+import type { Dimensions } from "../serving/dimensions.ts";
 import type { Reading } from "../lake/readings.ts";
 
 export type Expansion = NonNullable<QueryOf<"getListing">["include"]>[number];

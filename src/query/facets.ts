@@ -1,43 +1,50 @@
 /**
  * Facets: how many of the matching listings have which values, in ranges where the values are numbers, and a metric of them.
  *
- * One statement answers all facets of a request over `matches`, the listings that pass the filters, with a row for each facet.
- * Which listings those are is the affair of modes and filters, as in the search.
+ * The source summarizes the numbers, which decides their ranges, then counts all facets at once.
  */
 import { bounds } from "../base/bounds.ts";
-import { isObject, type Json, type Row } from "../base/json.ts";
-import { join, type Sql, sql } from "../base/sql.ts";
 import { refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
 import type { QueryOf } from "../contract/types.ts";
-import type { Listings, Market } from "../lake/market.ts";
-import type { Requirement } from "./attributes.ts";
-import { type Bucketing, bucketsOf, numberFacets } from "./buckets.ts";
-import { type Metric, measuring } from "./metrics.ts";
+import type { Filter } from "../listing/filter.ts";
+import type { CountedName, NumberName } from "../listing/schema.ts";
+import type { Aggregate, Counts, ListingSource, Measured, MeasuredValue, Ranges, Summary } from "../listing/source.ts";
+import type { LakeVersion } from "../serving/lake-version.ts";
+import { filtersOf } from "./filters.ts";
 import { modeOf } from "./modes.ts";
-import { type NumericFacet, numericFacets, rangesOf, rangeTables } from "./ranges.ts";
-import { matching, requirementsOf } from "./where.ts";
+import { emptyRangeFacet, type FixedWidths, fixedWidths, type NumericFacet, numericFacets, rangeFacet, rangesOf, statsOf } from "./ranges.ts";
 
 export type FacetQuery = QueryOf<"getFacets">;
 type Facet = FacetQuery["facets"][number];
+type CategoricalFacet = Exclude<Facet, NumericFacet>;
+type Metric = NonNullable<FacetQuery["metric"]>;
 
 /** A facet request, decided in full; what remains is to run it. */
 export interface FacetPlan {
   readonly query: FacetQuery;
-  readonly listings: Listings;
-  /** What listings have to fulfil; where nothing is required, all match. */
-  readonly requirements: readonly Requirement[];
-  /** Of the categorical facets. */
-  readonly bucketing: Bucketing;
+  readonly listings: ListingSource;
+  readonly filters: readonly Filter[];
+  readonly categorical: readonly CategoricalFacet[];
   readonly numeric: readonly NumericFacet[];
+  readonly widths: FixedWidths;
+}
+
+/** What the source says of a plan's listings. */
+interface Found {
+  readonly summary: Summary | undefined;
+  readonly ranges: readonly Ranges[];
+  readonly counts: Counts | undefined;
+  readonly measured: Measured | undefined;
 }
 
 const isNumeric = (facet: Facet): facet is NumericFacet => numericFacets.some((one) => one === facet);
+const isCategorical = (facet: Facet): facet is CategoricalFacet => !isNumeric(facet);
 
-/** Plans the facets of a market. Refuses parameters that do not go together. */
-export function planFacets(query: FacetQuery, market: Market): FacetPlan {
-  const { facets, metric, sort, facet_value_limit: limit } = query;
-  const categorical = facets.filter((facet) => !isNumeric(facet));
+/** Plans the facets of a version. Refuses parameters that cannot be combined. */
+export function planFacets(query: FacetQuery, version: LakeVersion): FacetPlan {
+  const { facets, metric, sort } = query;
+  const [categorical, numeric] = [facets.filter(isCategorical), facets.filter(isNumeric)];
   if (metric !== undefined && categorical.length !== 1) {
     throw refuse("incompatible_parameters", {
       parameters: `metric=${metric} and facets=${facets.join(",")}`,
@@ -48,74 +55,81 @@ export function planFacets(query: FacetQuery, market: Market): FacetPlan {
     const allowed = "count or -count where the parameter metric is not given";
     throw refuse("invalid_parameter_value", { parameter: "sort", value: quoted(sort), allowed, hint: "" });
   }
-  const mode = modeOf(query, market);
+  const mode = modeOf(query, version);
   return {
     query,
     listings: mode.listings,
-    requirements: requirementsOf(query, mode, market),
-    bucketing: {
-      facets: categorical,
-      limit,
-      sort,
-      measuring: metric === undefined ? undefined : measuring(metric),
-      numbered: mode.listings.numbered,
-    },
-    numeric: facets.filter(isNumeric),
+    filters: [...mode.filters, ...filtersOf(query)],
+    categorical,
+    numeric,
+    widths: fixedWidths(query.interval, numeric),
   };
-}
-
-/**
- * The facets of so many matches. A few are kept in memory for all facets; many are read again for each, which the
- * files' dictionaries make cheaper than copies of their texts.
- */
-export function facetsOf({ listings, requirements, bucketing, numeric }: FacetPlan, total: number): Sql {
-  const isKept = total <= listings.count * bounds.keptMatchesShare;
-  const matches = sql`
-    matches AS ${isKept ? sql`` : sql`NOT`} MATERIALIZED (SELECT * ${matching(listings.unordered, requirements)})`;
-  return sql`
-    WITH ${join([matches, ...(numeric.length === 0 ? [] : rangeTables(numeric, isKept))])}
-    ${join(
-      [
-        ...(bucketing.facets.length === 0 ? [] : [bucketsOf(bucketing)]),
-        ...(numeric.length === 0 ? [] : [rangesOf(total)]),
-      ],
-      sql` UNION ALL BY NAME `,
-    )}`;
 }
 
 /** The answer, but for where it comes from: schema `FacetResult`, and most of `FacetMeta`. */
-export function readFacets({ query, bucketing, numeric }: FacetPlan, total: number, rows: readonly Row[]) {
-  const { facets, metric, sort } = query;
-  const rowOf = (facet: string): Row | undefined => rows.find((row) => row.facet === facet);
+export async function countFacets(plan: FacetPlan) {
+  const { query, categorical, numeric } = plan;
+  const found = await find(plan);
+  const total = found.summary?.total ?? found.counts?.total ?? found.measured?.total ?? 0;
   return {
     data: {
       total,
-      facets: byName(bucketing.facets, (facet) => readBuckets(facet, rowOf(facet)?.buckets, metric)),
-      range_facets: byName(numeric, (facet) => rowOf(facet)?.range_facet),
-      stats: byName(numeric, (facet) => rowOf(facet)?.stats),
+      facets: byName(categorical, (facet) => bucketsOf(facet, found, query.metric)),
+      range_facets: byName(numeric, (facet) => rangeFacetOf(facet, found, plan.widths)),
+      stats: byName(numeric, (facet) => statsOf(found.summary?.numbers.get(facet), total)),
     },
     meta: {
-      facets,
-      metric: metric ?? null,
-      sort,
-      minimum_metric_count: metric === undefined ? null : bounds.metricListingsMin,
+      facets: query.facets,
+      metric: query.metric ?? "count",
+      sort: query.sort,
+      minimum_metric_count: bounds.metricListingsMin,
     },
   };
+}
+
+async function find({ query, listings, filters, categorical, numeric, widths }: FacetPlan): Promise<Found> {
+  const { facet_value_limit: limit, sort, metric } = query;
+  const [facet] = categorical;
+  const measured =
+    metric === undefined || facet === undefined
+      ? undefined
+      : await listings.measureValues({ filters, attribute: facet, ...measureOf(metric), limit, sort });
+  const summary = numeric.length === 0 ? undefined : await listings.summarize(filters, numeric);
+  const ranges = numeric.flatMap((one) => {
+    const known = summary?.numbers.get(one);
+    return known === undefined ? [] : [rangesOf(one, known, widths.get(one))];
+  });
+  const attributes: readonly CountedName[] = measured === undefined ? categorical : [];
+  if (attributes.length + ranges.length === 0) return { summary, ranges, counts: undefined, measured };
+  const order = sort === "count" ? "count" : "-count";
+  const counts = await listings.countValues({ filters, attributes, limit, sort: order, ranges, matches: summary?.total });
+  return { summary, ranges, counts, measured };
+}
+
+const measureOf = (metric: Metric): { readonly measure: NumberName; readonly aggregate: Aggregate } => {
+  const [measure, aggregate] = metric.split(".") as [NumberName, Aggregate];
+  return { measure, aggregate };
+};
+
+/** The buckets of a facet, schema `FacetBucket`. */
+function bucketsOf(facet: CategoricalFacet, { counts, measured }: Found, metric: Metric | undefined): readonly object[] {
+  if (metric === undefined || measured === undefined) return counts?.values.get(facet) ?? [];
+  return measured.values.map(({ value, count, ...of }) => ({ value, count, metric: metricOf(metric, count, of) }));
+}
+
+/** Schema `FacetMetric`. */
+function metricOf(name: Metric, count: number, { metric: value, sample }: Pick<MeasuredValue, "metric" | "sample">): object {
+  if (value !== null) return { name, value, sample };
+  return { name, value, sample, null_reason: count < bounds.metricListingsMin ? "insufficient_sample" : "no_values" };
+}
+
+function rangeFacetOf(facet: NumericFacet, { summary, ranges, counts }: Found, widths: FixedWidths) {
+  const known = summary?.numbers.get(facet);
+  const range = ranges.find(({ attribute }) => attribute === facet);
+  if (known === undefined || range === undefined) return emptyRangeFacet(widths.get(facet));
+  return rangeFacet(range, counts?.ranges.get(facet) ?? [], known);
 }
 
 function byName<F extends string, T>(facets: readonly F[], partOf: (facet: F) => T): Readonly<Record<string, T>> {
   return Object.fromEntries(facets.map((facet) => [facet, partOf(facet)]));
-}
-
-/** The buckets of a facet, schemas `FacetBucket` and `Metric`. */
-function readBuckets(facet: string, buckets: Json | undefined, name: Metric | undefined): readonly object[] {
-  if (!Array.isArray(buckets)) return [];
-  return buckets.filter(isObject).map(({ value: text, count, metric: value }) => {
-    const metric = value === null ? { name, value, null_reason: "insufficient_sample" } : { name, value };
-    return {
-      value: numberFacets.includes(facet) ? Number(text) : text,
-      count,
-      ...(name === undefined ? {} : { metric }),
-    };
-  });
 }

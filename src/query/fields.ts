@@ -4,13 +4,13 @@
  */
 import { vocabulary } from "../contract/document.ts";
 import type { QueryOf } from "../contract/types.ts";
-import { buildLines, type Dimensions, dealerLines } from "../lake/dimensions.ts";
+import { buildRow, type Dimensions, dealerRow } from "../serving/dimensions.ts";
 import { flatColumns } from "../lake/flat.ts";
-import { type Lines, valueIn } from "../lake/lines.ts";
-import { listingLines, type Reading } from "../lake/readings.ts";
+import { type JsonRow, valueIn } from "../lake/json-row.ts";
+import { listingRow, type Reading } from "../lake/readings.ts";
 import { type Expansion, expanded, readingOf } from "./expansions.ts";
 import { milesTo } from "./geography.ts";
-import type { Point } from "./zip-codes.ts";
+import type { Point } from "../listing/geography.ts";
 
 export type Field = QueryOf<"searchListings">["fields"][number];
 
@@ -32,7 +32,7 @@ export function fieldsOf(asked: readonly Field[]): readonly Field[] {
 
 /** What is read of a listing for some fields and expansions: values, and the keys into the dimensions. */
 export function readingsOf(fields: readonly Field[], include: readonly Expansion[]): readonly Reading[] {
-  const own = fields.filter((field) => listingLines.has(field));
+  const own = fields.filter((field) => listingRow.has(field));
   return [
     ...new Set<Reading>(["build_key", "dealer_key", ...own, ...include.map((expansion) => readingOf[expansion])]),
   ];
@@ -47,7 +47,7 @@ export interface Serving {
 }
 
 /** A listing, and what its keys point at. */
-type Star = Readonly<Record<"facts" | "builds" | "dealers", Lines>>;
+type Star = Readonly<Record<"facts" | "builds" | "dealers", JsonRow>>;
 
 /** Gives a part of a listing as JSON. */
 type Part = (star: Star) => string;
@@ -56,7 +56,7 @@ type Part = (star: Star) => string;
 export function serving(
   { fields, include, status, origin }: Serving,
   dimensions: Dimensions,
-): (facts: Lines) => string {
+): (facts: JsonRow) => string {
   const itsStatus = JSON.stringify(status);
   const special: Readonly<Partial<Record<Field, Part>>> = {
     status: () => itsStatus,
@@ -77,9 +77,9 @@ export function serving(
   };
 }
 
-const [buildKey, dealerKey] = [listingLines.placeOf("build_key"), listingLines.placeOf("dealer_key")];
+const [buildKey, dealerKey] = [listingRow.placeOf("build_key"), listingRow.placeOf("dealer_key")];
 
-const formats = { facts: listingLines, builds: buildLines, dealers: dealerLines } as const;
+const formats = { facts: listingRow, builds: buildRow, dealers: dealerRow } as const;
 
 /** The line of a column. */
 function lineOf(of: keyof Star, column: string): Part {

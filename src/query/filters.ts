@@ -6,43 +6,22 @@
 import { epochMs } from "../base/day.ts";
 import { refuse } from "../contract/errors.ts";
 import type { Filters } from "../contract/types.ts";
-import type { TokenColumn } from "../lake/layout.ts";
-import type { TestedName } from "./attributes.ts";
-import { type Box, boxOf, neededOrigin, originOf } from "./geography.ts";
-import type { Point } from "./zip-codes.ts";
+import type { Filter } from "../listing/filter.ts";
+import type { CategoryName, NumberName, TokensName } from "../listing/schema.ts";
+import { boxOf, neededOrigin, originOf } from "./geography.ts";
 
-/** A condition on listings, as plain data. */
-export type Filter =
-  | { readonly kind: "anyOf"; readonly attribute: TestedName; readonly values: readonly (string | number)[] }
-  | { readonly kind: "atLeast"; readonly attribute: TestedName; readonly bound: number }
-  | { readonly kind: "atMost"; readonly attribute: TestedName; readonly bound: number }
-  | {
-      readonly kind: "carries";
-      readonly column: TokenColumn;
-      readonly tokens: readonly string[];
-      readonly how: "all" | "any";
-    }
-  | { readonly kind: "looksLike"; readonly attribute: TestedName; readonly masks: readonly string[] }
-  | { readonly kind: "within"; readonly origin: Point; readonly radiusMiles: number }
-  | { readonly kind: "inside"; readonly box: Box }
-  | { readonly kind: "unheardOf"; readonly attribute: "assembly_location"; readonly value: string }
-  | { readonly kind: "all"; readonly filters: readonly Filter[] }
-  | { readonly kind: "any"; readonly filters: readonly Filter[] }
-  | { readonly kind: "not"; readonly filter: Filter }
-  | { readonly kind: "everything" };
-
-/** How a parameter's value becomes a filter; geography looks at several parameters. */
-type Rule<T> = (value: T, query: Filters) => Filter;
+/** How a parameter's value becomes a filter, or none; geography looks at several parameters. */
+type Rule<T> = (value: T, query: Filters) => Filter | undefined;
 
 const anyOf =
-  (attribute: TestedName): Rule<readonly (string | number)[]> =>
+  (attribute: CategoryName): Rule<readonly (string | number)[]> =>
   (values) => ({ kind: "anyOf", attribute, values });
 
-const carries =
-  (column: TokenColumn, how: "all" | "any"): Rule<readonly string[]> =>
-  (tokens) => ({ kind: "carries", column, tokens, how });
+const hasTokens =
+  (attribute: TokensName, how: "all" | "any"): Rule<readonly string[]> =>
+  (values) => ({ kind: "hasTokens", attribute, values, how });
 
-const keyword = (word: string): Filter => ({ kind: "anyOf", attribute: "keywords", values: [word] });
+const keyword = (word: string): Filter => ({ kind: "hasTokens", attribute: "keywords", values: [word], how: "all" });
 
 const negativeKeywords: readonly string[] = ["branded", "fleet"];
 
@@ -56,20 +35,23 @@ const keywords: Rule<readonly string[]> = (words) => ({
 });
 
 const atLeast =
-  (attribute: TestedName): Rule<number> =>
+  (attribute: NumberName): Rule<number> =>
   (bound) => ({ kind: "atLeast", attribute, bound });
 
 const atMost =
-  (attribute: TestedName): Rule<number> =>
+  (attribute: NumberName): Rule<number> =>
   (bound) => ({ kind: "atMost", attribute, bound });
 
 const not =
   <T>(rule: Rule<T>): Rule<T> =>
-  (value, query) => ({ kind: "not", filter: rule(value, query) });
+  (value, query) => {
+    const filter = rule(value, query);
+    return filter && { kind: "not", filter };
+  };
 
-const masks: Rule<readonly string[]> = (values) => ({ kind: "looksLike", attribute: "vin", masks: values });
+const masks: Rule<readonly string[]> = (values) => ({ kind: "matchesMask", masks: values });
 
-const since: Rule<string> = (time) => ({ kind: "atLeast", attribute: "listed_at", bound: epochMs(time) });
+const since: Rule<string> = (time) => ({ kind: "listedSince", timeMs: epochMs(time) });
 
 /** Places; one in which a `+` is still in doubt is itself where it is a known place with a blank for it, else two places. */
 const locations: Rule<readonly string[]> = (values) => {
@@ -86,7 +68,7 @@ const locations: Rule<readonly string[]> = (values) => {
           kind: "all",
           filters: [
             { kind: "anyOf", attribute, values: places },
-            { kind: "unheardOf", attribute, value: place },
+            { kind: "isUnknownValue", attribute, value: place },
           ],
         };
         return { kind: "any", filters: [{ kind: "anyOf", attribute, values: [place] }, apart] };
@@ -96,21 +78,21 @@ const locations: Rule<readonly string[]> = (values) => {
 };
 
 const within: Rule<number> = (radiusMiles, query) => ({
-  kind: "within",
+  kind: "withinRadius",
   origin: neededOrigin(query, "radius"),
   radiusMiles,
 });
 
-const inside: Rule<readonly number[]> = (corners, query) => ({ kind: "inside", box: boxOf(corners, query) });
+const inside: Rule<readonly number[]> = (corners, query) => ({ kind: "insideBox", box: boxOf(corners, query) });
 
 /** Says from where distances are; checked, and no condition of its own. */
 const origin: Rule<string | number> = (_value, query) => {
   originOf(query);
-  return { kind: "everything" };
+  return undefined;
 };
 
 /** Says which listings are searched, not which of them match. */
-const mode = (): Filter => ({ kind: "everything" });
+const mode = (): undefined => undefined;
 
 export const filters = {
   make: anyOf("make"),
@@ -172,10 +154,10 @@ export const filters = {
   inventory_status: mode,
   sold_within_days: mode,
 
-  features: carries("features", "all"),
-  exclude_features: not(carries("features", "any")),
-  options_packages: carries("options_packages", "all"),
-  exclude_options_packages: not(carries("options_packages", "any")),
+  features: hasTokens("features", "all"),
+  exclude_features: not(hasTokens("features", "any")),
+  options_packages: hasTokens("options_packages", "all"),
+  exclude_options_packages: not(hasTokens("options_packages", "any")),
   keywords,
   exclude_keywords: not((words) => ({ kind: "any", filters: words.map(keyword) })),
   exclude_assembly_location: not(locations),
@@ -200,5 +182,5 @@ export function filtersOf(query: Filters): readonly Filter[] {
   }
   return parameters
     .filter((parameter) => query[parameter] !== undefined)
-    .map((parameter) => (filters[parameter] as Rule<unknown>)(query[parameter], query));
+    .flatMap((parameter) => (filters[parameter] as Rule<unknown>)(query[parameter], query) ?? []);
 }

@@ -4,21 +4,11 @@
  */
 import { bounds } from "../base/bounds.ts";
 import type { Row } from "../base/json.ts";
-import { type Sql, sql } from "../base/sql.ts";
 import { refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
 import type { Filters } from "../contract/types.ts";
-import { type Point, pointOfZip } from "./zip-codes.ts";
-
-/** In degrees; a west above its east crosses the antimeridian. */
-export interface Box {
-  readonly west: number;
-  readonly south: number;
-  readonly east: number;
-  readonly north: number;
-}
-
-const earthRadiusMiles = 3958.7613;
+import { type Box, milesBetween, type Point } from "../listing/geography.ts";
+import { pointOfZip } from "./zip-codes.ts";
 
 type Geography = Pick<Filters, "latitude" | "longitude" | "postal_code" | "radius" | "bbox">;
 
@@ -80,41 +70,8 @@ function diagonalOf({ west, south, east, north }: Box): number {
   return milesBetween({ latitude: south, longitude: 0 }, { latitude: north, longitude: Math.min(width, 180) });
 }
 
-const radians = (degrees: number): number => (degrees * Math.PI) / 180;
-
-function milesBetween(one: Point, other: Point): number {
-  const [north, east] = [other.latitude - one.latitude, other.longitude - one.longitude].map(radians);
-  const chord =
-    Math.sin((north ?? 0) / 2) ** 2 +
-    Math.cos(radians(one.latitude)) * Math.cos(radians(other.latitude)) * Math.sin((east ?? 0) / 2) ** 2;
-  return 2 * earthRadiusMiles * Math.asin(Math.min(1, Math.sqrt(chord)));
-}
-
 /** Miles from a point to a dealer, to a tenth, as they are served; null where it has no coordinates. */
 export function milesTo({ latitude, longitude }: Row, origin: Point): number | null {
   if (typeof latitude !== "number" || typeof longitude !== "number") return null;
   return Math.round(10 * milesBetween(origin, { latitude, longitude })) / 10;
-}
-
-/** Great-circle miles from a point to what has `latitude` and `longitude` in degrees; null where either is unknown. */
-export const milesFrom = ({ latitude, longitude }: Point): Sql => sql`
-  CASE WHEN latitude IS NOT NULL AND longitude IS NOT NULL THEN 2 * ${earthRadiusMiles} * asin(least(1, sqrt(
-    pow(sin(radians(latitude - ${latitude}) / 2), 2)
-    + cos(radians(${latitude})) * cos(radians(latitude)) * pow(sin(radians(longitude - ${longitude}) / 2), 2)))) END`;
-
-/**
- * Whether what has `latitude` and `longitude` is within some miles of a point. What lies too far north or south cannot be, and is
- * not measured.
- */
-export function isWithin(origin: Point, radiusMiles: number): Sql {
-  const degrees = (radiusMiles / earthRadiusMiles) * (180 / Math.PI) + 1e-6;
-  return sql`latitude BETWEEN ${origin.latitude - degrees} AND ${origin.latitude + degrees} AND ${milesFrom(origin)} <= ${radiusMiles}`;
-}
-
-/** Whether what has `latitude` and `longitude` lies in a box, edges included. */
-export function isInside({ west, south, east, north }: Box): Sql {
-  const between = sql`latitude BETWEEN ${south} AND ${north}`;
-  return west > east
-    ? sql`${between} AND (longitude >= ${west} OR longitude <= ${east})`
-    : sql`${between} AND longitude BETWEEN ${west} AND ${east}`;
 }

@@ -3,7 +3,7 @@
  * however many listings there are and have been.
  */
 import { refuse } from "../contract/errors.ts";
-import type { Market } from "../lake/market.ts";
+import type { LakeVersion } from "../serving/lake-version.ts";
 import { type Detail, detailOf, detailReadings } from "./details.ts";
 import type { Expansion } from "./expansions.ts";
 import { spellsOf, stateOf, successorOf, type VinState } from "./spells.ts";
@@ -24,13 +24,13 @@ export interface FoundVin extends Detail {
 }
 
 /** The listing of an id; refuses what no listing has, whatever its form, as not found. */
-export async function findListing(id: string, include: Include, market: Market): Promise<FoundListing> {
-  const [found] = isListingId(id) ? await market.lookUp("id", id, detailReadings(include)) : [];
+export async function findListing(id: string, include: Include, version: LakeVersion): Promise<FoundListing> {
+  const [found] = isListingId(id) ? await version.lookUp("id", id, detailReadings(include)) : [];
   if (found === undefined) throw refuse("not_found", { what: "listing", id });
-  const detail = detailOf(found.row, include, market.dimensions);
+  const detail = detailOf(found.row, include, version.dimensions);
   if (found.state === "active" || found.state === "missing")
     return { ...detail, status: "active", vinState: found.state, supersededBy: undefined };
-  const spells = await spellsOf(detail.vin, ["id"], market);
+  const spells = await spellsOf(detail.vin, ["id"], version);
   return {
     ...detail,
     status: found.state === "sold" ? "sold" : "active",
@@ -40,12 +40,12 @@ export async function findListing(id: string, include: Include, market: Market):
 }
 
 /** The vehicle of a VIN in either case, with its latest listing; refuses a VIN that was never listed. */
-export async function findVin(text: string, include: Include, market: Market): Promise<FoundVin> {
-  const spells = await spellsOf(text.toUpperCase(), detailReadings(include), market);
+export async function findVin(text: string, include: Include, version: LakeVersion): Promise<FoundVin> {
+  const spells = await spellsOf(text.toUpperCase(), detailReadings(include), version);
   const [latest, state] = [spells.at(-1), stateOf(spells)];
   if (latest === undefined || state === undefined)
     throw refuse("not_found", { what: "vehicle with the VIN", id: text });
-  return { ...detailOf(latest.row, include, market.dimensions), state };
+  return { ...detailOf(latest.row, include, version.dimensions), state };
 }
 
 /** Whether a text has the form of the ids that are served. */

@@ -3,15 +3,15 @@
  * in each; a mode is another list of files.
  */
 import { plusDays } from "../base/day.ts";
-import { type Sql, sql } from "../base/sql.ts";
 import { refuse } from "../contract/errors.ts";
 import type { Filters } from "../contract/types.ts";
-import type { Listings, Market } from "../lake/market.ts";
+import type { Filter } from "../listing/filter.ts";
+import type { LakeVersion, Listings } from "../serving/lake-version.ts";
 
 export interface Mode {
   readonly listings: Listings;
-  /** What is required of them besides. */
-  readonly within: readonly Sql[];
+  /** What of them is searched, besides a request's own filters. */
+  readonly filters: readonly Filter[];
   /** The state of each in this result. */
   readonly status: "active" | "sold";
 }
@@ -19,8 +19,8 @@ export interface Mode {
 type ModeFilters = Pick<Filters, "inventory_status" | "sold_within_days" | "snapshot_date">;
 
 /** The mode of a request. Windows count back from the published day. Refuses modes that do not go together. */
-export function modeOf({ inventory_status, sold_within_days, snapshot_date }: ModeFilters, market: Market): Mode {
-  const asOf = market.manifest.as_of;
+export function modeOf({ inventory_status, sold_within_days, snapshot_date }: ModeFilters, version: LakeVersion): Mode {
+  const asOf = version.manifest.as_of;
   if (snapshot_date !== undefined && (inventory_status === "sold" || sold_within_days !== undefined)) {
     const other = sold_within_days === undefined ? "inventory_status=sold" : "sold_within_days";
     throw refuse("incompatible_parameters", {
@@ -33,9 +33,9 @@ export function modeOf({ inventory_status, sold_within_days, snapshot_date }: Mo
     throw refuse("incompatible_parameters", { parameters: "sold_within_days and inventory_status=active", reason });
   }
   if (inventory_status !== "sold" && sold_within_days === undefined) {
-    return { listings: market.activeOn(snapshot_date ?? asOf), within: [], status: "active" };
+    return { listings: version.activeOn(snapshot_date ?? asOf), filters: [], status: "active" };
   }
-  if (sold_within_days === undefined) return { listings: market.soldSince(undefined), within: [], status: "sold" };
+  if (sold_within_days === undefined) return { listings: version.soldSince(undefined), filters: [], status: "sold" };
   const since = plusDays(asOf, -sold_within_days);
-  return { listings: market.soldSince(since), within: [sql`sold_date > ${since}::DATE`], status: "sold" };
+  return { listings: version.soldSince(since), filters: [{ kind: "soldAfter", day: since }], status: "sold" };
 }

@@ -1,11 +1,6 @@
 /** US ZIP codes and the points that stand for them, from `data/reference/zip_codes.csv`. */
 import { projectText } from "../base/project.ts";
-
-/** In degrees. */
-export interface Point {
-  readonly latitude: number;
-  readonly longitude: number;
-}
+import type { Point } from "../listing/geography.ts";
 
 let points: ReadonlyMap<string, Point> | undefined;
 

@@ -72,6 +72,11 @@ const others: readonly (readonly [OperationId, query: string, values: Readonly<R
   ["getFacets", "facets=make&metric=Price.P95", { facets: ["make"], metric: "price.p95", ...facetDefaults }],
   [
     "getFacets",
+    "facets=miles&interval=Miles:10000,%20PRICE:1,miles:10000",
+    { facets: ["miles"], interval: ["miles:10000", "price:1"], ...facetDefaults },
+  ],
+  [
+    "getFacets",
     "facets=make&sort=-Metric&facet_value_limit=100",
     { facets: ["make"], sort: "-metric", facet_value_limit: 100 },
   ],

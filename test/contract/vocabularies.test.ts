@@ -89,7 +89,7 @@ const taken: Readonly<Record<OperationId, readonly string[]>> = {
   searchListings: [...page, "dealer_id", ...listingFilters],
   searchListingsByPage: [...page, "page", "per_page", "dealer_id", ...listingFilters],
   searchDealerListings: [...page, ...listingFilters],
-  getFacets: ["facets", "facet_value_limit", "metric", "sort", "dealer_id", ...listingFilters],
+  getFacets: ["facets", "facet_value_limit", "interval", "metric", "sort", "dealer_id", ...listingFilters],
   getListing: ["include"],
   getVin: ["include"],
   searchDealers: words("dealer_id state country type make q limit offset"),
@@ -136,6 +136,7 @@ const most: readonly (readonly [OperationId, string, items: number])[] = [
   ["searchListings", "vin_pattern", 10],
   ["searchDealers", "dealer_id", 100],
   ["getFacets", "dealer_id", 50],
+  ["getFacets", "interval", 4],
 ];
 
 const schemaOf = (id: OperationId, parameter: string) =>

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { parse } from "yaml";
+import { projectText } from "../../src/base/project.ts";
 import { operation } from "../../src/contract/document.ts";
 import type { ErrorCode } from "../../src/contract/errors.ts";
 import { lakeOf } from "../support/lakes.ts";
@@ -25,6 +27,26 @@ const refused: readonly (readonly [query: string, code: ErrorCode, message: RegE
   ["facets=make&facet_value_limit=0", "invalid_parameter_value", /^Parameter facet_value_limit: 0 .+ from 1 to 100\.$/],
   ["facets=make&facet_value_limit=101", "invalid_parameter_value", /^Parameter facet_value_limit: 101 .+ 1 to 100\.$/],
   ["facets=make&facet_value_limit=ten", "invalid_parameter_value", /^Parameter facet_value_limit: "ten" /],
+  ["facets=price&interval=", "invalid_parameter_value", /\binterval\b/],
+  ["facets=price&interval=5000", "invalid_parameter_value", /\binterval\b.+"5000".+ facet:width, such as price:5000, /],
+  ["facets=price&interval=price", "invalid_parameter_value", /\binterval\b.+"price"/],
+  ["facets=price&interval=price:", "invalid_parameter_value", /\binterval\b.+"price:"/],
+  ["facets=price&interval=price:0", "invalid_parameter_value", /\binterval\b.+"price:0".+ from 1 to 10000000\b/],
+  ["facets=price&interval=price:-5", "invalid_parameter_value", /\binterval\b.+"price:-5"/],
+  ["facets=price&interval=price:2.5", "invalid_parameter_value", /\binterval\b.+"price:2\.5"/],
+  ["facets=price&interval=price:05", "invalid_parameter_value", /\binterval\b.+"price:05"/],
+  ["facets=price&interval=price:10000001", "invalid_parameter_value", /\binterval\b.+"price:10000001"/],
+  ["facets=year&interval=year:5", "invalid_parameter_value", /\binterval\b.+"year:5"/],
+  ["facets=miles&interval=mileage:5", "invalid_parameter_value", /\binterval\b.+"mileage:5"/],
+  ["facets=price&interval=price:5000,,", "invalid_parameter_value", /\binterval\b/],
+  ["facets=price&interval=price:5000;miles:1", "invalid_parameter_value", /\binterval\b/],
+  ["facets=price&interval=price:1,price:2,price:3,price:4,price:5", "invalid_parameter_value", /\binterval\b.+ 4\b/],
+  ["facets=price&interval=price:5000&interval=price:5000", "repeated_parameter", /\binterval\b/],
+  ["facets=price,miles&interval=price:1", "invalid_parameter_value", /\binterval\b.*\bprice\b/],
+  ["facets=price&interval=price:5000,price:2500", "incompatible_parameters", /\binterval\b.*\bprice\b/],
+  ["facets=price&interval=miles:5000", "incompatible_parameters", /\binterval\b.*\bmiles\b/],
+  ["facets=make&interval=price:5000", "incompatible_parameters", /\binterval\b.*\bprice\b/],
+  ["facets=price&interval=price:5000,miles:1", "incompatible_parameters", /\binterval\b.*\bmiles\b/],
   [
     "facets=make,year&metric=price.mean",
     "incompatible_parameters",
@@ -119,6 +141,14 @@ test("the answer says what was asked for, and of which published day it is", asy
   });
 });
 
+test("nothing in meta is null: without a metric it is count, and the minimum of listings is always said", async () => {
+  const { meta } = await client.found("getFacets", "/v1/facets?facets=Price,make&make=nobody");
+  assert.deepEqual(meta, {
+    ...{ facets: ["price", "make"], metric: "count", sort: "-count", minimum_metric_count: 10 },
+    ...{ as_of: "2026-11-19", version: "2026-11-19.1" },
+  });
+});
+
 test("the total is that of the search, in every mode", async () => {
   for (const query of [
     "make=toyota",
@@ -136,6 +166,44 @@ test("the total is that of the search, in every mode", async () => {
       data.stats.price?.count,
     );
   }
+});
+
+interface Described {
+  readonly type?: string | readonly string[];
+  readonly properties?: Readonly<Record<string, Described>>;
+}
+
+const { components }: { readonly components: Readonly<Record<string, Readonly<Record<string, Described>>>> } = parse(
+  projectText("schemas/openapi.yaml"),
+);
+const schemas = components.schemas ?? {};
+
+/** A name as generators of clients write it. */
+const camelCased = (name: string): string =>
+  name.replaceAll(/(?:^|_)([a-z0-9])/gi, (_, letter: string) => letter.toUpperCase());
+
+test("no facet component has the camel-cased name of another component, nor of a schema and its property", () => {
+  const { examples: _, ...sections } = components;
+  const names = Object.values(sections).flatMap((section) => Object.keys(section));
+  const properties = Object.entries(schemas).flatMap(([schema, { properties = {} }]) =>
+    Object.keys(properties).map((property) => `${schema}_${property}`),
+  );
+  const ofFacets = names.filter((name) => /facet|metric|range/i.test(name));
+  assert.ok(ofFacets.length > 10);
+  const all = [...names, ...properties].map(camelCased);
+  for (const name of ofFacets) assert.equal(all.filter((other) => other === camelCased(name)).length, 1, name);
+});
+
+test("no value in an answer with facets is of one primitive type or another", () => {
+  const ofFacets = Object.entries(schemas).filter(([name]) => /facet|metric|range/i.test(name));
+  const types = ofFacets.flatMap(([schema, { properties = {} }]) =>
+    Object.entries(properties).map(([property, { type = [] }]) => ({
+      of: `${schema}.${property}`,
+      type: [type].flat(),
+    })),
+  );
+  assert.ok(types.length > 20);
+  for (const { of, type } of types) assert.ok(type.filter((one) => one !== "null").length <= 1, `${of}: ${type}`);
 });
 
 test("facets belong to the account that asked: no cache may keep them", async () => {

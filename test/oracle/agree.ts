@@ -1,8 +1,9 @@
 /** Whether the service and the oracle answer the same requests alike. */
 import assert from "node:assert/strict";
+import { isObject } from "../../src/base/json.ts";
 import type { Answer, Client } from "../support/service.ts";
 import { differenceIn } from "./differences.ts";
-import { facetsOf } from "./facets.ts";
+import { facetsOf, type TooNarrow, tooNarrow } from "./facets.ts";
 import { search } from "./listings.ts";
 import type { Market } from "./market.ts";
 import { type Operation, pathOf, type Query } from "./query.ts";
@@ -12,6 +13,8 @@ export interface Agreed {
   readonly requests: number;
   /** Requests that found something. */
   readonly found: number;
+  /** Requests that the oracle refuses too. */
+  readonly refused: number;
   /** Listings, or buckets of facets, that were compared. */
   readonly compared: number;
 }
@@ -20,13 +23,14 @@ const concurrentRequests = 8;
 
 /** Sends each request and compares the answers; fails with the first request that is answered differently. */
 export async function agree(client: Client, market: Market, requests: Iterable<Request>): Promise<Agreed> {
-  let agreed: Agreed = { requests: 0, found: 0, compared: 0 };
+  let agreed: Agreed = { requests: 0, found: 0, refused: 0, compared: 0 };
   await eachOf(requests, async (request) => {
-    const { difference, total, compared } = await compareOne(client, market, request);
+    const { difference, total, compared, isRefused } = await compareOne(client, market, request);
     if (difference !== undefined) assert.fail(difference);
     agreed = {
       requests: agreed.requests + 1,
       found: agreed.found + Number(total > 0),
+      refused: agreed.refused + Number(isRefused === true),
       compared: agreed.compared + compared,
     };
   });
@@ -47,12 +51,19 @@ interface Outcome {
   readonly difference: string | undefined;
   readonly total: number;
   readonly compared: number;
+  /** Whether the oracle refuses the request. */
+  readonly isRefused?: boolean;
 }
 
 /** Sends a request and says how its answer differs from the oracle's, if it does. */
 export async function compareOne(client: Client, market: Market, { operation, query }: Request): Promise<Outcome> {
   const path = pathOf(operation, query);
   const answer = await client.get(path);
+  const refusals = operation === "getFacets" ? tooNarrow(market, query) : [];
+  if (refusals.length > 0) {
+    const difference = refusalDifference(answer, refusals);
+    return { difference: difference && `${path}\n${difference}`, total: 0, compared: 0, isRefused: true };
+  }
   if (answer.status !== 200) {
     return { difference: `${path}\nanswered ${answer.status} ${JSON.stringify(answer.body)}`, total: 0, compared: 0 };
   }
@@ -78,6 +89,16 @@ const comparisons: Readonly<Record<Operation, (answer: Answer, market: Market, q
     return { difference: differenceIn("body", body, expected), total, compared };
   },
 };
+
+/** Describes how an answer differs from the refusal of a width that gives too many buckets; any one of them may be named. */
+function refusalDifference({ status, body }: Answer, refusals: readonly TooNarrow[]): string | undefined {
+  const error = isObject(body) && isObject(body.error) ? body.error : {};
+  const isNamed = refusals.some(({ facet, leastWidth }) =>
+    new RegExp(`\\b${facet}\\b.*\\b${leastWidth}\\b`).test(String(error.message)),
+  );
+  if (status === 400 && error.code === "invalid_parameter_value" && isNamed) return undefined;
+  return `answered ${status} ${JSON.stringify(body)}, expected a refusal of interval: ${JSON.stringify(refusals)}`;
+}
 
 function compareListings({ body }: Answer, market: Market, query: Query): Outcome {
   const { pagination, data } = search(market, query);

@@ -2,7 +2,7 @@
 import { discountOf, matching } from "./listings.ts";
 import { compare, type FlatListing, listFields, type Market } from "./market.ts";
 import { numberOf, type Query, wordsOf } from "./query.ts";
-import { aggregates, ascending, rangesOf, statsOf } from "./statistics.ts";
+import { aggregates, ascending, leastWidthInstead, rangesOf, statsOf } from "./statistics.ts";
 
 export const categoricalFacets = [
   ...["make", "model", "inventory_type", "year", "trim", "version", "base_exterior_color", "exterior_color"],
@@ -13,42 +13,82 @@ export const categoricalFacets = [
 export const numericFacets = ["price", "msrp", "miles", "days_on_market"];
 export const measures = ["price", "miles", "msrp", "days_on_market", "discount_from_msrp"];
 
-const leastSample = 10;
+/** A bucket of fewer listings has no metric. */
+const metricListingsMin = 10;
 
 type Value = string | number;
 
-export interface Bucket {
-  readonly value: Value;
-  readonly count: number;
-  readonly metric?: { readonly name: string; readonly value: number | null; readonly null_reason?: string };
+interface Metric {
+  readonly name: string;
+  readonly value: number | null;
+  readonly sample: number;
+  readonly null_reason?: "insufficient_sample" | "no_values";
 }
 
-/** Answers a valid query for facets. */
+/** A bucket whose value is still a number where the attribute is one. */
+interface Bucket {
+  readonly value: Value;
+  readonly count: number;
+  readonly metric?: Metric;
+}
+
+/** A numeric facet with a width that gives too many buckets, and the least width that does not. */
+export interface TooNarrow {
+  readonly facet: string;
+  readonly leastWidth: number;
+}
+
+/** The facets of a query whose fixed width is refused. */
+export function tooNarrow(market: Market, query: Query): readonly TooNarrow[] {
+  const widths = fixedWidths(query);
+  const listings = widths.size === 0 ? [] : matching(market, query);
+  return [...widths].flatMap(([facet, width]) => {
+    const leastWidth = leastWidthInstead(knownOf(listings, facet), width);
+    return leastWidth === undefined ? [] : [{ facet, leastWidth }];
+  });
+}
+
+/** Answers a query for facets that is not refused. */
 export function facetsOf(market: Market, query: Query) {
   const listings = matching(market, query);
   const asked = [...new Set(wordsOf(query.get("facets")))];
-  const [metric = null] = wordsOf(query.get("metric"));
+  const [metric] = wordsOf(query.get("metric"));
   const [sort = "-count"] = wordsOf(query.get("sort"));
   const limit = numberOf(query, "facet_value_limit") ?? 20;
   const categories = asked.filter((name) => categoricalFacets.includes(name));
   const numbers = asked.filter((name) => numericFacets.includes(name));
-  const known = (name: string): readonly number[] => ascending(listings.flatMap((listing) => measured(listing, name)));
+  const widths = fixedWidths(query);
+  const named = (facet: string) =>
+    bucketsOf(listings, facet, metric)
+      .toSorted(orders[sort])
+      .slice(0, limit)
+      .map((bucket) => ({ ...bucket, value: String(bucket.value) }));
   return {
     data: {
       total: listings.length,
-      facets: keyed(categories, (name) => bucketsOf(listings, name, metric).toSorted(orders[sort]).slice(0, limit)),
-      range_facets: keyed(numbers, (name) => rangesOf(known(name))),
-      stats: keyed(numbers, (name) => statsOf(known(name), listings.length)),
+      facets: keyed(categories, named),
+      range_facets: keyed(numbers, (facet) => rangesOf(knownOf(listings, facet), widths.get(facet))),
+      stats: keyed(numbers, (facet) => statsOf(knownOf(listings, facet), listings.length)),
     },
     meta: {
       facets: asked,
-      metric,
+      metric: metric ?? "count",
       sort,
-      minimum_metric_count: metric === null ? null : leastSample,
+      minimum_metric_count: metricListingsMin,
       as_of: market.asOf,
       version: market.version,
     },
   };
+}
+
+/** The widths that a query fixes, by facet. */
+function fixedWidths(query: Query): ReadonlyMap<string, number> {
+  return new Map(
+    wordsOf(query.get("interval")).map((item) => {
+      const [facet = "", width] = item.trim().split(":");
+      return [facet, Number(width)];
+    }),
+  );
 }
 
 function keyed<Answer>(names: readonly string[], answer: (name: string) => Answer): Readonly<Record<string, Answer>> {
@@ -59,7 +99,7 @@ function keyed<Answer>(names: readonly string[], answer: (name: string) => Answe
  * A bucket for each value that some listing has; a listing with several values is in the bucket of each. Spellings in another case
  * are one value, which goes by the first of them.
  */
-function bucketsOf(listings: readonly FlatListing[], facet: string, metric: string | null): readonly Bucket[] {
+function bucketsOf(listings: readonly FlatListing[], facet: string, metric?: string): readonly Bucket[] {
   const groups = new Map<Value, { spellings: Set<Value>; having: Set<FlatListing> }>();
   for (const listing of listings) {
     for (const value of valuesOf(listing, facet)) {
@@ -73,7 +113,7 @@ function bucketsOf(listings: readonly FlatListing[], facet: string, metric: stri
   return [...groups.values()].map(({ spellings, having }) => ({
     value: [...spellings].sort(compare)[0] ?? "",
     count: having.size,
-    ...(metric === null ? {} : { metric: metricOf([...having], metric) }),
+    ...(metric === undefined ? {} : { metric: metricOf([...having], metric) }),
   }));
 }
 
@@ -84,11 +124,19 @@ function valuesOf(listing: FlatListing, facet: string): readonly Value[] {
   return value === null ? [] : [value];
 }
 
-function metricOf(listings: readonly FlatListing[], name: string): NonNullable<Bucket["metric"]> {
+/** A metric of the listings of a bucket: too few listings, no known value, or the aggregate of however many are known. */
+function metricOf(listings: readonly FlatListing[], name: string): Metric {
   const [measure = "", aggregate = ""] = name.split(".");
-  const values = listings.flatMap((listing) => measured(listing, measure));
-  if (values.length < leastSample) return { name, value: null, null_reason: "insufficient_sample" };
-  return { name, value: aggregates[aggregate]?.(ascending(values)) ?? Number.NaN };
+  const known = knownOf(listings, measure);
+  const sample = known.length;
+  if (listings.length < metricListingsMin) return { name, value: null, sample, null_reason: "insufficient_sample" };
+  if (sample === 0) return { name, value: null, sample, null_reason: "no_values" };
+  return { name, value: aggregates[aggregate]?.(known) ?? Number.NaN, sample };
+}
+
+/** The known values of a measure in ascending order. */
+function knownOf(listings: readonly FlatListing[], measure: string): readonly number[] {
+  return ascending(listings.flatMap((listing) => measured(listing, measure)));
 }
 
 /** A listing's value of a measure; none where it is unknown. */

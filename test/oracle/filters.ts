@@ -178,7 +178,7 @@ const rules: Readonly<Record<string, Rule>> = {
 /** What says how to answer, or from which inventory, rather than which listings. */
 const others = [
   ...["limit", "offset", "page", "per_page", "sort", "fields", "include", "inventory_status", "snapshot_date"],
-  ...["facets", "facet_value_limit", "metric"],
+  ...["facets", "facet_value_limit", "interval", "metric"],
 ];
 const origins = ["latitude", "longitude", "postal_code"];
 

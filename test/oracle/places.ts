@@ -28,8 +28,15 @@ const cities = [
   ["West of the Line", "AK", "99546", 51.5, -180],
 ] as const;
 
-/** So many dealers, each as it is described first; two of them share a place, and some are not on the map. */
-export function dealersFrom(chance: Chance, makes: readonly string[]): readonly FeedRow[] {
+/** A dealer of a random market, as it is described first. */
+export interface Dealer {
+  /** The order of the day on which its feed comes first. */
+  readonly joins: number;
+  readonly row: FeedRow;
+}
+
+/** Dealers that are there from the start; two of them share a place, and some are in no radius. */
+export function dealersFrom(chance: Chance, makes: readonly string[]): readonly Dealer[] {
   const placed = [...cities, cities[4], cities[0]].map(([city, state, postal_code, latitude, longitude]) => ({
     city,
     state,
@@ -39,25 +46,51 @@ export function dealersFrom(chance: Chance, makes: readonly string[]): readonly 
   }));
   const unplaced: readonly FeedRow[] = [
     { city: "Nowhere", state: "Texas" },
+    { city: "Fremont", state: "ca", postal_code: "94538" },
     { latitude: 40.5, postal_code: "10001" },
+    { longitude: -100 },
     {},
   ];
   return [...placed, ...unplaced].map((place, index) => ({
-    dealer_id: dealerIdOf(index + 1),
-    name: nameFrom(chance, index),
-    type: chance.pick(["franchise", "independent", ""]),
-    makes: chance.happens(0.6) ? chance.pick(makes) : "",
-    ...place,
+    joins: 0,
+    row: describedFrom(chance, makes, index + 1, place),
   }));
 }
 
-/** A dealer under another name, or moved somewhat. */
+/** Dealers that join on later days, about one in three days, each in a place of its own or in none. */
+export function newDealersFrom(chance: Chance, makes: readonly string[], days: number): readonly Dealer[] {
+  return Array.from({ length: days }, (_, joins) => joins).flatMap((joins) => {
+    if (joins === 0 || !chance.happens(0.3)) return [];
+    const [city, state, postal_code, latitude, longitude] = chance.pick(cities);
+    const place = { city: `New ${city}`, state, postal_code };
+    const point = { latitude: Number((latitude + chance.next() / 2).toFixed(5)), longitude };
+    const at = chance.happens(0.8) ? { ...place, ...point } : place;
+    return [{ joins, row: describedFrom(chance, makes, 1000 + joins, at) }];
+  });
+}
+
+function describedFrom(chance: Chance, makes: readonly string[], number: number, place: FeedRow): FeedRow {
+  return {
+    dealer_id: dealerIdOf(number),
+    name: nameFrom(chance, number),
+    type: chance.pick(["franchise", "independent", ""]),
+    makes: chance.happens(0.6) ? chance.pick(makes) : "",
+    ...place,
+  };
+}
+
+/** A dealer with another name or type, moved to another place, moved somewhat, or taken off the map. */
 export function changed(chance: Chance, dealer: FeedRow): FeedRow {
-  if (chance.happens(0.5)) return { ...dealer, name: nameFrom(chance, chance.integer(100, 999)) };
-  const { latitude } = dealer;
-  return typeof latitude === "number"
-    ? { ...dealer, latitude: Number((latitude - chance.next() / 10).toFixed(5)) }
-    : { ...dealer, city: 'Elsewhere, "Old Town"' };
+  const [city, state, postal_code, latitude, longitude] = chance.pick(cities);
+  const north = typeof dealer.latitude === "number" ? dealer.latitude : latitude;
+  return chance.pick<() => FeedRow>([
+    () => ({ ...dealer, name: nameFrom(chance, chance.integer(100, 999)) }),
+    () => ({ ...dealer, name: nameFrom(chance, chance.integer(100, 999)) }),
+    () => ({ ...dealer, type: chance.pick(["franchise", "independent", ""]) }),
+    () => ({ ...dealer, city, state, postal_code, latitude, longitude }),
+    () => ({ ...dealer, latitude: Number((north - chance.next() / 10).toFixed(5)) }),
+    () => ({ ...dealer, city: 'Elsewhere, "Old Town"', latitude: "", longitude: "" }),
+  ])();
 }
 
 const nameFrom = (chance: Chance, number: number): string =>
@@ -66,4 +99,6 @@ const nameFrom = (chance: Chance, number: number): string =>
     `O'Malley & Sons ${number}`,
     `Autohaus Müller "${number}"`,
     `Cars, Cars, Cars ${number}`,
+    `100% Électrique_ 🚗 0${number}`,
+    `"${"Very ".repeat(30)}Long Name ${number}"`,
   ]);

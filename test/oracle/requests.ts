@@ -89,13 +89,22 @@ function facetParameters(chance: Chance): readonly (readonly [string, string])[]
   const sort = chance.pick(isMeasured ? ["metric", "-metric", "count", "-count"] : ["count", "-count"]);
   const cased = names.map((name) => inAnyCase(chance, name));
   const limit = String(chance.pick([1, 2, 5, 50, 100, chance.integer(1, 100)]));
+  const fixed = numericFacets.filter((facet) => names.includes(facet) && chance.happens(0.7));
+  const intervals = fixed.map((facet) => inAnyCase(chance, `${facet}:${widthFrom(chance, facet)}`));
   const parameters: readonly (readonly [name: string, value: string, likely: number])[] = [
     ["facets", encodedList(chance, cased), 1],
     ["metric", inAnyCase(chance, metric), Number(isMeasured)],
     ["sort", inAnyCase(chance, sort), 0.6],
     ["facet_value_limit", limit, 0.5],
+    ["interval", encodedList(chance, intervals), intervals.length === 0 ? 0 : 0.8],
   ];
   return parameters.flatMap(([name, value, likelihood]) => (chance.happens(likelihood) ? [[name, value]] : []));
+}
+
+/** A width of ranges: mostly wide enough for the values of a facet. */
+function widthFrom(chance: Chance, facet: string): number {
+  const usual = facet === "days_on_market" ? [1, 2, 7, 10, 30] : [1000, 2500, 7777, 10_000, 50_000];
+  return chance.happens(0.7) ? chance.pick(usual) : chance.pick([1, 99, 250, 10_000_000, chance.integer(1, 3000)]);
 }
 
 /** Whether the parameters of a query can stand together. */

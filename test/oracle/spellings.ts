@@ -8,7 +8,8 @@ const absent = ["Zanzibar", "%", "_", "'", '"', "\\", "a%b", "null", "*", "?", "
 export function spelled(chance: Chance, text: string): string {
   if (chance.happens(0.04)) return chance.pick(absent);
   if (chance.happens(0.04) && text.length < 100) return `${text}x`;
-  if (chance.happens(0.04) && text.trim().length > 1) return text.slice(0, -1).trim();
+  const [, ...rest] = [...text.trim()];
+  if (chance.happens(0.04) && rest.length > 0) return rest.join("").trim();
   return inAnyCase(chance, text);
 }
 

@@ -1,5 +1,4 @@
-/** What cars are called and made of in a random market: usual words, and odd ones that a query has to carry unharmed. */
-import type { FeedRow } from "../support/feeds.ts";
+/** Vocabulary of a random market: makes and models, the values of open categories, and tokens; most of them usual, some odd. */
 import type { Chance } from "./chance.ts";
 
 /** Models by make. */
@@ -13,88 +12,92 @@ export const catalogue: Readonly<Record<string, readonly string[]>> = {
   比亚迪: ["汉", "Seal U"],
 };
 
-/** The words of each open category; a car has one of them, or none. */
+/** A make whose first vehicles come on the day of this order, with its models. */
+export function newcomer(order: number): readonly [make: string, models: readonly string[]] {
+  return [`Nouveau-Venu ${order}`, [`Modèle ${order}`, `0${order}`, `N${order} "GT"`]];
+}
+
+/** The values of each open category; a vehicle has one of them, or none. */
 export const categories = {
-  model_code: ["2546", "K1/B", "a_b%", "X'1", "ÄÖ-9"],
-  trim: ["LX", "EX-L", "Sport / Touring", '"Édition" Spéciale', "O'Brien", "A&B=C", "#1?", "50%", "c++", "null"],
-  version: ["LX 4dr Sedan", "LX 2dr; Coupé", "日本仕様", "🚗 Fun", `Long ${"x".repeat(195)}`],
-  body_type: ["SUV", "Sedan", "Pickup Truck", "Kombi/Wagon"],
-  drivetrain: ["AWD", "FWD", "RWD", "4x4 (part time)"],
-  fuel_type: ["Gasoline", "Diesel", "Hybrid", "Électricité"],
-  powertrain_type: ["ICE", "HEV", "PHEV", "BEV"],
-  transmission: ["Automatic", "Manual", "10-Speed Automatic", "e-CVT <auto>"],
-  engine: ["2.5L I4", "3.5L V6", "5.0L V8 \\ Supercharged", "Electric|Dual"],
-  assembly_location: [
-    "Georgetown, Kentucky",
-    "Dearborn, Michigan",
-    "Mladá Boleslav",
-    "Plant 2+3, Ohio",
-    "Wien",
-    "Wien, AT",
+  model_code: ["2546", "02546", "002546", "K1/B", "k1/b", "a_b%", "X'1", "ÄÖ-9", "äö-9"],
+  trim: [
+    ...["LX", "EX-L", "Sport / Touring", '"Édition" Spéciale', "O'Brien", "A&B=C", "#1?", "50%", "c++", "null"],
+    ...["Sport", "SPORT", "sPort", "édition", "ÉDITION", "7", "07", "007", "50_", "50%_", "İstanbul", "🚙", "🚙🚙"],
   ],
-  assembly_country: ["Japan", "Mexico", "Österreich", "Côte d'Ivoire"],
-  exterior_color: ["Celestial Silver Metallic", "Rouge d'Été", "White", "Oxford White", "BLACK/ONYX", "Jet-Black"],
-  interior_color: ["Black SofTex", "Beige", "Graphite & Tan", "Noir à surpiqûres"],
+  version: [
+    ...["LX 4dr Sedan", "LX 2dr; Coupé", "日本仕様", "🚗 Fun", `Long ${"x".repeat(195)}`, `Long ${"x".repeat(194)}y`],
+    ...["lx 4DR sedan", "“Quoted” ‘twice’", "0.50", "0.5", "🚗".repeat(30)],
+  ],
+  body_type: ["SUV", "Sedan", "Pickup Truck", "Kombi/Wagon", "kombi/WAGON"],
+  drivetrain: ["AWD", "FWD", "RWD", "4x4 (part time)"],
+  fuel_type: ["Gasoline", "Diesel", "Hybrid", "Électricité", "ÉLECTRICITÉ"],
+  powertrain_type: ["ICE", "HEV", "PHEV", "BEV"],
+  transmission: ["Automatic", "Manual", "10-Speed Automatic", "e-CVT <auto>", `CVT ${"é".repeat(90)}`],
+  engine: ["2.5L I4", "3.5L V6", "5.0L V8 \\ Supercharged", "Electric|Dual", "002.5", "2.5", "_", "%", "a%c", "abc"],
+  assembly_location: [
+    ...["Georgetown, Kentucky", "Dearborn, Michigan", "Mladá Boleslav", "Plant 2+3, Ohio", "Wien", "Wien, AT"],
+    ...["wien", "Coeur d'Alene, Idaho", `Halle ${"9".repeat(180)}`],
+  ],
+  assembly_country: ["Japan", "Mexico", "Österreich", "österreich", "Côte d'Ivoire"],
+  exterior_color: [
+    ...["Celestial Silver Metallic", "Rouge d'Été", "White", "Oxford White", "BLACK/ONYX", "Jet-Black"],
+    ...["black/onyx", "ROUGE D'ÉTÉ", "№ 01", "№ 1", "100% White_ish"],
+  ],
+  interior_color: ["Black SofTex", "BLACK SOFTEX", "Beige", "Graphite & Tan", "Noir à surpiqûres", '"Cuir"'],
   base_exterior_color: ["Silver", "White", "Black", "Mauve"],
   base_interior_color: ["Black", "Beige", "Taupe"],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-export const features = [
+const usualFeatures = [
   ...["heated_seats", "sunroof", "tow_hitch", "apple_carplay", "third_row", "blind_spot_monitor", "360_camera"],
-  ...["Sièges_cuir", "it's", "a%b", "x y"],
+  ...["Sièges_cuir", "SIÈGES_CUIR", "it's", "a%b", "a_b", "axb", "x y", '"quoted"', "🔥", "007", "7", "z".repeat(100)],
 ];
-export const optionCodes = ["FE", "3T", "A-1", "Ü9", "X/Y", "P'Q", "ZZ9", "0"];
-export const keywords = ["one_owner", "clean_title", "branded", "fleet"];
 
-/** What lots of cars have in common: those of one line are equal in most that can be asked for. */
+/** Codes that the options feed describes, but for `ZZ9`. */
+export const optionCodes = ["FE", "3T", "A-1", "Ü9", "ü9", "X/Y", "P'Q", "ZZ9", "0", "00", "A%", "A_", "AX"];
+const keywords = ["one_owner", "clean_title", "branded", "fleet"];
+
+/** Most lists are like no other: tokens of a long tail, and one that no other vehicle has. */
+const likely = { noList: 0.12, usualList: 0.25, onlyHere: 0.3 };
+
+/** The lists of tokens of the vehicle with a number. */
+export function listsFrom(chance: Chance, number: number): Readonly<Record<string, string>> {
+  const several = (usual: readonly string[], most: number, rare: () => string, unique: string): string => {
+    if (chance.happens(likely.noList)) return "";
+    const tokens = [...chance.some(usual, most)];
+    if (!chance.happens(likely.usualList)) {
+      tokens.push(...Array.from({ length: chance.integer(1, most) }, rare));
+      if (chance.happens(likely.onlyHere)) tokens.push(unique);
+    }
+    return tokens.join("|");
+  };
+  return {
+    features: several(usualFeatures, 6, () => rareFeature(chance), `only on no. ${number}`),
+    options_packages: several(optionCodes, 4, () => rareCode(chance), `O-${number}`),
+    keywords: chance.happens(likely.noList) ? "" : chance.some(keywords, 2).join("|"),
+  };
+}
+
+const rareFeature = (chance: Chance): string =>
+  chance.pick(["Équipement", "équipement", "Pack 'Sport'", "0"]) + chance.integer(1, 120);
+
+const rareCode = (chance: Chance): string => {
+  const number = chance.integer(1, 99);
+  return chance.pick([String(number), `0${number}`, `r${number}`, `R${number}`]);
+};
+
+/** A usual value, or one of very many that few vehicles share. */
+export function wordFrom(chance: Chance, words: readonly string[]): string {
+  return chance.happens(0.12) ? `Rare No. ${chance.integer(1, 150)}` : chance.pick(words);
+}
+
 const letters = "ABCDEFGHJKLMNPRSTUVWXYZ0123456789";
 const beginnings = ["4T1DAACK3TU", "4T1DAACK5SU", "1FTFW1E5XNF", "WDDZF4KB", "TMB", "JH4"];
 
-/** A VIN of 17 characters, whose number makes it unlike any other. */
+/** A VIN of 17 characters; the number makes it unique. */
 export function vinFrom(chance: Chance, number: number): string {
   const beginning = chance.happens(0.8) ? chance.pick(beginnings) : "";
   const ending = String(number).padStart(5, "0");
   const between = Array.from({ length: 17 - beginning.length - ending.length }, () => chance.pick([...letters]));
   return `${beginning}${between.join("")}${ending}`;
-}
-
-const pictureOf = (vin: string, n: number): string => `https://photos.example/${vin}/${n}.jpg?w=100&h=%20`;
-
-/** What a car is, and keeps: a row of a feed without its dealer, its price and its miles. */
-export function buildFrom(chance: Chance, vin: string): FeedRow {
-  const make = chance.pick(Object.keys(catalogue));
-  const known = <Value>(value: Value, likely = 0.88): Value | "" => (chance.happens(likely) ? value : "");
-  const several = (words: readonly string[], most: number): string =>
-    chance.happens(0.15) ? "" : chance.some(words, most).join("|");
-  const texts = Object.entries(categories).map(([field, words]) => [field, known(wordFrom(chance, words))]);
-  return {
-    vin,
-    make: known(make, 0.96),
-    model: known(chance.pick(catalogue[make] ?? []), 0.96),
-    year: known(chance.integer(2017, 2027), 0.95),
-    cylinders: known(chance.pick([0, 3, 4, 6, 8])),
-    doors: known(chance.pick([2, 3, 4, 5])),
-    seating_capacity: known(chance.pick([2, 4, 5, 7, 12])),
-    ...Object.fromEntries(texts),
-    inventory_type: known(chance.pick(["new", "used", "used", "certified"])),
-    availability_status: known(chance.pick(["stock", "stock", "transit", "build"])),
-    stock_number: known(`#${chance.integer(1, 99)}/é'"`),
-    vdp_url: known(`https://cars.example/${vin}?a=1&b=%2C`),
-    photo_urls: Array.from({ length: chance.integer(0, 3) }, (_, n) => pictureOf(vin, n)).join("|"),
-    features: several(features, 7),
-    options_packages: several(optionCodes, 4),
-    keywords: several(keywords, 2),
-    ...msrpFrom(chance),
-  };
-}
-
-/** A usual word, or one of very many that few cars share. */
-function wordFrom(chance: Chance, words: readonly string[]): string {
-  return chance.happens(0.12) ? `Rare No. ${chance.integer(1, 150)}` : chance.pick(words);
-}
-
-/** Of an MSRP, all, the base alone, or nothing is known. */
-function msrpFrom(chance: Chance): FeedRow {
-  const msrp = chance.happens(0.03) ? chance.integer(1000, 2_000_000) : chance.integer(70, 240) * 250;
-  return chance.pick<FeedRow>([{ msrp }, { msrp }, { base_msrp: msrp - 500, msrp }, { base_msrp: msrp }, {}]);
 }

@@ -97,6 +97,41 @@ test("facets that are asked for together are those that are asked for one by one
   }
 });
 
+test("a value is text in every facet, spelled as its filter takes it", async () => {
+  const facets = [...new Set(cases.map(({ facet }) => facet))];
+  const { data } = await client.found("getFacets", `/v1/facets?facets=${facets}`);
+  assert.deepEqual(data.facets.year, [
+    { value: "2024", count: 3 },
+    { value: "2009", count: 1 },
+    { value: "2025", count: 1 },
+  ]);
+  for (const facet of facets.filter((one) => one !== "keywords")) {
+    for (const { value, count } of data.facets[facet] ?? []) {
+      assert.equal(typeof value, "string", facet);
+      const { pagination } = await client.found("searchListings", `/v1/listings?${facet}=${encodeURIComponent(value)}`);
+      assert.equal(pagination.total, count, `${facet}=${value}`);
+    }
+  }
+});
+
+test("ties are in order of number for whole numbers, in order of text for digits in a text", async (scope) => {
+  const digits = ["9", "10", "007", "7", "1e1", "100"];
+  const numbered = await marketOf(
+    scope,
+    feedsOf(digits.map((trim, index) => ({ trim, year: 2030 - index, cylinders: [8, 10, 12, 4, 16, 5][index] ?? "" }))),
+  );
+  for (const sort of ["count", "-count"]) {
+    assert.equal(await countsOf(numbered, "trim", `&sort=${sort}`), "007 1, 10 1, 100 1, 1e1 1, 7 1, 9 1");
+    assert.equal(await countsOf(numbered, "cylinders", `&sort=${sort}`), "4 1, 5 1, 8 1, 10 1, 12 1, 16 1");
+    assert.equal(await countsOf(numbered, "year", `&sort=${sort}`), "2025 1, 2026 1, 2027 1, 2028 1, 2029 1, 2030 1");
+  }
+  const { data } = await numbered.found("getFacets", "/v1/facets?facets=cylinders&facet_value_limit=3");
+  assert.deepEqual(
+    data.facets.cylinders?.map(({ value }) => value),
+    ["4", "5", "8"],
+  );
+});
+
 test("twenty values are answered unless more are asked for, at most a hundred", async (scope) => {
   const many = await marketOf(
     scope,
@@ -125,7 +160,7 @@ test("a color that two days spelled differently is one value, and measured as on
     { dealers: described, inventory: of("Zebra", 1, north) },
     { dealers: described, inventory: of("ZEBRA", 11, south) },
   );
-  const metric = { name: "price.mean", value: 10_002.5 };
+  const metric = { name: "price.mean", value: 10_002.5, sample: 12 };
   const { data } = await two.found("getFacets", "/v1/facets?facets=base_exterior_color&metric=price.mean");
   assert.equal(data.facets.base_exterior_color?.length, 1);
   assert.deepEqual(

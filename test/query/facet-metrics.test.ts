@@ -9,7 +9,25 @@ import { casesOf } from "../support/words.ts";
 const eleven = (make: string, more: (step: number) => Car = () => ({})): readonly Car[] =>
   Array.from({ length: 11 }, (_, step) => ({ make, price: 10_000 + 1000 * step, ...more(step) }));
 
-const of = (count: number, car: Car): readonly Car[] => Array.from({ length: count }, () => car);
+/** Makes with so many listings, of which so many have a price: 30,000 and more, 2000 apart. */
+const sampled = casesOf(
+  ["make", "count", "known", "median"],
+  `
+  make         | count | known | median
+  None of 9    | 9     | 0     | insufficient_sample
+  3 of 9       | 9     | 3     | insufficient_sample
+  9 of 9       | 9     | 9     | insufficient_sample
+  None of 10   | 10    | 0     | no_values
+  1 of 10      | 10    | 1     | 30000
+  3 of 10      | 10    | 3     | 32000
+  9 of 10      | 10    | 9     | 38000
+  10 of 10     | 10    | 10    | 39000
+  None of 11   | 11    | 0     | no_values
+  3 of 11      | 11    | 3     | 32000
+  10 of 11     | 11    | 10    | 39000
+  11 of 11     | 11    | 11    | 40000
+`,
+);
 
 const cars: readonly Car[] = [
   ...eleven("Steps", (step) => ({
@@ -24,13 +42,10 @@ const cars: readonly Car[] = [
     keywords: "fleet|clean_title",
     dealer_id: dealerIdOf(2),
   })),
-  ...of(9, { make: "Nine", price: 30_000 }),
-  ...of(10, { make: "Ten", price: 30_000 }),
-  ...of(9, { make: "Nine of twelve", price: 30_000 }),
-  ...of(3, { make: "Nine of twelve" }),
-  ...of(12, { make: "None of twelve" }),
-  ...of(10, { make: "Eleventh", price: 30_000 }),
-  { make: "Eleventh" },
+  ...sampled.flatMap(({ make, known, count }) => [
+    ...Array.from({ length: Number(known) }, (_, step) => ({ make, price: 30_000 + 2000 * step })),
+    ...Array.from({ length: Number(count) - Number(known) }, () => ({ make })),
+  ]),
 ];
 const dealers = [
   { dealer_id: dealerIdOf(1), state: "TX" },
@@ -72,35 +87,50 @@ const metricCases = casesOf(
 for (const { metric, value } of metricCases) {
   test(`${metric} of eleven cars in even steps is ${value}`, async () => {
     const [bucket] = await bucketsOf("make", `metric=${metric}&make=steps`);
-    assert.deepEqual(bucket, { value: "Steps", count: 11, metric: { name: metric, value: Number(value) } });
+    assert.deepEqual(bucket, { value: "Steps", count: 11, metric: { name: metric, value: Number(value), sample: 11 } });
   });
 }
 
-const samples = casesOf(
-  ["make", "count", "median"],
-  `
-  make           | count | median
-  Nine           | 9     | too few
-  Ten            | 10    | 30000
-  Nine of twelve | 12    | too few
-  None of twelve | 12    | too few
-  Eleventh       | 11    | 30000
-`,
-);
+const metricOf = (name: string, known: string, median: string) => ({
+  ...{ name, sample: Number(known) },
+  ...(/^\d/.test(median) ? { value: Number(median) } : { value: null, null_reason: median }),
+});
 
-for (const { make, count, median } of samples) {
-  test(`a metric of ${make}: ${median}, the sample being the listings with a price`, async () => {
-    const [bucket] = await bucketsOf("make", `metric=price.median&make=${make}`);
-    const metric =
-      median === "too few" ? { value: null, null_reason: "insufficient_sample" } : { value: Number(median) };
-    assert.deepEqual(bucket, { value: make, count: Number(count), metric: { name: "price.median", ...metric } });
+for (const { make, count, known, median } of sampled) {
+  test(`a metric needs 10 listings and one known value: ${make} is ${median}`, async () => {
+    const [bucket] = await bucketsOf("make", `metric=price.median&make=${encodeURIComponent(make)}`);
+    assert.deepEqual(bucket, { value: make, count: Number(count), metric: metricOf("price.median", known, median) });
   });
 }
+
+test("the sample of a discount is the listings with both a price and an MSRP", async (scope) => {
+  const priced = { make: "Kia", price: 18_000 };
+  const client = await marketOf(
+    scope,
+    feedsOf([
+      ...Array.from({ length: 2 }, () => ({ ...priced, msrp: 20_000 })),
+      ...Array.from({ length: 5 }, () => priced),
+      ...Array.from({ length: 4 }, () => ({ make: "Kia", msrp: 20_000 })),
+    ]),
+  );
+  for (const [metric, sample, value] of [
+    ["discount_from_msrp.mean", 2, -0.1],
+    ["price.mean", 7, 18_000],
+    ["msrp.mean", 6, 20_000],
+    ["days_on_market.mean", 11, 0],
+  ] as const) {
+    const { data } = await client.found("getFacets", `/v1/facets?facets=make&metric=${metric}`);
+    assert.deepEqual(data.facets.make, [{ value: "Kia", count: 11, metric: { name: metric, value, sample } }]);
+  }
+  const { data } = await client.found("getFacets", "/v1/facets?facets=make&metric=miles.p95");
+  const metric = { name: "miles.p95", value: null, sample: 0, null_reason: "no_values" };
+  assert.deepEqual(data.facets.make, [{ value: "Kia", count: 11, metric }]);
+});
 
 for (const [facet, values] of Object.entries({
   model: [],
   body_type: ["Coupe"],
-  doors: [2],
+  doors: ["2"],
   exterior_color: ["Sky"],
   inventory_type: ["used"],
   state: ["CA"],
@@ -110,7 +140,7 @@ for (const [facet, values] of Object.entries({
   keywords: ["clean_title", "fleet"],
 })) {
   test(`a metric by ${facet} measures the listings of each of its values`, async () => {
-    const metric = { name: "price.p25", value: 12_500 };
+    const metric = { name: "price.p25", value: 12_500, sample: 11 };
     const buckets = await bucketsOf(facet, "metric=price.p25&state=CA");
     assert.deepEqual(
       buckets,
@@ -123,10 +153,10 @@ const orders = casesOf(
   ["sort", "makes"],
   `
   sort    | makes
-  -count  | Nine of twelve, None of twelve, Eleventh, Steps, Ten, Nine
-  count   | Nine, Ten, Eleventh, Steps, Nine of twelve, None of twelve
-  -metric | Eleventh, Ten, Steps, Nine, Nine of twelve, None of twelve
-  metric  | Steps, Eleventh, Ten, Nine, Nine of twelve, None of twelve
+  -count  | 10 of 11, 11 of 11, 3 of 11, None of 11, Steps, 1 of 10, 10 of 10, 3 of 10, 9 of 10, None of 10, 3 of 9, 9 of 9, None of 9
+  count   | 3 of 9, 9 of 9, None of 9, 1 of 10, 10 of 10, 3 of 10, 9 of 10, None of 10, 10 of 11, 11 of 11, 3 of 11, None of 11, Steps
+  -metric | 11 of 11, 10 of 10, 10 of 11, 9 of 10, 3 of 10, 3 of 11, 1 of 10, Steps, 3 of 9, 9 of 9, None of 10, None of 11, None of 9
+  metric  | Steps, 1 of 10, 3 of 10, 3 of 11, 9 of 10, 10 of 10, 10 of 11, 11 of 11, 3 of 9, 9 of 9, None of 10, None of 11, None of 9
 `,
 );
 
@@ -153,5 +183,5 @@ test("beside a metric, numeric facets are counted in ranges as without it", asyn
   assert.deepEqual(measured?.data.range_facets, plain?.data.range_facets);
   assert.deepEqual(measured?.data.stats, plain?.data.stats);
   assert.deepEqual([measured?.meta.metric, measured?.meta.minimum_metric_count], ["miles.p95", 10]);
-  assert.deepEqual([plain?.meta.metric, plain?.meta.minimum_metric_count], [null, null]);
+  assert.deepEqual([plain?.meta.metric, plain?.meta.minimum_metric_count], ["count", 10]);
 });

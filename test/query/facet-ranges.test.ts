@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { AnswerOf } from "../../src/contract/types.ts";
+import { eachOf } from "../oracle/agree.ts";
 import { type Car, feedsOf, marketOf } from "../support/markets.ts";
 import { wholeFile } from "../support/scope.ts";
 import { casesOf } from "../support/words.ts";
+
+type RangeFacet = AnswerOf<"getFacets">["data"]["range_facets"][string];
 
 /** Numbers in words: `20 x 1000` is twenty of the same, `100 .. 104` each whole number, `-` an unknown one. */
 function numbersOf(words: string): readonly (number | "")[] {
@@ -17,56 +21,132 @@ function numbersOf(words: string): readonly (number | "")[] {
   });
 }
 
-const rangeCases = casesOf(
-  ["case", "miles", "interval", "ranges"],
+/** Buckets in words: `0-5: 7` counts 7, and `0-15 (3): 7` is three buckets of one width that count 7 each. */
+function wordsOf({ buckets }: RangeFacet): string {
+  const runs: { min: number; max: number; count: number; width: number; length: number }[] = [];
+  for (const { min, max, count } of buckets) {
+    const run = runs.at(-1);
+    if (run?.max === min && run.width === max - min && run.count === count) {
+      run.max = max;
+      run.length += 1;
+    } else runs.push({ min, max, count, width: max - min, length: 1 });
+  }
+  return runs
+    .map(({ min, max, count, length }) => `${min}-${max}${length === 1 ? "" : ` (${length})`}: ${count}`)
+    .join(", ");
+}
+
+/** Without a width in the request; `width` is the one that follows from the values. */
+const chosen = casesOf(
+  ["case", "miles", "width", "buckets"],
   `
-  case                                              | miles                     | interval | ranges
-  nobody tells the miles                            | 3 x -                     | none     |
-  one car                                           | 20000                     | 1        | 20000: 1
-  all the same                                      | 7 x 20000                 | 1        | 20000: 7
-  all new                                           | 12 x 0                    | 1        | 0: 12
-  twenty values are twenty ranges                   | 100 .. 119                | 1        | 100: 1, 101: 1, 102: 1, 103: 1, 104: 1, 105: 1, 106: 1, 107: 1, 108: 1, 109: 1, 110: 1, 111: 1, 112: 1, 113: 1, 114: 1, 115: 1, 116: 1, 117: 1, 118: 2
-  one more still fits, its end outside the 99th     | 100 .. 120                | 1        | 100: 1, 101: 1, 102: 1, 103: 1, 104: 1, 105: 1, 106: 1, 107: 1, 108: 1, 109: 1, 110: 1, 111: 1, 112: 1, 113: 1, 114: 1, 115: 1, 116: 1, 117: 1, 118: 1, 119: 2
-  two more need ranges of two                       | 100 .. 121                | 2        | 100: 2, 102: 2, 104: 2, 106: 2, 108: 2, 110: 2, 112: 2, 114: 2, 116: 2, 118: 2, 120: 2
-  a value on an edge belongs to the range above it  | 999, 1000, 1001, 1019, 1021 | 2      | 998: 1, 1000: 2, 1002: 0, 1004: 0, 1006: 0, 1008: 0, 1010: 0, 1012: 0, 1014: 0, 1016: 0, 1018: 1, 1020: 1
-  edges are multiples of the width                  | 40 x 333, 40 x 777        | 50       | 300: 40, 350: 0, 400: 0, 450: 0, 500: 0, 550: 0, 600: 0, 650: 0, 700: 0, 750: 40
-  what lies far outside is in the end ranges        | 3, 100 x 5000, 100 x 5009, 999999 | 1 | 5000: 101, 5001: 0, 5002: 0, 5003: 0, 5004: 0, 5005: 0, 5006: 0, 5007: 0, 5008: 0, 5009: 101
-  among few, the 1st percentile is between two values | 3, 50 x 5000, 3 x 9000  | 500      | 2500: 1, 3000: 0, 3500: 0, 4000: 0, 4500: 0, 5000: 50, 5500: 0, 6000: 0, 6500: 0, 7000: 0, 7500: 0, 8000: 0, 8500: 0, 9000: 3
+  case                                   | miles                             | width | buckets
+  no known value                         | 3 x -                             | null  |
+  one value                              | 20000                             | 1     | 20000-20001: 1
+  one value beside unknown ones          | 20000, 3 x -                      | 1     | 20000-20001: 1
+  equal values                           | 7 x 20000                         | 1     | 20000-20001: 7
+  only zeros                             | 12 x 0                            | 1     | 0-1: 12
+  two neighbors, one above the 99th      | 20000, 20001                      | 1     | 20000-20002 (2): 1
+  19 regular buckets and one above       | 100 .. 119                        | 1     | 100-120 (20): 1
+  20 regular buckets and one above       | 100 .. 120                        | 1     | 100-121 (21): 1
+  21 of width 1 are 11 of width 2        | 100 .. 121                        | 2     | 100-122 (11): 2
+  a value on an edge is above it         | 999, 1000, 1001, 1019, 1021       | 2     | 998-1000: 1, 1000-1002: 2, 1002-1018 (8): 0, 1018-1022 (2): 1
+  edges are multiples of the width       | 40 x 333, 40 x 777                | 50    | 300-350: 40, 350-750 (8): 0, 750-800: 40
+  far values on both sides               | 3, 100 x 5000, 100 x 5009, 999999 | 1     | 3-5000: 1, 5000-5001: 100, 5001-5009 (8): 0, 5009-5010: 100, 5010-1000000: 1
+  a far value below                      | 3, 199 x 5000                     | 1     | 3-5000: 1, 5000-5001: 199
+  a far value above                      | 199 x 5000, 999999                | 1     | 5000-5001: 199, 5001-1000000: 1
+  least value on the first regular edge  | 1000, 100 x 1005, 100 x 1105      | 10    | 1000-1010: 101, 1010-1100 (9): 0, 1100-1110: 100
+  least value just below that edge       | 999, 100 x 1005, 100 x 1105       | 10    | 999-1000: 1, 1000-1010: 100, 1010-1100 (9): 0, 1100-1110: 100
+  greatest value just below the last edge | 100 x 1005, 100 x 1105, 1109     | 10    | 1000-1010: 100, 1010-1100 (9): 0, 1100-1110: 101
+  greatest value on the last edge        | 100 x 1005, 100 x 1105, 1110      | 10    | 1000-1010: 100, 1010-1100 (9): 0, 1100-1110: 100, 1110-1111: 1
+  1st percentile between two values      | 3, 50 x 5000, 3 x 9000            | 500   | 3-2500: 1, 2500-5000 (5): 0, 5000-5500: 50, 5500-9000 (7): 0, 9000-9500: 3
+  99th percentile exactly on an edge     | 12 x 0, 2500                      | 200   | 0-200: 12, 200-2400 (11): 0, 2400-2501: 1
+  the widest span                        | 0, 1000000                        | 50000 | 0-50000: 1, 50000-1000000 (19): 0, 1000000-1000001: 1
 `,
 );
 
-/** Every case is a make of its own in one market. */
-const cars: readonly Car[] = rangeCases.flatMap(({ miles }, index) =>
-  numbersOf(miles).map((value) => ({ make: `case ${index}`, miles: value })),
+/** With `interval=miles:width`. */
+const fixed = casesOf(
+  ["case", "miles", "width", "buckets"],
+  `
+  case                                   | miles                             | width    | buckets
+  no known value                         | 3 x -                             | 5000     |
+  one value                              | 20000                             | 5000     | 20000-25000: 1
+  one value beside unknown ones          | 7499, 2 x -                       | 2500     | 5000-7500: 1
+  equal values                           | 7 x 20000                         | 7000     | 14000-21000: 7
+  equal values, least width              | 7 x 20000                         | 1        | 20000-20001: 7
+  wider than the span                    | 3, 5000                           | 10000000 | 0-10000000: 2
+  values on edges                        | 5000, 9999, 10000                 | 5000     | 5000-10000: 2, 10000-10001: 1
+  far values on both sides               | 3, 100 x 5000, 100 x 5009, 999999 | 7        | 3-4998: 1, 4998-5012 (2): 100, 5012-1000000: 1
+  a far value within a regular bucket    | 3, 199 x 5000                     | 10000    | 0-10000: 200
+  the width that would be chosen         | 40 x 333, 40 x 777                | 50       | 300-350: 40, 350-750 (8): 0, 750-800: 40
+  narrower than would be chosen          | 40 x 333, 40 x 777                | 10       | 330-340: 40, 340-770 (43): 0, 770-780: 40
+  100 regular buckets                    | 100 x 0, 100 x 99000              | 1000     | 0-1000: 100, 1000-99000 (98): 0, 99000-100000: 100
+  100 regular buckets and one more       | 200 x 0, 200 x 99000, 100000      | 1000     | 0-1000: 200, 1000-99000 (98): 0, 99000-100000: 200, 100000-100001: 1
+`,
 );
+
+/** More than 100 regular buckets: the answer names the least width that gives at most 100. */
+const refused = casesOf(
+  ["case", "miles", "width", "least"],
+  `
+  case                                    | miles                  | width | least
+  101 regular buckets from 0              | 100 x 0, 100 x 100000  | 1000  | 1001
+  101 regular buckets from above 0        | 100 x 999, 100 x 10899 | 99    | 100
+  101 although a smaller width gives 100  | 100 x 200, 100 x 20150 | 201   | 200
+  the least width of all                  | 100 x 0, 100 x 900000  | 1     | 9001
+`,
+);
+
+/** The cars of each table, a make for each case. */
+const carsOf = (table: string, cases: readonly { readonly miles: string }[]): readonly Car[] =>
+  cases.flatMap(({ miles }, index) => numbersOf(miles).map((value) => ({ make: `${table} ${index}`, miles: value })));
+const cars = [...carsOf("chosen", chosen), ...carsOf("fixed", fixed), ...carsOf("refused", refused)];
 const client = await marketOf(wholeFile, feedsOf(cars));
 
-async function milesOf(make: string) {
-  const { data } = await client.found("getFacets", `/v1/facets?facets=miles&make=${encodeURIComponent(make)}`);
-  const [range, stats] = [data.range_facets.miles, data.stats.miles];
-  assert.ok(range && stats);
-  return { total: data.total, range, stats };
+/** Checks that ranges adjoin, that edges of regular ones are multiples of the width, and that searches find what they count. */
+async function checkRanges(range: RangeFacet, make: string, values: readonly number[]): Promise<void> {
+  const { buckets, interval, min, max } = range;
+  assert.deepEqual([min, max], [buckets[0]?.min ?? null, buckets.at(-1)?.max ?? null]);
+  const isRegular = buckets.map((bucket) => bucket.max - bucket.min === interval && bucket.min % interval === 0);
+  assert.equal(isRegular.slice(1, -1).includes(false), false, "only the first and the last bucket may be irregular");
+  for (const [place, bucket] of buckets.slice(1).entries()) assert.equal(bucket.min, buckets[place]?.max);
+  for (const bucket of buckets) {
+    assert.equal(values.filter((value) => bucket.min <= value && value < bucket.max).length, bucket.count);
+  }
+  await eachOf(buckets, async (bucket) => {
+    const path = `/v1/listings?limit=1&make=${make}&min_mileage=${bucket.min}&max_mileage=${bucket.max - 1}`;
+    assert.equal((await client.found("searchListings", path)).pagination.total, bucket.count, path);
+  });
 }
 
-for (const [index, { case: title, miles, interval, ranges }] of rangeCases.entries()) {
-  test(`ranges: ${title}`, async () => {
-    const { range, stats, total } = await milesOf(`case ${index}`);
-    assert.equal(String(range.interval ?? "none"), interval);
-    assert.equal(range.buckets.map(({ min, count }) => `${min}: ${count}`).join(", "), ranges);
-    assert.ok(range.buckets.length <= 20);
-    assert.deepEqual([range.min, range.max], [range.buckets[0]?.min ?? null, range.buckets.at(-1)?.max ?? null]);
-    for (const [place, { min, max }] of range.buckets.entries()) {
-      assert.equal(max - min, range.interval);
-      assert.equal(max, range.buckets[place + 1]?.min ?? range.max);
-    }
-    const known = numbersOf(miles).filter((value) => value !== "");
-    assert.equal(
-      range.buckets.reduce((sum, { count }) => sum + count, 0),
-      stats.count,
-    );
-    assert.deepEqual(
-      [stats.count, stats.missing, total],
-      [known.length, total - known.length, numbersOf(miles).length],
-    );
+for (const [table, cases] of Object.entries({ chosen, fixed })) {
+  for (const [index, { case: title, miles, width, buckets }] of cases.entries()) {
+    test(`ranges of a ${table} width: ${title}`, async () => {
+      const make = `${table}%20${index}`;
+      const interval = table === "fixed" ? `&interval=miles:${width}` : "";
+      const { data } = await client.found("getFacets", `/v1/facets?facets=miles&make=${make}${interval}`);
+      const [range, stats] = [data.range_facets.miles, data.stats.miles];
+      assert.ok(range && stats);
+      assert.deepEqual([String(range.interval), wordsOf(range)], [width, buckets]);
+      const values = numbersOf(miles);
+      const known = values.filter((value) => value !== "");
+      assert.deepEqual([stats.count, stats.missing], [known.length, values.length - known.length]);
+      assert.equal(data.total, values.length);
+      await checkRanges(range, make, known);
+    });
+  }
+}
+
+for (const [index, { case: title, width, least }] of refused.entries()) {
+  test(`a width is refused: ${title}`, async () => {
+    const path = (of: string): string => `/v1/facets?facets=miles&make=refused%20${index}&interval=miles:${of}`;
+    const { status, code, message } = await client.refused(path(width));
+    assert.deepEqual([status, code], [400, "invalid_parameter_value"]);
+    assert.match(message, /\binterval\b/);
+    assert.match(message, new RegExp(`\\b${least}\\b`));
+    const { data } = await client.found("getFacets", path(least));
+    assert.equal(data.range_facets.miles?.interval, Number(least));
+    assert.ok((data.range_facets.miles?.buckets.length ?? 0) <= 100);
   });
 }

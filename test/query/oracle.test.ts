@@ -6,7 +6,7 @@ import { readMapping } from "../../src/ingest/mapping.ts";
 import { agree, eachOf } from "../oracle/agree.ts";
 import { searchBuckets } from "../oracle/buckets.ts";
 import { Chance } from "../oracle/chance.ts";
-import { categoricalFacets } from "../oracle/facets.ts";
+import { categoricalFacets, numericFacets } from "../oracle/facets.ts";
 import { variedLake } from "../oracle/lakes.ts";
 import { readMarket } from "../oracle/market.ts";
 import { pageThrough, sorts } from "../oracle/pages.ts";
@@ -21,6 +21,8 @@ const seed = 20261119;
 const { lake } = await variedLake(wholeFile, { seed, days: 11, cars: 600 });
 const market = await readMarket(lake);
 const client = await serviceOf(wholeFile, lake);
+
+const isUnknown = (value: string | number | null): boolean => value === null;
 
 const isOf =
   (mode: string, value?: string) =>
@@ -38,14 +40,32 @@ test("the market has all that a search can differ by", () => {
   const west = everywhere.filter(({ longitude }) => (longitude ?? 0) > 100);
   const unplaced = everywhere.filter(({ latitude, longitude }) => latitude === null && longitude === null);
   assert.ok(west.length > 10 && unplaced.length > 10);
+  assert.ok(new Set(unplaced.map(({ dealer_id }) => dealer_id)).size >= 2, "dealers without coordinates");
+});
+
+test("most lists of features and options are like no other, some texts are odd, of some cars nothing is known", () => {
+  const { active } = market;
+  for (const field of ["features", "options_packages"] as const) {
+    const lists = active.map(({ [field]: list }) => JSON.stringify([...list].sort())).filter((list) => list !== "[]");
+    const unique = lists.filter((list) => lists.indexOf(list) === lists.lastIndexOf(list));
+    assert.ok(unique.length > 0.75 * lists.length, `${unique.length} of ${lists.length} lists of ${field}`);
+  }
+  const texts = active.flatMap(({ trim, version }) => [trim ?? "", version ?? ""]);
+  for (const odd of [/%/, /_/, /'/, /"/, /é/i, /^0\d/, /\p{Extended_Pictographic}/u, /^.{199,}$/]) {
+    assert.ok(
+      texts.some((text) => odd.test(text)),
+      `a text like ${odd}`,
+    );
+  }
+  assert.ok(active.some(({ make, model, year, price, miles }) => [make, model, year, price, miles].every(isUnknown)));
 });
 
 test("random requests find what a plain search of every listing finds: today, on past days, and sold", async () => {
   const requests = [...randomRequests(market, { seed, count: 400 })];
   for (const day of market.snapshots.keys())
     assert.ok(requests.some(isOf("snapshot_date", day)), `no request for ${day}`);
-  assert.ok(requests.filter(isOf("inventory_status", "sold")).length > 30);
-  assert.ok(requests.filter(isOf("sold_within_days")).length > 30);
+  assert.ok(requests.filter(isOf("inventory_status", "sold")).length > 20);
+  assert.ok(requests.filter(isOf("sold_within_days")).length > 20);
   const { found } = await agree(client, market, requests);
   assert.ok(found > 200, `only ${found} requests found anything`);
 });
@@ -55,15 +75,17 @@ test("random requests for facets count what a plain count of every listing count
   const facets = new Set(requests.flatMap(({ query }) => wordsOf(query.get("facets"))));
   const metrics = new Set(requests.map(({ query }) => query.get("metric")?.toLowerCase()));
   assert.ok(facets.size === 30 && metrics.size > 25, `${facets.size} facets, ${metrics.size} metrics`);
-  const { found, compared } = await agree(client, market, requests);
+  assert.ok(requests.filter(({ query }) => query.has("interval")).length > 40);
+  const { found, refused, compared } = await agree(client, market, requests);
   assert.ok(found > 150 && compared > 2000, `${found} requests found anything, ${compared} buckets`);
+  assert.ok(refused > 3, `${refused} requests had a width that gives too many buckets`);
 });
 
-test("a search for a bucket's value finds as many listings as the bucket counts, under random filters", async () => {
-  const queries = [new Map(), ...randomFilters(market, { seed, count: 6 })];
+test("a search for a bucket's value or range finds as many listings as the bucket counts, under random filters", async () => {
+  const queries = [new Map(), ...randomFilters(market, { seed, count: 8 })];
   const { buckets, facets } = await searchBuckets(client, new Chance(seed), queries, 4);
   assert.ok(buckets > 400, `only ${buckets} buckets`);
-  assert.equal(facets, categoricalFacets.length);
+  assert.equal(facets, categoricalFacets.length + numericFacets.length);
 });
 
 const modes: Readonly<Record<string, Query>> = {
@@ -78,7 +100,7 @@ for (const [mode, query] of Object.entries(modes)) {
     await eachOf(sorts, async (sort) => {
       const sorted = new Map([...query, ["fields", "id"], ["sort", sort], ...(sort === "distance" ? origin : [])]);
       const some = new Map([...sorted, ["year", "2020,2021"]]);
-      const few = new Map([...some, ["drivetrain", "fwd"]]);
+      const few = new Map([...some, ["drivetrain", "fwd,awd"]]);
       assert.ok((await pageThrough(client, market, sorted, 100)) > 100);
       assert.ok((await pageThrough(client, market, some, 7)) > 14);
       assert.ok((await pageThrough(client, market, few, 1)) > 2);

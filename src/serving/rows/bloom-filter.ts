@@ -1,23 +1,23 @@
-/**
- * Which keys a file may hold, in a few bits for each: a Bloom filter. A look-up then reads the one file that has its key, and one in a
- * hundred of the others.
- */
+/** A Bloom filter of the keys in a file: a look-up reads the one file that has its key, and one in a hundred of the others. */
 
 const bitsPerKey = 10;
-/** With so many bits set for each key, and ten there, 0.8 % of the keys that are not there seem to be. */
+/** Seven of ten bits a key: 0.8 % false positives. */
 const bitsSet = 7;
 
-export class KeyFilter {
+export class BloomFilter {
+  /** Names how keys are hashed, so that a filter of another kind is not read. */
+  static readonly format = `bloom ${bitsPerKey} ${bitsSet} fnv1a`;
+
   private constructor(private readonly bytes: Uint8Array) {}
 
-  /** An empty filter for so many keys. */
-  static of(keys: number): KeyFilter {
-    return new KeyFilter(new Uint8Array(Math.ceil((keys * bitsPerKey) / 8) + 1));
+  /** An empty filter, sized for a number of keys. */
+  static of(keys: number): BloomFilter {
+    return new BloomFilter(new Uint8Array(Math.ceil((keys * bitsPerKey) / 8) + 1));
   }
 
-  /** A filter that was written as a text. */
-  static read(text: string): KeyFilter {
-    return new KeyFilter(Buffer.from(text, "base64"));
+  /** Reads a filter from its text. */
+  static read(text: string): BloomFilter {
+    return new BloomFilter(Buffer.from(text, "base64"));
   }
 
   toString(): string {
@@ -28,7 +28,7 @@ export class KeyFilter {
     for (const bit of this.bitsOf(key)) this.bytes[bit >>> 3] = (this.bytes[bit >>> 3] ?? 0) | (1 << (bit & 7));
   }
 
-  /** Whether a key may have been added; when not, it was not. */
+  /** Returns false if a key was certainly not added. */
   mayHold(key: string): boolean {
     return this.bitsOf(key).every((bit) => ((this.bytes[bit >>> 3] ?? 0) & (1 << (bit & 7))) !== 0);
   }

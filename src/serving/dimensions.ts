@@ -5,13 +5,14 @@
 import { integerIn, isRow, type Json, type Row, textIn } from "../base/json.ts";
 import { matchKeyOf } from "../base/spelling.ts";
 import { columnsOf, name, type Sql, sql } from "../base/sql.ts";
-import type { Session } from "./duckdb.ts";
-import { buildColumns, dealerColumns, type TokenColumn, tokenKinds } from "./layout.ts";
-import { LineFormat, type Lines } from "./lines.ts";
+import type { Session } from "../lake/duckdb.ts";
+import { attributeOf, type CategoryName, categoryNames } from "../listing/schema.ts";
+import { buildColumns, dealerColumns, type TokenColumn, tokenKinds } from "../lake/layout.ts";
+import { type JsonRow, JsonRowFormat } from "../lake/json-row.ts";
 
 /** Builds and dealers without their keys, in whose place they stand. */
-export const buildLines = new LineFormat(columnsOf("builds", Object.keys(buildColumns)));
-export const dealerLines = new LineFormat(columnsOf("dealers", Object.keys(dealerColumns)));
+export const buildRow = new JsonRowFormat(columnsOf("builds", Object.keys(buildColumns)));
+export const dealerRow = new JsonRowFormat(columnsOf("dealers", Object.keys(dealerColumns)));
 
 /** What each make's option codes stand for, as one list by code: the newest word on a code counts, if it has a name and a price. */
 export const optionsByMake = sql`
@@ -20,9 +21,6 @@ export const optionsByMake = sql`
   WHERE  "name" IS NOT NULL AND msrp IS NOT NULL
   GROUP BY make`;
 
-/** The attributes of builds that are known by how they are spelled, give or take case, accents and what is no letter. */
-export type SpelledColumn = "make" | "model";
-
 export class Dimensions {
   private constructor(
     private readonly builds: ReadonlyMap<Json, string>,
@@ -30,7 +28,7 @@ export class Dimensions {
     private readonly tokens: ReadonlyMap<Json, string>,
     private readonly tokenKeys: ReadonlyMap<string, number>,
     private readonly optionsByMake: ReadonlyMap<Json, readonly Row[]>,
-    private readonly spellings: Readonly<Record<SpelledColumn, ReadonlyMap<string, readonly string[]>>>,
+    private readonly spellings: ReadonlyMap<CategoryName, ReadonlyMap<string, readonly string[]>>,
   ) {}
 
   /** Reads the tables `builds`, `dealers`, `tokens` and `options`. */
@@ -45,23 +43,23 @@ export class Dimensions {
       Array.isArray(row.options) ? row.options.filter(isRow) : [],
     ]);
     return new Dimensions(
-      await textsByKey(session, sql`SELECT build_key AS key, ${buildLines.text} AS text FROM builds`),
-      await textsByKey(session, sql`SELECT dealer_key AS key, ${dealerLines.text} AS text FROM dealers`),
+      await textsByKey(session, sql`SELECT build_key AS key, ${buildRow.textOf()} AS text FROM builds`),
+      await textsByKey(session, sql`SELECT dealer_key AS key, ${dealerRow.textOf()} AS text FROM dealers`),
       new Map(tokens.map(({ key, token }) => [key, token])),
       new Map(tokens.map(({ key, folded }) => [folded, key])),
       new Map(options),
-      { make: await spellingsOf("make", session), model: await spellingsOf("model", session) },
+      new Map(await spellingsOfAll(session)),
     );
   }
 
   /** The build of a listing, given its `build_key`. */
-  buildOf(key: Json | undefined): Lines {
-    return buildLines.linesIn(known(this.builds.get(key ?? null), "build", key));
+  buildOf(key: Json | undefined): JsonRow {
+    return buildRow.parse(known(this.builds.get(key ?? null), "build", key));
   }
 
   /** The dealer of a listing, given its `dealer_key`. */
-  dealerOf(key: Json | undefined): Lines {
-    return dealerLines.linesIn(known(this.dealers.get(key ?? null), "dealer", key));
+  dealerOf(key: Json | undefined): JsonRow {
+    return dealerRow.parse(known(this.dealers.get(key ?? null), "dealer", key));
   }
 
   /** The words that a list of token keys stands for; null where there is no list. */
@@ -69,14 +67,19 @@ export class Dimensions {
     return Array.isArray(keys) ? keys.map((key: Json) => known(this.tokens.get(key), "token", key)) : null;
   }
 
-  /** The key of a token, in any case, that a column of listings may hold; there is none where no listing ever had it. */
-  keyOf(column: TokenColumn, token: string): number | undefined {
-    return this.tokenKeys.get(foldedToken(tokenKinds[column], token));
+  /** The key of a token, in any case, that a list may hold; undefined where no listing ever had it. */
+  tokenKeyOf(list: TokenColumn, token: string): number | undefined {
+    return this.tokenKeys.get(foldedToken(tokenKinds[list], token));
   }
 
-  /** The values of builds that are what somebody asks for, however it is spelled; none where no build has one. */
-  spelled(column: SpelledColumn, asked: string): readonly string[] {
-    return this.spellings[column].get(matchKeyOf(asked)) ?? [];
+  /** The values of an attribute of builds that match a requested one, in any case, and a make or model in any punctuation. */
+  spellingsOf(attribute: CategoryName, value: string): readonly string[] {
+    return this.spellings.get(attribute)?.get(keyOf(attribute, value)) ?? [];
+  }
+
+  /** Whether some build has a value, in any case. */
+  isKnown(attribute: CategoryName, value: string): boolean {
+    return this.spellingsOf(attribute, value).length > 0;
   }
 
   /** What a make says of some option codes: `code`, `name` and `msrp`, in the order of the codes; it need not know all of them. */
@@ -89,16 +92,26 @@ export class Dimensions {
 const textsByKey = async (session: Session, query: Sql): Promise<ReadonlyMap<Json, string>> =>
   new Map((await session.rows(query)).map((row) => [integerIn(row, "key"), textIn(row, "text")]));
 
-/** The values of a column, by their match key. */
-async function spellingsOf(column: SpelledColumn, session: Session): Promise<ReadonlyMap<string, readonly string[]>> {
-  const spellings = new Map<string, string[]>();
-  const value = name(column);
-  for (const row of await session.rows(sql`SELECT DISTINCT ${value} AS value FROM builds WHERE ${value} IS NOT NULL`)) {
-    const key = matchKeyOf(textIn(row, "value"));
-    spellings.set(key, [...(spellings.get(key) ?? []), textIn(row, "value")]);
+/** The values of each attribute of builds that is a text, by what their spellings have in common. */
+async function spellingsOfAll(session: Session): Promise<readonly (readonly [CategoryName, Map<string, readonly string[]>])[]> {
+  const found: [CategoryName, Map<string, readonly string[]>][] = [];
+  for (const attribute of buildTexts) {
+    const spellings = new Map<string, readonly string[]>();
+    const value = name(attributeOf(attribute).column);
+    for (const row of await session.rows(sql`SELECT DISTINCT ${value} AS value FROM builds WHERE ${value} IS NOT NULL ORDER BY value`)) {
+      const key = keyOf(attribute, textIn(row, "value"));
+      spellings.set(key, [...(spellings.get(key) ?? []), textIn(row, "value")]);
+    }
+    found.push([attribute, spellings]);
   }
-  return spellings;
+  return found;
 }
+
+const buildTexts = categoryNames.filter((one) => attributeOf(one).home === "builds" && attributeOf(one).type === "VARCHAR");
+
+/** What the spellings of a value have in common. */
+const keyOf = (attribute: CategoryName, value: string): string =>
+  attributeOf(attribute).search === "name" ? matchKeyOf(value) : value.toLowerCase();
 
 const foldedToken = (kind: string, token: string): string => `${kind} ${token.toLowerCase()}`;
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ahead } from "../../src/base/ahead.ts";
+import { prefetch } from "../../src/base/prefetch.ts";
 
 /** Counts to three, noting what it does; fails at a number where that is asked for. */
 async function* counting(notes: string[], failsAt?: number): AsyncGenerator<number, void, undefined> {
@@ -17,7 +17,7 @@ async function* counting(notes: string[], failsAt?: number): AsyncGenerator<numb
 
 test("the next item is under way while one is being used", async () => {
   const notes: string[] = [];
-  for await (const number of ahead(counting(notes))) notes.push(`uses ${number}`);
+  for await (const number of prefetch(counting(notes))) notes.push(`uses ${number}`);
   assert.deepEqual(notes, ["makes 1", "makes 2", "uses 1", "makes 3", "uses 2", "is done", "uses 3"]);
 });
 
@@ -25,7 +25,7 @@ test("a failure is told when it is its turn", async () => {
   const used: number[] = [];
   await assert.rejects(
     async () => {
-      for await (const number of ahead(counting([], 3))) used.push(number);
+      for await (const number of prefetch(counting([], 3))) used.push(number);
     },
     { message: "no 3" },
   );
@@ -34,6 +34,6 @@ test("a failure is told when it is its turn", async () => {
 
 test("whoever stops early ends the source", async () => {
   const notes: string[] = [];
-  for await (const number of ahead(counting(notes))) if (number === 1) break;
+  for await (const number of prefetch(counting(notes))) if (number === 1) break;
   assert.deepEqual(notes, ["makes 1", "makes 2", "is done"]);
 });

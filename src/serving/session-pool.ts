@@ -2,7 +2,7 @@
 import type { Row } from "../base/json.ts";
 import type { Sql } from "../base/sql.ts";
 import { refuse } from "../contract/errors.ts";
-import type { Database, Session } from "./duckdb.ts";
+import type { Database, Session } from "../lake/duckdb.ts";
 
 export interface PoolBounds {
   readonly sessions: number;
@@ -10,7 +10,7 @@ export interface PoolBounds {
   readonly deadlineMs: number;
 }
 
-export class Pool {
+export class SessionPool {
   private readonly waiting: ((session: Session) => void)[] = [];
 
   private constructor(
@@ -18,17 +18,26 @@ export class Pool {
     private readonly bounds: PoolBounds,
   ) {}
 
-  static async open(database: Database, bounds: PoolBounds): Promise<Pool> {
+  static async open(database: Database, bounds: PoolBounds): Promise<SessionPool> {
     const sessions = Array.from({ length: bounds.sessions }, () => database.connect());
-    return new Pool(await Promise.all(sessions), bounds);
+    return new SessionPool(await Promise.all(sessions), bounds);
   }
 
   /** The rows of a query; refuses with `overloaded` or `deadline_exceeded`. */
-  async rows(query: Sql): Promise<readonly Row[]> {
+  rows(query: Sql): Promise<readonly Row[]> {
+    return this.use((session) => session.rows(query));
+  }
+
+  /** The INTEGER columns of a query, part by part; refuses with `overloaded` or `deadline_exceeded`. */
+  vectors(query: Sql): Promise<readonly (readonly Int32Array[])[]> {
+    return this.use((session) => session.vectors(query));
+  }
+
+  private async use<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const startedAtMs = performance.now();
     const session = await this.take();
     try {
-      return await this.inTime(session, query, startedAtMs + this.bounds.deadlineMs - performance.now());
+      return await this.inTime(session, work, startedAtMs + this.bounds.deadlineMs - performance.now());
     } finally {
       this.give(session);
     }
@@ -38,7 +47,7 @@ export class Pool {
     for (const session of this.idle) session.close();
   }
 
-  private async inTime(session: Session, query: Sql, leftMs: number): Promise<readonly Row[]> {
+  private async inTime<T>(session: Session, work: (session: Session) => Promise<T>, leftMs: number): Promise<T> {
     const late = (): Error => refuse("deadline_exceeded", { seconds: this.bounds.deadlineMs / 1000 });
     if (leftMs <= 0) throw late();
     let isLate = false;
@@ -47,9 +56,9 @@ export class Pool {
       session.interrupt();
     }, leftMs);
     try {
-      const rows = await session.rows(query);
+      const result = await work(session);
       if (isLate) throw late();
-      return rows;
+      return result;
     } catch (thrown) {
       throw isLate ? late() : thrown;
     } finally {

@@ -1,13 +1,13 @@
 /**
- * The published version, whichever it is: opened beside the one before, swapped in at once, and the old one closed when the
- * last request on it has ended. A version that does not open leaves the one before in service.
+ * The current version of a lake: the next one is opened beside it and swapped in at once, and the old one is closed when the last request
+ * on it has ended. A version that does not open leaves the one before in service.
  */
 import { messageOf } from "../base/failure.ts";
 import { refuse } from "../contract/errors.ts";
-import { currentVersion } from "./manifest.ts";
-import { Market, type MarketOptions } from "./market.ts";
+import { currentVersion } from "../lake/manifest.ts";
+import { LakeVersion, type VersionOptions } from "./lake-version.ts";
 
-export interface PublishedOptions extends MarketOptions {
+export interface CurrentVersionOptions extends VersionOptions {
   /** How often to look for another version. */
   readonly pollMs: number;
   /** Called when a version has come into service. */
@@ -17,44 +17,43 @@ export interface PublishedOptions extends MarketOptions {
 }
 
 interface Lease {
-  readonly market: Market;
+  readonly opened: LakeVersion;
   inFlight: number;
   isRetired: boolean;
 }
 
-export class Published {
+export class CurrentVersion {
   private lease: Lease | undefined;
   private failed: string | undefined;
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void> = Promise.resolve();
-  private closing: Promise<unknown> = Promise.resolve();
   private isClosed = false;
 
   private constructor(
     private readonly lake: string,
-    private readonly options: PublishedOptions,
+    private readonly options: CurrentVersionOptions,
   ) {}
 
-  /** Opens what is published, if anything is, and goes on looking for what comes after it. */
-  static async watch(lake: string, options: PublishedOptions): Promise<Published> {
-    const published = new Published(lake, options);
-    await published.look();
-    published.lookAgain();
-    return published;
+  /** Opens what is current, if anything is, and goes on looking for what comes after it. */
+  static async watch(lake: string, options: CurrentVersionOptions): Promise<CurrentVersion> {
+    const current = new CurrentVersion(lake, options);
+    await current.look();
+    current.lookAgain();
+    return current;
   }
 
   /** The version in service; undefined while there is none. */
   get version(): string | undefined {
-    return this.lease?.market.manifest.version;
+    return this.lease?.opened.manifest.version;
   }
 
   /** Runs some work on the version in service, which stays open until the work has ended. */
-  async use<T>(work: (market: Market) => Promise<T>): Promise<T> {
+  async use<T>(work: (version: LakeVersion) => Promise<T>): Promise<T> {
     const { lease } = this;
     if (lease === undefined) throw refuse("data_unavailable", {});
     lease.inFlight += 1;
     try {
-      return await work(lease.market);
+      return await work(lease.opened);
     } finally {
       lease.inFlight -= 1;
       this.closeWhenUnused(lease);
@@ -67,7 +66,6 @@ export class Published {
     clearTimeout(this.timer);
     await this.looking;
     this.swap(undefined);
-    await this.closing;
   }
 
   private lookAgain(): void {
@@ -82,8 +80,8 @@ export class Published {
     try {
       version = await currentVersion(this.lake);
       if (version === undefined || version === this.version) return;
-      const market = await Market.open(this.lake, version, this.options);
-      this.swap({ market, inFlight: 0, isRetired: false });
+      const opened = await LakeVersion.open(this.lake, version, this.options);
+      this.swap({ opened, inFlight: 0, isRetired: false });
       this.failed = undefined;
       this.options.onOpen?.(version);
     } catch (thrown) {
@@ -103,6 +101,6 @@ export class Published {
 
   private closeWhenUnused(lease: Lease): void {
     if (!lease.isRetired || lease.inFlight > 0) return;
-    this.closing = Promise.all([this.closing, lease.market.close()]);
+    lease.opened.close();
   }
 }

@@ -1,0 +1,160 @@
+/**
+ * Statements that count, measure and summarize matches of a search index, and what their answers come to.
+ *
+ * All categories and ranges of a request are one statement over few columns: composite ids and numbers. Of some matches it returns these as
+ * they are, of many more how many have which; typed arrays turn both into counts of values, of which the commonest are chosen and named.
+ */
+import { integerIn, type Row } from "../../base/json.ts";
+import { join, name, type Sql, sql, type } from "../../base/sql.ts";
+import type { CountSort, MeasuredValue, MeasureRequest, Ranges, ValueCount } from "../../listing/source.ts";
+import { attributeOf, type CountedName } from "../../listing/schema.ts";
+import { listingCategories } from "./build.ts";
+import type { Counter, Dictionary, ValueCounts } from "./dictionary.ts";
+import { firstValueId, unknownId } from "./ids.ts";
+
+/** The ids of a request's ranges: for each attribute, one for what lies below, one for each bucket, and one for what lies above. */
+export interface NumberedRanges extends Ranges {
+  readonly firstId: number;
+}
+
+/** Counts the matches themselves. */
+export const totalId = firstValueId - 1;
+
+/** Ranges with ids of their own, from 1 on. */
+export function numbered(ranges: readonly Ranges[]): readonly NumberedRanges[] {
+  let next = 1;
+  return ranges.map((one) => {
+    const firstId = next;
+    next += one.last - one.first + 3;
+    return { ...one, firstId };
+  });
+}
+
+/** The column whose ids tell the values of an attribute. */
+function columnOf(attribute: CountedName): string {
+  if (listingCategories.some((one) => one === attribute)) return attribute;
+  const { home } = attributeOf(attribute);
+  return home === "builds" ? "build" : home === "dealers" ? "dealer" : attribute;
+}
+
+/** The columns to count for some attributes. */
+export const columnsFor = (attributes: readonly CountedName[]): readonly string[] => [...new Set(attributes.map(columnOf))];
+
+/** The id of the range that a number lies in; 0 where it is unknown. */
+function rangeId({ attribute, width, first, last, firstId }: NumberedRanges): Sql {
+  const number = (value: number): Sql => type(String(value));
+  const bucket = sql`${name(attribute)} // ${number(width)} - ${number(first - 1)}`;
+  return sql`CASE WHEN ${name(attribute)} IS NULL THEN ${number(unknownId)}
+    ELSE ${number(firstId)} + greatest(0, least(${number(last - first + 2)}, ${bucket})) END::INTEGER`;
+}
+
+/** An unknown number, in vectors without nulls. */
+const unknownNumber = -1;
+
+/** The ids of the matches, a column for each of `columns`, then a number for each of the ranges. */
+export function idsStatement(matches: Sql, columns: readonly string[], ranges: readonly NumberedRanges[]): Sql {
+  const numbers = ranges.map(({ attribute }) => sql`coalesce(${name(attribute)}, ${type(String(unknownNumber))})`);
+  return sql`SELECT ${join([...columns.map((column) => name(column)), ...numbers])} ${matches}`;
+}
+
+/** Counts what `idsStatement` returned. */
+export function countIds(
+  counter: Counter,
+  parts: readonly (readonly Int32Array[])[],
+  columns: readonly string[],
+  ranges: readonly NumberedRanges[],
+): void {
+  for (const part of parts) {
+    counter.add(totalId, part[0]?.length ?? 0);
+    for (const ids of part.slice(0, columns.length)) counter.addEach(ids);
+    for (const [at, one] of ranges.entries()) countRanges(counter, part[columns.length + at] ?? new Int32Array(), one);
+  }
+}
+
+function countRanges(counter: Counter, numbers: Int32Array, { width, first, last, firstId }: NumberedRanges): void {
+  const most = last - first + 2;
+  for (let at = 0; at < numbers.length; at += 1) {
+    const number = numbers[at] as number;
+    if (number !== unknownNumber)
+      counter.add(firstId + Math.max(0, Math.min(most, Math.floor(number / width) - first + 1)), 1);
+  }
+}
+
+/** Counts the matches by the engine, a pass for each column: rows of an id and how many have it. */
+export function groupedStatement(matches: Sql, columns: readonly string[], ranges: readonly NumberedRanges[]): Sql {
+  const ids = [...columns.map((column) => name(column)), ...ranges.map(rangeId)];
+  const names = ids.map((_, place) => name(`id ${place}`));
+  const named = ids.map((id, place) => sql`${id} AS ${name(`id ${place}`)}`);
+  const sets = [sql`()`, ...names.map((one) => sql`(${one})`)];
+  return sql`SELECT coalesce(${join([...names, type(String(totalId))])}), count(*)::INTEGER
+    FROM (SELECT ${join(named)} ${matches}) GROUP BY GROUPING SETS (${join(sets)})`;
+}
+
+/** Counts what `groupedStatement` returned. */
+export function countGroups(counter: Counter, groups: readonly (readonly [ids: Int32Array, listings: Int32Array])[]): void {
+  for (const [ids, listings] of groups)
+    for (let at = 0; at < ids.length; at += 1) counter.add(ids[at] as number, listings[at] as number);
+}
+
+/** Up to so many matches, fetching their ids and counting them in typed arrays costs less than counting them in the engine. */
+export const fetchedMatchesMost = 100_000;
+
+/** The commonest values, or the rarest, of an attribute with their counts; ties in the order of the values. */
+export function chooseValues(
+  dictionary: Dictionary,
+  attribute: CountedName,
+  counts: ValueCounts,
+  { limit, sort }: { readonly limit: number; readonly sort: CountSort },
+): readonly ValueCount[] {
+  const { first, end } = dictionary.rangeOf(attribute);
+  const merged = mergeSpellings(dictionary, attribute, counts);
+  const found: number[] = [];
+  for (let id = first; id < end; id += 1) if ((merged[id] ?? 0) > 0) found.push(id);
+  const direction = sort === "count" ? 1 : -1;
+  found.sort((one, other) => direction * ((merged[one] ?? 0) - (merged[other] ?? 0)) || one - other);
+  return found.slice(0, limit).map((id) => ({ value: dictionary.valueOf(id), count: merged[id] ?? 0 }));
+}
+
+/** Counts under the first spelling that occurs, where values differ in case alone. */
+function mergeSpellings(dictionary: Dictionary, attribute: CountedName, counts: ValueCounts): ValueCounts {
+  const groups = dictionary.sameValues(attribute);
+  if (groups.length === 0) return counts;
+  const merged = counts.slice();
+  for (const group of groups) {
+    const [shown] = group.filter((id) => (counts[id] ?? 0) > 0);
+    for (const id of group) merged[id] = 0;
+    if (shown !== undefined) merged[shown] = group.reduce((sum, id) => sum + (counts[id] ?? 0), 0);
+  }
+  return merged;
+}
+
+/** The counts of some ranges: below, in each bucket, above. */
+export const rangeCounts = (counts: ValueCounts, { first, last, firstId }: NumberedRanges): readonly number[] =>
+  Array.from({ length: last - first + 3 }, (_, place) => counts[firstId + place] ?? 0);
+
+/** Orders of measured values; those without a metric come last. */
+const measuredOrders: Readonly<Record<MeasureRequest["sort"], (one: MeasuredValue, other: MeasuredValue) => number>> = {
+  count: (one, other) => one.count - other.count,
+  "-count": (one, other) => other.count - one.count,
+  metric: (one, other) => nullsLast(one, other, 1),
+  "-metric": (one, other) => nullsLast(one, other, -1),
+};
+
+function nullsLast({ metric: one }: MeasuredValue, { metric: other }: MeasuredValue, direction: 1 | -1): number {
+  if (one === null || other === null) return Number(one === null) - Number(other === null);
+  return direction * (one - other);
+}
+
+/** The values of rows of `id`, `listings`, `sample` and `metric`, in the order asked for; ties in the order of the values. */
+export function chooseMeasured(dictionary: Dictionary, rows: readonly Row[], { sort, limit }: MeasureRequest): readonly MeasuredValue[] {
+  return rows
+    .filter(({ id }) => id !== unknownId)
+    .sort((one, other) => integerIn(one, "id") - integerIn(other, "id"))
+    .map((row) => ({
+      value: dictionary.valueOf(integerIn(row, "id")),
+      ...{ count: integerIn(row, "listings"), sample: integerIn(row, "sample") },
+      metric: typeof row.metric === "number" ? row.metric : null,
+    }))
+    .sort(measuredOrders[sort])
+    .slice(0, limit);
+}

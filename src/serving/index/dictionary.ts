@@ -1,0 +1,205 @@
+/**
+ * The dictionary of a search index in memory: requested values to ids before a statement, counted ids back to values after it.
+ *
+ * A composite id (a build, a dealer, a set of features) stands for several values; `valuesOf` lists them. Values that differ in case alone
+ * are one value to a request, and are counted as one.
+ */
+import { matchKeyOf } from "../../base/spelling.ts";
+import { textIn } from "../../base/json.ts";
+import { join, name, type Sql, sql, type } from "../../base/sql.ts";
+import type { Session } from "../../lake/duckdb.ts";
+import { attributeOf, type CategoryName, type CountedName, categoryNames, type ListName, listNames } from "../../listing/schema.ts";
+import { buildCategories, dealerCategories, setsOf } from "./build.ts";
+import { firstValueId } from "./ids.ts";
+
+/** The consecutive ids of an attribute's values, or of a kind of composite ids. */
+export interface IdRange {
+  readonly first: number;
+  /** The one after the last. */
+  readonly end: number;
+}
+
+/** What composite ids stand for: the values of id `first + n` lie in `values` from `starts[n]` up to `starts[n + 1]`. */
+interface Expansion extends IdRange {
+  readonly starts: Int32Array;
+  readonly values: Int32Array;
+}
+
+/** Where counts of value ids go: one place for each id of the dictionary. */
+export type ValueCounts = Int32Array;
+
+const none = new Int32Array();
+
+export class Dictionary {
+  /** How many of all listings have which value, by id. */
+  totals: ValueCounts = none;
+  /** Where composite ids are counted: zeros, but while some are being counted. */
+  private readonly counters: Int32Array;
+
+  private constructor(
+    private readonly ranges: ReadonlyMap<string, IdRange>,
+    private readonly texts: readonly string[],
+    private readonly ids: ReadonlyMap<string, ReadonlyMap<string, readonly number[]>>,
+    private readonly same: ReadonlyMap<string, readonly (readonly number[])[]>,
+    private readonly expansions: readonly Expansion[],
+  ) {
+    this.counters = new Int32Array(Math.max(0, ...expansions.map(({ end }) => end)));
+  }
+
+  /** Reads the dictionary of an attached index. */
+  static async read(session: Session, catalog: string): Promise<Dictionary> {
+    const rows = await session.rows(sql`FROM ${name(catalog, "dictionary")} ORDER BY id`);
+    const texts = rows.map((row) => textIn(row, "value"));
+    const attributesOfRows = rows.map((row) => textIn(row, "attribute"));
+    const ranges = new Map<string, IdRange>();
+    const ids = new Map<string, Map<string, number[]>>();
+    const byFold = new Map<string, Map<string, number[]>>();
+    for (const [index, attribute] of attributesOfRows.entries()) {
+      const id = firstValueId + index;
+      ranges.set(attribute, { first: ranges.get(attribute)?.first ?? id, end: id + 1 });
+      const text = texts[index] ?? "";
+      add(ids, attribute, keyOf(attribute, text), id);
+      add(byFold, attribute, text.toLowerCase(), id);
+    }
+    const same = new Map(
+      [...byFold].map(([attribute, groups]) => [attribute, [...groups.values()].filter((group) => group.length > 1)]),
+    );
+    const expansions = [
+      await readComposite(session, catalog, "build", buildCategories),
+      await readComposite(session, catalog, "dealer", dealerCategories),
+    ];
+    for (const list of listNames) expansions.push(await readSets(session, catalog, list));
+    const dictionary = new Dictionary(ranges, texts, ids, same, expansions);
+    const totals = await session.vectors(sql`SELECT id, listings FROM ${name(catalog, "totals")}`);
+    dictionary.totals = dictionary.count((counter) => {
+      for (const [ids = none, listings = none] of totals)
+        for (let at = 0; at < ids.length; at += 1) counter.add(ids[at] as number, listings[at] as number);
+    });
+    return dictionary;
+  }
+
+  /** The ids of a requested value, in any case, and of a make or model in any punctuation; none where no listing has it. */
+  idsOf(attribute: CountedName, value: string | number): readonly number[] {
+    return this.ids.get(attribute)?.get(keyOf(attribute, String(value))) ?? [];
+  }
+
+  /** The value of an id. */
+  valueOf(id: number): string {
+    return this.texts[id - firstValueId] ?? "";
+  }
+
+  /** The ids of an attribute's values, in the order of the values; empty where there is none. */
+  rangeOf(attribute: string): IdRange {
+    return this.ranges.get(attribute) ?? { first: 0, end: 0 };
+  }
+
+  /** Groups of ids of an attribute whose values differ in case alone. */
+  sameValues(attribute: string): readonly (readonly number[])[] {
+    return this.same.get(attribute) ?? [];
+  }
+
+  /** One more than the greatest id of a value. */
+  get valueEnd(): number {
+    return firstValueId + this.texts.length;
+  }
+
+  /** Counts ids of the counted columns, on top of known counts, and returns how many have which value. */
+  count(work: (counter: Counter) => void, known?: ValueCounts): ValueCounts {
+    const counter = new Counter(known?.slice() ?? new Int32Array(this.valueEnd), this.counters);
+    work(counter);
+    for (const expansion of this.expansions) expand(counter.counts, this.counters, expansion);
+    return counter.counts;
+  }
+
+  /** Gives the ids of values that differ in case alone the same id. */
+  spelledAlike(attribute: CountedName, id: Sql): Sql {
+    const cases = this.sameValues(attribute).flatMap(([shown = 0, ...others]) =>
+      others.map((other) => sql`WHEN ${type(String(other))} THEN ${type(String(shown))}`),
+    );
+    return cases.length === 0 ? id : sql`CASE ${id} ${join(cases, sql` `)} ELSE ${id} END`;
+  }
+}
+
+/** Counts ids as they come: those of values where they belong, composite ones aside. */
+export class Counter {
+  constructor(
+    readonly counts: ValueCounts,
+    private readonly composite: Int32Array,
+  ) {}
+
+  /** Counts an id some times. */
+  add(id: number, times: number): void {
+    const counts = id < this.counts.length ? this.counts : this.composite;
+    counts[id] = (counts[id] as number) + times;
+  }
+
+  /** Counts each of some ids once. */
+  addEach(ids: Int32Array): void {
+    for (let at = 0; at < ids.length; at += 1) this.add(ids[at] as number, 1);
+  }
+}
+
+/** Counts the values of composite ids as often as these were counted, and leaves zeros behind. */
+function expand(counts: ValueCounts, composite: Int32Array, { first, end, starts, values }: Expansion): void {
+  for (let id = first; id < end; id += 1) {
+    const times = composite[id] as number;
+    if (times === 0) continue;
+    composite[id] = 0;
+    const upto = starts[id - first + 1] as number;
+    for (let at = starts[id - first] as number; at < upto; at += 1) {
+      const value = values[at] as number;
+      counts[value] = (counts[value] as number) + times;
+    }
+  }
+}
+
+/** What two spellings of a value have in common. */
+function keyOf(attribute: string, value: string): string {
+  const isName = categoryNames.some((one) => one === attribute && attributeOf(one).search === "name");
+  return isName ? matchKeyOf(value) : value.toLowerCase();
+}
+
+function add(groups: Map<string, Map<string, number[]>>, attribute: string, key: string, id: number): void {
+  const ofAttribute = groups.get(attribute) ?? new Map<string, number[]>();
+  groups.set(attribute, ofAttribute);
+  const ids = ofAttribute.get(key) ?? [];
+  ofAttribute.set(key, ids);
+  ids.push(id);
+}
+
+/** Reads the values of builds or dealers: as many for each. */
+async function readComposite(session: Session, catalog: string, of: "build" | "dealer", categories: readonly CategoryName[]): Promise<Expansion> {
+  const columns = [of, ...categories].map((column) => name(column));
+  const parts = await session.vectors(sql`SELECT ${join(columns)} FROM ${name(catalog, `${of}s`)} ORDER BY ${name(of)}`);
+  const count = parts.reduce((sum, [ids]) => sum + (ids?.length ?? 0), 0);
+  const first = parts[0]?.[0]?.[0] ?? 0;
+  const values = new Int32Array(count * categories.length);
+  let row = 0;
+  for (const [ids, ...columnsOfPart] of parts) {
+    for (const [column, vector] of columnsOfPart.entries())
+      for (let place = 0; place < vector.length; place += 1) values[(row + place) * categories.length + column] = vector[place] ?? 0;
+    row += ids?.length ?? 0;
+  }
+  return { first, end: first + count, starts: Int32Array.from({ length: count + 1 }, (_, n) => n * categories.length), values };
+}
+
+/** Reads the tokens of each set of a list, which the index has token by token: a counting sort turns that around. */
+async function readSets(session: Session, catalog: string, list: ListName): Promise<Expansion> {
+  const table = setsOf(catalog, list);
+  const [bounds] = await session.vectors(sql`SELECT coalesce(min("set"), 0)::INTEGER, coalesce(max("set"), -1)::INTEGER FROM ${table}`);
+  const [first, end] = [bounds?.[0]?.[0] ?? 0, (bounds?.[1]?.[0] ?? -1) + 1];
+  const parts = await session.vectors(sql`SELECT token, "set" FROM ${table}`);
+  const starts = new Int32Array(end - first + 1);
+  for (const [, sets] of parts) for (const set of sets ?? []) starts[set - first + 1] = (starts[set - first + 1] ?? 0) + 1;
+  for (let set = 1; set < starts.length; set += 1) starts[set] = (starts[set] ?? 0) + (starts[set - 1] ?? 0);
+  const values = new Int32Array(starts.at(-1) ?? 0);
+  const next = starts.slice();
+  for (const [tokens, sets] of parts) {
+    for (let place = 0; place < (sets?.length ?? 0); place += 1) {
+      const at = next[(sets?.[place] ?? 0) - first] ?? 0;
+      values[at] = tokens?.[place] ?? 0;
+      next[(sets?.[place] ?? 0) - first] = at + 1;
+    }
+  }
+  return { first, end, starts, values };
+}

@@ -1,0 +1,45 @@
+/** A page of matches, chosen in typed arrays: sorted by key, then by position, those from `offset` on, `limit` of them. */
+
+/** The keys of some matches, whole numbers below 2^26, and their positions, which settle ties. */
+export type KeyedPart = readonly [keys: Int32Array, positions: Int32Array];
+
+/** Keys are spread over 2^12 buckets, and only those sorted that hold the page. */
+const bucketBits = 12;
+
+/** A position is below it: a double holds a key of 26 bits and a position of 27. */
+const positionsMost = 2 ** 27;
+
+/** The positions of a page. Goes through the keys twice: to find the buckets that hold the page, and to take what is in them. */
+export function choosePage(parts: readonly KeyedPart[], offset: number, limit: number): readonly number[] {
+  const shift = Math.max(0, 32 - Math.clz32(greatestIn(parts)) - bucketBits);
+  const counts = new Int32Array(2 ** bucketBits);
+  for (const [keys] of parts) {
+    for (let at = 0; at < keys.length; at += 1) {
+      const bucket = (keys[at] as number) >>> shift;
+      counts[bucket] = (counts[bucket] as number) + 1;
+    }
+  }
+  let [first, before] = [0, 0];
+  for (; first < counts.length && before + (counts[first] ?? 0) <= offset; first += 1) before += counts[first] ?? 0;
+  let [last, kept] = [first, counts[first] ?? 0];
+  for (; last + 1 < counts.length && before + kept < offset + limit; last += 1) kept += counts[last + 1] ?? 0;
+  const both = new Float64Array(kept);
+  let next = 0;
+  for (const [keys, positions] of parts) {
+    for (let at = 0; at < keys.length; at += 1) {
+      const bucket = (keys[at] as number) >>> shift;
+      if (bucket < first || bucket > last) continue;
+      both[next] = (keys[at] as number) * positionsMost + (positions[at] as number);
+      next += 1;
+    }
+  }
+  return Array.from(both.sort().slice(offset - before, offset - before + limit), (one) => one % positionsMost);
+}
+
+function greatestIn(parts: readonly KeyedPart[]): number {
+  let greatest = 0;
+  for (const [keys] of parts) {
+    for (let at = 0; at < keys.length; at += 1) if ((keys[at] as number) > greatest) greatest = keys[at] as number;
+  }
+  return greatest;
+}

@@ -1,0 +1,49 @@
+/** The files of a version that hold every listing there ever was, once, by the state of the listings in them. */
+import type { Row } from "../base/json.ts";
+import { literal, join, type Sql, sql } from "../base/sql.ts";
+import { layoutOf, type TableName } from "../lake/layout.ts";
+import type { LakeFile, Manifest } from "../lake/manifest.ts";
+import { type Reading, readOf } from "../lake/readings.ts";
+import { positioned } from "../lake/views.ts";
+
+export type ListingState = "active" | "missing" | "sold" | "ended";
+
+/** A listing that was looked up, and what is read of it. */
+export interface FoundListing {
+  readonly state: ListingState;
+  readonly row: Row;
+}
+
+/** A Parquet file of listings that are all in one state. */
+export interface ListingFile {
+  readonly state: ListingState;
+  readonly file: LakeFile;
+}
+
+const tableOf: Readonly<Record<ListingState, TableName>> = {
+  active: "snapshots",
+  missing: "missing",
+  sold: "sold",
+  ended: "ended",
+};
+
+const states = Object.keys(tableOf) as readonly ListingState[];
+
+/** The files of a version's listings: as of the published day, or for good. */
+export function listingFiles({ tables, as_of }: Manifest): readonly ListingFile[] {
+  const filesOf = (table: TableName): readonly LakeFile[] =>
+    tables[table].filter(({ partition }) => layoutOf(table).isLayered === true || partition === as_of);
+  return states.flatMap((state) => filesOf(tableOf[state]).map((file) => ({ state, file })));
+}
+
+/** Looks an id (32 hex digits) or a VIN up in all files: rows with their `state`. A scan, for as long as there is no row store. */
+export function lookUpStatement(manifest: Manifest, folder: string, by: "vin" | "id", wanted: string, names: readonly Reading[]): Sql {
+  const isIt = by === "vin" ? sql`vin = ${wanted}` : sql`replace(id::VARCHAR, '-', '') = ${wanted}`;
+  const parts = states.flatMap((state) => {
+    const files = listingFiles(manifest).filter((one) => one.state === state);
+    if (files.length === 0) return [];
+    const rows = positioned(files.map(({ file }) => file), folder);
+    return [sql`SELECT ${literal(state)} AS state, ${readOf(names)} FROM (${rows}) AS facts WHERE ${isIt}`];
+  });
+  return parts.length === 0 ? sql`SELECT NULL AS state WHERE false` : join(parts, sql` UNION ALL `);
+}

@@ -1,0 +1,151 @@
+/** Listings searched and counted in their Parquet files: past days, sold history, and today while there is no search index. */
+import { bounds } from "../../base/bounds.ts";
+import { integerIn, type Row, textIn } from "../../base/json.ts";
+import { join, name, type Sql, sql } from "../../base/sql.ts";
+import type { LakeFile } from "../../lake/manifest.ts";
+import { positioned, rowsOfFiles } from "../../lake/views.ts";
+import { readSummaries, summariesOf } from "../../listing/aggregates.ts";
+import type { Filter } from "../../listing/filter.ts";
+import type { NumberName } from "../../listing/schema.ts";
+import { sortKeys } from "../../listing/sorts.ts";
+import type {
+  Counts,
+  CountRequest,
+  FoundPage,
+  ListingSource,
+  Measured,
+  MeasureRequest,
+  PageOrder,
+  PageRequest,
+  Summary,
+  ValueCount,
+} from "../../listing/source.ts";
+import { sortValueOf, unitsOf } from "../../listing/values.ts";
+import type { Dimensions } from "../dimensions.ts";
+import { countStatement, measureStatement } from "./counting.ts";
+import { matching, milesFrom } from "./where.ts";
+
+/** What a page is sorted by: an integer of at most 31 bits, its direction, and what has to be joined to the listings for it. */
+interface Order {
+  readonly value: Sql;
+  readonly isDescending: boolean;
+  readonly beside: Sql;
+}
+
+export class ParquetSource implements ListingSource {
+  readonly count: number;
+  /** All listings with their `row_number`. */
+  private readonly listings: Sql;
+  /** The same without it, in no order: cheaper where there are many files. */
+  private readonly unordered: Sql;
+
+  /** Of some files in a row, relative to a folder; `rows` runs a query beside `builds`, `dealers`, `tokens` and what is made of them. */
+  constructor(
+    files: readonly LakeFile[],
+    folder: string,
+    private readonly dimensions: Dimensions,
+    private readonly rows: (query: Sql) => Promise<readonly Row[]>,
+  ) {
+    this.count = files.reduce((sum, file) => sum + file.rows, 0);
+    this.listings = positioned(files, folder);
+    this.unordered = rowsOfFiles("snapshots", files, folder);
+  }
+
+  async findPage({ filters, order, limit, offset }: PageRequest): Promise<FoundPage> {
+    const by = orderOf(order);
+    const page = filters.length === 0 ? this.pageOfAll(by, limit, offset) : this.pageOfMatches(filters, by, limit, offset);
+    const [row] = await this.rows(page);
+    const positions = row?.page ?? [];
+    return { total: integerIn(row, "total"), positions: Array.isArray(positions) ? positions.map(Number) : [] };
+  }
+
+  async summarize(filters: readonly Filter[], numbers: readonly NumberName[]): Promise<Summary> {
+    if (filters.length === 0 && numbers.length === 0) return { total: this.count, numbers: new Map() };
+    const columns = [sql`count(*)::INTEGER AS total`, ...summariesOf(numbers, unitsOf)];
+    const [row] = await this.rows(sql`SELECT ${join(columns)} ${this.matches(filters)}`);
+    return { total: integerIn(row, "total"), numbers: readSummaries(row, numbers) };
+  }
+
+  async countValues(request: CountRequest): Promise<Counts> {
+    const matches = request.matches ?? (await this.summarize(request.filters, [])).total;
+    // A few matches are kept in memory for all attributes; many are read again for each, which costs less than copies of their texts.
+    const isKept = matches <= this.count * bounds.keptMatchesShare;
+    const rows = await this.rows(countStatement(this.matches(request.filters), isKept, request));
+    const of = (attribute: string | null): readonly Row[] => rows.filter((row) => row.attribute === attribute);
+    return {
+      total: integerIn(of(null)[0], "count"),
+      values: new Map(request.attributes.map((one) => [one, inPlace(of(one))] as const)),
+      ranges: new Map(
+        request.ranges.map(({ attribute, first, last }) => {
+          const counts = new Map(of(attribute).map((row) => [integerIn(row, "place"), integerIn(row, "count")]));
+          return [attribute, Array.from({ length: last - first + 3 }, (_, bucket) => counts.get(bucket) ?? 0)] as const;
+        }),
+      ),
+    };
+  }
+
+  async measureValues(request: MeasureRequest): Promise<Measured> {
+    const { total } = await this.summarize(request.filters, []);
+    const rows = await this.rows(measureStatement(this.matches(request.filters), request));
+    const values = rows.map((row) => ({
+      ...{ value: textIn(row, "value"), count: integerIn(row, "count"), sample: integerIn(row, "sample") },
+      metric: typeof row.metric === "number" ? row.metric : null,
+    }));
+    return { total, values };
+  }
+
+  private matches(filters: readonly Filter[]): Sql {
+    return matching(this.unordered, filters, this.dimensions);
+  }
+
+  /** How many listings there are is known; the engine skips what cannot be on the page. */
+  private pageOfAll(order: Order, limit: number, offset: number): Sql {
+    return sql`
+      SELECT ${this.count}::INTEGER AS total, list(row_number::UINTEGER ORDER BY ${terms(order)}) AS page
+      FROM (SELECT * FROM (${this.listings}) ${order.beside} ORDER BY ${terms(order)} LIMIT ${limit} OFFSET ${offset})`;
+  }
+
+  private pageOfMatches(filters: readonly Filter[], order: Order, limit: number, offset: number): Sql {
+    const end = offset + limit;
+    const isHeap = end <= bounds.heapRows;
+    const places = sql`SELECT ${placeOf(order)} AS place ${matching(this.listings, filters, this.dimensions, order.beside)}`;
+    const page = isHeap
+      ? sql`list_slice(min(place, ${end}), ${offset + 1}, ${end})`
+      : sql`(SELECT list(place ORDER BY place) FROM (SELECT place FROM places ORDER BY place LIMIT ${limit} OFFSET ${offset}))`;
+    return sql`
+      WITH places AS ${isHeap ? sql`` : sql`MATERIALIZED`} (${places})
+      SELECT count(*)::INTEGER AS total, list_transform(${page}, lambda place: (place & 4294967295)::UINTEGER) AS page
+      FROM places`;
+  }
+}
+
+/** Counted values in the order of their places. */
+const inPlace = (rows: readonly Row[]): readonly ValueCount[] =>
+  [...rows]
+    .sort((one, other) => integerIn(one, "place") - integerIn(other, "place"))
+    .map((row) => ({ value: textIn(row, "value"), count: integerIn(row, "count") }));
+
+function orderOf(order: PageOrder): Order {
+  if (order.by === "sort") {
+    const key = sortKeys[order.sort];
+    const value = key.attribute === "discount_from_msrp" ? sql`${sortValueOf(key)} + 10000` : sortValueOf(key);
+    return { value, isDescending: key.isDescending, beside: sql`` };
+  }
+  return {
+    value: sql`thousandths_of_a_mile`,
+    isDescending: false,
+    beside: sql`
+      JOIN (SELECT dealer_key, round(1000 * ${milesFrom(order.origin)})::BIGINT AS thousandths_of_a_mile FROM dealers)
+      USING (dealer_key)`,
+  };
+}
+
+/** An order as a list of terms, for ORDER BY. */
+const terms = ({ value, isDescending }: Order): Sql =>
+  sql`${value} ${isDescending ? sql`DESC` : sql`ASC`} NULLS LAST, row_number`;
+
+const last = 2 ** 31 - 1;
+
+/** The same order as one BIGINT, the value before the place in the partition. */
+const placeOf = ({ value, isDescending }: Order): Sql =>
+  sql`(coalesce(${isDescending ? sql`${last - 1} - (${value})` : value}, ${last})::BIGINT << 32) + row_number`;
