@@ -9,6 +9,7 @@ import { makeAccounts } from "../src/accounts/layout.ts";
 import type { MeteredId } from "../src/accounts/prices.ts";
 import { Failure } from "../src/base/failure.ts";
 import { projectPath } from "../src/base/project.ts";
+import { nodeOptions } from "../src/base/restart.ts";
 import { decoderOf } from "../src/contract/decode.ts";
 import { operations } from "../src/contract/document.ts";
 import { type Endpoint, endpoints } from "../src/http/endpoints.ts";
@@ -82,9 +83,9 @@ export const keepingNoAnswers: readonly string[] = ["--answers", "0"];
 /** Starts a script that prints `listening on URL`, with a key for whoever asks; resolves when it has. */
 export async function start(script: string, args: readonly string[], key?: string): Promise<Running> {
   const startedAtMs = performance.now();
-  const child = spawn(process.execPath, ["--import", "tsx", projectPath(script), ...args], {
+  const child = spawn(process.execPath, [...nodeOptions(), projectPath(script), ...args], {
     cwd: projectPath("."),
-    env: { ...process.env, UV_THREADPOOL_SIZE: "16", CARQUET_LOG_LEVEL: "silent" },
+    env: { ...process.env, CARQUET_LOG_LEVEL: "silent" },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const kill = (): boolean => child.kill("SIGKILL");

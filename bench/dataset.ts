@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Failure } from "../src/base/failure.ts";
 import { projectPath } from "../src/base/project.ts";
+import { nodeOptions } from "../src/base/restart.ts";
 import { writeFlat } from "./flat.ts";
 import type { MarketShape, PeerName } from "./settings.ts";
 
@@ -72,9 +73,8 @@ async function generate(out: string, { listings, days, end, seed, options }: Mar
 
 /** Runs a command of Carquet in a process of its own, so that its memory is its own too. */
 export async function carquet(args: readonly string[], say: Say): Promise<void> {
-  const command = spawn(process.execPath, ["--import", "tsx", projectPath("src/main.ts"), ...args], {
+  const command = spawn(process.execPath, [...nodeOptions(), projectPath("src/main.ts"), ...args], {
     cwd: projectPath("."),
-    env: { ...process.env, UV_THREADPOOL_SIZE: "16" },
     stdio: ["ignore", "pipe", "inherit"],
   });
   command.stdout.setEncoding("utf8").on("data", (text: string) => {

@@ -1,54 +1,57 @@
 /** The command line. Each command says what it does, how far it is, and exits non-zero with a one-line reason. */
 import { Command, CommanderError } from "commander";
 import { Failure, messageOf } from "./base/failure.ts";
-import { accountsCommand } from "./commands/accounts.ts";
-import { creditsCommand } from "./commands/credits.ts";
-import { generateCommand } from "./commands/generate.ts";
-import { indexCommand } from "./commands/index-lake.ts";
-import { ingestCommand } from "./commands/ingest.ts";
-import { keysCommand } from "./commands/keys.ts";
-import { ledgerCommand } from "./commands/ledger.ts";
-import { serveCommand } from "./commands/serve.ts";
-import { sqlCommand } from "./commands/sql.ts";
-import { startCommand } from "./commands/start.ts";
-import { tiersCommand } from "./commands/tiers.ts";
-import { vacuumCommand } from "./commands/vacuum.ts";
-import { verifyCommand } from "./commands/verify.ts";
+import { hasThreadPool, restart } from "./base/restart.ts";
 
-const program = new Command("carquet")
-  .description("A Vehicle Listings Data API over a lake of Parquet files.")
-  .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "carquet: ")) });
+type Row = readonly [usage: string, summary: string, load: () => Promise<Command>];
 
-for (const command of [
-  startCommand,
-  generateCommand,
-  ingestCommand,
-  indexCommand,
-  serveCommand,
-  accountsCommand,
-  keysCommand,
-  creditsCommand,
-  tiersCommand,
-  ledgerCommand,
-  sqlCommand,
-  vacuumCommand,
-  verifyCommand,
-]) {
-  program.addCommand(command());
+/** The commands. Only the one that is run is loaded. */
+// biome-ignore format: a table is read by its columns
+const commands: readonly Row[] = [
+  ["start [options]",         "fill an empty lake with a demo market, then serve",        async () => (await import("./commands/start.ts")).startCommand()],
+  ["generate [options]",      "feeds of a made-up market",                                async () => (await import("./commands/generate.ts")).generateCommand()],
+  ["ingest [options] <path>", "feeds into the lake",                                      async () => (await import("./commands/ingest.ts")).ingestCommand()],
+  ["index [options]",         "build the search index and the row store",                 async () => (await import("./commands/index-lake.ts")).indexCommand()],
+  ["serve [options]",         "the API",                                                  async () => (await import("./commands/serve.ts")).serveCommand()],
+  ["accounts",                "accounts: create, list, show, state, cap, low, override",  async () => (await import("./commands/accounts.ts")).accountsCommand()],
+  ["keys",                    "keys of accounts: create, list, revoke",                   async () => (await import("./commands/keys.ts")).keysCommand()],
+  ["credits",                 "credits of accounts: add, confirm, adjust, reverse, list", async () => (await import("./commands/credits.ts")).creditsCommand()],
+  ["tiers",                   "usage tiers: review, queue, approve, decline",             async () => (await import("./commands/tiers.ts")).tiersCommand()],
+  ["ledger",                  "the accounts file: backup, restore, verify",               async () => (await import("./commands/ledger.ts")).ledgerCommand()],
+  ["sql [options] [query]",   "DuckDB over the lake's views",                             async () => (await import("./commands/sql.ts")).sqlCommand()],
+  ["vacuum [options]",        "remove what no kept version needs",                        async () => (await import("./commands/vacuum.ts")).vacuumCommand()],
+  ["verify [options]",        "check files against their manifest",                       async () => (await import("./commands/verify.ts")).verifyCommand()],
+];
+
+if (hasThreadPool()) await run();
+else restart();
+
+/** Runs the command that the arguments name. */
+async function run(): Promise<void> {
+  const program = new Command("carquet")
+    .description("A Vehicle Listings Data API over a lake of Parquet files.")
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "carquet: ")) });
+  const named = process.argv.slice(2).find((word) => !word.startsWith("-") && word !== "help");
+  const usages = new Map<string, string>();
+  for (const [usage, summary, load] of commands) {
+    const [name = ""] = usage.split(" ");
+    usages.set(name, usage);
+    program.addCommand((name === named ? await load() : new Command(name)).summary(summary));
+  }
+  inherit(program);
+  program.configureHelp({ subcommandTerm: (command) => usages.get(command.name()) ?? "help [command]" });
+  try {
+    await program.parseAsync();
+  } catch (thrown) {
+    if (thrown instanceof CommanderError) process.exit(thrown.exitCode);
+    process.stderr.write(thrown instanceof Failure ? `carquet: ${thrown.message}\n` : `carquet: ${stackOf(thrown)}\n`);
+    process.exitCode = 1;
+  }
 }
-inherit(program);
 
 /** Gives a command's settings to those below it, and to theirs. */
 function inherit(command: Command): void {
   for (const below of command.commands) inherit(below.copyInheritedSettings(command));
-}
-
-try {
-  await program.parseAsync();
-} catch (thrown) {
-  if (thrown instanceof CommanderError) process.exit(thrown.exitCode);
-  process.stderr.write(thrown instanceof Failure ? `carquet: ${thrown.message}\n` : `carquet: ${stackOf(thrown)}\n`);
-  process.exitCode = 1;
 }
 
 /** A defect of the program is told with where it happened. */

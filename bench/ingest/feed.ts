@@ -5,7 +5,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { plusDays } from "../../src/base/day.ts";
-import { literal, type Sql, sql, type } from "../../src/base/sql.ts";
+import { integerLiteral, literal, type Sql, sql } from "../../src/base/sql.ts";
 import { checkDigitOf } from "../../src/ingest/vin.ts";
 import { Database, type Session } from "../../src/lake/duckdb.ts";
 
@@ -37,7 +37,7 @@ async function copy(session: Session, query: Sql, path: string, format: FeedShap
 
 /** A number below `below` that follows from a counter and a salt. */
 const draw = (counter: Sql, salt: number, below: number): Sql =>
-  sql`(hash(${counter} + ${type(String(salt * 1_000_003))}) % ${type(String(below))})::INTEGER`;
+  sql`(hash(${counter} + ${integerLiteral(salt * 1_000_003)}) % ${integerLiteral(below)})::INTEGER`;
 
 const oneOf = (counter: Sql, salt: number, ...words: readonly string[]): Sql =>
   sql`(${words})[1 + ${draw(counter, salt, words.length)}]`;
@@ -50,7 +50,7 @@ function dealersOf(dealers: number): Sql {
            lpad((10000 + ${draw(d, 3, 80000)})::VARCHAR, 5, '0') AS postal_code, 'US' AS country,
            25 + ${draw(d, 4, 2400)} / 100.0 AS latitude, -124 + ${draw(d, 5, 5600)} / 100.0 AS longitude,
            'dealer' || d || '.example' AS website, '(555) 555-' || lpad((d % 10000)::VARCHAR, 4, '0') AS phone
-    FROM range(${type(String(dealers))}) AS dealers(d)`;
+    FROM range(${integerLiteral(dealers)}) AS dealers(d)`;
 }
 
 function inventoryOf({ listings, turnover, format }: FeedShape, index: number, dealers: number): Sql {
@@ -72,12 +72,12 @@ function inventoryOf({ listings, turnover, format }: FeedShape, index: number, d
            'Color ' || ${draw(i, 13, 400)} AS exterior_color, 'Interior ' || ${draw(i, 14, 60)} AS interior_color,
            ${oneOf(i, 15, "Black", "White", "Gray", "Silver", "Blue", "Red")} AS base_exterior_color, 'Black' AS base_interior_color,
            'Dearborn, Michigan' AS assembly_location, 'United States' AS assembly_country,
-           8000 + ${draw(i, 16, 60000)} - if(hash(i + ${type(String(index))}) % 50 = 0, 500, 0) AS price,
+           8000 + ${draw(i, 16, 60000)} - if(hash(i + ${integerLiteral(index)}) % 50 = 0, 500, 0) AS price,
            20000 + ${draw(b, 17, 60000)} AS msrp, ${draw(i, 18, 120000)} AS miles,
            'https://dealer' || d || '.example/used/' || i AS vdp_url, ${list(photos)} AS photo_urls,
            ${list(features)} AS features, ${list(options)} AS options_packages, ${oneOf(i, 19, "clean_title", "one_owner", "fleet")} AS keywords
     FROM (SELECT i, b, d, substr('1FA1FT1G13GC2T35YJJTDKM8WBAWA15XY4T1JF25NP3VW', 1 + 3 * (b % 15), 3) || substr(upper(md5(b::VARCHAR)), 1, 5)
             || '0S' || substr('ABCDEFGH', 1 + b % 8, 1) || lpad((i % 1000000)::VARCHAR, 6, '0') AS vin
           FROM (SELECT i, ${draw(i, 21, 12_000)} AS b, least(${draw(i, 22, dealers)}, ${draw(i, 23, dealers)}) AS d
-                FROM range(${type(String(first))}, ${type(String(first + listings))}) AS counter(i)))`;
+                FROM range(${integerLiteral(first)}, ${integerLiteral(first + listings)}) AS counter(i)))`;
 }

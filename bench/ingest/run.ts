@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
 import { plusDays } from "../../src/base/day.ts";
+import { nodeOptions } from "../../src/base/restart.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { writeDelivery } from "./feed.ts";
 
@@ -57,9 +58,7 @@ try {
 
 async function measured(day: string): Promise<Measured> {
   const script = fileURLToPath(new URL("day.ts", import.meta.url));
-  const args = ["--import", "tsx", script, feeds, day, lake, ...(values.memory === undefined ? [] : [values.memory])];
-  const { stdout } = await promisify(execFile)(process.execPath, args, {
-    env: { ...process.env, UV_THREADPOOL_SIZE: "16" },
-  });
+  const args = [...nodeOptions(), script, feeds, day, lake, ...(values.memory === undefined ? [] : [values.memory])];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
   return JSON.parse(stdout);
 }

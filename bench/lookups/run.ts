@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { plusDays } from "../../src/base/day.ts";
 import { type Row, textIn } from "../../src/base/json.ts";
-import { type Sql, sql, type } from "../../src/base/sql.ts";
+import { integerLiteral, type Sql, sql } from "../../src/base/sql.ts";
 import type { TableName } from "../../src/lake/layout.ts";
 import { type ListingState, withIdStart } from "../../src/lake/lookups.ts";
 import { currentVersion, type Files, noFiles } from "../../src/lake/manifest.ts";
@@ -44,7 +44,7 @@ const listings = (from: number, to: number): Sql => sql`
          'https://dealer.example/used/' || i AS vdp_url, ['https://images.example/' || i || '/1.jpg'] AS photo_urls, [] AS features,
          [] AS options_packages, 0 AS keywords, TIMESTAMP '2026-10-01 00:00:00' AS listed_at, 31 AS days_on_market, [] AS price_history,
          'Trim ' || (i % 9) AS trim
-  FROM range(${type(String(from))}, ${type(String(to))}) AS counter(i)`;
+  FROM range(${integerLiteral(from)}, ${integerLiteral(to)}) AS counter(i)`;
 
 /** Rows with the columns that the layout has and they lack, as null. */
 async function add(
@@ -114,7 +114,7 @@ function makeLake(): Promise<void> {
 
 function sampleOf(market: Market, { all }: Listings): Promise<readonly Row[]> {
   return market.rows(sql`SELECT replace(id::VARCHAR, '-', '') AS id, vin FROM (${all})
-    USING SAMPLE ${type(String(asks))} ROWS (reservoir, 42)`);
+    USING SAMPLE ${integerLiteral(asks)} ROWS (reservoir, 42)`);
 }
 
 /** Asks a service of its own, with a key, metered. */

@@ -51,10 +51,28 @@ export function literal(text: string): Sql {
   return new Sql([`'${text.replaceAll("'", "''")}'`], []);
 }
 
-/** The name of a column type, from the lake's layout. */
-export function type(columnType: string): Sql {
-  return new Sql([columnType], []);
+/** A DuckDB column type, for example `DECIMAL(9,4)` or `INTEGER[]`. Throws a TypeError if the text has other characters. */
+export function columnType(text: string): Sql {
+  if (!/^[A-Za-z][\w (),[\]]*$/.test(text))
+    throw new TypeError(`Invalid column type ${text}: expected words and brackets.`);
+  return new Sql([text], []);
 }
+
+/** A whole number as a literal, which has the narrowest type that holds it. Throws a TypeError for all other numbers. */
+export function integerLiteral(number: number | bigint): Sql {
+  if (typeof number === "number" && !Number.isSafeInteger(number))
+    throw new TypeError(`Invalid integer ${number}: expected a safe integer.`);
+  return signed(number);
+}
+
+/** A number as a literal. Throws a TypeError for NaN and the infinities. */
+export function numberLiteral(number: number): Sql {
+  if (!Number.isFinite(number)) throw new TypeError(`Invalid number ${number}: expected a finite number.`);
+  return signed(number);
+}
+
+/** Negative numbers are in parentheses: two minus signs in a row begin a comment. */
+const signed = (number: number | bigint): Sql => new Sql([number < 0 ? `(${number})` : `${number}`], []);
 
 /** Pieces in a row, with a separator between them; nothing gives an empty piece. */
 export function join(pieces: Iterable<Sql>, separator: Sql = sql`, `): Sql {

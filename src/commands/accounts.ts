@@ -39,7 +39,6 @@ export const onFile = (name: string, summary: string): Command =>
 
 export const accountsCommand = (): Command =>
   new Command("accounts")
-    .summary("accounts: create, list, show, state, cap, low, override")
     .description(
       "Makes and changes accounts. All of it is safe while the service runs, which takes it up within a second.",
     )

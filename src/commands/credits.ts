@@ -33,7 +33,6 @@ interface Posting extends Given {
 
 export const creditsCommand = (): Command =>
   new Command("credits")
-    .summary("credits of accounts: add, confirm, adjust, reverse, list")
     .description(
       "Posts to the ledger. Nothing posted is ever changed: what was wrong is corrected by another entry. Only paid credits that are " +
         "confirmed, and that no chargeback took back, count towards a tier.",

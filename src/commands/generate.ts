@@ -23,7 +23,6 @@ export const daysOption = (): Option =>
 
 export const generateCommand = (): Command =>
   new Command("generate")
-    .summary("feeds of a made-up market")
     .description(
       "Writes the daily deliveries of a market that behaves like the real one: the United States in miniature, of any size, the same " +
         "from the same seed. Beside them, truth.csv says day by day what happened (sold, missing, relisted, transferred, rejected, ...) " +

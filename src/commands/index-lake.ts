@@ -14,7 +14,6 @@ interface IndexSettings extends EngineSettings {
 
 export const indexCommand = (): Command =>
   new Command("index")
-    .summary("build the search index and the row store")
     .description(
       "Checks the search index and the row store of the published version, builds what is missing, damaged, or of another release, and " +
         "publishes the version anew with them. Every ingest does so for the day that it publishes; until then the Parquet files answer.",

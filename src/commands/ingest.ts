@@ -24,7 +24,6 @@ interface IngestSettings extends EngineSettings {
 
 export const ingestCommand = (): Command =>
   new Command("ingest")
-    .summary("feeds into the lake")
     .description(
       "Reads every dated folder under a folder, or the folder or file itself for the day given, in the order of the days, " +
         "and publishes a version after each. A day already in is refused, and so is a broken file: nothing that was published changes.",

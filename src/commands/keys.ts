@@ -15,7 +15,6 @@ interface One extends Given {
 
 export const keysCommand = (): Command =>
   new Command("keys")
-    .summary("keys of accounts: create, list, revoke")
     .description(
       "Makes and revokes keys. All keys of an account share its balance, its spend cap and its rate limits. The secret is shown once, " +
         "by create; only a hash of it is kept. A running service takes a new or revoked key up within a second.",

@@ -13,7 +13,6 @@ interface Given {
 
 export const ledgerCommand = (): Command =>
   new Command("ledger")
-    .summary("the accounts file: backup, restore, verify")
     .description("Copies the accounts file, puts a copy in its place, and audits it; the service may be running.")
     .addCommand(backup())
     .addCommand(restoration())

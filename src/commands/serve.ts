@@ -50,7 +50,6 @@ export const serving = (command: Command): Command =>
 
 export const serveCommand = (): Command =>
   serving(new Command("serve"))
-    .summary("the API")
     .description(
       "Serves the published version of a lake, and each one that is published after it, without a restart. Prints one line " +
         "`listening on URL` when it is ready; logs go to standard error, one JSON object a line. SIGTERM and SIGINT end it when the " +

@@ -12,7 +12,6 @@ interface SqlSettings extends EngineSettings {
 
 export const sqlCommand = (): Command =>
   new Command("sql")
-    .summary("DuckDB over the lake's views")
     .description(
       "Runs a query over the published version: the views active, snapshots, missing, sold and ended (flat listings), builds, " +
         "dealers, tokens, options, claims, deliveries and rejects. Reads the query from standard input when none is given.",

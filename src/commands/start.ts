@@ -28,7 +28,6 @@ interface StartSettings extends ServeSettings {
 
 export const startCommand = (): Command =>
   serving(new Command("start"))
-    .summary("fill an empty lake with a demo market, then serve")
     .description(
       "Generates a market and ingests it when nothing has been published yet, which takes about a minute; makes a demo account with " +
         "promotional credits and a key for it, prints three requests to try, and serves.",

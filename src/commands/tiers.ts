@@ -12,7 +12,6 @@ interface Given {
 
 export const tiersCommand = (): Command =>
   new Command("tiers")
-    .summary("usage tiers: review, queue, approve, decline")
     .description(
       "Reviews accounts for a higher tier: from 1 to 2 and from 2 to 3 by itself, from 3 to 4 when somebody approves. A running service " +
         "reviews all accounts once in a UTC day.",

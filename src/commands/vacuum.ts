@@ -16,7 +16,6 @@ interface VacuumSettings {
 
 export const vacuumCommand = (): Command =>
   new Command("vacuum")
-    .summary("remove what no kept version needs")
     .description(
       "Lets past days go by a policy (every day for --daily days, then one a week for --weekly days, then one a month), and versions " +
         "older than --versions days, to which --replay-from can then not go back. Files are removed when the versions that need them " +

@@ -7,8 +7,9 @@ import { closest, distance } from "fastest-levenshtein";
 import type { Operation, Parameter, Schema } from "./document.ts";
 import { operation } from "./document.ts";
 import { type Refusal, refuse } from "./errors.ts";
+import { validators } from "./parameters.gen.js";
 import { type Given, quoted, readQuery } from "./query-string.ts";
-import { ajv } from "./schema.ts";
+import type { Validator } from "./schema.ts";
 import type { OperationId, PathOf, QueryOf, RequestOf } from "./types.ts";
 
 /** Gives the decoder of an operation: raw query string and path parameters in, typed request out; else it refuses. */
@@ -24,25 +25,52 @@ export function decoderOf<Id extends OperationId>(
   });
 }
 
+/** A parameter with the validator that is generated from its schema. */
+interface Checked {
+  readonly parameter: Parameter;
+  readonly validate: Validator;
+}
+
 /** The decoder of an operation's query or path: values by parameter, with the defaults of those not given. */
-function partDecoder<T>({ parameters }: Operation, part: Parameter["in"]): (given: ReadonlyMap<string, Given>) => T {
-  const byName = new Map(parameters.filter((parameter) => parameter.in === part).map((one) => [one.name, one]));
-  const validate = ajv.compile<T>({
-    type: "object",
-    properties: Object.fromEntries([...byName].map(([name, { schema }]) => [name, schema])),
-    required: [...byName.values()].filter((one) => one.required).map((one) => one.name),
-  });
+function partDecoder<T>(described: Operation, part: Parameter["in"]): (given: ReadonlyMap<string, Given>) => T {
+  const checked = checkedOf(described, part);
+  const byName = new Map(checked.map(({ parameter }) => [parameter.name, parameter]));
+  const defaults = checked.filter(({ parameter }) => parameter.schema.default !== undefined);
   return (given) => {
-    const values: unknown = Object.fromEntries(
+    const values: Record<string, unknown> = Object.fromEntries(
       [...given].map(([name, value]) => {
         const parameter = byName.get(name);
         if (parameter === undefined) throw unknownParameter(name, [...byName.keys()]);
         return [name, readValue(parameter, value)];
       }),
     );
-    if (validate(values)) return values;
-    throw invalid(byName, validate.errors?.[0]);
+    refuseInvalid(checked, values);
+    for (const { parameter } of defaults) values[parameter.name] ??= structuredClone(parameter.schema.default);
+    return values as T;
   };
+}
+
+function checkedOf({ id, parameters }: Operation, part: Parameter["in"]): readonly Checked[] {
+  return parameters
+    .filter((parameter) => parameter.in === part)
+    .map((parameter) => {
+      const validate = validators[id][part][parameter.name];
+      if (validate === undefined) throw new TypeError(`No validator of ${id} ${parameter.name}: npm run generate.`);
+      return { parameter, validate };
+    });
+}
+
+/** Refuses the first required parameter that is missing, else the first invalid one, in the order of the document. */
+function refuseInvalid(checked: readonly Checked[], values: Readonly<Record<string, unknown>>): void {
+  for (const { parameter } of checked) {
+    const { name, required, schema } = parameter;
+    if (required && values[name] === undefined)
+      throw refuse("missing_parameter", { parameter: name, allowed: allowed(schema) });
+  }
+  for (const { parameter, validate } of checked) {
+    const value = values[parameter.name];
+    if (value !== undefined && !validate(value)) throw invalid(parameter, value, validate.errors?.[0]);
+  }
 }
 
 function unknownParameter(parameter: string, known: readonly string[]): Refusal {
@@ -105,21 +133,18 @@ function scalar(schema: Schema, text: string): string | number {
 }
 
 /** What is wrong, in words that name the parameter, the value and what is allowed. */
-function invalid(byName: ReadonlyMap<string, Parameter>, error: ErrorObject | undefined): Refusal {
-  const path = error?.instancePath.split("/").slice(1) ?? [];
-  const parameter = String(path[0] ?? error?.params.missingProperty);
-  const schema = byName.get(parameter)?.schema ?? {};
-  if (error?.keyword === "required") return refuse("missing_parameter", { parameter, allowed: allowed(schema) });
-  const broken = path.length > 1 && schema.items !== undefined ? schema.items : schema;
+function invalid({ name, schema }: Parameter, given: unknown, error: ErrorObject | undefined): Refusal {
+  const index = error?.instancePath.split("/")[1];
+  const broken = index !== undefined && schema.items !== undefined ? schema.items : schema;
+  const found: unknown = index !== undefined && Array.isArray(given) ? given[Number(index)] : given;
   const known = broken.enum ?? [];
-  const hint =
-    typeof error?.data === "string" ? didYouMean(error.data, known) + reason(error.data, broken, error.keyword) : "";
-  const value = Array.isArray(error?.data) ? `a list of ${error.data.length}` : quoted(error?.data);
-  return refuse("invalid_parameter_value", { parameter, value, allowed: allowed(broken), hint });
+  const hint = typeof found === "string" ? didYouMean(found, known) + reason(found, broken, error?.keyword) : "";
+  const value = Array.isArray(found) ? `a list of ${found.length}` : quoted(found);
+  return refuse("invalid_parameter_value", { parameter: name, value, allowed: allowed(broken), hint });
 }
 
 /** What exactly is wrong with a text, as the end of a message, where its length or single characters of it are. */
-function reason(text: string, { pattern = "" }: Schema, keyword: string): string {
+function reason(text: string, { pattern = "" }: Schema, keyword: string | undefined): string {
   if (keyword === "minLength" || keyword === "maxLength") return ` It has ${[...text].length} characters.`;
   const allowedOnes = new RegExp(pattern, "u");
   if (keyword !== "pattern" || !allowedOnes.test("")) return "";

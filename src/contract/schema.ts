@@ -1,26 +1,23 @@
-/** JSON Schemas compiled once: data from outside is checked where it enters, and typed from there on. */
-import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
-import formats from "ajv-formats";
-import { isDay } from "../base/day.ts";
+/** Data from outside is checked where it enters, and typed from there on. The validators are generated: `npm run generate`. */
+import type { ErrorObject } from "ajv";
 import { Failure } from "../base/failure.ts";
+import { validators } from "./files.gen.js";
 
-/** One compiler for all schemas; extensions (`x-...`) are ours to read and its to ignore. */
-export const ajv = new Ajv2020({ strict: false, allErrors: true, verbose: true, useDefaults: true });
-formats.default(ajv);
-// What the format of the package also takes, `urn:uuid:...`, is no dealer's id.
-ajv.addFormat("uuid", /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i);
+/** A generated validator; `errors` holds what the last call found. */
+export interface Validator {
+  (value: unknown): boolean;
+  readonly errors?: readonly ErrorObject[] | null;
+}
 
-// A day, or a time with a zone, that the calendar has.
-ajv.addFormat(
-  "day-or-time",
-  (text) => isDay(text.slice(0, 10)) && (text.length === 10 || !Number.isNaN(Date.parse(text))),
-);
+/** Files that have a JSON Schema, by the name of that schema: `schemas/manifest.json` is that of a manifest. */
+export type FileKind = "manifest" | "mapping";
 
-/** A check that a value is a `T`, or a failure that names the source, the place and the rule. */
-export function checker<T>(schema: object): (value: unknown, source: string) => T {
-  const validate: ValidateFunction<T> = ajv.compile<T>(schema);
+/** Returns a check that a value is a `T`; it throws a Failure that names the source, the place and the rule. */
+export function checker<T>(kind: FileKind): (value: unknown, source: string) => T {
+  const validate = validators[kind];
+  const isValid = (value: unknown): value is T => validate(value);
   return (value, source) => {
-    if (validate(value)) return value;
+    if (isValid(value)) return value;
     throw new Failure(`${source}: ${(validate.errors ?? []).map(explained).join("; ")}.`);
   };
 }

@@ -2,10 +2,10 @@
  * Chance that is none: every draw is a function of the seed, of what it is drawn for, and of what it is drawn about, so that any
  * part of a market can be computed without the others, in any order and on any number of threads.
  */
-import { type Sql, sql, type } from "../base/sql.ts";
+import { numberLiteral, type Sql, sql } from "../base/sql.ts";
 
 /** A number as a part of the statement: of the narrowest type that holds it, where a value would be a BIGINT. */
-export const fixed = (number: number): Sql => type(String(number));
+export const fixed = (number: number): Sql => numberLiteral(number);
 
 const steps = 2 ** 32;
 

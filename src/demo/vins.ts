@@ -1,5 +1,5 @@
 /** Vehicle identification numbers (49 CFR 565): maker and plant from the facts, check digit and year code by rule, no two alike. */
-import { type Sql, sql, type } from "../base/sql.ts";
+import { integerLiteral, type Sql, sql } from "../base/sql.ts";
 import { checkDigitOf } from "../ingest/vin.ts";
 
 const letters = "ABCDEFGHJKLMNPRSTUVWXYZ";
@@ -10,7 +10,7 @@ const yearCodes = "ABCDEFGHJKLMNPRSTVWXY123456789";
 const stride = 617_293;
 
 const at = (text: string, index: Sql): Sql => sql`substr(${text}, 1 + (${index})::INTEGER, 1)`;
-const number = (value: number): Sql => type(String(value));
+const number = (value: number): Sql => integerLiteral(value);
 
 /** A VIN with its check digit. */
 export const checked = (unchecked: Sql): Sql =>

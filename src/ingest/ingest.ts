@@ -112,10 +112,17 @@ async function* markLast(deliveries: Deliveries): AsyncGenerator<readonly [Deliv
 }
 
 /** A manifest with its serving files; before the last day it lists those that it has from the version before. */
-function withServingFilesOf(writer: Writer, manifest: Manifest, isLast: boolean, options: IngestOptions): Promise<Manifest> {
+function withServingFilesOf(
+  writer: Writer,
+  manifest: Manifest,
+  isLast: boolean,
+  options: IngestOptions,
+): Promise<Manifest> {
   const { hasServingFiles = true, onStep } = options;
   if (!isLast || !hasServingFiles) return Promise.resolve({ ...manifest, serving: usableFiles(manifest) });
-  return withServingFiles(writer, manifest, "size", (done, all, what) => onStep?.(`${manifest.as_of}, serving files`, done, all, what));
+  return withServingFiles(writer, manifest, "size", (done, all, what) =>
+    onStep?.(`${manifest.as_of}, serving files`, done, all, what),
+  );
 }
 
 function refuseAgain(before: Manifest | undefined, { day }: Delivery): void {

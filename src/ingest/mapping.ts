@@ -7,7 +7,6 @@
 import { readFile } from "node:fs/promises";
 import { Failure, messageOf } from "../base/failure.ts";
 import { isAbsent } from "../base/files.ts";
-import { projectText } from "../base/project.ts";
 import { join, name, type Sql, sql } from "../base/sql.ts";
 import { checker } from "../contract/schema.ts";
 import { type FeedTable, feed, listSeparator } from "./feed.ts";
@@ -29,7 +28,7 @@ export interface Mapping {
   readonly dealer: { readonly columns: readonly string[]; readonly fields: Readonly<Record<string, Rule>> };
 }
 
-const check = checker<Mapping>(JSON.parse(projectText("schemas/mapping.json")));
+const check = checker<Mapping>("mapping");
 
 /** Reads a mapping file; fails when it is no mapping, or names fields that no feed has. */
 export async function readMapping(path: string): Promise<Mapping> {

@@ -5,7 +5,7 @@
  * A value that is not usable becomes unknown; a row without one of its table's required values is rejected. Nothing is
  * dropped in silence.
  */
-import { all, join, name, type Sql, sql, type } from "../base/sql.ts";
+import { all, columnType, join, name, type Sql, sql } from "../base/sql.ts";
 import type { Session } from "../lake/duckdb.ts";
 import { tables } from "../lake/layout.ts";
 import { type FeedTable, type Field, feed, feedTables, isTextList } from "./feed.ts";
@@ -30,11 +30,11 @@ const parsedTable = (table: FeedTable): Sql => name(`parsed_${table}`);
 
 /** Makes the tables, empty. */
 export async function beginParsing(session: Session, day: string): Promise<void> {
-  const columns = Object.entries(tables.rejects.columns).map(([column, of]) => sql`${name(column)} ${type(of)}`);
+  const columns = Object.entries(tables.rejects.columns).map(([column, of]) => sql`${name(column)} ${columnType(of)}`);
   await session.run(sql`CREATE OR REPLACE TEMPORARY TABLE issues (${join(columns)})`);
   for (const table of feedTables) {
     const fields = Object.entries(feed[table].properties).map(
-      ([field, schema]) => sql`NULL::${type(isTextList(schema) ? "VARCHAR[]" : "VARCHAR")} AS ${name(field)}`,
+      ([field, schema]) => sql`NULL::${columnType(isTextList(schema) ? "VARCHAR[]" : "VARCHAR")} AS ${name(field)}`,
     );
     const nothing = sql`SELECT NULL::VARCHAR AS file, NULL::BIGINT AS "row", ${join(fields)} WHERE false`;
     await session.run(sql`CREATE OR REPLACE TEMPORARY TABLE ${parsedTable(table)} AS ${parsed(table, nothing, day)}`);

@@ -3,7 +3,7 @@
  * `schemas/feed.json`. All is SQL over a text without blanks around it, or over a list of such texts.
  */
 import { plusDays } from "../base/day.ts";
-import { join, type Sql, sql, type } from "../base/sql.ts";
+import { columnType, join, type Sql, sql } from "../base/sql.ts";
 import { lineItemsType } from "../lake/layout.ts";
 import type { Field } from "./feed.ts";
 
@@ -46,11 +46,11 @@ function wholeNumber(text: Sql): Sql {
     WHEN regexp_full_match(${bare}, '[+-]?[0-9]{1,15}(\\.[0-9]{1,2})?') THEN TRY_CAST(${bare} AS DECIMAL(18, 2))::BIGINT END`;
 }
 
-function numberReading(schema: Field, number: (text: Sql) => Sql, columnType: string, otherwise: string): Reading {
+function numberReading(schema: Field, number: (text: Sql) => Sql, type: string, otherwise: string): Reading {
   const { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = schema;
   return {
     value: (text) =>
-      sql`CASE WHEN ${number(text)} BETWEEN ${minimum} AND ${maximum} THEN (${number(text)})::${type(columnType)} END`,
+      sql`CASE WHEN ${number(text)} BETWEEN ${minimum} AND ${maximum} THEN (${number(text)})::${columnType(type)} END`,
     fault: (
       text,
     ) => sql`CASE WHEN ${number(text)} < ${minimum} THEN ${`below ${minimum}`} WHEN ${number(text)} > ${maximum}
@@ -140,7 +140,7 @@ function listReading(items: Omit<Field, "items">): Reading {
 /** Pricing rows; each needs an amount and a label, or the whole list is unknown. */
 const pricingRows: Reading = {
   value(text) {
-    const rows = sql`TRY_CAST(TRY_CAST(${text} AS JSON) AS ${type(lineItemsType)})`;
+    const rows = sql`TRY_CAST(TRY_CAST(${text} AS JSON) AS ${columnType(lineItemsType)})`;
     const isWhole = sql`len(list_filter(${rows}, lambda line: (line.amount_usd >= 0 AND isfinite(line.amount_usd)
       AND line.raw_label IS NOT NULL AND coalesce(line.direction IN ('add', 'subtract', 'none'), true)) IS NOT TRUE)) = 0`;
     return sql`CASE WHEN ${isWhole} THEN ${rows} END`;

@@ -1,5 +1,5 @@
 /** What today's delivery says of each VIN at each dealer that has it, in the row shape of listings. */
-import { all, join, literal, name, type Sql, sql, type } from "../base/sql.ts";
+import { all, integerLiteral, join, literal, name, type Sql, sql } from "../base/sql.ts";
 import type { Session } from "../lake/duckdb.ts";
 import { keywordBits } from "../lake/layout.ts";
 import { spell, spellingTable } from "./spellings.ts";
@@ -77,7 +77,7 @@ function colorJoins(color: string): readonly Sql[] {
 
 function keywordMask(keywords: Sql): Sql {
   const bits = Object.entries(keywordBits).map(
-    ([keyword, bit]) => sql`if(list_contains(${keywords}, ${literal(keyword)}), ${type(String(bit))}, 0)`,
+    ([keyword, bit]) => sql`if(list_contains(${keywords}, ${literal(keyword)}), ${integerLiteral(bit)}, 0)`,
   );
   return join(bits, sql` + `);
 }

@@ -1,15 +1,17 @@
 /** Vehicle identification numbers (ISO 3779; check digit as in 49 CFR 565.15). */
-import { join, type Sql, sql, type } from "../base/sql.ts";
+import { integerLiteral, join, type Sql, sql } from "../base/sql.ts";
 
 /** What each character counts, from `0` to `Z` in the order of their codes; those that no VIN has count nothing. */
-const values = [..."0123456789-------12345678-12345-7-923456789"].map((sign) => type(sign === "-" ? "0" : sign));
+const values = [..."0123456789-------12345678-12345-7-923456789"].map((sign) =>
+  integerLiteral(sign === "-" ? 0 : Number(sign)),
+);
 const weights = [8, 7, 6, 5, 4, 3, 2, 10, 0, 9, 8, 7, 6, 5, 4, 3, 2];
 
 /** The check digit that belongs into the ninth place of a VIN, whatever stands there. */
 export function checkDigitOf(vin: Sql): Sql {
   const products = weights.map((weight, index) => {
-    const code = sql`ascii(substr(${vin}, ${type(String(index + 1))}, 1))`;
-    return sql`[${join(values)}][${code} - 47] * ${type(String(weight))}`;
+    const code = sql`ascii(substr(${vin}, ${integerLiteral(index + 1)}, 1))`;
+    return sql`[${join(values)}][${code} - 47] * ${integerLiteral(weight)}`;
   });
   return sql`substr('0123456789X', ((${join(products, sql` + `)}) % 11 + 1)::INTEGER, 1)`;
 }

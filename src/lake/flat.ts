@@ -4,7 +4,7 @@
  * This is the one place that knows how the star becomes a listing. Analysts' views join it in SQL; pages of the API take the few
  * rows that they show and look up the rest in `Dimensions`.
  */
-import { join, literal, name, type Sql, sql, type } from "../base/sql.ts";
+import { integerLiteral, join, literal, name, type Sql, sql } from "../base/sql.ts";
 import { buildColumns, keywordBits, type TokenColumn } from "./layout.ts";
 import { readings } from "./readings.ts";
 
@@ -16,7 +16,7 @@ export type Origin =
 
 const keywords = join(
   Object.entries(keywordBits).map(
-    ([keyword, bit]) => sql`CASE WHEN facts.keywords & ${type(String(bit))} <> 0 THEN ${literal(keyword)} END`,
+    ([keyword, bit]) => sql`CASE WHEN facts.keywords & ${integerLiteral(bit)} <> 0 THEN ${literal(keyword)} END`,
   ),
 );
 

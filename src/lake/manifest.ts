@@ -7,7 +7,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isAbsent } from "../base/files.ts";
-import { projectText } from "../base/project.ts";
 import { checker } from "../contract/schema.ts";
 import { type TableName, tableNames } from "./layout.ts";
 
@@ -53,9 +52,9 @@ export interface Manifest {
   readonly serving: readonly ServingFile[];
 }
 
-const check = checker<Omit<Manifest, "tables" | "serving"> & { tables: Partial<Files>; serving?: readonly ServingFile[] }>(
-  JSON.parse(projectText("schemas/manifest.json")),
-);
+const check = checker<
+  Omit<Manifest, "tables" | "serving"> & { tables: Partial<Files>; serving?: readonly ServingFile[] }
+>("manifest");
 
 /** A lake's tables without any file. */
 export const noFiles: Files = filesOf({});

@@ -1,7 +1,7 @@
 /** The files of a version as SQL relations: the star's tables, what is made of them, and the views for analysts. */
 import { join as joinPath } from "node:path";
 import { wordsIn } from "../base/spelling.ts";
-import { join, literal, name, type Sql, sql, type } from "../base/sql.ts";
+import { columnType, integerLiteral, join, literal, name, type Sql, sql } from "../base/sql.ts";
 import { flat, tokensInOrder } from "./flat.ts";
 import { buildColumns, layoutOf, type TableName, tableNames } from "./layout.ts";
 import type { Files, LakeFile, Manifest } from "./manifest.ts";
@@ -10,7 +10,7 @@ import { type Reading, readOf } from "./readings.ts";
 /** The columns of a table's rows, typed but without a row: what a table without files looks like. */
 function nothing(table: TableName): Sql {
   const columns = Object.entries(layoutOf(table).columns).map(
-    ([column, columnType]) => sql`NULL::${type(columnType)} AS ${name(column)}`,
+    ([column, of]) => sql`NULL::${columnType(of)} AS ${name(column)}`,
   );
   return sql`SELECT ${join(columns)} WHERE false`;
 }
@@ -59,7 +59,7 @@ function joined(
   const parts = files.flatMap((file) => {
     const start = next;
     next += file.rows;
-    const rows = sql`SELECT * EXCLUDE (file_row_number), file_row_number + ${type(String(start))} AS row_number
+    const rows = sql`SELECT * EXCLUDE (file_row_number), file_row_number + ${integerLiteral(start)} AS row_number
       FROM read_parquet(${literal(joinPath(folder, file.path))}, file_row_number = true, hive_partitioning = false)`;
     return chosen(file, rows, start);
   });

@@ -9,7 +9,7 @@ import { dirname, join as joinPath, relative, resolve } from "node:path";
 import { Failure, messageOf } from "../base/failure.ts";
 import { makeFolder, replaceFile, sha256Of, sync } from "../base/files.ts";
 import { integerIn, isObject, type Row } from "../base/json.ts";
-import { join, literal, name, type Sql, sql, type } from "../base/sql.ts";
+import { columnType, integerLiteral, join, literal, name, type Sql, sql } from "../base/sql.ts";
 import { Database, type DatabaseOptions, engineVersion, type Session } from "./duckdb.ts";
 import { layoutOf, rowGroupSize, type TableName, tableNames } from "./layout.ts";
 import {
@@ -150,11 +150,11 @@ export async function writeFile(
   const target = joinPath(lake, path);
   await makeFolder(dirname(target));
   const columns = Object.entries(layout.columns).map(
-    ([column, of]) => sql`${name(column)}::${type(of)} AS ${name(column)}`,
+    ([column, of]) => sql`${name(column)}::${columnType(of)} AS ${name(column)}`,
   );
   const written = await session.row(sql`
     COPY (SELECT ${join(columns)} FROM (${query}) ORDER BY ${order})
-    TO ${literal(target)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${type(String(layout.rowGroupSize ?? rowGroupSize))}, RETURN_STATS)`);
+    TO ${literal(target)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${integerLiteral(layout.rowGroupSize ?? rowGroupSize)}, RETURN_STATS)`);
   const rows = integerIn({ rows: Number(written?.count) }, "rows");
   if (rows === 0) {
     await rm(target);

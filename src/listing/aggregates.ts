@@ -1,7 +1,7 @@
 /** Statistics of numbers, as SQL over whole units: sums and percentiles are exact, whatever the engine's threads. */
 import { bounds } from "../base/bounds.ts";
 import { isRow, type Row } from "../base/json.ts";
-import { name, type Sql, sql, type } from "../base/sql.ts";
+import { name, type Sql, sql, integerLiteral, numberLiteral } from "../base/sql.ts";
 import { attributeOf, type NumberName } from "./schema.ts";
 import type { Aggregate, NumberSummary } from "./source.ts";
 
@@ -9,10 +9,10 @@ import type { Aggregate, NumberSummary } from "./source.ts";
 const percentile =
   (share: number) =>
   (units: Sql, decimals: number): Sql =>
-    sql`round(quantile_cont(${units}, ${type(String(share))}) / ${type(String(10 ** decimals))}, ${type(String(decimals + 2))})`;
+    sql`round(quantile_cont(${units}, ${numberLiteral(share)}) / ${integerLiteral(10 ** decimals)}, ${integerLiteral(decimals + 2)})`;
 
 const aggregates: Readonly<Record<Aggregate, (units: Sql, decimals: number) => Sql>> = {
-  mean: (units, decimals) => sql`avg(${units}) / ${type(String(10 ** decimals))}`,
+  mean: (units, decimals) => sql`avg(${units}) / ${integerLiteral(10 ** decimals)}`,
   p5: percentile(0.05),
   p25: percentile(0.25),
   median: percentile(0.5),
@@ -23,7 +23,7 @@ const aggregates: Readonly<Record<Aggregate, (units: Sql, decimals: number) => S
 /** The metric of a group of listings, given the units of the measure: null for too few listings, and where none has the measure. */
 export function metricOf(measure: NumberName, aggregate: Aggregate, units: Sql): Sql {
   const { decimals = 0 } = attributeOf(measure);
-  return sql`CASE WHEN count(*) >= ${type(String(bounds.metricListingsMin))} THEN (${aggregates[aggregate](units, decimals)})::DOUBLE END`;
+  return sql`CASE WHEN count(*) >= ${integerLiteral(bounds.metricListingsMin)} THEN (${aggregates[aggregate](units, decimals)})::DOUBLE END`;
 }
 
 /** The statistics of a number of a group, as a struct; of whole numbers of their last decimal. */

@@ -1,10 +1,10 @@
 /** Searched values as whole numbers, in SQL over the columns of listings: sums are exact, and two engines order them alike. */
-import { name, type Sql, sql, type } from "../base/sql.ts";
+import { name, type Sql, sql, integerLiteral } from "../base/sql.ts";
 import { attributeOf, type NumberName } from "./schema.ts";
 import type { SortKey } from "./sorts.ts";
 
 /** Seconds since 1990: 31 bits reach to 2058. */
-export const secondsOf = (time: Sql): Sql => sql`greatest(0, epoch(${time})::BIGINT - ${type(String(epochSeconds))})::INTEGER`;
+export const secondsOf = (time: Sql): Sql => sql`greatest(0, epoch(${time})::BIGINT - ${integerLiteral(epochSeconds)})::INTEGER`;
 
 /** 1990-01-01T00:00:00Z in seconds since 1970. */
 export const epochSeconds = 631_152_000;
@@ -12,7 +12,7 @@ export const epochSeconds = 631_152_000;
 /** A number of a listing as a whole number of its last decimal; null where it is unknown. */
 export function unitsOf(attribute: NumberName): Sql {
   const { column, decimals = 0 } = attributeOf(attribute);
-  return decimals === 0 ? name(column) : sql`(${name(column)} * ${type(String(10 ** decimals))})::INTEGER`;
+  return decimals === 0 ? name(column) : sql`(${name(column)} * ${integerLiteral(10 ** decimals)})::INTEGER`;
 }
 
 /** How many of these units make one. */
@@ -42,7 +42,7 @@ export const vinCodeOf = (character: string): bigint => BigInt(vinAlphabet.index
 export function vinPartOf(vin: Sql, { from, to }: (typeof vinParts)[number]): Sql {
   let part = sql`0`;
   for (let place = from; place < to; place += 1) {
-    const code = sql`strpos(${`${vinAlphabet}`}, substr(${vin}, ${type(String(place + 1))}, 1))`;
+    const code = sql`strpos(${`${vinAlphabet}`}, substr(${vin}, ${integerLiteral(place + 1)}, 1))`;
     part = sql`(${part} * 64 + ${code})`;
   }
   return part;

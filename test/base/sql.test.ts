@@ -1,7 +1,18 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Json } from "../../src/base/json.ts";
-import { all, join, literal, name, Sql, sql, type Value } from "../../src/base/sql.ts";
+import {
+  all,
+  columnType,
+  integerLiteral,
+  join,
+  literal,
+  name,
+  numberLiteral,
+  Sql,
+  sql,
+  type Value,
+} from "../../src/base/sql.ts";
 import { Database } from "../../src/lake/duckdb.ts";
 
 const database = await Database.open({ threads: 1 });
@@ -169,3 +180,49 @@ test("a hostile name and a hostile literal stay what they are", async () => {
   const query = sql`SELECT ${name("t", column)} AS answer FROM (SELECT ${literal(hostile)} AS ${name(column)}) AS t`;
   assert.equal(await answer(query), hostile);
 });
+
+const types = [
+  "INTEGER",
+  "DECIMAL(9,4)",
+  "VARCHAR[]",
+  "STRUCT(changed_at TIMESTAMP, miles INTEGER)[]",
+  "DOUBLE PRECISION",
+];
+
+for (const text of types) {
+  test(`${text} is a column type`, async () => {
+    assert.equal(await answer(sql`SELECT NULL::${columnType(text)} IS NULL AS answer`), true);
+  });
+}
+
+for (const text of [
+  "",
+  "7",
+  "INTEGER; DROP TABLE builds",
+  "INTEGER -- ",
+  "VARCHAR'",
+  '"INTEGER"',
+  "INTEGER/**/",
+  "INTEGER\n",
+]) {
+  test(`${JSON.stringify(text)} is no column type`, () => assert.throws(() => columnType(text), TypeError));
+}
+
+for (const number of [0, 7, -7, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 2n ** 62n]) {
+  test(`${number} is written as an integer, also after a minus sign`, async () => {
+    assert.equal(await answer(sql`SELECT (0 -${integerLiteral(number)})::VARCHAR AS answer`), String(-BigInt(number)));
+  });
+}
+
+test("other numbers are no integers, and what is not finite is no number", () => {
+  for (const number of [0.5, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY])
+    assert.throws(() => integerLiteral(number), TypeError, String(number));
+  for (const number of [Number.NaN, Number.NEGATIVE_INFINITY])
+    assert.throws(() => numberLiteral(number), TypeError, String(number));
+});
+
+for (const number of [0.5, -0.25, 1e-7, 1e300]) {
+  test(`${number} is written as a number, also after a minus sign`, async () => {
+    assert.equal(await answer(sql`SELECT (0 -${numberLiteral(number)})::DOUBLE AS answer`), -number);
+  });
+}

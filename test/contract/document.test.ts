@@ -27,7 +27,7 @@ test("the generated types are those of the document as it is", async () => {
   const { stdout } = await run(tool("openapi-typescript"), ["schemas/openapi.yaml"], inProject);
   assert.ok(
     stdout === readFileSync(projectPath("src/contract/document.gen.ts"), "utf8"),
-    "src/contract/document.gen.ts is out of date: npm run generate:types",
+    "src/contract/document.gen.ts is out of date: npm run generate",
   );
 });
 

@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isObject } from "../../src/base/json.ts";
 import { decoderOf } from "../../src/contract/decode.ts";
-import { document, type Operation, operations, type Parameter, refer, resolve } from "../../src/contract/document.ts";
+import { document, type Operation, operations, type Parameter, resolve } from "../../src/contract/document.ts";
 import { errors } from "../../src/contract/errors.ts";
-import { ajv, explained } from "../../src/contract/schema.ts";
+import { explained } from "../../src/contract/schema.ts";
 import { encoded, exampleOf, requiredQuery } from "../support/examples.ts";
+import { ajv, refer } from "../support/schemas.ts";
 
 /** A value that somebody is shown, the schema it belongs to, and where it stands. */
 interface Shown {

@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { join as joined, literal, name, type Sql, sql, type } from "../../src/base/sql.ts";
+import { columnType, join as joined, literal, name, type Sql, sql } from "../../src/base/sql.ts";
 import { type FeedTable, type Field, feed, feedTables } from "../../src/ingest/feed.ts";
 import { Database, type Session } from "../../src/lake/duckdb.ts";
 import { lineItemsType } from "../../src/lake/layout.ts";
@@ -51,7 +51,7 @@ async function copy(
         values.push(sql`${await writtenAs(session, table, column, field)} AS ${name(column)}`);
       }
       await session.run(
-        sql`COPY (SELECT ${joined(values)} FROM ${name(table)}) TO ${literal(path)} (FORMAT ${type(format)})`,
+        sql`COPY (SELECT ${joined(values)} FROM ${name(table)}) TO ${literal(path)} (FORMAT ${name(format)})`,
       );
     });
   } finally {
@@ -69,12 +69,12 @@ async function jsonValue(_session: Session, _table: FeedTable, column: string, f
   return sql`coalesce(to_json(TRY_CAST(${text} AS ${columnTypes[field.type]})), to_json(${text}))`;
 }
 
-const columnTypes = { integer: type("INTEGER"), number: type("DOUBLE"), boolean: type("BOOLEAN") };
+const columnTypes = { integer: columnType("INTEGER"), number: columnType("DOUBLE"), boolean: columnType("BOOLEAN") };
 
 /** The column in the field's own type; a column with a value that is not of it stays text, all of it. */
 async function typedValue(session: Session, table: FeedTable, column: string, field: Field): Promise<Sql> {
   const text = name(column);
-  if (column === "line_items") return sql`TRY_CAST(TRY_CAST(${text} AS JSON) AS ${type(lineItemsType)})`;
+  if (column === "line_items") return sql`TRY_CAST(TRY_CAST(${text} AS JSON) AS ${columnType(lineItemsType)})`;
   if (field.type === "array") return sql`string_split(${text}, '|')`;
   if (field.format === "date-time") return sql`TRY_CAST(${text} AS TIMESTAMPTZ)`;
   if (field.type === "string") return text;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { type Sql, sql, type } from "../../src/base/sql.ts";
+import { integerLiteral, join, type Sql, sql } from "../../src/base/sql.ts";
 import { isSilent, stateOfAbsent, verdictOn } from "../../src/ingest/rules.ts";
 import { Database } from "../../src/lake/duckdb.ts";
 import { casesOf } from "../support/words.ts";
@@ -14,7 +14,7 @@ const said = async (expression: Sql): Promise<unknown> => {
   return row?.said;
 };
 
-const number = (text: string): Sql => type(`(${Number.parseInt(text, 10)})`);
+const number = (text: string): Sql => integerLiteral(Number.parseInt(text, 10));
 
 for (const of of casesOf(
   ["absent", "feeds without it", "days seen", "missing for", "becomes"],
@@ -69,7 +69,10 @@ for (const of of casesOf(
 )) {
   const usual = of["accepted before"] === "" ? "nothing" : of["accepted before"];
   test(`a feed of ${of.VINs} VINs after ${usual}, ${of["collapsed before"]} collapsed in a row: ${of.verdict}`, async () => {
-    const accepted = of["accepted before"] === "" ? sql`NULL::INTEGER[]` : type(`[${of["accepted before"]}]`);
+    const accepted =
+      of["accepted before"] === ""
+        ? sql`NULL::INTEGER[]`
+        : sql`[${join((of["accepted before"] ?? "").split(",").map(number))}]`;
     const verdict = verdictOn({
       vins: number(of.VINs),
       acceptedVins: accepted,

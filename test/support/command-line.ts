@@ -9,6 +9,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isObject } from "../../src/base/json.ts";
 import { projectPath } from "../../src/base/project.ts";
+import { nodeOptions } from "../../src/base/restart.ts";
 import { accountsFile, type Customer, customerIn } from "./accounts.ts";
 import { atEndOf, type Scope } from "./scope.ts";
 
@@ -95,7 +96,7 @@ export async function serving(
 }
 
 function started(args: readonly string[], env: Readonly<Record<string, string>>): ChildProcess {
-  const command = ["--import", "tsx", projectPath("src/main.ts"), ...args];
+  const command = [...nodeOptions(), projectPath("src/main.ts"), ...args];
   const plain = Object.entries(process.env).filter(([key]) => !/^(CARQUET|NODE_TEST)_/.test(key));
   return spawn(process.execPath, command, {
     cwd: projectPath("."),

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { projectPath } from "../../src/base/project.ts";
+import { nodeOptions } from "../../src/base/restart.ts";
 import { currentVersion } from "../../src/lake/manifest.ts";
 import { contentsOf, faultsOf, marketOf, strayFilesIn } from "./contents.ts";
 import { ingestPath, samplePath } from "./lakes.ts";
@@ -29,7 +30,7 @@ const [firstDay, secondDay, thirdDay] = ["2026-11-18", "2026-11-19", "2026-11-20
 
 /** A process that ingests a day of the sample into a lake. */
 export function ingestingProcess(lake: string, day: string): ChildProcess {
-  const command = ["--import", "tsx", projectPath("src/main.ts"), "ingest", samplePath, "--day", day, "--lake", lake];
+  const command = [...nodeOptions(), projectPath("src/main.ts"), "ingest", samplePath, "--day", day, "--lake", lake];
   return spawn(process.execPath, command, { cwd: projectPath("."), stdio: ["ignore", "pipe", "pipe"] });
 }
 

@@ -3,11 +3,12 @@ import assert from "node:assert/strict";
 import type { ValidateFunction } from "ajv";
 import pino from "pino";
 import { isObject } from "../../src/base/json.ts";
-import { document, type Operation, operations, refer } from "../../src/contract/document.ts";
-import { ajv, explained } from "../../src/contract/schema.ts";
+import { document, type Operation, operations } from "../../src/contract/document.ts";
+import { explained } from "../../src/contract/schema.ts";
 import type { AnswerOf, OperationId } from "../../src/contract/types.ts";
 import { type ServeOptions, type Service, serve } from "../../src/http/server.ts";
 import { accountsFile, type Customer, customerIn } from "./accounts.ts";
+import { ajv, refer } from "./schemas.ts";
 import { atEndOf, type Scope } from "./scope.ts";
 
 export interface Answer {

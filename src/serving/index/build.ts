@@ -6,7 +6,7 @@
  * across columns; 0 is an unknown value.
  */
 import { createHash } from "node:crypto";
-import { join, literal, name, type Sql, sql, type } from "../../base/sql.ts";
+import { join, literal, name, type Sql, sql, integerLiteral } from "../../base/sql.ts";
 import { engineVersion } from "../../lake/duckdb.ts";
 import { keywordBits, tokenKinds } from "../../lake/layout.ts";
 import {
@@ -109,7 +109,7 @@ function dictionaryStatements(catalog: string): readonly Sql[] {
   );
   return [
     sql`CREATE TABLE ${name(catalog, "dictionary")} AS
-      SELECT (${type(String(firstValueId - 1))} + row_number() OVER (ORDER BY attribute, number, value))::INTEGER AS id, attribute, value
+      SELECT (${integerLiteral(firstValueId - 1)} + row_number() OVER (ORDER BY attribute, number, value))::INTEGER AS id, attribute, value
       FROM   (${all}) ORDER BY id`,
     temporary("value_ids", sql`SELECT * FROM ${name(catalog, "dictionary")}`),
   ];
@@ -152,7 +152,7 @@ function setStatements(catalog: string, list: ListName, after: Sql): readonly Sq
     list === "keywords"
       ? sql`SELECT sets.id AS "set", value_ids.id AS token FROM ${name(setIds(list))} AS sets JOIN value_ids ON attribute = 'keywords'
           AND (sets.value & CASE value_ids.value ${join(
-            Object.entries(keywordBits).map(([word, bit]) => sql`WHEN ${literal(word)} THEN ${type(String(bit))}`),
+            Object.entries(keywordBits).map(([word, bit]) => sql`WHEN ${literal(word)} THEN ${integerLiteral(bit)}`),
             sql` `,
           )} END) <> 0`
       : sql`SELECT "set", value_ids.id AS token FROM (SELECT id AS "set", unnest(value) AS token_key FROM ${name(setIds(list))}) AS sets

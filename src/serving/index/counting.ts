@@ -5,7 +5,7 @@
  * they are, of many more how many have which; typed arrays turn both into counts of values, of which the commonest are chosen and named.
  */
 import { integerIn, type Row } from "../../base/json.ts";
-import { join, name, type Sql, sql, type } from "../../base/sql.ts";
+import { join, name, type Sql, sql, integerLiteral } from "../../base/sql.ts";
 import type { CountSort, MeasuredValue, MeasureRequest, Ranges, ValueCount } from "../../listing/source.ts";
 import { attributeOf, type CountedName } from "../../listing/schema.ts";
 import { listingCategories } from "./build.ts";
@@ -42,7 +42,7 @@ export const columnsFor = (attributes: readonly CountedName[]): readonly string[
 
 /** The id of the range that a number lies in; 0 where it is unknown. */
 function rangeId({ attribute, width, first, last, firstId }: NumberedRanges): Sql {
-  const number = (value: number): Sql => type(String(value));
+  const number = (value: number): Sql => integerLiteral(value);
   const bucket = sql`${name(attribute)} // ${number(width)} - ${number(first - 1)}`;
   return sql`CASE WHEN ${name(attribute)} IS NULL THEN ${number(unknownId)}
     ELSE ${number(firstId)} + greatest(0, least(${number(last - first + 2)}, ${bucket})) END::INTEGER`;
@@ -53,7 +53,7 @@ const unknownNumber = -1;
 
 /** The ids of the matches, a column for each of `columns`, then a number for each of the ranges. */
 export function idsStatement(matches: Sql, columns: readonly string[], ranges: readonly NumberedRanges[]): Sql {
-  const numbers = ranges.map(({ attribute }) => sql`coalesce(${name(attribute)}, ${type(String(unknownNumber))})`);
+  const numbers = ranges.map(({ attribute }) => sql`coalesce(${name(attribute)}, ${integerLiteral(unknownNumber)})`);
   return sql`SELECT ${join([...columns.map((column) => name(column)), ...numbers])} ${matches}`;
 }
 
@@ -86,7 +86,7 @@ export function groupedStatement(matches: Sql, columns: readonly string[], range
   const names = ids.map((_, place) => name(`id ${place}`));
   const named = ids.map((id, place) => sql`${id} AS ${name(`id ${place}`)}`);
   const sets = [sql`()`, ...names.map((one) => sql`(${one})`)];
-  return sql`SELECT coalesce(${join([...names, type(String(totalId))])}), count(*)::INTEGER
+  return sql`SELECT coalesce(${join([...names, integerLiteral(totalId)])}), count(*)::INTEGER
     FROM (SELECT ${join(named)} ${matches}) GROUP BY GROUPING SETS (${join(sets)})`;
 }
 

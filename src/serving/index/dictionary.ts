@@ -6,7 +6,7 @@
  */
 import { matchKeyOf } from "../../base/spelling.ts";
 import { textIn } from "../../base/json.ts";
-import { join, name, type Sql, sql, type } from "../../base/sql.ts";
+import { join, name, type Sql, sql, integerLiteral } from "../../base/sql.ts";
 import type { Session } from "../../lake/duckdb.ts";
 import { attributeOf, type CategoryName, type CountedName, categoryNames, type ListName, listNames } from "../../listing/schema.ts";
 import { buildCategories, dealerCategories, setsOf } from "./build.ts";
@@ -114,7 +114,7 @@ export class Dictionary {
   /** Gives the ids of values that differ in case alone the same id. */
   spelledAlike(attribute: CountedName, id: Sql): Sql {
     const cases = this.sameValues(attribute).flatMap(([shown = 0, ...others]) =>
-      others.map((other) => sql`WHEN ${type(String(other))} THEN ${type(String(shown))}`),
+      others.map((other) => sql`WHEN ${integerLiteral(other)} THEN ${integerLiteral(shown)}`),
     );
     return cases.length === 0 ? id : sql`CASE ${id} ${join(cases, sql` `)} ELSE ${id} END`;
   }

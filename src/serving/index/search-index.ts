@@ -5,7 +5,7 @@
  */
 import { bounds } from "../../base/bounds.ts";
 import { integerIn, type Row, textIn } from "../../base/json.ts";
-import { join, name, Sql, sql, type } from "../../base/sql.ts";
+import { join, name, Sql, sql, integerLiteral } from "../../base/sql.ts";
 import type { Session } from "../../lake/duckdb.ts";
 import { metricOf, readSummaries, summariesOf } from "../../listing/aggregates.ts";
 import type { Filter } from "../../listing/filter.ts";
@@ -154,7 +154,7 @@ export class SearchIndex implements ListingSource {
     if (known !== undefined) return known;
     const rank = rankOf(sort);
     const found = this.engine
-      .vectors(sql`SELECT ${rank}, position FROM ${this.listings} WHERE ${rank} < ${type(String(bounds.firsts))}`)
+      .vectors(sql`SELECT ${rank}, position FROM ${this.listings} WHERE ${rank} < ${integerLiteral(bounds.firsts)}`)
       .then((parts) => choosePage(pairsIn(parts), 0, bounds.firsts));
     this.firsts.set(sort, found);
     found.catch(() => this.firsts.delete(sort));

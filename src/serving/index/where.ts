@@ -5,7 +5,7 @@
 import type { Filter } from "../../listing/filter.ts";
 import { attributeOf, type CategoryName } from "../../listing/schema.ts";
 import { epochSeconds, maskOf, unitsPerOne, vinParts } from "../../listing/values.ts";
-import { join, name, type Sql, sql, type } from "../../base/sql.ts";
+import { join, name, type Sql, sql, integerLiteral } from "../../base/sql.ts";
 import { setsOf } from "./build.ts";
 import type { Dealers } from "./dealers.ts";
 import type { Dictionary } from "./dictionary.ts";
@@ -60,7 +60,7 @@ function compile(filter: Filter, vocabulary: Vocabulary): Condition {
 }
 
 /** A whole number in a statement. The columns hold integers, so bounds beyond them compare as the nearest that they hold. */
-const integer = (value: number): Sql => type(String(Math.max(-2147483648, Math.min(2147483647, value))));
+const integer = (value: number): Sql => integerLiteral(Math.max(-2147483648, Math.min(2147483647, value)));
 
 function allOf(conditions: readonly Condition[]): Condition {
   if (conditions.includes("never")) return "never";
@@ -109,7 +109,7 @@ function matchesMask(mask: string): Condition {
   const pattern = mask.replace(/\*$/, "");
   const parts = vinParts.flatMap((part) => {
     const { bits, value } = maskOf(pattern, part);
-    return bits === 0n ? [] : [sql`(${name(part.column)} & ${type(String(bits))}) = ${type(String(value))}`];
+    return bits === 0n ? [] : [sql`(${name(part.column)} & ${integerLiteral(bits)}) = ${integerLiteral(value)}`];
   });
   return parts.length === 0 ? "always" : sql`(${join(parts, sql` AND `)})`;
 }

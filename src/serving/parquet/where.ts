@@ -5,7 +5,7 @@
  * the time that a condition on each row takes.
  */
 import { folded } from "../../base/spelling.ts";
-import { all, any, join, literal, name, Sql, sql, type } from "../../base/sql.ts";
+import { all, any, join, literal, name, Sql, sql, integerLiteral } from "../../base/sql.ts";
 import { keywordBits } from "../../lake/layout.ts";
 import type { Filter } from "../../listing/filter.ts";
 import type { Box, Point } from "../../listing/geography.ts";
@@ -100,7 +100,7 @@ function hasTokens({ attribute, values, how }: Extract<Filter, { kind: "hasToken
 }
 
 function hasToken(list: ListName, value: string, dimensions: Dimensions): Sql {
-  if (list === "keywords") return sql`(keywords & ${type(String(bitOf(value)))}) <> 0`;
+  if (list === "keywords") return sql`(keywords & ${integerLiteral(bitOf(value))}) <> 0`;
   const key = dimensions.tokenKeyOf(list, value);
   return key === undefined ? sql`false` : sql`list_contains(${name(list)}, ${key}::INTEGER)`;
 }
@@ -131,5 +131,5 @@ function isInside({ west, south, east, north }: Box): Sql {
 
 /** The keywords as a table of their words and bits. */
 export const keywordTable = sql`(VALUES ${join(
-  Object.entries(keywordBits).map(([word, bit]) => sql`(${literal(word)}, ${type(String(bit))})`),
+  Object.entries(keywordBits).map(([word, bit]) => sql`(${literal(word)}, ${integerLiteral(bit)})`),
 )}) AS known(word, bit)`;

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { Failure } from "../../base/failure.ts";
 import { integerIn, textIn } from "../../base/json.ts";
 import { prefetch } from "../../base/prefetch.ts";
-import { literal, type Sql, sql, type } from "../../base/sql.ts";
+import { literal, type Sql, sql, integerLiteral } from "../../base/sql.ts";
 import { Database, type PreparedQuery } from "../../base/sqlite.ts";
 import { engineVersion, type Session } from "../../lake/duckdb.ts";
 import type { JsonRow } from "../../lake/json-row.ts";
@@ -77,7 +77,7 @@ export async function buildRowFile(
     }
     for (const index of indexes) file.run(index);
     file.prepareRun(insertions.file)(dictionary ?? Buffer.alloc(0), ids.toString(), vins.toString());
-    file.run(sql`PRAGMA user_version = ${type(String(place))}`);
+    file.run(sql`PRAGMA user_version = ${integerLiteral(place)}`);
   } finally {
     file.close();
   }

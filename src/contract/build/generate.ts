@@ -1,0 +1,9 @@
+/** Writes the files that follow from `schemas/`: `npm run generate`. */
+import { writeFileSync } from "node:fs";
+import { projectPath } from "../../base/project.ts";
+import { generatedFiles } from "./generated.ts";
+
+for (const [path, text] of generatedFiles()) {
+  writeFileSync(projectPath(path), text);
+  process.stdout.write(`${path}: ${text.length} bytes\n`);
+}

@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+import { projectPath } from "../../src/base/project.ts";
+import { compiler } from "../../src/contract/build/compile.ts";
+import { generatedFiles } from "../../src/contract/build/generated.ts";
+import { operations, type Parameter } from "../../src/contract/document.ts";
+import { validators } from "../../src/contract/parameters.gen.js";
+
+const largestBytes = 1_500_000;
+
+for (const [path, text] of generatedFiles()) {
+  test(`${path} is what the schemas say`, () => {
+    assert.ok(readFileSync(projectPath(path), "utf8") === text, `${path} is out of date: npm run generate`);
+    assert.ok(text.length < largestBytes, `${path} has ${text.length} characters`);
+  });
+}
+
+/** Values that a request can contain, valid and invalid ones, near the bounds of a parameter's schema. */
+function valuesFor({ schema }: Parameter): fc.Arbitrary<unknown> {
+  const { items, minimum = 0, maximum = 0, maxLength = 0 } = { ...schema, ...schema.items };
+  const words = [
+    ...(schema.enum ?? []),
+    ...(items?.enum ?? []),
+    "2026-02-28",
+    "2026-02-30",
+    "2026-11-01T00:00:00Z",
+    "🚗",
+  ];
+  const single = fc.oneof(
+    fc.constantFrom<unknown>(...words, "", "ABC*", "0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c7e40", "02108"),
+    fc.constantFrom<unknown>(
+      minimum,
+      minimum - 1,
+      maximum,
+      maximum + 1,
+      minimum + 0.5,
+      ...["x", "🚗", "\ud83d"].flatMap((one) => [one.repeat(maxLength), one.repeat(maxLength + 1)]),
+    ),
+    fc.string({ unit: "grapheme" }),
+    fc.double(),
+    fc.integer(),
+  );
+  const lengths = [schema.minItems, schema.maxItems].flatMap((length) => (length === undefined ? [] : [length]));
+  return fc.oneof(
+    single,
+    fc.array(single),
+    ...lengths.map((length) => fc.array(single, { minLength: length, maxLength: length + 1 })),
+  );
+}
+
+describe("a generated validator finds what one compiled from the document finds", () => {
+  const ajv = compiler();
+  for (const { id, parameters } of operations.values()) {
+    test(id, () => {
+      for (const parameter of parameters) {
+        const compiled = ajv.compile(parameter.schema);
+        const generated = validators[id][parameter.in][parameter.name];
+        assert.ok(generated, parameter.name);
+        const agree = (value: unknown): void => {
+          assert.equal(generated(value), compiled(value), `${parameter.name}: ${JSON.stringify(value)}`);
+          assert.deepEqual(generated.errors?.[0], compiled.errors?.[0]);
+        };
+        fc.assert(fc.property(valuesFor(parameter), agree), { seed: 1, numRuns: 200 });
+      }
+    });
+  }
+});

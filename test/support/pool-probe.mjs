@@ -1,0 +1,17 @@
+/**
+ * Loaded with `--import` into a command: when the command has done its work, blocks as many threads of libuv's pool as PROBE_FIFOS
+ * names FIFOs, and then asks for one file operation. Writes `free` to standard error if a thread was left to run it.
+ */
+import { closeSync, openSync } from "node:fs";
+import { open, stat } from "node:fs/promises";
+
+const fifos = process.env.PROBE_FIFOS?.split(",") ?? [];
+
+process.once("beforeExit", async () => {
+  // Opening a FIFO to read blocks until somebody opens it to write.
+  const blocked = fifos.map((path) => open(path, "r"));
+  await stat(".");
+  process.stderr.write("free\n");
+  for (const path of fifos) closeSync(openSync(path, "w"));
+  for (const handle of await Promise.all(blocked)) await handle.close();
+});
