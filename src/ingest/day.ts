@@ -7,8 +7,9 @@
 import { integerIn } from "../base/json.ts";
 import { sql } from "../base/sql.ts";
 import type { Session } from "../lake/duckdb.ts";
+import { rowsOfFiles } from "../lake/file-rows.ts";
 import { type Keyed, type Manifest, noFiles } from "../lake/manifest.ts";
-import { filesIn, rowsOfFiles } from "../lake/views.ts";
+import { filesIn } from "../lake/views.ts";
 import type { Writer } from "../lake/writer.ts";
 import { type Account, accountOf } from "./account.ts";
 import { writeAdditions } from "./additions.ts";

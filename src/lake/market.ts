@@ -10,6 +10,7 @@ import { name, type Sql, sql } from "../base/sql.ts";
 import { refuse } from "../contract/errors.ts";
 import { Dimensions } from "./dimensions.ts";
 import { Database, type DatabaseOptions } from "./duckdb.ts";
+import { rowsOfFiles } from "./file-rows.ts";
 import { HotCopy, hotCounts, hotFirsts, hotListings } from "./hot-copy.ts";
 import type { ListingKey } from "./hot-tables.ts";
 import type { RepeatingColumn } from "./layout.ts";
@@ -20,7 +21,7 @@ import type { OrderName } from "./orders.ts";
 import { Pool, type PoolBounds } from "./pool.ts";
 import { listingLines, type Reading } from "./readings.ts";
 import { type FoundRow, RowCopies } from "./row-copies.ts";
-import { buildValues, buildWords, dealerProfiles, filesIn, positioned, rowsAt, rowsOfFiles } from "./views.ts";
+import { buildValues, buildWords, dealerProfiles, filesIn, positioned, rowsAt } from "./views.ts";
 
 /** Some listings of the star, as relations with their `row_number`. */
 export interface Listings {

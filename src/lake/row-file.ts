@@ -5,9 +5,10 @@
 import { createHash } from "node:crypto";
 import { Failure } from "../base/failure.ts";
 import { integerIn, type Row, textIn } from "../base/json.ts";
-import { literal, type Sql, sql, type } from "../base/sql.ts";
+import { type Sql, sql, type } from "../base/sql.ts";
 import { Database, type Question } from "../base/sqlite.ts";
 import { engineVersion, type Session } from "./duckdb.ts";
+import { rowsOfFiles } from "./file-rows.ts";
 import { KeyFilter } from "./key-filter.ts";
 import type { Lines } from "./lines.ts";
 import { listingLines } from "./readings.ts";
@@ -82,8 +83,8 @@ const insertion = (row: Row): Sql => sql`
   INSERT INTO rows VALUES (${integerIn(row, "place")}, unhex(${textIn(row, "id")}), ${textIn(row, "vin")}, ${textIn(row, "row")})`;
 
 const rowsOf = ({ path }: RowSource, from: number): Sql => sql`
-  SELECT file_row_number::INTEGER AS place, replace(id::VARCHAR, '-', '') AS id, vin, ${listingLines.text} AS row
-  FROM   read_parquet(${literal(path)}, file_row_number = true, hive_partitioning = false) AS facts
+  SELECT file_row_number::INTEGER AS place, id, vin, ${listingLines.text} AS row
+  FROM   (${rowsOfFiles("snapshots", [{ path }], "", "file_row_number")}) AS facts
   WHERE  file_row_number >= ${from} AND file_row_number < ${from + rowsAtOnce}`;
 
 /** A file of rows, open to be read. */

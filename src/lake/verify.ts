@@ -9,9 +9,10 @@ import { sha256Of } from "../base/files.ts";
 import { integerIn } from "../base/json.ts";
 import { literal, name, type Sql, sql } from "../base/sql.ts";
 import { Database, type DatabaseOptions } from "./duckdb.ts";
+import { rowsOfFiles } from "./file-rows.ts";
 import type { TableName } from "./layout.ts";
 import type { LakeFile, Manifest } from "./manifest.ts";
-import { filesIn, rowsOfFiles } from "./views.ts";
+import { filesIn } from "./views.ts";
 
 /** What is wrong with a version, in words; empty when nothing is. `onFile` is called as each file's turn comes. */
 export async function verify(
