@@ -7,6 +7,7 @@ import { generateCommand } from "./commands/generate.ts";
 import { ingestCommand } from "./commands/ingest.ts";
 import { keysCommand } from "./commands/keys.ts";
 import { ledgerCommand } from "./commands/ledger.ts";
+import { migrateCommand } from "./commands/migrate.ts";
 import { serveCommand } from "./commands/serve.ts";
 import { sqlCommand } from "./commands/sql.ts";
 import { startCommand } from "./commands/start.ts";
@@ -31,6 +32,7 @@ for (const command of [
   sqlCommand,
   vacuumCommand,
   verifyCommand,
+  migrateCommand,
 ]) {
   program.addCommand(command());
 }
