@@ -20,6 +20,7 @@ const commands: readonly Row[] = [
   ["ledger",                  "the accounts file: backup, restore, verify",               async () => (await import("./commands/ledger.ts")).ledgerCommand()],
   ["sql [options] [query]",   "DuckDB over the lake's views",                             async () => (await import("./commands/sql.ts")).sqlCommand()],
   ["vacuum [options]",        "remove what no kept version needs",                        async () => (await import("./commands/vacuum.ts")).vacuumCommand()],
+  ["migrate [options]",       "upgrade a lake and an accounts file of an older release",  async () => (await import("./commands/migrate.ts")).migrateCommand()],
   ["verify [options]",        "check files against their manifest",                       async () => (await import("./commands/verify.ts")).verifyCommand()],
 ];
 

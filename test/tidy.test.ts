@@ -9,6 +9,7 @@ import { projectPath } from "../src/base/project.ts";
 const floors: Readonly<Record<string, number>> = {
   base: 0,
   contract: 1,
+  listing: 1,
   lake: 2,
   ingest: 3,
   query: 3,

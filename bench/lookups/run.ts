@@ -13,12 +13,12 @@ import { parseArgs } from "node:util";
 import { plusDays } from "../../src/base/day.ts";
 import { type Row, textIn } from "../../src/base/json.ts";
 import { integerLiteral, type Sql, sql } from "../../src/base/sql.ts";
+import { rowsOfFiles } from "../../src/lake/file-rows.ts";
 import type { TableName } from "../../src/lake/layout.ts";
 import { type ListingState, withIdStart } from "../../src/lake/lookups.ts";
 import { currentVersion, type Files, noFiles } from "../../src/lake/manifest.ts";
 import { type Listings, Market } from "../../src/lake/market.ts";
 import { writeFiles } from "../../src/lake/parts.ts";
-import { rowsOfFiles } from "../../src/lake/views.ts";
 import { nextManifest, publish, type Writer, writing } from "../../src/lake/writer.ts";
 import { findListing, findVin } from "../../src/query/listing.ts";
 import { keepingNoAnswers, keyIn, start } from "../carquet.ts";
@@ -38,7 +38,7 @@ const months = 24;
 
 /** Listings of a range of a counter; what is not looked at is null. */
 const listings = (from: number, to: number): Sql => sql`
-  SELECT md5(i::VARCHAR)::UUID AS id, '1FA' || substr(upper(md5((i // 1000000)::VARCHAR)), 1, 8) || lpad((i % 1000000)::VARCHAR, 6, '0') AS vin,
+  SELECT md5(i::VARCHAR) AS id, '1FA' || substr(upper(md5((i // 1000000)::VARCHAR)), 1, 8) || lpad((i % 1000000)::VARCHAR, 6, '0') AS vin,
          1 AS build_key, 1 AS dealer_key, 'Make ' || (i % 45) AS make, 'Model ' || (i % 350) AS model, 2010 + i % 16 AS "year",
          (hash(i) % 60000)::INTEGER AS price, (hash(i + 7) % 90000)::INTEGER AS miles, 'S' || i AS stock_number,
          'https://dealer.example/used/' || i AS vdp_url, ['https://images.example/' || i || '/1.jpg'] AS photo_urls, [] AS features,

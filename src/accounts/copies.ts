@@ -1,12 +1,13 @@
-/** Copies of the accounts file: made while it is written to, and put back in its place while it is served. */
+/** Copies of the accounts file: made while it is written to, put back in its place while it is served, kept before it is migrated. */
 import { copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { Failure } from "../base/failure.ts";
+import { Failure, messageOf } from "../base/failure.ts";
 import { integerIn } from "../base/json.ts";
 import { sql } from "../base/sql.ts";
 import { type Database, isDamage, makeFile, syncFile } from "../base/sqlite.ts";
 import { type Audit, audit } from "./audit.ts";
-import { openAccounts, openCopy } from "./layout.ts";
+import { openAccounts, openCopy, openOfAnyVersion } from "./layout.ts";
+import { applyMigrations, type Migration, migrations, refuseOtherThan, versionAfter, versionOf } from "./migrations.ts";
 
 /** How long a copy waits for whoever is writing. */
 const busyMs = 10_000;
@@ -58,6 +59,37 @@ export async function restore(path: string, copy: string, { stamp, discard }: Re
   backUp(path, before);
   await writeOver(path, copy);
   return { audit: reading(openCopy(path), audit), before };
+}
+
+export interface MigratedAccounts {
+  readonly from: number;
+  readonly to: number;
+  /** Where the file of the version before is kept; undefined when nothing had to be done. */
+  readonly backup: string | undefined;
+}
+
+/**
+ * Migrates an accounts file to the last version, in one transaction, after a copy of it has been put beside it. Rolls back when the
+ * result is not sound. Does nothing when the file has that version.
+ */
+export function migrateAccounts(path: string, steps: readonly Migration[] = migrations): MigratedAccounts {
+  if (!existsSync(path)) throw new Failure(`${path}: there is no accounts file.`);
+  return reading(openOfAnyVersion(path, { busyMs }), (database) => {
+    const [from, to] = [versionOf(database), versionAfter(steps)];
+    if (from === to) return { from, to, backup: undefined };
+    try {
+      refuseOtherThan(from, steps);
+      const backup = `${path}.version-${from}`;
+      putInPlace(backup, (fresh) => database.run(sql`VACUUM INTO ${fresh}`));
+      applyMigrations(database, steps, () => {
+        const [fault] = audit(database).faults;
+        if (fault !== undefined) throw new Failure(`the migrated file would not be sound: ${fault}.`);
+      });
+      return { from, to, backup };
+    } catch (thrown) {
+      throw new Failure(`${path}: ${messageOf(thrown)}`, { cause: thrown });
+    }
+  });
 }
 
 /** Writes a copy over a live file. What the engine has copied is in the log only; the checkpoint forces it to the disk. */

@@ -3,18 +3,17 @@
  * follows from them by a trigger, so that no writer can forget one. Amounts are micros; times are Unix milliseconds.
  */
 import { Failure } from "../base/failure.ts";
-import { integerIn } from "../base/json.ts";
-import { type Sql, sql } from "../base/sql.ts";
+import { integerLiteral, type Sql, sql } from "../base/sql.ts";
 import { Database, makeFile, type SqliteOptions, syncFile } from "../base/sqlite.ts";
+import { accountsVersion, versionOf } from "./migrations.ts";
 import { prices, pricingVersion } from "./prices.ts";
 
-/** Says that a file is one of ours, and in which layout. */
+/** Marks a file as one of ours. */
 const applicationId = 1_668_380_020;
-const layoutVersion = 1;
 
 const layout: readonly Sql[] = [
   sql`PRAGMA application_id = 1668380020`,
-  sql`PRAGMA user_version = 1`,
+  sql`PRAGMA user_version = ${integerLiteral(accountsVersion)}`,
 
   sql`CREATE TABLE accounts (
         account_id     TEXT PRIMARY KEY,
@@ -136,13 +135,29 @@ export function openCopy(path: string): Database {
   return ours(path, Database.openToRead(path));
 }
 
-/** A database, when it is an accounts file of this program's layout. */
+/** Opens an accounts file of any version, to migrate it. */
+export function openOfAnyVersion(path: string, options: SqliteOptions): Database {
+  return marked(path, Database.open(path, options));
+}
+
+/** Returns the database if it is an accounts file of this release's version, else closes it and fails. */
 function ours(path: string, database: Database): Database {
-  const stamp = stampOf(database);
-  if (stamp.application === applicationId && stamp.layout === layoutVersion) return database;
+  const version = versionOf(marked(path, database));
+  if (version === accountsVersion) return database;
   database.close();
-  if (stamp.application !== applicationId) throw new Failure(`${path}: this is no accounts file.`);
-  throw new Failure(`${path}: its layout is ${stamp.layout}; this program knows ${layoutVersion}.`);
+  throw new Failure(
+    version > accountsVersion
+      ? `${path}: accounts file version ${version}; this release knows versions up to ${accountsVersion}. Use a newer release.`
+      : `${path}: accounts file version ${version}; this release needs version ${accountsVersion}. Run carquet migrate --accounts ${path}.`,
+  );
+}
+
+/** Returns the database if it is an accounts file, else closes it and fails. */
+function marked(path: string, database: Database): Database {
+  const { application_id: application } = database.one(sql`PRAGMA application_id`) ?? {};
+  if (application === applicationId) return database;
+  database.close();
+  throw new Failure(`${path}: this is no accounts file.`);
 }
 
 /** Opens an accounts file, and makes it first when there is none. */
@@ -159,13 +174,6 @@ export function makeAccounts(path: string, options: SqliteOptions): Database {
   }
   syncFile(path);
   return openAccounts(path, options);
-}
-
-function stampOf(database: Database): { readonly application: number; readonly layout: number } {
-  return {
-    application: integerIn(database.one(sql`PRAGMA application_id`), "application_id"),
-    layout: integerIn(database.one(sql`PRAGMA user_version`), "user_version"),
-  };
 }
 
 /** Writes down the price list of this program, unless it is there; what was charged by earlier lists still refers to those. */

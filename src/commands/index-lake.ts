@@ -32,19 +32,24 @@ export const indexCommand = (): Command =>
     });
 
 /** Builds what is lacking; publishes nothing if nothing is. */
-async function index({ lake, ...settings }: IndexSettings): Promise<{ readonly version: string; readonly built: number }> {
+async function index({
+  lake,
+  ...settings
+}: IndexSettings): Promise<{ readonly version: string; readonly built: number }> {
   const shown = progress();
   try {
     return await writing(lake, engineOptions(settings), async (writer) => {
       const published = await currentManifest(lake);
-      if (published === undefined) throw new Failure(`${lake}: nothing has been published yet; see carquet ingest --help.`);
+      if (published === undefined)
+        throw new Failure(`${lake}: nothing has been published yet; see carquet ingest --help.`);
       const next = nextManifest(writer, published, published.as_of);
       const manifest = await withServingFiles(writer, next, "content", (done, all, what) =>
         shown.step(published.as_of, done, all, what),
       );
       const known = new Set(published.serving.map(({ path }) => path));
       const built = manifest.serving.filter(({ path }) => !known.has(path)).length;
-      if (built === 0 && manifest.serving.length === published.serving.length) return { version: published.version, built };
+      if (built === 0 && manifest.serving.length === published.serving.length)
+        return { version: published.version, built };
       await publish(lake, manifest);
       return { version: manifest.version, built };
     });

@@ -311,19 +311,24 @@ export interface components {
             name: string;
             msrp: number;
         };
-        /** @description One change of the price. */
+        /** @description One change of the price. A price that was unknown for a while is compared with the last known one. */
         PriceHistoryItem: {
             /**
+             * Format: date
+             * @description The UTC day of `changed_at`.
+             */
+            date: string;
+            /** @description The price after the change, in whole dollars; null when unavailable. */
+            price: number | null;
+            /**
              * Format: date-time
-             * @description When the price changed.
+             * @description When the change was observed.
              */
             changed_at: string;
+            /** @description The price before the change, in whole dollars; null when unavailable. */
+            price_before: number | null;
             /** @description Mileage observed at the change. */
             miles: number | null;
-            /** @description In whole dollars; null when unavailable. */
-            price_before: number | null;
-            /** @description In whole dollars; null when unavailable. */
-            price_after: number | null;
         };
         Pagination: {
             limit: number;

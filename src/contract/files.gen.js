@@ -3,12 +3,13 @@ import { codePoints, formats } from "./formats.ts";
 
 
 const manifest = validate20;
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","title":"Carquet lake manifest","description":"One published version of the lake: exactly which files hold it. versions/<version>.json.","type":"object","required":["format","version","as_of","sequence","previous","engine","keys","tables"],"additionalProperties":false,"properties":{"format":{"const":1,"description":"The shape of this file and of the tables."},"version":{"type":"string","description":"The as-of date and the sequence: never a wall clock."},"as_of":{"type":"string","format":"date","description":"The day whose market is the active one."},"sequence":{"type":"integer","minimum":1,"description":"How often this day has been published."},"previous":{"type":["string","null"],"description":"The version that this one was made from."},"engine":{"type":"string","description":"The DuckDB version that wrote the newest files."},"keys":{"description":"The greatest key given so far, by dimension; new ones continue from it.","type":"object","required":["builds","dealers","tokens","options"],"additionalProperties":{"type":"integer","minimum":0}},"tables":{"description":"Table name to its files, in their order, which is part of a listing's position.","type":"object","additionalProperties":{"type":"array","items":{"$ref":"#/$defs/file"}}},"serving":{"description":"Files that answers are served from, built from the tables. Without them the tables answer.","type":"array","items":{"$ref":"#/$defs/servingFile"}}},"$defs":{"servingFile":{"type":"object","required":["kind","path","source","format","bytes","sha256"],"additionalProperties":false,"properties":{"kind":{"enum":["index","rows"],"description":"The search index of the active listings, or the rows of one file."},"path":{"type":"string","description":"Relative to the lake's folder."},"source":{"type":"string","description":"What it was built from: the SHA-256 of a file, or of several."},"format":{"type":"string","description":"Names its layout; a file of another layout is not read."},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"}}},"file":{"type":"object","required":["path","partition","rows","bytes","sha256","min","max"],"additionalProperties":false,"properties":{"path":{"type":"string","description":"Relative to the lake's folder."},"partition":{"type":["string","null"],"description":"The value of the folder's Hive key."},"rows":{"type":"integer","minimum":1},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"},"min":{"type":["string","null"],"description":"Least value of the first column that the table is sorted by."},"max":{"type":["string","null"],"description":"Greatest value of that column."}}}}};
-const schema32 = {"type":"object","required":["path","partition","rows","bytes","sha256","min","max"],"additionalProperties":false,"properties":{"path":{"type":"string","description":"Relative to the lake's folder."},"partition":{"type":["string","null"],"description":"The value of the folder's Hive key."},"rows":{"type":"integer","minimum":1},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"},"min":{"type":["string","null"],"description":"Least value of the first column that the table is sorted by."},"max":{"type":["string","null"],"description":"Greatest value of that column."}}};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","title":"Carquet lake manifest","description":"One published version of the lake: exactly which files hold it. versions/<version>.json.","type":"object","required":["format","version","as_of","sequence","previous","engine","keys","tables"],"additionalProperties":false,"properties":{"format":{"type":"integer","minimum":1,"maximum":2,"description":"The shape of this file and of the tables. Format 2 has listing ids as text, no unsigned integers, `price_history[].price`, and `schema`."},"version":{"type":"string","description":"The as-of date and the sequence: never a wall clock."},"as_of":{"type":"string","format":"date","description":"The day whose market is the active one."},"sequence":{"type":"integer","minimum":1,"description":"How often this day has been published."},"previous":{"type":["string","null"],"description":"The version that this one was made from."},"engine":{"type":"string","description":"The DuckDB version that wrote the newest files."},"keys":{"description":"The greatest key given so far, by dimension; new ones continue from it.","type":"object","required":["builds","dealers","tokens","options"],"additionalProperties":{"type":"integer","minimum":0}},"tables":{"description":"Table name to its files, in their order, which is part of a listing's position.","type":"object","additionalProperties":{"type":"array","items":{"$ref":"#/$defs/file"}}},"serving":{"description":"Files that answers are served from, built from the tables. Without them the tables answer.","type":"array","items":{"$ref":"#/$defs/servingFile"}}},"$defs":{"servingFile":{"type":"object","required":["kind","path","source","format","bytes","sha256"],"additionalProperties":false,"properties":{"kind":{"enum":["index","rows"],"description":"The search index of the active listings, or the rows of one file."},"path":{"type":"string","description":"Relative to the lake's folder."},"source":{"type":"string","description":"What it was built from: the SHA-256 of a file, or of several."},"format":{"type":"string","description":"Names its layout; a file of another layout is not read."},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"}}},"file":{"type":"object","required":["path","partition","rows","bytes","sha256","min","max"],"additionalProperties":false,"properties":{"path":{"type":"string","description":"Relative to the lake's folder."},"partition":{"type":["string","null"],"description":"The value of the folder's Hive key."},"rows":{"type":"integer","minimum":1},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"},"min":{"type":["string","null"],"description":"Least value of the first column that the table is sorted by."},"max":{"type":["string","null"],"description":"Greatest value of that column."},"schema":{"type":"string","pattern":"^[0-9a-f]{8}$","description":"Fingerprint of the columns and types that the file was written with; absent in files of format 1."}}}}};
+const schema32 = {"type":"object","required":["path","partition","rows","bytes","sha256","min","max"],"additionalProperties":false,"properties":{"path":{"type":"string","description":"Relative to the lake's folder."},"partition":{"type":["string","null"],"description":"The value of the folder's Hive key."},"rows":{"type":"integer","minimum":1},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"},"min":{"type":["string","null"],"description":"Least value of the first column that the table is sorted by."},"max":{"type":["string","null"],"description":"Greatest value of that column."},"schema":{"type":"string","pattern":"^[0-9a-f]{8}$","description":"Fingerprint of the columns and types that the file was written with; absent in files of format 1."}}};
 const schema33 = {"type":"object","required":["kind","path","source","format","bytes","sha256"],"additionalProperties":false,"properties":{"kind":{"enum":["index","rows"],"description":"The search index of the active listings, or the rows of one file."},"path":{"type":"string","description":"Relative to the lake's folder."},"source":{"type":"string","description":"What it was built from: the SHA-256 of a file, or of several."},"format":{"type":"string","description":"Names its layout; a file of another layout is not read."},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"}}};
 const func1 = Object.prototype.hasOwnProperty;
 const formats0 = formats.date;
 const pattern4 = new RegExp("^[0-9a-f]{64}$", "u");
+const pattern5 = new RegExp("^[0-9a-f]{8}$", "u");
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -114,8 +115,9 @@ errors++;
 }
 }
 if(data.format !== undefined){
-if(1 !== data.format){
-const err9 = {instancePath:instancePath+"/format",schemaPath:"#/properties/format/const",keyword:"const",params:{allowedValue: 1},message:"must be equal to constant"};
+let data0 = data.format;
+if(!((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0)))){
+const err9 = {instancePath:instancePath+"/format",schemaPath:"#/properties/format/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err9];
 }
@@ -124,10 +126,9 @@ vErrors.push(err9);
 }
 errors++;
 }
-}
-if(data.version !== undefined){
-if(typeof data.version !== "string"){
-const err10 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data0 == "number"){
+if(data0 > 2 || isNaN(data0)){
+const err10 = {instancePath:instancePath+"/format",schemaPath:"#/properties/format/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -136,12 +137,8 @@ vErrors.push(err10);
 }
 errors++;
 }
-}
-if(data.as_of !== undefined){
-let data2 = data.as_of;
-if(typeof data2 === "string"){
-if(!(formats0(data2))){
-const err11 = {instancePath:instancePath+"/as_of",schemaPath:"#/properties/as_of/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
+if(data0 < 1 || isNaN(data0)){
+const err11 = {instancePath:instancePath+"/format",schemaPath:"#/properties/format/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err11];
 }
@@ -151,8 +148,10 @@ vErrors.push(err11);
 errors++;
 }
 }
-else {
-const err12 = {instancePath:instancePath+"/as_of",schemaPath:"#/properties/as_of/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data.version !== undefined){
+if(typeof data.version !== "string"){
+const err12 = {instancePath:instancePath+"/version",schemaPath:"#/properties/version/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -162,10 +161,11 @@ vErrors.push(err12);
 errors++;
 }
 }
-if(data.sequence !== undefined){
-let data3 = data.sequence;
-if(!((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3)))){
-const err13 = {instancePath:instancePath+"/sequence",schemaPath:"#/properties/sequence/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.as_of !== undefined){
+let data2 = data.as_of;
+if(typeof data2 === "string"){
+if(!(formats0(data2))){
+const err13 = {instancePath:instancePath+"/as_of",schemaPath:"#/properties/as_of/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""};
 if(vErrors === null){
 vErrors = [err13];
 }
@@ -174,9 +174,9 @@ vErrors.push(err13);
 }
 errors++;
 }
-if(typeof data3 == "number"){
-if(data3 < 1 || isNaN(data3)){
-const err14 = {instancePath:instancePath+"/sequence",schemaPath:"#/properties/sequence/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+else {
+const err14 = {instancePath:instancePath+"/as_of",schemaPath:"#/properties/as_of/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -186,11 +186,10 @@ vErrors.push(err14);
 errors++;
 }
 }
-}
-if(data.previous !== undefined){
-let data4 = data.previous;
-if((typeof data4 !== "string") && (data4 !== null)){
-const err15 = {instancePath:instancePath+"/previous",schemaPath:"#/properties/previous/type",keyword:"type",params:{type: schema31.properties.previous.type},message:"must be string,null"};
+if(data.sequence !== undefined){
+let data3 = data.sequence;
+if(!((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3)))){
+const err15 = {instancePath:instancePath+"/sequence",schemaPath:"#/properties/sequence/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -199,10 +198,9 @@ vErrors.push(err15);
 }
 errors++;
 }
-}
-if(data.engine !== undefined){
-if(typeof data.engine !== "string"){
-const err16 = {instancePath:instancePath+"/engine",schemaPath:"#/properties/engine/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data3 == "number"){
+if(data3 < 1 || isNaN(data3)){
+const err16 = {instancePath:instancePath+"/sequence",schemaPath:"#/properties/sequence/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -212,11 +210,11 @@ vErrors.push(err16);
 errors++;
 }
 }
-if(data.keys !== undefined){
-let data6 = data.keys;
-if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
-if(data6.builds === undefined){
-const err17 = {instancePath:instancePath+"/keys",schemaPath:"#/properties/keys/required",keyword:"required",params:{missingProperty: "builds"},message:"must have required property '"+"builds"+"'"};
+}
+if(data.previous !== undefined){
+let data4 = data.previous;
+if((typeof data4 !== "string") && (data4 !== null)){
+const err17 = {instancePath:instancePath+"/previous",schemaPath:"#/properties/previous/type",keyword:"type",params:{type: schema31.properties.previous.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -225,8 +223,10 @@ vErrors.push(err17);
 }
 errors++;
 }
-if(data6.dealers === undefined){
-const err18 = {instancePath:instancePath+"/keys",schemaPath:"#/properties/keys/required",keyword:"required",params:{missingProperty: "dealers"},message:"must have required property '"+"dealers"+"'"};
+}
+if(data.engine !== undefined){
+if(typeof data.engine !== "string"){
+const err18 = {instancePath:instancePath+"/engine",schemaPath:"#/properties/engine/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -235,8 +235,12 @@ vErrors.push(err18);
 }
 errors++;
 }
-if(data6.tokens === undefined){
-const err19 = {instancePath:instancePath+"/keys",schemaPath:"#/properties/keys/required",keyword:"required",params:{missingProperty: "tokens"},message:"must have required property '"+"tokens"+"'"};
+}
+if(data.keys !== undefined){
+let data6 = data.keys;
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+if(data6.builds === undefined){
+const err19 = {instancePath:instancePath+"/keys",schemaPath:"#/properties/keys/required",keyword:"required",params:{missingProperty: "builds"},message:"must have required property '"+"builds"+"'"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -245,8 +249,8 @@ vErrors.push(err19);
 }
 errors++;
 }
-if(data6.options === undefined){
-const err20 = {instancePath:instancePath+"/keys",schemaPath:"#/properties/keys/required",keyword:"required",params:{missingProperty: "options"},message:"must have required property '"+"options"+"'"};
+if(data6.dealers === undefined){
+const err20 = {instancePath:instancePath+"/keys",schemaPath:"#/properties/keys/required",keyword:"required",params:{missingProperty: "dealers"},message:"must have required property '"+"dealers"+"'"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -255,10 +259,8 @@ vErrors.push(err20);
 }
 errors++;
 }
-for(const key1 in data6){
-let data7 = data6[key1];
-if(!((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7)))){
-const err21 = {instancePath:instancePath+"/keys/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/keys/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data6.tokens === undefined){
+const err21 = {instancePath:instancePath+"/keys",schemaPath:"#/properties/keys/required",keyword:"required",params:{missingProperty: "tokens"},message:"must have required property '"+"tokens"+"'"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -267,9 +269,8 @@ vErrors.push(err21);
 }
 errors++;
 }
-if(typeof data7 == "number"){
-if(data7 < 0 || isNaN(data7)){
-const err22 = {instancePath:instancePath+"/keys/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/keys/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data6.options === undefined){
+const err22 = {instancePath:instancePath+"/keys",schemaPath:"#/properties/keys/required",keyword:"required",params:{missingProperty: "options"},message:"must have required property '"+"options"+"'"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -278,16 +279,39 @@ vErrors.push(err22);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err23 = {instancePath:instancePath+"/keys",schemaPath:"#/properties/keys/type",keyword:"type",params:{type: "object"},message:"must be object"};
+for(const key1 in data6){
+let data7 = data6[key1];
+if(!((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7)))){
+const err23 = {instancePath:instancePath+"/keys/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/keys/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err23];
 }
 else {
 vErrors.push(err23);
+}
+errors++;
+}
+if(typeof data7 == "number"){
+if(data7 < 0 || isNaN(data7)){
+const err24 = {instancePath:instancePath+"/keys/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/keys/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err24];
+}
+else {
+vErrors.push(err24);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err25 = {instancePath:instancePath+"/keys",schemaPath:"#/properties/keys/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err25];
+}
+else {
+vErrors.push(err25);
 }
 errors++;
 }
@@ -303,27 +327,7 @@ for(let i0=0; i0<len0; i0++){
 let data10 = data9[i0];
 if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
 if(data10.path === undefined){
-const err24 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/$defs/file/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
-if(vErrors === null){
-vErrors = [err24];
-}
-else {
-vErrors.push(err24);
-}
-errors++;
-}
-if(data10.partition === undefined){
-const err25 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/$defs/file/required",keyword:"required",params:{missingProperty: "partition"},message:"must have required property '"+"partition"+"'"};
-if(vErrors === null){
-vErrors = [err25];
-}
-else {
-vErrors.push(err25);
-}
-errors++;
-}
-if(data10.rows === undefined){
-const err26 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/$defs/file/required",keyword:"required",params:{missingProperty: "rows"},message:"must have required property '"+"rows"+"'"};
+const err26 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/$defs/file/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -332,8 +336,8 @@ vErrors.push(err26);
 }
 errors++;
 }
-if(data10.bytes === undefined){
-const err27 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/$defs/file/required",keyword:"required",params:{missingProperty: "bytes"},message:"must have required property '"+"bytes"+"'"};
+if(data10.partition === undefined){
+const err27 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/$defs/file/required",keyword:"required",params:{missingProperty: "partition"},message:"must have required property '"+"partition"+"'"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -342,8 +346,8 @@ vErrors.push(err27);
 }
 errors++;
 }
-if(data10.sha256 === undefined){
-const err28 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/$defs/file/required",keyword:"required",params:{missingProperty: "sha256"},message:"must have required property '"+"sha256"+"'"};
+if(data10.rows === undefined){
+const err28 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/$defs/file/required",keyword:"required",params:{missingProperty: "rows"},message:"must have required property '"+"rows"+"'"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -352,8 +356,8 @@ vErrors.push(err28);
 }
 errors++;
 }
-if(data10.min === undefined){
-const err29 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/$defs/file/required",keyword:"required",params:{missingProperty: "min"},message:"must have required property '"+"min"+"'"};
+if(data10.bytes === undefined){
+const err29 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/$defs/file/required",keyword:"required",params:{missingProperty: "bytes"},message:"must have required property '"+"bytes"+"'"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -362,8 +366,8 @@ vErrors.push(err29);
 }
 errors++;
 }
-if(data10.max === undefined){
-const err30 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/$defs/file/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(data10.sha256 === undefined){
+const err30 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/$defs/file/required",keyword:"required",params:{missingProperty: "sha256"},message:"must have required property '"+"sha256"+"'"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -372,9 +376,8 @@ vErrors.push(err30);
 }
 errors++;
 }
-for(const key3 in data10){
-if(!(((((((key3 === "path") || (key3 === "partition")) || (key3 === "rows")) || (key3 === "bytes")) || (key3 === "sha256")) || (key3 === "min")) || (key3 === "max"))){
-const err31 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/$defs/file/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
+if(data10.min === undefined){
+const err31 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/$defs/file/required",keyword:"required",params:{missingProperty: "min"},message:"must have required property '"+"min"+"'"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -383,10 +386,8 @@ vErrors.push(err31);
 }
 errors++;
 }
-}
-if(data10.path !== undefined){
-if(typeof data10.path !== "string"){
-const err32 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/path",schemaPath:"#/$defs/file/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data10.max === undefined){
+const err32 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/$defs/file/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -395,11 +396,9 @@ vErrors.push(err32);
 }
 errors++;
 }
-}
-if(data10.partition !== undefined){
-let data12 = data10.partition;
-if((typeof data12 !== "string") && (data12 !== null)){
-const err33 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/partition",schemaPath:"#/$defs/file/properties/partition/type",keyword:"type",params:{type: schema32.properties.partition.type},message:"must be string,null"};
+for(const key3 in data10){
+if(!((((((((key3 === "path") || (key3 === "partition")) || (key3 === "rows")) || (key3 === "bytes")) || (key3 === "sha256")) || (key3 === "min")) || (key3 === "max")) || (key3 === "schema"))){
+const err33 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/$defs/file/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -409,10 +408,9 @@ vErrors.push(err33);
 errors++;
 }
 }
-if(data10.rows !== undefined){
-let data13 = data10.rows;
-if(!((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13)))){
-const err34 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/rows",schemaPath:"#/$defs/file/properties/rows/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data10.path !== undefined){
+if(typeof data10.path !== "string"){
+const err34 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/path",schemaPath:"#/$defs/file/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -421,9 +419,11 @@ vErrors.push(err34);
 }
 errors++;
 }
-if(typeof data13 == "number"){
-if(data13 < 1 || isNaN(data13)){
-const err35 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/rows",schemaPath:"#/$defs/file/properties/rows/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+if(data10.partition !== undefined){
+let data12 = data10.partition;
+if((typeof data12 !== "string") && (data12 !== null)){
+const err35 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/partition",schemaPath:"#/$defs/file/properties/partition/type",keyword:"type",params:{type: schema32.properties.partition.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -433,11 +433,10 @@ vErrors.push(err35);
 errors++;
 }
 }
-}
-if(data10.bytes !== undefined){
-let data14 = data10.bytes;
-if(!((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14)))){
-const err36 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/bytes",schemaPath:"#/$defs/file/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data10.rows !== undefined){
+let data13 = data10.rows;
+if(!((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13)))){
+const err36 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/rows",schemaPath:"#/$defs/file/properties/rows/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -446,9 +445,9 @@ vErrors.push(err36);
 }
 errors++;
 }
-if(typeof data14 == "number"){
-if(data14 < 1 || isNaN(data14)){
-const err37 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/bytes",schemaPath:"#/$defs/file/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(typeof data13 == "number"){
+if(data13 < 1 || isNaN(data13)){
+const err37 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/rows",schemaPath:"#/$defs/file/properties/rows/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -459,11 +458,10 @@ errors++;
 }
 }
 }
-if(data10.sha256 !== undefined){
-let data15 = data10.sha256;
-if(typeof data15 === "string"){
-if(!pattern4.test(data15)){
-const err38 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/sha256",schemaPath:"#/$defs/file/properties/sha256/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
+if(data10.bytes !== undefined){
+let data14 = data10.bytes;
+if(!((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14)))){
+const err38 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/bytes",schemaPath:"#/$defs/file/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -472,9 +470,9 @@ vErrors.push(err38);
 }
 errors++;
 }
-}
-else {
-const err39 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/sha256",schemaPath:"#/$defs/file/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data14 == "number"){
+if(data14 < 1 || isNaN(data14)){
+const err39 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/bytes",schemaPath:"#/$defs/file/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -484,10 +482,12 @@ vErrors.push(err39);
 errors++;
 }
 }
-if(data10.min !== undefined){
-let data16 = data10.min;
-if((typeof data16 !== "string") && (data16 !== null)){
-const err40 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/min",schemaPath:"#/$defs/file/properties/min/type",keyword:"type",params:{type: schema32.properties.min.type},message:"must be string,null"};
+}
+if(data10.sha256 !== undefined){
+let data15 = data10.sha256;
+if(typeof data15 === "string"){
+if(!pattern4.test(data15)){
+const err40 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/sha256",schemaPath:"#/$defs/file/properties/sha256/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -497,10 +497,8 @@ vErrors.push(err40);
 errors++;
 }
 }
-if(data10.max !== undefined){
-let data17 = data10.max;
-if((typeof data17 !== "string") && (data17 !== null)){
-const err41 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/max",schemaPath:"#/$defs/file/properties/max/type",keyword:"type",params:{type: schema32.properties.max.type},message:"must be string,null"};
+else {
+const err41 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/sha256",schemaPath:"#/$defs/file/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -510,9 +508,10 @@ vErrors.push(err41);
 errors++;
 }
 }
-}
-else {
-const err42 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/$defs/file/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data10.min !== undefined){
+let data16 = data10.min;
+if((typeof data16 !== "string") && (data16 !== null)){
+const err42 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/min",schemaPath:"#/$defs/file/properties/min/type",keyword:"type",params:{type: schema32.properties.min.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -522,9 +521,10 @@ vErrors.push(err42);
 errors++;
 }
 }
-}
-else {
-const err43 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/tables/additionalProperties/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data10.max !== undefined){
+let data17 = data10.max;
+if((typeof data17 !== "string") && (data17 !== null)){
+const err43 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/max",schemaPath:"#/$defs/file/properties/max/type",keyword:"type",params:{type: schema32.properties.max.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -534,9 +534,11 @@ vErrors.push(err43);
 errors++;
 }
 }
-}
-else {
-const err44 = {instancePath:instancePath+"/tables",schemaPath:"#/properties/tables/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data10.schema !== undefined){
+let data18 = data10.schema;
+if(typeof data18 === "string"){
+if(!pattern5.test(data18)){
+const err44 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/schema",schemaPath:"#/$defs/file/properties/schema/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{8}$"},message:"must match pattern \""+"^[0-9a-f]{8}$"+"\""};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -546,15 +548,8 @@ vErrors.push(err44);
 errors++;
 }
 }
-if(data.serving !== undefined){
-let data18 = data.serving;
-if(Array.isArray(data18)){
-const len1 = data18.length;
-for(let i1=0; i1<len1; i1++){
-let data19 = data18[i1];
-if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
-if(data19.kind === undefined){
-const err45 = {instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$defs/servingFile/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+else {
+const err45 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0+"/schema",schemaPath:"#/$defs/file/properties/schema/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -563,8 +558,10 @@ vErrors.push(err45);
 }
 errors++;
 }
-if(data19.path === undefined){
-const err46 = {instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$defs/servingFile/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+}
+}
+else {
+const err46 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i0,schemaPath:"#/$defs/file/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -573,8 +570,10 @@ vErrors.push(err46);
 }
 errors++;
 }
-if(data19.source === undefined){
-const err47 = {instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$defs/servingFile/required",keyword:"required",params:{missingProperty: "source"},message:"must have required property '"+"source"+"'"};
+}
+}
+else {
+const err47 = {instancePath:instancePath+"/tables/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/tables/additionalProperties/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -583,8 +582,10 @@ vErrors.push(err47);
 }
 errors++;
 }
-if(data19.format === undefined){
-const err48 = {instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$defs/servingFile/required",keyword:"required",params:{missingProperty: "format"},message:"must have required property '"+"format"+"'"};
+}
+}
+else {
+const err48 = {instancePath:instancePath+"/tables",schemaPath:"#/properties/tables/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -593,8 +594,16 @@ vErrors.push(err48);
 }
 errors++;
 }
-if(data19.bytes === undefined){
-const err49 = {instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$defs/servingFile/required",keyword:"required",params:{missingProperty: "bytes"},message:"must have required property '"+"bytes"+"'"};
+}
+if(data.serving !== undefined){
+let data19 = data.serving;
+if(Array.isArray(data19)){
+const len1 = data19.length;
+for(let i1=0; i1<len1; i1++){
+let data20 = data19[i1];
+if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
+if(data20.kind === undefined){
+const err49 = {instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$defs/servingFile/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -603,8 +612,8 @@ vErrors.push(err49);
 }
 errors++;
 }
-if(data19.sha256 === undefined){
-const err50 = {instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$defs/servingFile/required",keyword:"required",params:{missingProperty: "sha256"},message:"must have required property '"+"sha256"+"'"};
+if(data20.path === undefined){
+const err50 = {instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$defs/servingFile/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -613,9 +622,8 @@ vErrors.push(err50);
 }
 errors++;
 }
-for(const key4 in data19){
-if(!((((((key4 === "kind") || (key4 === "path")) || (key4 === "source")) || (key4 === "format")) || (key4 === "bytes")) || (key4 === "sha256"))){
-const err51 = {instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$defs/servingFile/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+if(data20.source === undefined){
+const err51 = {instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$defs/servingFile/required",keyword:"required",params:{missingProperty: "source"},message:"must have required property '"+"source"+"'"};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -624,11 +632,8 @@ vErrors.push(err51);
 }
 errors++;
 }
-}
-if(data19.kind !== undefined){
-let data20 = data19.kind;
-if(!((data20 === "index") || (data20 === "rows"))){
-const err52 = {instancePath:instancePath+"/serving/" + i1+"/kind",schemaPath:"#/$defs/servingFile/properties/kind/enum",keyword:"enum",params:{allowedValues: schema33.properties.kind.enum},message:"must be equal to one of the allowed values"};
+if(data20.format === undefined){
+const err52 = {instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$defs/servingFile/required",keyword:"required",params:{missingProperty: "format"},message:"must have required property '"+"format"+"'"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -637,10 +642,8 @@ vErrors.push(err52);
 }
 errors++;
 }
-}
-if(data19.path !== undefined){
-if(typeof data19.path !== "string"){
-const err53 = {instancePath:instancePath+"/serving/" + i1+"/path",schemaPath:"#/$defs/servingFile/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data20.bytes === undefined){
+const err53 = {instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$defs/servingFile/required",keyword:"required",params:{missingProperty: "bytes"},message:"must have required property '"+"bytes"+"'"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -649,10 +652,8 @@ vErrors.push(err53);
 }
 errors++;
 }
-}
-if(data19.source !== undefined){
-if(typeof data19.source !== "string"){
-const err54 = {instancePath:instancePath+"/serving/" + i1+"/source",schemaPath:"#/$defs/servingFile/properties/source/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data20.sha256 === undefined){
+const err54 = {instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$defs/servingFile/required",keyword:"required",params:{missingProperty: "sha256"},message:"must have required property '"+"sha256"+"'"};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -661,10 +662,9 @@ vErrors.push(err54);
 }
 errors++;
 }
-}
-if(data19.format !== undefined){
-if(typeof data19.format !== "string"){
-const err55 = {instancePath:instancePath+"/serving/" + i1+"/format",schemaPath:"#/$defs/servingFile/properties/format/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key4 in data20){
+if(!((((((key4 === "kind") || (key4 === "path")) || (key4 === "source")) || (key4 === "format")) || (key4 === "bytes")) || (key4 === "sha256"))){
+const err55 = {instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$defs/servingFile/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -674,10 +674,10 @@ vErrors.push(err55);
 errors++;
 }
 }
-if(data19.bytes !== undefined){
-let data24 = data19.bytes;
-if(!((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24)))){
-const err56 = {instancePath:instancePath+"/serving/" + i1+"/bytes",schemaPath:"#/$defs/servingFile/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data20.kind !== undefined){
+let data21 = data20.kind;
+if(!((data21 === "index") || (data21 === "rows"))){
+const err56 = {instancePath:instancePath+"/serving/" + i1+"/kind",schemaPath:"#/$defs/servingFile/properties/kind/enum",keyword:"enum",params:{allowedValues: schema33.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -686,9 +686,10 @@ vErrors.push(err56);
 }
 errors++;
 }
-if(typeof data24 == "number"){
-if(data24 < 1 || isNaN(data24)){
-const err57 = {instancePath:instancePath+"/serving/" + i1+"/bytes",schemaPath:"#/$defs/servingFile/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+if(data20.path !== undefined){
+if(typeof data20.path !== "string"){
+const err57 = {instancePath:instancePath+"/serving/" + i1+"/path",schemaPath:"#/$defs/servingFile/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -698,12 +699,9 @@ vErrors.push(err57);
 errors++;
 }
 }
-}
-if(data19.sha256 !== undefined){
-let data25 = data19.sha256;
-if(typeof data25 === "string"){
-if(!pattern4.test(data25)){
-const err58 = {instancePath:instancePath+"/serving/" + i1+"/sha256",schemaPath:"#/$defs/servingFile/properties/sha256/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
+if(data20.source !== undefined){
+if(typeof data20.source !== "string"){
+const err58 = {instancePath:instancePath+"/serving/" + i1+"/source",schemaPath:"#/$defs/servingFile/properties/source/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -713,8 +711,9 @@ vErrors.push(err58);
 errors++;
 }
 }
-else {
-const err59 = {instancePath:instancePath+"/serving/" + i1+"/sha256",schemaPath:"#/$defs/servingFile/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data20.format !== undefined){
+if(typeof data20.format !== "string"){
+const err59 = {instancePath:instancePath+"/serving/" + i1+"/format",schemaPath:"#/$defs/servingFile/properties/format/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -724,9 +723,10 @@ vErrors.push(err59);
 errors++;
 }
 }
-}
-else {
-const err60 = {instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$defs/servingFile/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data20.bytes !== undefined){
+let data25 = data20.bytes;
+if(!((typeof data25 == "number") && (!(data25 % 1) && !isNaN(data25)))){
+const err60 = {instancePath:instancePath+"/serving/" + i1+"/bytes",schemaPath:"#/$defs/servingFile/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -735,10 +735,9 @@ vErrors.push(err60);
 }
 errors++;
 }
-}
-}
-else {
-const err61 = {instancePath:instancePath+"/serving",schemaPath:"#/properties/serving/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(typeof data25 == "number"){
+if(data25 < 1 || isNaN(data25)){
+const err61 = {instancePath:instancePath+"/serving/" + i1+"/bytes",schemaPath:"#/$defs/servingFile/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -749,13 +748,63 @@ errors++;
 }
 }
 }
-else {
-const err62 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data20.sha256 !== undefined){
+let data26 = data20.sha256;
+if(typeof data26 === "string"){
+if(!pattern4.test(data26)){
+const err62 = {instancePath:instancePath+"/serving/" + i1+"/sha256",schemaPath:"#/$defs/servingFile/properties/sha256/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
 if(vErrors === null){
 vErrors = [err62];
 }
 else {
 vErrors.push(err62);
+}
+errors++;
+}
+}
+else {
+const err63 = {instancePath:instancePath+"/serving/" + i1+"/sha256",schemaPath:"#/$defs/servingFile/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err63];
+}
+else {
+vErrors.push(err63);
+}
+errors++;
+}
+}
+}
+else {
+const err64 = {instancePath:instancePath+"/serving/" + i1,schemaPath:"#/$defs/servingFile/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err64];
+}
+else {
+vErrors.push(err64);
+}
+errors++;
+}
+}
+}
+else {
+const err65 = {instancePath:instancePath+"/serving",schemaPath:"#/properties/serving/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err65];
+}
+else {
+vErrors.push(err65);
+}
+errors++;
+}
+}
+}
+else {
+const err66 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err66];
+}
+else {
+vErrors.push(err66);
 }
 errors++;
 }

@@ -4,12 +4,12 @@
  */
 import type { MeteredId } from "../accounts/prices.ts";
 import type { RequestOf } from "../contract/types.ts";
-import type { LakeVersion } from "../serving/lake-version.ts";
 import { findDealer, pageOf, readTotal, totalOf } from "../query/dealers.ts";
 import { countFacets, planFacets } from "../query/facets.ts";
 import { findListing, findVin } from "../query/listing.ts";
 import { byOffset } from "../query/pages.ts";
 import { findPage, planSearch, readPage, type SearchQuery } from "../query/search.ts";
+import type { LakeVersion } from "../serving/lake-version.ts";
 import { listingDetail, pagination, vinRecord } from "./present.ts";
 
 export type Endpoint<Id extends MeteredId> = (request: RequestOf<Id>, version: LakeVersion) => Promise<string>;

@@ -1,12 +1,13 @@
 /** What a day adds to the lake's tables, and the writing of it. */
 import { integerIn, textIn } from "../base/json.ts";
 import { join, type Sql, sql } from "../base/sql.ts";
+import { rowsOfFiles } from "../lake/file-rows.ts";
 import { layersFor } from "../lake/layers.ts";
 import { layoutOf, type TableName } from "../lake/layout.ts";
 import { withIdStart } from "../lake/lookups.ts";
 import type { Files, LakeFile, Manifest } from "../lake/manifest.ts";
 import { writeFiles } from "../lake/parts.ts";
-import { filesIn, rowsOfFiles } from "../lake/views.ts";
+import { filesIn } from "../lake/views.ts";
 import type { Writer } from "../lake/writer.ts";
 
 /** A table, the value of its partition where it has one, and the rows to add. */

@@ -4,6 +4,7 @@
  */
 import { join, type Sql, sql } from "../base/sql.ts";
 import type { Session } from "../lake/duckdb.ts";
+import type { Spellings } from "./vocabularies.ts";
 
 /** The rules, strongest first: the claim with the smaller value wins. All read a row of `contested`. */
 const rules: readonly (readonly [rule: string, rank: Sql])[] = [
@@ -20,17 +21,17 @@ const rules: readonly (readonly [rule: string, rank: Sql])[] = [
  * claims what it delivered. What it claimed before stands while it delivers nothing, or a feed that is not believed, and
  * falls when it has been silent for too long.
  */
-export async function attributeClaims(session: Session, day: string): Promise<void> {
+export async function attributeClaims(session: Session, spellings: Spellings, day: string): Promise<void> {
   await mergeTwice(session);
   await session.keep(
     "sighted",
     sql`
     SELECT vin, dealer_id, ${day}::DATE AS sighted_on, file, "row", price IS NOT NULL AS has_price,
            coalesce(len(photo_urls), 0) > 0 AS has_photos,
-           coalesce(inventory_type = 'new' AND list_contains(dealer_keys.makes, spelling_of_make.spelling), false) AS is_new_at_franchise
+           coalesce(inventory_type = 'new' AND list_contains(dealer_keys.makes, spelled_makes.spelling), false) AS is_new_at_franchise
     FROM parsed_inventory
     JOIN dealer_keys USING (dealer_id)
-    LEFT JOIN spelling_of_make ON spelling_of_make.as_written = parsed_inventory.make`,
+    LEFT JOIN ${spellings.table("make")} AS spelled_makes ON spelled_makes.as_written = parsed_inventory.make`,
   );
   await session.keep(
     "standing",

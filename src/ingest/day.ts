@@ -7,13 +7,14 @@
 import { integerIn } from "../base/json.ts";
 import { sql } from "../base/sql.ts";
 import type { Session } from "../lake/duckdb.ts";
+import { rowsOfFiles } from "../lake/file-rows.ts";
 import { type Keyed, type Manifest, noFiles } from "../lake/manifest.ts";
-import { filesIn, rowsOfFiles } from "../lake/views.ts";
+import { filesIn } from "../lake/views.ts";
 import type { Writer } from "../lake/writer.ts";
 import { type Account, accountOf } from "./account.ts";
 import { writeAdditions } from "./additions.ts";
 import { attributeClaims } from "./attribute.ts";
-import { keyDealers } from "./dealers.ts";
+import { keyDealers, settleDealers } from "./dealers.ts";
 import { judgeDeliveries } from "./deliveries.ts";
 import type { Delivery } from "./delivery.ts";
 import { judgeAbsent, showClaimed, showYesterday } from "./lifecycle.ts";
@@ -23,6 +24,17 @@ import { readDelivery } from "./read.ts";
 import { loadReference } from "./spellings.ts";
 import { greatestKeys, keyBuilds, keyOptions, keyTokens } from "./star.ts";
 import { describeVehicles } from "./vehicles.ts";
+import { spellVocabularies } from "./vocabularies.ts";
+
+const steps = [
+  "reads the files",
+  "normalises",
+  "attributes each VIN to its owner",
+  "decides what lives and what ends",
+  "writes the files",
+] as const;
+
+type Step = (typeof steps)[number];
 
 /** Told as each step of a day begins: its number, how many there are, and what it does. */
 export type OnStep = (day: string, step: number, steps: number, what: string) => void;
@@ -37,57 +49,37 @@ export async function writeDay(
 ): Promise<{ readonly manifest: Manifest; readonly account: Account }> {
   const { lake, session } = writer;
   const { day } = delivery;
-  let remarks: readonly string[] = [];
-  let rows = 0;
-  let files = next.tables;
-  const steps: readonly (readonly [what: string, work: () => Promise<void>])[] = [
-    [
-      "reads the files",
-      async () => {
-        await showLake(session, lake, before);
-        await beginParsing(session, day);
-        remarks = await readDelivery(session, delivery, mapping, (table, read) => parseRows(session, table, read, day));
-        rows = integerIn(await session.row(sql`SELECT count(*)::INTEGER AS n FROM parsed_inventory`), "n");
-        await endParsing(session);
-      },
-    ],
-    [
-      "normalises",
-      async () => {
-        await loadReference(session);
-        await keyDealers(session, next.keys.dealers);
-        await keyBuilds(session, next.keys.builds);
-        await keyTokens(session, next.keys.tokens);
-        await keyOptions(session, next.keys.options);
-      },
-    ],
-    [
-      "attributes each VIN to its owner",
-      async () => {
-        await showYesterday(session);
-        await judgeDeliveries(session, day);
-        await attributeClaims(session, day);
-      },
-    ],
-    [
-      "decides what lives and what ends",
-      async () => {
-        await describeVehicles(session, day);
-        await showClaimed(session, day);
-        await judgeAbsent(session, day);
-      },
-    ],
-    [
-      "writes the files",
-      async () => {
-        files = await writeAdditions(writer, next);
-      },
-    ],
-  ];
-  for (const [index, [what, work]] of steps.entries()) {
-    onStep?.(day, index + 1, steps.length, what);
-    await work();
-  }
+  const begin = (what: Step): void => onStep?.(day, 1 + steps.indexOf(what), steps.length, what);
+
+  begin("reads the files");
+  await showLake(session, lake, before);
+  await beginParsing(session, day);
+  const remarks = await readDelivery(session, delivery, mapping, (table, read) => parseRows(session, table, read, day));
+  const rows = integerIn(await session.row(sql`SELECT count(*)::INTEGER AS n FROM parsed_inventory`), "n");
+  await endParsing(session);
+
+  begin("normalises");
+  await loadReference(session);
+  await settleDealers(session);
+  const spellings = await spellVocabularies(session);
+  await keyDealers(session, spellings, next.keys.dealers);
+  await keyBuilds(session, spellings, next.keys.builds);
+  await keyTokens(session, spellings, next.keys.tokens);
+  await keyOptions(session, spellings, next.keys.options);
+
+  begin("attributes each VIN to its owner");
+  await showYesterday(session);
+  await judgeDeliveries(session, day);
+  await attributeClaims(session, spellings, day);
+
+  begin("decides what lives and what ends");
+  await describeVehicles(session, day);
+  await showClaimed(session, day);
+  await judgeAbsent(session, day);
+
+  begin("writes the files");
+  const files = await writeAdditions(writer, next);
+
   const manifest = { ...next, keys: await greatestKeys(session, next.keys), tables: files };
   const active = filesIn(files, "snapshots", day).reduce((sum, file) => sum + file.rows, 0);
   return { manifest, account: await accountOf(session, { day, version: next.version, rows, active, remarks }) };

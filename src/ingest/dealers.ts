@@ -2,44 +2,31 @@
 import { all, join, name, sql } from "../base/sql.ts";
 import type { Session } from "../lake/duckdb.ts";
 import { dealerColumns } from "../lake/layout.ts";
-import { spell, spelled } from "./spellings.ts";
+import type { Spellings } from "./vocabularies.ts";
+
+/**
+ * Settles who is a dealer: of two descriptions of one in a day the later counts, and rows of dealers that nobody described are
+ * rejected. Vocabularies are spelled by what is left.
+ */
+export async function settleDealers(session: Session): Promise<void> {
+  await mergeTwice(session);
+  for (const table of ["inventory", "deliveries"] as const) await rejectStrangers(session, table);
+}
 
 /**
  * Makes `new_dealers` (rows to append) and `dealer_keys` (dealer_id, dealer_key, makes: every dealer ever known, by its newest
- * row), and rejects the rows of dealers that nobody described.
+ * row).
  */
-export async function keyDealers(session: Session, greatestKey: number): Promise<void> {
-  await mergeTwice(session);
-  const vocabularies = [
-    { attribute: "state", values: sql`SELECT state AS value FROM parsed_dealers`, inLake: sql`SELECT NULL AS value` },
-    {
-      attribute: "country",
-      values: sql`SELECT country AS value FROM parsed_dealers`,
-      inLake: sql`SELECT NULL AS value`,
-    },
-    {
-      attribute: "make",
-      values: sql`SELECT unnest(makes) AS value FROM parsed_dealers UNION ALL SELECT make FROM parsed_inventory
-        UNION ALL SELECT make FROM parsed_options`,
-      inLake: sql`SELECT make AS value FROM lake_builds`,
-    },
-  ];
-  for (const { attribute, values, inLake } of vocabularies) {
-    await spell(session, {
-      attribute,
-      inLake,
-      inUse: sql`SELECT value, count(*) AS n FROM (${values}) GROUP BY value`,
-    });
-  }
+export async function keyDealers(session: Session, spellings: Spellings, greatestKey: number): Promise<void> {
   const isPlaced = sql`latitude IS NOT NULL AND longitude IS NOT NULL`;
   const makes = sql`(SELECT coalesce(list(DISTINCT spelling ORDER BY spelling) FILTER (spelling IS NOT NULL), [])
-    FROM unnest(makes) AS own(as_written) JOIN spelling_of_make USING (as_written))`;
+    FROM unnest(makes) AS own(as_written) JOIN ${spellings.table("make")} USING (as_written))`;
   await session.keep(
     "dealers_today",
     sql`
     SELECT dealer_id, trim(name) AS name, coalesce("type", if(len(makes) > 0, 'franchise', 'independent')) AS "type",
-           line1, city, ${spelled("state", sql`state`)} AS state, left(postal_code, 5) AS postal_code,
-           coalesce(${spelled("country", sql`country`)}, 'US') AS country,
+           line1, city, ${spellings.of("state", sql`state`)} AS state, left(postal_code, 5) AS postal_code,
+           coalesce(${spellings.of("country", sql`country`)}, 'US') AS country,
            CASE WHEN ${isPlaced} THEN latitude END AS latitude, CASE WHEN ${isPlaced} THEN longitude END AS longitude,
            phone, regexp_replace(regexp_extract(lower(trim(website)), '^(?:https?://)?([^/?#:]+)', 1), '^www\\.', '') AS website,
            coalesce(${makes}, []) AS makes
@@ -61,7 +48,6 @@ export async function keyDealers(session: Session, greatestKey: number): Promise
     sql`SELECT DISTINCT ON (dealer_id) dealer_id, dealer_key, makes
         FROM (FROM newest_dealers UNION ALL BY NAME FROM new_dealers) ORDER BY dealer_id, dealer_key DESC`,
   );
-  for (const table of ["inventory", "deliveries"] as const) await rejectStrangers(session, table);
 }
 
 /** A dealer that is described twice in a day: the later row counts. */
@@ -76,7 +62,7 @@ async function mergeTwice(session: Session): Promise<void> {
 
 async function rejectStrangers(session: Session, table: "inventory" | "deliveries"): Promise<void> {
   const rows = name(`parsed_${table}`);
-  const isStranger = sql`dealer_id NOT IN (SELECT dealer_id FROM dealer_keys)`;
+  const isStranger = sql`dealer_id NOT IN (SELECT dealer_id FROM lake_dealers UNION SELECT dealer_id FROM parsed_dealers)`;
   const vin = table === "inventory" ? sql`vin` : sql`NULL`;
   await session.run(sql`
     INSERT INTO issues SELECT 'rejected', ${table}, file, "row", ${vin}, dealer_id, 'dealer_id', dealer_id, 'no such dealer'

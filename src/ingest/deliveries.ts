@@ -1,7 +1,8 @@
 /** Which dealers delivered, and whether their feeds are believed. */
 import { sql } from "../base/sql.ts";
 import type { Session } from "../lake/duckdb.ts";
-import { isSilent, life, verdictOn } from "./rules.ts";
+import { life } from "../listing/life.ts";
+import { isSilent, verdictOn } from "./rules.ts";
 
 /**
  * Makes `deliveries_today` (columns of the deliveries table but `owned`, for every dealer that ever delivered) with `is_accepted`

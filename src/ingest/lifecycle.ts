@@ -41,6 +41,7 @@ export async function showClaimed(session: Session, day: string): Promise<void> 
     SEMI JOIN (SELECT vin, dealer_id FROM claims_today WHERE sighted_on < ${today} AND is_owner = ${literal(String(isOwner))}) USING (vin, dealer_id)`;
   const daysSince = (listedAt: Sql): Sql => sql`greatest(0, ${today} - (${listedAt})::DATE)`;
   const listedAt = sql`coalesce(was.listed_at, now.observed_at)`;
+  const priceBefore = sql`coalesce(was.price, was.last_known_price)`;
   const common = {
     discount_from_msrp: sql`round(10000.0 * (now.price - now.msrp) / now.msrp) / 10000`,
     days_seen: sql`coalesce(was.days_seen, 0) + 1`,
@@ -54,8 +55,9 @@ export async function showClaimed(session: Session, day: string): Promise<void> 
     id: sql`coalesce(was.id, ${newId(sql`now`, sql`now.observed_at`, day)})`,
     listed_at: listedAt,
     days_on_market: daysSince(listedAt),
-    price_history: sql`CASE WHEN was.price <> now.price THEN list_append(was.price_history, struct_pack(
-        changed_at := now.observed_at, miles := now.miles, price_before := was.price, price_after := now.price))
+    last_known_price: sql`CASE WHEN now.price IS NULL THEN ${priceBefore} END`,
+    price_history: sql`CASE WHEN ${priceBefore} <> now.price THEN list_append(was.price_history, struct_pack(
+        changed_at := now.observed_at, price := now.price, price_before := ${priceBefore}, miles := now.miles))
       ELSE coalesce(was.price_history, []) END`,
   };
   const midnight = sql`${literal(`${day} 00:00:00`)}::TIMESTAMP`;
@@ -63,20 +65,27 @@ export async function showClaimed(session: Session, day: string): Promise<void> 
     id: newId(sql`known`, midnight, day),
     listed_at: midnight,
     days_on_market: sql`0`,
+    last_known_price: sql`NULL`,
     price_history: sql`[]`,
   };
   await session.show(
     "next_active",
     sql`
     SELECT ${listing("now", active)} FROM (${sighted(true)}) AS now
-    LEFT JOIN (SELECT vin, dealer_id, id, listed_at, price, price_history, days_seen FROM yesterday
-               UNION ALL SELECT vin, dealer_id, NULL, NULL, NULL, NULL, days_seen FROM yesterday_contending) AS was USING (vin, dealer_id)
+    LEFT JOIN (SELECT vin, dealer_id, id, listed_at, price, last_known_price, price_history, days_seen FROM yesterday
+               UNION ALL SELECT vin, dealer_id, NULL, NULL, NULL, NULL, NULL, days_seen FROM yesterday_contending) AS was USING (vin, dealer_id)
     UNION ALL
     SELECT ${listing("known", { days_on_market: daysSince(sql`listed_at`) })} FROM (${standing("yesterday", true)}) AS known WHERE NOT was_missing
     UNION ALL
     SELECT ${listing("known", takenOver)} FROM (${standing("yesterday_contending", true)}) AS known`,
   );
-  const unlisted = { id: sql`NULL`, listed_at: sql`NULL`, days_on_market: sql`NULL`, price_history: sql`NULL` };
+  const unlisted = {
+    id: sql`NULL`,
+    listed_at: sql`NULL`,
+    days_on_market: sql`NULL`,
+    last_known_price: sql`NULL`,
+    price_history: sql`NULL`,
+  };
   await session.show(
     "next_contenders",
     sql`
@@ -89,7 +98,7 @@ export async function showClaimed(session: Session, day: string): Promise<void> 
 
 /** A listing's id: it follows from the VIN, the dealer, and the day and time of the spell's first observation. */
 function newId(of: Sql, firstObserved: Sql, day: string): Sql {
-  return sql`md5(concat_ws('|', ${of}.vin, ${of}.dealer_id, ${literal(day)}, strftime(${firstObserved}, '%Y-%m-%dT%H:%M:%SZ')))::UUID`;
+  return sql`md5(concat_ws('|', ${of}.vin, ${of}.dealer_id, ${literal(day)}, strftime(${firstObserved}, '%Y-%m-%dT%H:%M:%SZ')))`;
 }
 
 /**

@@ -3,26 +3,7 @@
  * expression over columns, so that one rule judges millions of rows; the tests ask them row by row.
  */
 import { type Sql, sql } from "../base/sql.ts";
-
-/** The numbers in the rules. */
-export const life = {
-  /** Absent for so long before it can count as sold. */
-  soldAfterDays: 3,
-  /** The owner must have delivered so many feeds without it. */
-  soldAfterFeeds: 3,
-  /** It must have been seen on so many days: a number that was mistyped once was never sold. */
-  soldSeenDays: 2,
-  /** Missing for so long without passing as sold, it ends. */
-  endedAfterDays: 90,
-  /** A dealer that delivers nothing for so long loses its claims. */
-  silentDays: 7,
-  /** How many accepted feeds tell a dealer's usual size. */
-  usualFeeds: 7,
-  /** A feed below this share of the usual size is a collapse. */
-  collapsedShare: 0.5,
-  /** So many collapsed feeds in a row are the dealer's new size. */
-  collapsedFeeds: 7,
-} as const;
+import { life } from "../listing/life.ts";
 
 /** What becomes of a listing that nobody claims on a day. */
 export interface Absence {

@@ -4,28 +4,20 @@
  */
 import { all, join, name, type Sql, sql } from "../base/sql.ts";
 import type { Session } from "../lake/duckdb.ts";
-import { buildColumns, tokenKinds } from "../lake/layout.ts";
+import { buildColumns, type TokenColumn, tokenKinds } from "../lake/layout.ts";
 import type { Keyed } from "../lake/manifest.ts";
-import { spell, spelled, spellingTable } from "./spellings.ts";
+import { isSpelled, type Spellings } from "./vocabularies.ts";
 
 const columns = Object.keys(buildColumns).map((column) => name(column));
-const texts = Object.entries(buildColumns).flatMap(([column, of]) => (of === "VARCHAR" ? [column] : []));
 
 const sameIn = (left: Sql, right: Sql): Sql =>
   all(columns.map((column) => sql`${left}.${column} IS NOT DISTINCT FROM ${right}.${column}`));
 
 /** Which build each combination of values as delivered is. Makes `new_builds` and `build_keys` (values, build_key). */
-export async function keyBuilds(session: Session, greatestKey: number): Promise<void> {
-  for (const attribute of texts.filter((text) => text !== "make")) {
-    await spell(session, {
-      attribute,
-      inUse: sql`SELECT ${name(attribute)} AS value, count(*) AS n FROM parsed_inventory GROUP BY value`,
-      inLake: sql`SELECT ${name(attribute)} AS value FROM lake_builds`,
-    });
-  }
+export async function keyBuilds(session: Session, spellings: Spellings, greatestKey: number): Promise<void> {
   const normalised = Object.keys(buildColumns).map((column) => {
-    const value = texts.includes(column) ? spelled(column, name("was", column)) : name("was", column);
-    return sql`${value} AS ${name(column)}`;
+    const asWritten = name("was", column);
+    return sql`${isSpelled(column) ? spellings.of(column, asWritten) : asWritten} AS ${name(column)}`;
   });
   await session.keep(
     "variants",
@@ -52,22 +44,11 @@ export async function keyBuilds(session: Session, greatestKey: number): Promise<
 export const isBuildOf = (row: Sql): Sql => sameIn(sql`build_keys`, row);
 
 /** Makes `new_tokens`, `token_keys` (kind, value, token_key) and for each list of tokens `keys_of_<list>` (list, keys). */
-export async function keyTokens(session: Session, greatestKey: number): Promise<void> {
-  for (const [attribute, kind] of Object.entries(tokenKinds)) {
-    const codes = attribute === "options_packages" ? sql`UNION ALL SELECT code FROM parsed_options` : sql``;
-    await session.keep(
-      "words",
-      sql`SELECT value, count(*) AS n FROM (SELECT unnest(${name(attribute)}) AS value FROM parsed_inventory ${codes}) GROUP BY value`,
-    );
-    await spell(session, {
-      attribute,
-      inUse: sql`FROM words`,
-      inLake: sql`SELECT token AS value FROM lake_tokens WHERE kind = ${kind}`,
-    });
-  }
-  const used = Object.entries(tokenKinds).map(
+export async function keyTokens(session: Session, spellings: Spellings, greatestKey: number): Promise<void> {
+  const kinds = Object.entries(tokenKinds) as readonly (readonly [TokenColumn, string])[];
+  const used = kinds.map(
     ([attribute, kind]) =>
-      sql`SELECT DISTINCT ${kind} AS kind, ${spelled(attribute, sql`value`)} AS token
+      sql`SELECT DISTINCT ${kind} AS kind, ${spellings.of(attribute, sql`value`)} AS token
           FROM (SELECT DISTINCT unnest(${name(attribute)}) AS value FROM parsed_inventory)`,
   );
   await session.keep(
@@ -77,7 +58,7 @@ export async function keyTokens(session: Session, greatestKey: number): Promise<
         WHERE token IS NOT NULL AND NOT EXISTS (FROM lake_tokens AS known WHERE known.kind = today.kind AND known.token = today.token)`,
   );
   await session.keep("all_tokens", sql`FROM lake_tokens UNION ALL BY NAME FROM new_tokens`);
-  for (const [attribute, kind] of Object.entries(tokenKinds)) {
+  for (const [attribute, kind] of kinds) {
     await session.keep(
       "lists",
       sql`SELECT row_number() OVER () AS number, list
@@ -85,7 +66,7 @@ export async function keyTokens(session: Session, greatestKey: number): Promise<
     );
     await session.keep(
       "keys_of_words",
-      sql`SELECT as_written, token_key FROM ${name(spellingTable(attribute))}
+      sql`SELECT as_written, token_key FROM ${spellings.table(attribute)}
           JOIN all_tokens ON all_tokens.kind = ${kind} AND all_tokens.token = spelling`,
     );
     await session.keep(
@@ -97,17 +78,16 @@ export async function keyTokens(session: Session, greatestKey: number): Promise<
     );
   }
   await session.drop("lists", "keys_of_words");
-  await session.drop("words");
 }
 
 /**
  * Makes `new_options` (rows to append: what is new or says something else than before) and `options_total` (make, list,
  * total): what the decoded options of a list cost together, in whole dollars.
  */
-export async function keyOptions(session: Session, greatestKey: number): Promise<void> {
+export async function keyOptions(session: Session, spellings: Spellings, greatestKey: number): Promise<void> {
   const named = sql`
     SELECT DISTINCT ON (make, code) make, code, name, msrp
-    FROM (SELECT ${spelled("make", sql`make`)} AS make, ${spelled("options_packages", sql`code`)} AS code, name, msrp, file, "row"
+    FROM (SELECT ${spellings.of("make", sql`make`)} AS make, ${spellings.of("options_packages", sql`code`)} AS code, name, msrp, file, "row"
           FROM parsed_options)
     WHERE make IS NOT NULL AND code IS NOT NULL ORDER BY make, code, file DESC, "row" DESC`;
   const newest = sql`SELECT DISTINCT ON (make, code) * FROM lake_options ORDER BY make, code, option_key DESC`;
@@ -123,8 +103,8 @@ export async function keyOptions(session: Session, greatestKey: number): Promise
         SELECT DISTINCT lists.make, lists.list, options.code, options.msrp
         FROM (SELECT DISTINCT make, options_packages AS list, unnest(options_packages) AS value FROM parsed_inventory
               WHERE msrp IS NULL AND base_msrp IS NOT NULL) AS lists
-        JOIN spelling_of_options_packages AS codes ON codes.as_written = lists.value
-        JOIN spelling_of_make AS makes ON makes.as_written = lists.make
+        JOIN ${spellings.table("options_packages")} AS codes ON codes.as_written = lists.value
+        JOIN ${spellings.table("make")} AS makes ON makes.as_written = lists.make
         JOIN (SELECT DISTINCT ON (make, code) * FROM (FROM lake_options UNION ALL BY NAME FROM new_options)
               ORDER BY make, code, option_key DESC) AS options ON options.make = makes.spelling AND options.code = codes.spelling
         ) GROUP BY ALL`,

@@ -4,6 +4,9 @@
  * A partition is a star: listings carry keys into builds, dealers, tokens and options. Keys are append-only and never
  * change meaning, so that every file ever written stays readable. The row shape of `snapshots`, `missing`, `sold` and
  * `ended` is the same, so that one query serves them all.
+ *
+ * Column types are those that Spark, Trino, Iceberg, Polars, Arrow and ClickHouse read: no UUID, no unsigned integer. A column may be
+ * added at any time: older files read as null. One whose type changes needs a row in the conversions of `file-rows.ts`.
  */
 
 export interface Table {
@@ -63,9 +66,12 @@ export const dealerColumns = {
 export const lineItemsType =
   "STRUCT(amount_usd DOUBLE, raw_label VARCHAR, role VARCHAR, applicability VARCHAR, direction VARCHAR, row_key VARCHAR, row_order INTEGER, subtype VARCHAR)[]";
 
+/** The type of a listing's changes of price, the oldest first. `price` is the price after the change. */
+export const priceHistoryType = "STRUCT(changed_at TIMESTAMP, price INTEGER, price_before INTEGER, miles INTEGER)[]";
+
 const listings: Table = {
   columns: {
-    id: "UUID",
+    id: "VARCHAR",
     vin: "VARCHAR",
     build_key: "INTEGER",
     dealer_key: "INTEGER",
@@ -90,7 +96,7 @@ const listings: Table = {
     window_sticker_verified: "BOOLEAN",
     features: "INTEGER[]",
     options_packages: "INTEGER[]",
-    keywords: "UTINYINT",
+    keywords: "SMALLINT",
     listed_at: "TIMESTAMP",
     days_on_market: "INTEGER",
     days_seen: "INTEGER",
@@ -99,7 +105,9 @@ const listings: Table = {
     missing_since: "DATE",
     feeds_without: "INTEGER",
     sold_date: "DATE",
-    price_history: "STRUCT(changed_at TIMESTAMP, miles INTEGER, price_before INTEGER, price_after INTEGER)[]",
+    price_history: priceHistoryType,
+    /** The last known price of a listing whose price is unknown, to compare the next one with; null while the price is known. */
+    last_known_price: "INTEGER",
     pricing: `STRUCT(displayed_provider_current_price_usd INTEGER, seller_total_before_taxes_and_registration_usd INTEGER, seller_total_before_manufacturer_incentives_usd INTEGER, dealer_adjusted_vehicle_price_usd INTEGER, line_items ${lineItemsType})`,
   },
   order: ["make", "model", "year", "trim", "id"],
@@ -113,11 +121,11 @@ const small = { rowGroupSize: 16_384, rowsPerFile: 1_048_576 } as const;
 
 /**
  * A look-up reads one row group of one file: the manifest tells the file, and the engine walks the metadata of all its row groups,
- * so both are small. It skips row groups by numbers and texts, not by UUIDs.
+ * so both are small.
  */
 const lookups = {
-  vin: { columns: { vin: "VARCHAR", id: "UUID", ...place }, order: ["vin", "id"], ...small },
-  id: { columns: { id_start: "BIGINT", id: "UUID", ...place }, order: ["id_start", "id"], ...small },
+  vin: { columns: { vin: "VARCHAR", id: "VARCHAR", ...place }, order: ["vin", "id"], ...small },
+  id: { columns: { id_start: "BIGINT", id: "VARCHAR", ...place }, order: ["id_start", "id"], ...small },
 } as const satisfies Record<string, Table>;
 
 export const tables = {

@@ -2,9 +2,9 @@
  * Point look-ups: a VIN or an id leads through sorted files to the listing's place, and the place to its row. Both steps read a
  * few row groups, however long the history is.
  */
-import { join as joinPath } from "node:path";
 import { type Row, textIn } from "../base/json.ts";
-import { join, literal, name, type Sql, sql } from "../base/sql.ts";
+import { join, name, type Sql, sql } from "../base/sql.ts";
+import { rowsOfFiles } from "./file-rows.ts";
 import { layoutOf, type TableName } from "./layout.ts";
 import type { LakeFile, Manifest } from "./manifest.ts";
 import { type Reading, readOf } from "./readings.ts";
@@ -14,7 +14,7 @@ export type ListingState = "active" | "missing" | "sold" | "ended";
 
 /** Where a listing is: its table by its state, the partition, and the leading columns of their order. */
 export interface Place {
-  /** As a UUID. */
+  /** 32 hexadecimal digits. */
   readonly id: string;
   readonly state: ListingState;
   readonly partition: string;
@@ -52,10 +52,10 @@ export function placesOf(manifest: Manifest, folder: string, by: "vin" | "id", w
     ...manifest.tables[by === "vin" ? "past_by_vin" : "past_by_id"],
   ].filter((file) => (by === "vin" ? mayHold(file, wanted, (bound) => bound) : mayHold(file, startOf(wanted), BigInt)));
   if (files.length === 0) return sql`SELECT NULL::VARCHAR AS id WHERE false`;
-  const paths = files.map((file) => literal(joinPath(folder, file.path)));
-  const isIt = by === "vin" ? sql`vin = ${wanted}` : sql`id_start = ${startOf(wanted)} AND id = ${wanted}::UUID`;
-  return sql`SELECT id::VARCHAR AS id, state, "partition", make, model, "year"
-    FROM read_parquet([${join(paths)}], hive_partitioning = false) WHERE ${isIt}`;
+  const isIt =
+    by === "vin" ? sql`vin = ${wanted}` : sql`id_start = ${startOf(wanted)} AND id = ${wanted.replaceAll("-", "")}`;
+  return sql`SELECT id, state, "partition", make, model, "year"
+    FROM (${rowsOfFiles(by === "vin" ? "live_by_vin" : "live_by_id", files, folder)}) WHERE ${isIt}`;
 }
 
 /** A row of `placesOf`, checked. */
@@ -81,8 +81,7 @@ function stateIn(row: Row): ListingState {
 const startOf = (id: string): bigint => BigInt(`0x${id.replaceAll("-", "").slice(0, 15)}`);
 
 /** Rows with that start of their `id`, as look-ups by id are sorted. */
-export const withIdStart = (rows: Sql): Sql =>
-  sql`SELECT *, ('0x' || left(replace(id::VARCHAR, '-', ''), 15))::BIGINT AS id_start FROM (${rows})`;
+export const withIdStart = (rows: Sql): Sql => sql`SELECT *, ('0x' || left(id, 15))::BIGINT AS id_start FROM (${rows})`;
 
 /** Whether a value lies between the least and the greatest of a file. */
 const mayHold = <T extends string | bigint>({ min, max }: LakeFile, value: T, read: (bound: string) => T): boolean =>
@@ -99,5 +98,5 @@ export function rowAt({ tables }: Manifest, folder: string, place: Place, names:
     return value === null ? sql`${name(column)} IS NULL` : sql`${name(column)} = ${value}`;
   });
   return sql`SELECT ${readOf(names)} FROM (${positioned(files, folder)}) AS facts
-    WHERE ${join(leading, sql` AND `)} AND facts.id = ${place.id}::UUID`;
+    WHERE ${join(leading, sql` AND `)} AND facts.id = ${place.id}`;
 }

@@ -6,7 +6,9 @@
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Failure } from "../base/failure.ts";
 import { isAbsent } from "../base/files.ts";
+import { isObject } from "../base/json.ts";
 import { checker } from "../contract/schema.ts";
 import { type TableName, tableNames } from "./layout.ts";
 
@@ -20,6 +22,8 @@ export interface LakeFile {
   readonly sha256: string;
   readonly min: string | null;
   readonly max: string | null;
+  /** Fingerprint of the columns that it was written with; files of format 1 have none. */
+  readonly schema?: string;
 }
 
 /** The dimensions whose rows are known by a key. */
@@ -40,8 +44,11 @@ export interface ServingFile {
   readonly sha256: string;
 }
 
+/** The format that is written. Readers accept it and every one before it. */
+export const lakeFormat = 2;
+
 export interface Manifest {
-  readonly format: 1;
+  readonly format: number;
   readonly version: string;
   readonly as_of: string;
   readonly sequence: number;
@@ -80,10 +87,16 @@ export async function currentVersion(lake: string): Promise<string | undefined> 
   }
 }
 
-/** The manifest of a version; fails when the file does not have a manifest's shape. */
+/** The manifest of a version; fails when the file does not have a manifest's shape, or is of a newer release. */
 export async function readManifest(lake: string, version: string): Promise<Manifest> {
   const path = manifestPath(lake, version);
-  const manifest = check(JSON.parse(await readFile(path, "utf8")), path);
+  const content: unknown = JSON.parse(await readFile(path, "utf8"));
+  const format = isObject(content) ? content.format : undefined;
+  if (typeof format === "number" && format > lakeFormat)
+    throw new Failure(
+      `${path}: lake format ${format}; this release reads formats 1 to ${lakeFormat}. Use a newer release.`,
+    );
+  const manifest = check(content, path);
   return { ...manifest, tables: filesOf(manifest.tables), serving: manifest.serving ?? [] };
 }
 

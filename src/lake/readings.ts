@@ -10,8 +10,7 @@ const own = <Column extends string>(...columns: readonly Column[]): Readonly<Rec
 
 /** Each value, as SQL over `facts`. */
 export const readings = {
-  id: sql`replace(facts.id::VARCHAR, '-', '')`,
-  ...own("vin", "build_key", "dealer_key", "price", "miles", "base_msrp", "msrp"),
+  ...own("id", "vin", "build_key", "dealer_key", "price", "miles", "base_msrp", "msrp"),
   discount_from_msrp: sql`facts.discount_from_msrp::DOUBLE`,
   ...own("exterior_color", "interior_color", "base_exterior_color", "base_interior_color"),
   ...own("inventory_type", "availability_status", "stock_number", "vdp_url", "vhr_url", "photo_urls"),
@@ -21,8 +20,9 @@ export const readings = {
   missing_since: sql`facts.missing_since::VARCHAR`,
   sold_date: sql`facts.sold_date::VARCHAR`,
   price_history: sql`list_transform(coalesce(facts.price_history, []), lambda change: {
-    changed_at: strftime(change.changed_at, '%Y-%m-%dT%H:%M:%SZ'), miles: change.miles,
-    price_before: change.price_before, price_after: change.price_after})`,
+    date: strftime(change.changed_at, '%Y-%m-%d'), price: change.price,
+    changed_at: strftime(change.changed_at, '%Y-%m-%dT%H:%M:%SZ'),
+    price_before: change.price_before, miles: change.miles})`,
 } as const satisfies Record<string, Sql>;
 
 export type Reading = keyof typeof readings;

@@ -8,10 +8,12 @@ import { messageOf } from "../base/failure.ts";
 import { sha256Of } from "../base/files.ts";
 import { integerIn } from "../base/json.ts";
 import { literal, name, type Sql, sql } from "../base/sql.ts";
+import { life } from "../listing/life.ts";
 import { Database, type DatabaseOptions } from "./duckdb.ts";
+import { rowsOfFiles } from "./file-rows.ts";
 import type { TableName } from "./layout.ts";
 import type { LakeFile, Manifest } from "./manifest.ts";
-import { filesIn, rowsOfFiles } from "./views.ts";
+import { filesIn } from "./views.ts";
 
 /** What is wrong with a version, in words; empty when nothing is. `onFile` is called as each file's turn comes. */
 export async function verify(
@@ -68,6 +70,9 @@ function contradictions({ tables, keys, as_of }: Manifest, folder: string): Read
       WHERE greatest(list_max(features), list_max(options_packages)) > ${keys.tokens}`,
     "tokens out of order": sql`FROM (SELECT token_key, row_number() OVER (ORDER BY token_key) AS place FROM ${whole("tokens")})
       WHERE token_key <> place`,
+    "listings whose id is not 32 hexadecimal digits": sql`FROM (SELECT id FROM ${whole("snapshots")}
+      UNION ALL SELECT id FROM ${whole("missing")} UNION ALL SELECT id FROM ${whole("sold")} UNION ALL SELECT id FROM ${whole("ended")})
+      WHERE NOT coalesce(regexp_full_match(id, '[0-9a-f]{32}'), false)`,
     "VINs that are active twice": once("snapshots"),
     "VINs that are missing twice": once("missing"),
     "VINs both active and missing": sql`FROM ${today("missing")} WHERE vin IN (SELECT vin FROM ${today("snapshots")})`,
@@ -76,7 +81,8 @@ function contradictions({ tables, keys, as_of }: Manifest, folder: string): Read
     "missing listings that somebody claims": sql`FROM ${today("missing")} WHERE vin IN (SELECT vin FROM ${claims(sql`true`)})`,
     "contending claims without their row": sql`FROM (${claims(sql`NOT is_owner`)} EXCEPT ${withDealer("contenders")})`,
     "sold listings too soon": sql`FROM ${whole("sold")}
-      WHERE sold_date <> last_seen + 1 OR feeds_without < 3 OR days_seen < 2 OR sold_date > missing_since`,
+      WHERE sold_date <> last_seen + 1 OR feeds_without < ${life.soldAfterFeeds} OR days_seen < ${life.soldSeenDays}
+        OR sold_date > missing_since`,
     "listings that the look-up by VIN does not find": sql`FROM (SELECT vin, id FROM ${today("snapshots")}
       UNION ALL SELECT vin, id FROM ${today("missing")} EXCEPT SELECT vin, id FROM ${today("live_by_vin")})`,
     "sold or ended listings that the look-up by id does not find": sql`FROM (SELECT id FROM ${whole("sold")}

@@ -1,27 +1,11 @@
 /** The files of a version as SQL relations: the star's tables, what is made of them, and the views for analysts. */
-import { join as joinPath } from "node:path";
 import { wordsIn } from "../base/spelling.ts";
 import { columnType, integerLiteral, join, literal, name, type Sql, sql } from "../base/sql.ts";
+import { rowsOfFiles } from "./file-rows.ts";
 import { flat, tokensInOrder } from "./flat.ts";
 import { buildColumns, layoutOf, type TableName, tableNames } from "./layout.ts";
 import type { Files, LakeFile, Manifest } from "./manifest.ts";
 import { type Reading, readOf } from "./readings.ts";
-
-/** The columns of a table's rows, typed but without a row: what a table without files looks like. */
-function nothing(table: TableName): Sql {
-  const columns = Object.entries(layoutOf(table).columns).map(
-    ([column, of]) => sql`NULL::${columnType(of)} AS ${name(column)}`,
-  );
-  return sql`SELECT ${join(columns)} WHERE false`;
-}
-
-/** The rows of a table's files, given the folder that their paths are relative to. */
-export function rowsOfFiles(table: TableName, files: readonly LakeFile[], folder: string): Sql {
-  if (files.length === 0) return nothing(table);
-  const paths = files.map((file) => literal(joinPath(folder, file.path)));
-  return sql`SELECT ${join(Object.keys(layoutOf(table).columns).map((column) => name(column)))}
-    FROM read_parquet([${join(paths)}], hive_partitioning = false)`;
-}
 
 /**
  * The listings of some files with `row_number`, each row's position in the order of the files: that is the partition's
@@ -60,10 +44,11 @@ function joined(
     const start = next;
     next += file.rows;
     const rows = sql`SELECT * EXCLUDE (file_row_number), file_row_number + ${integerLiteral(start)} AS row_number
-      FROM read_parquet(${literal(joinPath(folder, file.path))}, file_row_number = true, hive_partitioning = false)`;
+      FROM (${rowsOfFiles("snapshots", [file], folder, "file_row_number")})`;
     return chosen(file, rows, start);
   });
-  if (parts.length === 0) return sql`SELECT *, NULL::BIGINT AS row_number FROM (${nothing("snapshots")})`;
+  if (parts.length === 0)
+    return sql`SELECT *, NULL::BIGINT AS row_number FROM (${rowsOfFiles("snapshots", [], folder)})`;
   return join(parts, sql` UNION ALL BY NAME `);
 }
 
@@ -120,10 +105,6 @@ export function viewsOf({ tables: files, as_of }: Manifest, folder: string): rea
 /** All listings of a table as flat rows, with the partition that each is in. */
 function flatOf(table: TableName, files: readonly LakeFile[], folder: string): Sql {
   const key = layoutOf(table).partition ?? "partition";
-  const facts =
-    files.length === 0
-      ? sql`SELECT *, NULL AS ${name(key)} FROM (${nothing(table)})`
-      : sql`SELECT * FROM read_parquet([${join(files.map((file) => literal(joinPath(folder, file.path))))}], hive_partitioning = true)`;
-  const rows = sql`SELECT *, NULL::BIGINT AS row_number FROM (${facts})`;
+  const rows = sql`SELECT *, NULL::BIGINT AS row_number FROM (${rowsOfFiles(table, files, folder, "partition")})`;
   return sql`SELECT * EXCLUDE (row_number) FROM (${flat(rows, [name("facts", key)])})`;
 }

@@ -11,12 +11,14 @@ import { makeFolder, replaceFile, sha256Of, sync } from "../base/files.ts";
 import { integerIn, isObject, type Row } from "../base/json.ts";
 import { columnType, integerLiteral, join, literal, name, type Sql, sql } from "../base/sql.ts";
 import { Database, type DatabaseOptions, engineVersion, type Session } from "./duckdb.ts";
+import { fingerprintOf } from "./file-rows.ts";
 import { layoutOf, rowGroupSize, type TableName, tableNames } from "./layout.ts";
 import {
   currentManifest,
   currentPath,
   currentVersion,
   type LakeFile,
+  lakeFormat,
   type Manifest,
   manifestPath,
   noFiles,
@@ -163,7 +165,8 @@ export async function writeFile(
   await sync(target);
   await sync(dirname(target));
   const { min, max } = rangeOf(written, layout.order[0] ?? "");
-  return { path, partition, rows, bytes: (await stat(target)).size, sha256: await sha256Of(target), min, max };
+  const [bytes, sha256] = [(await stat(target)).size, await sha256Of(target)];
+  return { path, partition, rows, bytes, sha256, min, max, schema: fingerprintOf(layout.columns) };
 }
 
 /** The least and the greatest value of a column, from what COPY reports of the file it wrote. */
@@ -190,7 +193,7 @@ export async function publish(lake: string, manifest: Manifest): Promise<void> {
 export function nextManifest({ sequences }: Writer, previous: Manifest | undefined, day: string): Manifest {
   const sequence = 1 + (sequences.get(day) ?? 0);
   return {
-    format: 1,
+    format: lakeFormat,
     version: `${day}.${sequence}`,
     as_of: day,
     sequence,

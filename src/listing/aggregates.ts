@@ -1,7 +1,7 @@
 /** Statistics of numbers, as SQL over whole units: sums and percentiles are exact, whatever the engine's threads. */
 import { bounds } from "../base/bounds.ts";
 import { isRow, type Row } from "../base/json.ts";
-import { name, type Sql, sql, integerLiteral, numberLiteral } from "../base/sql.ts";
+import { integerLiteral, name, numberLiteral, type Sql, sql } from "../base/sql.ts";
 import { attributeOf, type NumberName } from "./schema.ts";
 import type { Aggregate, NumberSummary } from "./source.ts";
 
@@ -38,7 +38,10 @@ export const summariesOf = (numbers: readonly NumberName[], unitsOf: (attribute:
   numbers.map((attribute) => sql`${summaryOf(unitsOf(attribute))} AS ${name(attribute)}`);
 
 /** The summaries in a row, by name; a number that no listing has is left out. */
-export function readSummaries(row: Row | undefined, numbers: readonly NumberName[]): ReadonlyMap<NumberName, NumberSummary> {
+export function readSummaries(
+  row: Row | undefined,
+  numbers: readonly NumberName[],
+): ReadonlyMap<NumberName, NumberSummary> {
   const found = new Map<NumberName, NumberSummary>();
   for (const attribute of numbers) {
     const summary = row?.[attribute];

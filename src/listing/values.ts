@@ -1,10 +1,11 @@
 /** Searched values as whole numbers, in SQL over the columns of listings: sums are exact, and two engines order them alike. */
-import { name, type Sql, sql, integerLiteral } from "../base/sql.ts";
+import { integerLiteral, name, type Sql, sql } from "../base/sql.ts";
 import { attributeOf, type NumberName } from "./schema.ts";
 import type { SortKey } from "./sorts.ts";
 
 /** Seconds since 1990: 31 bits reach to 2058. */
-export const secondsOf = (time: Sql): Sql => sql`greatest(0, epoch(${time})::BIGINT - ${integerLiteral(epochSeconds)})::INTEGER`;
+export const secondsOf = (time: Sql): Sql =>
+  sql`greatest(0, epoch(${time})::BIGINT - ${integerLiteral(epochSeconds)})::INTEGER`;
 
 /** 1990-01-01T00:00:00Z in seconds since 1970. */
 export const epochSeconds = 631_152_000;
@@ -49,7 +50,10 @@ export function vinPartOf(vin: Sql, { from, to }: (typeof vinParts)[number]): Sq
 }
 
 /** The bits of one part that a mask fixes, and their values; `?` leaves a place open, and so does what follows the mask. */
-export function maskOf(mask: string, { from, to }: (typeof vinParts)[number]): { readonly bits: bigint; readonly value: bigint } {
+export function maskOf(
+  mask: string,
+  { from, to }: (typeof vinParts)[number],
+): { readonly bits: bigint; readonly value: bigint } {
   let [bits, value] = [0n, 0n];
   for (let place = from; place < to; place += 1) {
     const character = mask[place] ?? "?";

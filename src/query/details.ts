@@ -3,8 +3,8 @@
  * `Build` have them (sections 2.2 to 2.5 of the specification).
  */
 import { isRow, type Json, type Row, textIn } from "../base/json.ts";
-import { buildRow, type Dimensions, dealerRow } from "../serving/dimensions.ts";
 import type { Reading } from "../lake/readings.ts";
+import { buildRow, type Dimensions, dealerRow } from "../serving/dimensions.ts";
 import { type Expansion, expanded, readingOf } from "./expansions.ts";
 
 /** A listing's own fields, its dealer and its build. */

@@ -2,8 +2,8 @@
 
 import type { Json } from "../base/json.ts";
 import type { QueryOf } from "../contract/types.ts";
-import type { Dimensions } from "../serving/dimensions.ts";
 import type { Reading } from "../lake/readings.ts";
+import type { Dimensions } from "../serving/dimensions.ts";
 
 export type Expansion = NonNullable<QueryOf<"getListing">["include"]>[number];
 

@@ -13,7 +13,16 @@ import type { Aggregate, Counts, ListingSource, Measured, MeasuredValue, Ranges,
 import type { LakeVersion } from "../serving/lake-version.ts";
 import { filtersOf } from "./filters.ts";
 import { modeOf } from "./modes.ts";
-import { emptyRangeFacet, type FixedWidths, fixedWidths, type NumericFacet, numericFacets, rangeFacet, rangesOf, statsOf } from "./ranges.ts";
+import {
+  emptyRangeFacet,
+  type FixedWidths,
+  fixedWidths,
+  type NumericFacet,
+  numericFacets,
+  rangeFacet,
+  rangesOf,
+  statsOf,
+} from "./ranges.ts";
 
 export type FacetQuery = QueryOf<"getFacets">;
 type Facet = FacetQuery["facets"][number];
@@ -102,7 +111,14 @@ async function find({ query, listings, filters, categorical, numeric, widths }: 
   const attributes: readonly CountedName[] = measured === undefined ? categorical : [];
   if (attributes.length + ranges.length === 0) return { summary, ranges, counts: undefined, measured };
   const order = sort === "count" ? "count" : "-count";
-  const counts = await listings.countValues({ filters, attributes, limit, sort: order, ranges, matches: summary?.total });
+  const counts = await listings.countValues({
+    filters,
+    attributes,
+    limit,
+    sort: order,
+    ranges,
+    matches: summary?.total,
+  });
   return { summary, ranges, counts, measured };
 }
 
@@ -112,13 +128,21 @@ const measureOf = (metric: Metric): { readonly measure: NumberName; readonly agg
 };
 
 /** The buckets of a facet, schema `FacetBucket`. */
-function bucketsOf(facet: CategoricalFacet, { counts, measured }: Found, metric: Metric | undefined): readonly object[] {
+function bucketsOf(
+  facet: CategoricalFacet,
+  { counts, measured }: Found,
+  metric: Metric | undefined,
+): readonly object[] {
   if (metric === undefined || measured === undefined) return counts?.values.get(facet) ?? [];
   return measured.values.map(({ value, count, ...of }) => ({ value, count, metric: metricOf(metric, count, of) }));
 }
 
 /** Schema `FacetMetric`. */
-function metricOf(name: Metric, count: number, { metric: value, sample }: Pick<MeasuredValue, "metric" | "sample">): object {
+function metricOf(
+  name: Metric,
+  count: number,
+  { metric: value, sample }: Pick<MeasuredValue, "metric" | "sample">,
+): object {
   if (value !== null) return { name, value, sample };
   return { name, value, sample, null_reason: count < bounds.metricListingsMin ? "insufficient_sample" : "no_values" };
 }

@@ -4,13 +4,13 @@
  */
 import { vocabulary } from "../contract/document.ts";
 import type { QueryOf } from "../contract/types.ts";
-import { buildRow, type Dimensions, dealerRow } from "../serving/dimensions.ts";
 import { flatColumns } from "../lake/flat.ts";
 import { type JsonRow, valueIn } from "../lake/json-row.ts";
 import { listingRow, type Reading } from "../lake/readings.ts";
+import type { Point } from "../listing/geography.ts";
+import { buildRow, type Dimensions, dealerRow } from "../serving/dimensions.ts";
 import { type Expansion, expanded, readingOf } from "./expansions.ts";
 import { milesTo } from "./geography.ts";
-import type { Point } from "../listing/geography.ts";
 
 export type Field = QueryOf<"searchListings">["fields"][number];
 

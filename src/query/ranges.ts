@@ -23,7 +23,8 @@ export function fixedWidths(interval: QueryOf<"getFacets">["interval"], asked: r
     const [named = "", width = ""] = item.toLowerCase().split(":");
     const facet = asked.find((one) => one === named);
     if (facet === undefined || found.has(facet)) {
-      const reason = facet === undefined ? `${named} is not among the facets of the request` : `${named} has two intervals`;
+      const reason =
+        facet === undefined ? `${named} is not among the facets of the request` : `${named} has two intervals`;
       throw refuse("incompatible_parameters", { parameters: "interval and facets", reason });
     }
     found.set(facet, Number(width));
@@ -66,11 +67,17 @@ export function rangeFacet({ width, first, last }: Ranges, counts: readonly numb
 }
 
 /** Schema `RangeFacet` of a number that no match has. */
-export const emptyRangeFacet = (fixed: number | undefined) => ({ buckets: [], interval: fixed ?? null, min: null, max: null });
+export const emptyRangeFacet = (fixed: number | undefined) => ({
+  buckets: [],
+  interval: fixed ?? null,
+  min: null,
+  max: null,
+});
 
 /** Schema `FacetStats`, of so many matches. */
 export function statsOf(summary: NumberSummary | undefined, total: number) {
-  if (summary === undefined) return { min: null, max: null, count: 0, missing: total, mean: null, median: null, stddev: null };
+  if (summary === undefined)
+    return { min: null, max: null, count: 0, missing: total, mean: null, median: null, stddev: null };
   const { min, max, known, mean, median, stddev } = summary;
   return { min, max, count: known, missing: total - known, mean, median, stddev };
 }

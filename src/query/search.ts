@@ -46,16 +46,18 @@ export function planSearch(query: SearchQuery, version: LakeVersion): SearchPlan
 
 /** The order of a sort; `distance` needs an origin, and refuses a request without one. */
 function orderOf({ sort, ...query }: SearchQuery): PageOrder {
-  return sort === "distance"
-    ? { by: "distance", origin: neededOrigin(query, "sort=distance") }
-    : { by: "sort", sort };
+  return sort === "distance" ? { by: "distance", origin: neededOrigin(query, "sort=distance") } : { by: "sort", sort };
 }
 
 /** Step one: the total, and where the page's listings are. */
 export const findPage = ({ mode, ...plan }: SearchPlan): Promise<FoundPage> => mode.listings.findPage(plan);
 
 /** Step two: the listings of the page, each as the JSON that is served of it. */
-export async function readPage(plan: SearchPlan, positions: readonly number[], version: LakeVersion): Promise<readonly string[]> {
+export async function readPage(
+  plan: SearchPlan,
+  positions: readonly number[],
+  version: LakeVersion,
+): Promise<readonly string[]> {
   const { mode, fields, include } = plan;
   const serve = serving({ ...plan, status: mode.status }, version.dimensions);
   return (await mode.listings.read(positions, readingsOf(fields, include))).map(serve);

@@ -3,8 +3,8 @@
  * the VIN's state (section 3 of the specification), its latest listing, and what took the place of one that ended.
  */
 import { textIn } from "../base/json.ts";
-import type { LakeVersion } from "../serving/lake-version.ts";
 import type { Reading } from "../lake/readings.ts";
+import type { LakeVersion } from "../serving/lake-version.ts";
 import type { FoundListing as FoundRow, ListingState } from "../serving/listing-files.ts";
 
 /** The state of a VIN by that of its latest listing: what left without a sale is still missing. */
@@ -25,7 +25,11 @@ const endOf = ({ row }: FoundRow): string => textIn(row, "missing_since");
  * The listings of a VIN, the oldest first, with what is read of them; none of an unknown VIN. A past one was first missing on a day
  * after it began, and no later than the next one begins.
  */
-export async function spellsOf(vin: string, names: readonly Reading[], version: LakeVersion): Promise<readonly FoundRow[]> {
+export async function spellsOf(
+  vin: string,
+  names: readonly Reading[],
+  version: LakeVersion,
+): Promise<readonly FoundRow[]> {
   const all = await version.lookUp("vin", vin, [...names, "missing_since"]);
   const past = all.filter((found) => !isLive(found)).sort((one, other) => (endOf(one) < endOf(other) ? -1 : 1));
   return [...past, ...all.filter(isLive)];

@@ -4,8 +4,9 @@ import { dirname, join } from "node:path";
 import { sha256Of, sync } from "../base/files.ts";
 import { literal, name, type Sql, sql } from "../base/sql.ts";
 import type { Session } from "../lake/duckdb.ts";
+import { rowsOfFiles } from "../lake/file-rows.ts";
 import type { Manifest, ServingFile } from "../lake/manifest.ts";
-import { filesIn, positioned, rowsOfFiles } from "../lake/views.ts";
+import { filesIn, positioned } from "../lake/views.ts";
 import type { Writer } from "../lake/writer.ts";
 import { buildStatements, storage } from "./index/build.ts";
 import { listingFiles } from "./listing-files.ts";
@@ -38,7 +39,14 @@ export async function withServingFiles(
     if (kind === "index") await buildIndex(writer, manifest, target, progress);
     else await buildRows(writer, manifest, { source, target }, progress);
     await sync(target);
-    built.push({ kind, source, path, format: servingFormats[kind], bytes: (await stat(target)).size, sha256: await sha256Of(target) });
+    built.push({
+      kind,
+      source,
+      path,
+      format: servingFormats[kind],
+      bytes: (await stat(target)).size,
+      sha256: await sha256Of(target),
+    });
   }
   if (built.length > 0) await sync(join(writer.lake, "serving"));
   return { ...manifest, serving: [...sound, ...built] };
@@ -61,7 +69,10 @@ async function soundFiles(lake: string, manifest: Manifest, how: "size" | "conte
 function progressOf(manifest: Manifest, lacking: readonly Pick<ServingFile, "kind" | "source">[], onBuild: OnBuild) {
   const active = filesIn(manifest.tables, "snapshots", manifest.as_of).reduce((sum, { rows }) => sum + rows, 0);
   const rowsOf = new Map(listingFiles(manifest).map(({ file }) => [file.sha256, file.rows]));
-  const all = lacking.reduce((sum, { kind, source }) => sum + (kind === "index" ? active : (rowsOf.get(source) ?? 0)), 0);
+  const all = lacking.reduce(
+    (sum, { kind, source }) => sum + (kind === "index" ? active : (rowsOf.get(source) ?? 0)),
+    0,
+  );
   let done = 0;
   return {
     begin: (what: string) => onBuild(done, all, what),
@@ -74,27 +85,44 @@ function progressOf(manifest: Manifest, lacking: readonly Pick<ServingFile, "kin
 
 type Progress = ReturnType<typeof progressOf>;
 
-async function buildIndex({ session, lake }: Writer, { tables, as_of }: Manifest, target: string, progress: Progress): Promise<void> {
+async function buildIndex(
+  { session, lake }: Writer,
+  { tables, as_of }: Manifest,
+  target: string,
+  progress: Progress,
+): Promise<void> {
   const what = "builds the search index";
   const files = filesIn(tables, "snapshots", as_of);
   const statements = buildStatements("index_in_the_making", positioned(files, lake));
   progress.begin(what);
-  await withTables(session, (table) => rowsOfFiles(table, tables[table], lake), async () => {
-    await session.run(sql`ATTACH ${literal(target)} AS index_in_the_making (${storage})`);
-    try {
-      for (const statement of statements) await session.run(statement);
-    } finally {
-      await session.run(sql`DETACH index_in_the_making`);
-    }
-  });
-  progress.add(files.reduce((sum, { rows }) => sum + rows, 0), what);
+  await withTables(
+    session,
+    (table) => rowsOfFiles(table, tables[table], lake),
+    async () => {
+      await session.run(sql`ATTACH ${literal(target)} AS index_in_the_making (${storage})`);
+      try {
+        for (const statement of statements) await session.run(statement);
+      } finally {
+        await session.run(sql`DETACH index_in_the_making`);
+      }
+    },
+  );
+  progress.add(
+    files.reduce((sum, { rows }) => sum + rows, 0),
+    what,
+  );
 }
 
 /** Does some work beside the dimensions as temporary tables. */
-async function withTables(session: Session, rowsOf: (table: "builds" | "dealers" | "tokens") => Sql, work: () => Promise<void>): Promise<void> {
+async function withTables(
+  session: Session,
+  rowsOf: (table: "builds" | "dealers" | "tokens") => Sql,
+  work: () => Promise<void>,
+): Promise<void> {
   const tables = ["builds", "dealers", "tokens"] as const;
   try {
-    for (const table of tables) await session.run(sql`CREATE OR REPLACE TEMPORARY TABLE ${name(table)} AS ${rowsOf(table)}`);
+    for (const table of tables)
+      await session.run(sql`CREATE OR REPLACE TEMPORARY TABLE ${name(table)} AS ${rowsOf(table)}`);
     await work();
   } finally {
     await session.drop(...tables);
@@ -111,7 +139,7 @@ async function buildRows(
   const file = listingFiles(manifest).find((one) => one.file.sha256 === source)?.file;
   if (file === undefined) return;
   let before = 0;
-  await buildRowFile(session, { path: join(lake, file.path), rows: file.rows }, target, (rows) => {
+  await buildRowFile(session, { file, folder: lake }, target, (rows) => {
     progress.add(rows - before, what);
     before = rows;
   });

@@ -6,9 +6,9 @@ import { integerIn, isRow, type Json, type Row, textIn } from "../base/json.ts";
 import { matchKeyOf } from "../base/spelling.ts";
 import { columnsOf, name, type Sql, sql } from "../base/sql.ts";
 import type { Session } from "../lake/duckdb.ts";
-import { attributeOf, type CategoryName, categoryNames } from "../listing/schema.ts";
-import { buildColumns, dealerColumns, type TokenColumn, tokenKinds } from "../lake/layout.ts";
 import { type JsonRow, JsonRowFormat } from "../lake/json-row.ts";
+import { buildColumns, dealerColumns, type TokenColumn, tokenKinds } from "../lake/layout.ts";
+import { attributeOf, type CategoryName, categoryNames } from "../listing/schema.ts";
 
 /** Builds and dealers without their keys, in whose place they stand. */
 export const buildRow = new JsonRowFormat(columnsOf("builds", Object.keys(buildColumns)));
@@ -93,12 +93,16 @@ const textsByKey = async (session: Session, query: Sql): Promise<ReadonlyMap<Jso
   new Map((await session.rows(query)).map((row) => [integerIn(row, "key"), textIn(row, "text")]));
 
 /** The values of each attribute of builds that is a text, by what their spellings have in common. */
-async function spellingsOfAll(session: Session): Promise<readonly (readonly [CategoryName, Map<string, readonly string[]>])[]> {
+async function spellingsOfAll(
+  session: Session,
+): Promise<readonly (readonly [CategoryName, Map<string, readonly string[]>])[]> {
   const found: [CategoryName, Map<string, readonly string[]>][] = [];
   for (const attribute of buildTexts) {
     const spellings = new Map<string, readonly string[]>();
     const value = name(attributeOf(attribute).column);
-    for (const row of await session.rows(sql`SELECT DISTINCT ${value} AS value FROM builds WHERE ${value} IS NOT NULL ORDER BY value`)) {
+    for (const row of await session.rows(
+      sql`SELECT DISTINCT ${value} AS value FROM builds WHERE ${value} IS NOT NULL ORDER BY value`,
+    )) {
       const key = keyOf(attribute, textIn(row, "value"));
       spellings.set(key, [...(spellings.get(key) ?? []), textIn(row, "value")]);
     }
@@ -107,7 +111,9 @@ async function spellingsOfAll(session: Session): Promise<readonly (readonly [Cat
   return found;
 }
 
-const buildTexts = categoryNames.filter((one) => attributeOf(one).home === "builds" && attributeOf(one).type === "VARCHAR");
+const buildTexts = categoryNames.filter(
+  (one) => attributeOf(one).home === "builds" && attributeOf(one).type === "VARCHAR",
+);
 
 /** What the spellings of a value have in common. */
 const keyOf = (attribute: CategoryName, value: string): string =>

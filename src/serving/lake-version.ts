@@ -13,10 +13,11 @@ import { type Row, textIn } from "../base/json.ts";
 import { name, type Sql, sql } from "../base/sql.ts";
 import { refuse } from "../contract/errors.ts";
 import { Database, type DatabaseOptions } from "../lake/duckdb.ts";
+import { rowsOfFiles } from "../lake/file-rows.ts";
 import type { JsonRow } from "../lake/json-row.ts";
 import { type LakeFile, type Manifest, readManifest } from "../lake/manifest.ts";
 import { listingRow, type Reading } from "../lake/readings.ts";
-import { buildValues, buildWords, dealerProfiles, filesIn, positioned, rowsAt, rowsOfFiles } from "../lake/views.ts";
+import { buildValues, buildWords, dealerProfiles, filesIn, positioned, rowsAt } from "../lake/views.ts";
 import type { ListingSource } from "../listing/source.ts";
 import { Dimensions } from "./dimensions.ts";
 import { type FoundListing, type ListingState, lookUpStatement } from "./listing-files.ts";
@@ -114,7 +115,10 @@ export class LakeVersion {
     this.database.close();
   }
 
-  private listingsOf(files: readonly LakeFile[], preferred: (parquet: ListingSource) => ListingSource = (one) => one): Listings {
+  private listingsOf(
+    files: readonly LakeFile[],
+    preferred: (parquet: ListingSource) => ListingSource = (one) => one,
+  ): Listings {
     const parquet = new ParquetSource(files, this.folder, this.dimensions, (query) => this.rows(query));
     const source = preferred(parquet);
     return {
@@ -127,7 +131,11 @@ export class LakeVersion {
     };
   }
 
-  private async read(files: readonly LakeFile[], positions: readonly number[], names: readonly Reading[]): Promise<readonly JsonRow[]> {
+  private async read(
+    files: readonly LakeFile[],
+    positions: readonly number[],
+    names: readonly Reading[],
+  ): Promise<readonly JsonRow[]> {
     if (positions.length === 0) return [];
     const stored = this.serving.rowsAt(files, positions);
     if (stored !== undefined) return stored;
@@ -144,7 +152,11 @@ export class LakeVersion {
 }
 
 /** Reads the dimensions into tables and memory. */
-async function readDimensions(session: Parameters<typeof Dimensions.read>[0], { tables, as_of }: Manifest, folder: string): Promise<Dimensions> {
+async function readDimensions(
+  session: Parameters<typeof Dimensions.read>[0],
+  { tables, as_of }: Manifest,
+  folder: string,
+): Promise<Dimensions> {
   for (const table of ["builds", "dealers", "tokens", "options"] as const) {
     await session.run(sql`CREATE TABLE ${name(table)} AS ${rowsOfFiles(table, tables[table], folder)}`);
   }
@@ -167,7 +179,8 @@ async function checkFiles(folder: string, { tables, as_of }: Manifest): Promise<
     const { size } = await stat(path);
     if (size !== file.bytes) throw new Failure(`${file.path}: ${size} bytes, expected ${file.bytes}.`);
     if (!eager.has(file) || verified.has(`${path} ${file.sha256}`)) continue;
-    if ((await sha256Of(path)) !== file.sha256) throw new Failure(`${file.path}: its SHA-256 is not that of the manifest.`);
+    if ((await sha256Of(path)) !== file.sha256)
+      throw new Failure(`${file.path}: its SHA-256 is not that of the manifest.`);
     verified.add(`${path} ${file.sha256}`);
   }
 }

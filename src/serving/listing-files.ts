@@ -1,6 +1,6 @@
 /** The files of a version that hold every listing there ever was, once, by the state of the listings in them. */
 import type { Row } from "../base/json.ts";
-import { literal, join, type Sql, sql } from "../base/sql.ts";
+import { join, literal, type Sql, sql } from "../base/sql.ts";
 import { layoutOf, type TableName } from "../lake/layout.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
 import { type Reading, readOf } from "../lake/readings.ts";
@@ -37,12 +37,21 @@ export function listingFiles({ tables, as_of }: Manifest): readonly ListingFile[
 }
 
 /** Looks an id (32 hex digits) or a VIN up in all files: rows with their `state`. A scan, for as long as there is no row store. */
-export function lookUpStatement(manifest: Manifest, folder: string, by: "vin" | "id", wanted: string, names: readonly Reading[]): Sql {
-  const isIt = by === "vin" ? sql`vin = ${wanted}` : sql`replace(id::VARCHAR, '-', '') = ${wanted}`;
+export function lookUpStatement(
+  manifest: Manifest,
+  folder: string,
+  by: "vin" | "id",
+  wanted: string,
+  names: readonly Reading[],
+): Sql {
+  const isIt = by === "vin" ? sql`facts.vin = ${wanted}` : sql`facts.id = ${wanted}`;
   const parts = states.flatMap((state) => {
     const files = listingFiles(manifest).filter((one) => one.state === state);
     if (files.length === 0) return [];
-    const rows = positioned(files.map(({ file }) => file), folder);
+    const rows = positioned(
+      files.map(({ file }) => file),
+      folder,
+    );
     return [sql`SELECT ${literal(state)} AS state, ${readOf(names)} FROM (${rows}) AS facts WHERE ${isIt}`];
   });
   return parts.length === 0 ? sql`SELECT NULL AS state WHERE false` : join(parts, sql` UNION ALL `);

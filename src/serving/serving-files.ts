@@ -42,7 +42,11 @@ export function usableFiles(manifest: Manifest): readonly ServingFile[] {
 }
 
 /** Fails if a file does not have the size that the manifest says, or, when asked for, the content. */
-export async function checkServingFile(lake: string, { path, bytes, sha256 }: ServingFile, how: "size" | "content"): Promise<void> {
+export async function checkServingFile(
+  lake: string,
+  { path, bytes, sha256 }: ServingFile,
+  how: "size" | "content",
+): Promise<void> {
   const target = join(lake, path);
   const { size } = await stat(target);
   if (size !== bytes) throw new Failure(`${path}: ${size} bytes, expected ${bytes}.`);

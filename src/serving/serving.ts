@@ -119,7 +119,11 @@ async function openIndex({ manifest, folder, database, engine, dimensions }: Ser
 async function openRows({ manifest, folder }: ServingOptions): Promise<RowStore> {
   const files = usableFiles(manifest).filter(({ kind }) => kind === "rows");
   const needed = listingFiles(manifest);
-  if (files.length < needed.length) throw new Error(`the manifest lists ${files.length} of ${needed.length} files of this format.`);
+  if (files.length < needed.length)
+    throw new Error(`the manifest lists ${files.length} of ${needed.length} files of this format.`);
   for (const file of files) await checkServingFile(folder, file, "size");
-  return RowStore.open(needed, files.map(({ path, source }) => ({ source, path: join(folder, path) })));
+  return RowStore.open(
+    needed,
+    files.map(({ path, source }) => ({ source, path: join(folder, path) })),
+  );
 }

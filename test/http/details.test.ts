@@ -102,6 +102,7 @@ const asToldOf = ({ dealer, listedAt, price, miles, soldDate, priceHistory }: Sp
   ...{ price, miles, sold_date: soldDate },
   price_history: priceHistory.map((change) => ({
     ...change,
+    date: change.changed_at.slice(0, 10),
     changed_at: `${change.changed_at.replace(" ", "T")}Z`,
   })),
 });

@@ -102,19 +102,20 @@ test("a listing keeps its id and its first day while it is listed", () => {
 
 test("a change of price is appended to the history, with the miles and the time of the observation", () => {
   const [first, second, third] = spellOf(cars.stays).map((listing) => listing?.price_history);
-  const cut = { changed_at: "2026-03-02 09:30:00", miles: 1_200, price_before: 20_000, price_after: 19_000 };
-  const rise = { changed_at: "2026-03-03 00:00:00", miles: 1_300, price_before: 19_000, price_after: 19_500 };
+  const cut = { changed_at: "2026-03-02 09:30:00", miles: 1_200, price_before: 20_000, price: 19_000 };
+  const rise = { changed_at: "2026-03-03 00:00:00", miles: 1_300, price_before: 19_000, price: 19_500 };
   assert.deepEqual([first, second, third], [[], [cut], [cut, rise]]);
 });
 
-test("a price that becomes unknown, or known, is no change of price", () => {
+test("a price that was unknown for a day is compared with the last known one", () => {
+  const cut = { changed_at: "2026-03-03 00:00:00", miles: 1_000, price_before: 20_000, price: 17_000 };
   const spell = spellOf(cars.losesItsPrice);
   assert.deepEqual(
     spell.map((listing) => [listing?.price, listing?.price_history]),
     [
       [20_000, []],
       [null, []],
-      [17_000, []],
+      [17_000, [cut]],
     ],
   );
 });

@@ -17,7 +17,7 @@ export interface PriceChange {
   readonly changed_at: string;
   readonly miles: number | null;
   readonly price_before: number;
-  readonly price_after: number;
+  readonly price: number;
 }
 
 /** A car at its owner; each has a number of its own, from its first day to its last. */
@@ -27,6 +27,8 @@ export interface Listing {
   readonly dealer: string;
   readonly listedAt: string;
   readonly price: number | null;
+  /** Its price, or the last one that was known. */
+  readonly lastKnownPrice: number | null;
   readonly miles: number | null;
   readonly daysOnMarket: number;
   readonly daysSeen: number;
@@ -141,6 +143,7 @@ export class Oracle {
     const listedAt = before?.listedAt ?? (isInFeed ? sighting.observedAt : midnightOf(day));
     return {
       ...{ spell: before?.spell ?? this.#spells, vin, dealer, listedAt, price, miles, daysSeen, lastSeen },
+      lastKnownPrice: price ?? before?.lastKnownPrice ?? null,
       daysOnMarket: Math.max(0, daysBetween(listedAt.slice(0, 10), day)),
       priceHistory: [...(before?.priceHistory ?? []), ...(isInFeed ? priceChanges(before, sighting) : [])],
       ...{ missingSince: null, feedsWithout: 0, soldDate: null },
@@ -159,11 +162,11 @@ function byVin(claims: Iterable<Claim>): ReadonlyMap<string, readonly Claim[]> {
 const sizeOf = (delivered: ReadonlyMap<string, ReadonlyMap<string, Sighting>>, dealer: string): number =>
   delivered.get(dealer)?.size ?? 0;
 
-/** One change when both prices are known and differ, else none. */
+/** One change when the price is known and differs from the last known one, else none. */
 function priceChanges(before: Listing | undefined, { price, miles, observedAt }: Sighting): readonly PriceChange[] {
-  const priceBefore = before?.price ?? null;
+  const priceBefore = before?.lastKnownPrice ?? null;
   if (priceBefore === null || price === null || priceBefore === price) return [];
-  return [{ changed_at: observedAt, miles, price_before: priceBefore, price_after: price }];
+  return [{ changed_at: observedAt, miles, price_before: priceBefore, price }];
 }
 
 /** A listing that nobody claims on a day. */

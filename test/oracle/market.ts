@@ -188,7 +188,8 @@ function listingOf(row: Row, status: "active" | "sold"): FlatListing {
     listed_at: instant(text(row, "listed_at")),
     price_history: list(row, "price_history").map((change) => {
       assert.ok(isObject(change), `${id}: ${JSON.stringify(change)} is no change of price`);
-      return { ...change, changed_at: instant(String(change.changed_at)) } as Json;
+      const changedAt = instant(String(change.changed_at));
+      return { ...change, date: String(changedAt).slice(0, 10), changed_at: changedAt } as Json;
     }),
   };
 }

@@ -5,7 +5,10 @@ import { choosePage, type KeyedPart } from "../../src/serving/index/page.ts";
 
 /** Keys of matches in parts, each with its position, and the plain way to a page of them. */
 const matches = fc
-  .array(fc.array(fc.oneof(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 0, max: 2 ** 26 - 1 })), { maxLength: 300 }), { maxLength: 8 })
+  .array(
+    fc.array(fc.oneof(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 0, max: 2 ** 26 - 1 })), { maxLength: 300 }),
+    { maxLength: 8 },
+  )
   .map((parts) => {
     let position = 0;
     return parts.map((keys): KeyedPart => [Int32Array.from(keys), Int32Array.from(keys, () => (position += 3))]);

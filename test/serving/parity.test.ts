@@ -64,8 +64,17 @@ const combined: readonly string[] = [
   ...["features=nothing", "exclude_features=nothing", "options_packages=A1", "make=honda", "exclude_make=honda,toyota"],
   ...["state=CA", "exclude_state=CA&min_price=1", "state=CA&dealer_type=franchise", "state=CA,NV&make=honda"],
   ...["vin_pattern=1", "vin_pattern=*", "vin_pattern=?H,5*", "vin_pattern=1HGCM8263", "keywords=one_owner,branded"],
-  ...["exclude_keywords=clean_title,fleet", "postal_code=94538&radius=100&sort=distance", "postal_code=94538&sort=distance"],
-  ...["bbox=-123,33,-116,39", "make=honda,toyota&year=2021,2022&body_type=sedan,suv", "year=1999", "min_price=25000&max_price=25000"],
+  ...[
+    "exclude_keywords=clean_title,fleet",
+    "postal_code=94538&radius=100&sort=distance",
+    "postal_code=94538&sort=distance",
+  ],
+  ...[
+    "bbox=-123,33,-116,39",
+    "make=honda,toyota&year=2021,2022&body_type=sedan,suv",
+    "year=1999",
+    "min_price=25000&max_price=25000",
+  ],
   ...["min_days_on_market=0&max_days_on_market=999999", "offset=150&limit=100", "offset=100000"],
 ].map((query) => `/v1/listings?${query}`);
 

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { cp, open, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { textIn } from "../../src/base/json.ts";
 import { replaceFile } from "../../src/base/files.ts";
+import { textIn } from "../../src/base/json.ts";
 import { Engine } from "../../src/base/sqlite.ts";
 import { currentManifest, type Manifest, manifestPath, type ServingFile } from "../../src/lake/manifest.ts";
 import type { LakeVersion } from "../../src/serving/lake-version.ts";
@@ -33,9 +33,16 @@ const fileOf = (manifest: Manifest, kind: ServingFile["kind"]): ServingFile =>
 async function everything(version: LakeVersion): Promise<ReadonlyMap<string, unknown>> {
   const answers = new Map<string, unknown>();
   const paths = [
-    ...["/v1/listings?make=honda", "/v1/listings?sort=-price&fields=default,features", "/v1/listings?inventory_status=sold"],
+    ...[
+      "/v1/listings?make=honda",
+      "/v1/listings?sort=-price&fields=default,features",
+      "/v1/listings?inventory_status=sold",
+    ],
     "/v1/facets?facets=make,price",
-    ...original.listings.flatMap((row) => [`/v1/listings/${textIn(row, "id").replaceAll("-", "")}`, `/v1/vins/${textIn(row, "vin")}`]),
+    ...original.listings.flatMap((row) => [
+      `/v1/listings/${textIn(row, "id").replaceAll("-", "")}`,
+      `/v1/vins/${textIn(row, "vin")}`,
+    ]),
   ];
   for (const path of paths) {
     const body = (await answerOf(version, path)) as { data: unknown; pagination?: unknown };
@@ -50,10 +57,17 @@ test("a publisher builds the index and a row file for each file of listings, onc
   const manifest = await manifestOf(original.lake);
   const states = new Set(original.listings.map(({ state }) => state));
   assert.deepEqual([...states].sort(), ["active", "ended", "missing", "sold"]);
-  assert.deepEqual(manifest.serving.map(({ kind }) => kind).filter((kind) => kind === "index"), ["index"]);
+  assert.deepEqual(
+    manifest.serving.map(({ kind }) => kind).filter((kind) => kind === "index"),
+    ["index"],
+  );
   for (const { path, bytes } of manifest.serving) {
     assert.equal((await stat(join(original.lake, path))).size, bytes);
-    assert.match(path, new RegExp(`^serving/${manifest.version.replaceAll(".", "\\.")}-`), "built for the last day alone");
+    assert.match(
+      path,
+      new RegExp(`^serving/${manifest.version.replaceAll(".", "\\.")}-`),
+      "built for the last day alone",
+    );
   }
   const version = await versionOf(wholeFile, original.lake);
   assert.deepEqual(version.served, { index: true, rows: true });
@@ -61,7 +75,11 @@ test("a publisher builds the index and a row file for each file of listings, onc
 });
 
 /** Damage to a serving file, and which of the two is given up because of it. */
-const damages: readonly (readonly [what: string, kind: ServingFile["kind"], damage: (path: string, file: ServingFile) => Promise<unknown>])[] = [
+const damages: readonly (readonly [
+  what: string,
+  kind: ServingFile["kind"],
+  damage: (path: string, file: ServingFile) => Promise<unknown>,
+])[] = [
   ["an index that is missing", "index", (path) => rm(path)],
   ["an index that is cut short", "index", (path, { bytes }) => truncate(path, bytes - 4096)],
   ["an index with a changed byte", "index", (path, { bytes }) => changeByte(path, Math.floor(bytes / 2))],
@@ -96,7 +114,11 @@ for (const [what, kind, damage] of damages) {
     const healed = await versionOf(scope, lake);
     assert.deepEqual(healed.served, { index: true, rows: true });
     assert.deepEqual(await everything(healed), expected);
-    assert.equal(JSON.parse((await carquet(["index", "--lake", lake, "--json"])).out).built, 0, "nothing is left to build");
+    assert.equal(
+      JSON.parse((await carquet(["index", "--lake", lake, "--json"])).out).built,
+      0,
+      "nothing is left to build",
+    );
   });
 }
 
@@ -133,11 +155,13 @@ test("a service whose index fails goes on answering, and takes the one that carq
   const { path } = fileOf(await manifestOf(lake), "index");
   await rm(join(lake, path));
   const client = await serviceOf(scope, lake);
-  const total = async (): Promise<number> => (await client.found("searchListings", "/v1/listings?make=honda")).pagination.total;
+  const total = async (): Promise<number> =>
+    (await client.found("searchListings", "/v1/listings?make=honda")).pagination.total;
   const before = await total();
   assert.ok(before > 0);
   const { version } = JSON.parse((await carquet(["index", "--lake", lake, "--json"])).out);
-  const served = async (): Promise<string> => (await client.found("searchListings", "/v1/listings?limit=1")).meta.version;
+  const served = async (): Promise<string> =>
+    (await client.found("searchListings", "/v1/listings?limit=1")).meta.version;
   await eventually("the new version in service", async () => (await served()) === version, 5000);
   assert.equal(await total(), before);
 });

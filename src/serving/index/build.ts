@@ -6,7 +6,7 @@
  * across columns; 0 is an unknown value.
  */
 import { createHash } from "node:crypto";
-import { join, literal, name, type Sql, sql, integerLiteral } from "../../base/sql.ts";
+import { integerLiteral, join, literal, name, type Sql, sql } from "../../base/sql.ts";
 import { engineVersion } from "../../lake/duckdb.ts";
 import { keywordBits, tokenKinds } from "../../lake/layout.ts";
 import {
@@ -211,13 +211,19 @@ export const countedColumns: readonly string[] = ["build", "dealer", ...listingC
 /** `totals`: how many `listings` have each id of the counted columns. */
 function totalsStatement(catalog: string): Sql {
   const counts = countedColumns.map(
-    (column) => sql`SELECT ${name(column)} AS id, count(*)::INTEGER AS listings FROM ${name(catalog, "listings")} GROUP BY id`,
+    (column) =>
+      sql`SELECT ${name(column)} AS id, count(*)::INTEGER AS listings FROM ${name(catalog, "listings")} GROUP BY id`,
   );
   return sql`CREATE TABLE ${name(catalog, "totals")} AS SELECT id, listings FROM (${join(counts, sql` UNION ALL `)}) WHERE id <> 0 ORDER BY id`;
 }
 
 /** Names this engine and these tables, so that a file of others is not read. */
 export const searchIndexFormat: string = createHash("sha256")
-  .update([engineVersion, ...buildStatements("", sql``).map(({ texts, values }) => `${texts.join("?")} ${values.map(String).join()}`)].join("\n"))
+  .update(
+    [
+      engineVersion,
+      ...buildStatements("", sql``).map(({ texts, values }) => `${texts.join("?")} ${values.map(String).join()}`),
+    ].join("\n"),
+  )
   .digest("hex")
   .slice(0, 8);

@@ -5,9 +5,9 @@
  * they are, of many more how many have which; typed arrays turn both into counts of values, of which the commonest are chosen and named.
  */
 import { integerIn, type Row } from "../../base/json.ts";
-import { join, name, type Sql, sql, integerLiteral } from "../../base/sql.ts";
-import type { CountSort, MeasuredValue, MeasureRequest, Ranges, ValueCount } from "../../listing/source.ts";
+import { integerLiteral, join, name, type Sql, sql } from "../../base/sql.ts";
 import { attributeOf, type CountedName } from "../../listing/schema.ts";
+import type { CountSort, MeasuredValue, MeasureRequest, Ranges, ValueCount } from "../../listing/source.ts";
 import { listingCategories } from "./build.ts";
 import type { Counter, Dictionary, ValueCounts } from "./dictionary.ts";
 import { firstValueId, unknownId } from "./ids.ts";
@@ -38,7 +38,9 @@ function columnOf(attribute: CountedName): string {
 }
 
 /** The columns to count for some attributes. */
-export const columnsFor = (attributes: readonly CountedName[]): readonly string[] => [...new Set(attributes.map(columnOf))];
+export const columnsFor = (attributes: readonly CountedName[]): readonly string[] => [
+  ...new Set(attributes.map(columnOf)),
+];
 
 /** The id of the range that a number lies in; 0 where it is unknown. */
 function rangeId({ attribute, width, first, last, firstId }: NumberedRanges): Sql {
@@ -91,7 +93,10 @@ export function groupedStatement(matches: Sql, columns: readonly string[], range
 }
 
 /** Counts what `groupedStatement` returned. */
-export function countGroups(counter: Counter, groups: readonly (readonly [ids: Int32Array, listings: Int32Array])[]): void {
+export function countGroups(
+  counter: Counter,
+  groups: readonly (readonly [ids: Int32Array, listings: Int32Array])[],
+): void {
   for (const [ids, listings] of groups)
     for (let at = 0; at < ids.length; at += 1) counter.add(ids[at] as number, listings[at] as number);
 }
@@ -146,7 +151,11 @@ function nullsLast({ metric: one }: MeasuredValue, { metric: other }: MeasuredVa
 }
 
 /** The values of rows of `id`, `listings`, `sample` and `metric`, in the order asked for; ties in the order of the values. */
-export function chooseMeasured(dictionary: Dictionary, rows: readonly Row[], { sort, limit }: MeasureRequest): readonly MeasuredValue[] {
+export function chooseMeasured(
+  dictionary: Dictionary,
+  rows: readonly Row[],
+  { sort, limit }: MeasureRequest,
+): readonly MeasuredValue[] {
   return rows
     .filter(({ id }) => id !== unknownId)
     .sort((one, other) => integerIn(one, "id") - integerIn(other, "id"))

@@ -1,7 +1,6 @@
 /** The dealers of a search index in memory: which of them are near, and how far they are. */
-import { textIn } from "../../base/json.ts";
+import { integerIn, textIn } from "../../base/json.ts";
 import { name, sql } from "../../base/sql.ts";
-import { integerIn } from "../../base/json.ts";
 import type { Session } from "../../lake/duckdb.ts";
 import { type Box, degreesOf, isInside, milesBetween, type Point } from "../../listing/geography.ts";
 
@@ -39,7 +38,9 @@ export class Dealers {
   /** The dealers within some miles of a point. */
   within(origin: Point, miles: number): readonly number[] {
     const degrees = degreesOf(miles);
-    return this.where((point) => Math.abs(point.latitude - origin.latitude) <= degrees && milesBetween(origin, point) <= miles);
+    return this.where(
+      (point) => Math.abs(point.latitude - origin.latitude) <= degrees && milesBetween(origin, point) <= miles,
+    );
   }
 
   /** The dealers in a box. */

@@ -4,11 +4,19 @@
  * A composite id (a build, a dealer, a set of features) stands for several values; `valuesOf` lists them. Values that differ in case alone
  * are one value to a request, and are counted as one.
  */
-import { matchKeyOf } from "../../base/spelling.ts";
+
 import { textIn } from "../../base/json.ts";
-import { join, name, type Sql, sql, integerLiteral } from "../../base/sql.ts";
+import { matchKeyOf } from "../../base/spelling.ts";
+import { integerLiteral, join, name, type Sql, sql } from "../../base/sql.ts";
 import type { Session } from "../../lake/duckdb.ts";
-import { attributeOf, type CategoryName, type CountedName, categoryNames, type ListName, listNames } from "../../listing/schema.ts";
+import {
+  attributeOf,
+  type CategoryName,
+  type CountedName,
+  categoryNames,
+  type ListName,
+  listNames,
+} from "../../listing/schema.ts";
 import { buildCategories, dealerCategories, setsOf } from "./build.ts";
 import { firstValueId } from "./ids.ts";
 
@@ -168,29 +176,45 @@ function add(groups: Map<string, Map<string, number[]>>, attribute: string, key:
 }
 
 /** Reads the values of builds or dealers: as many for each. */
-async function readComposite(session: Session, catalog: string, of: "build" | "dealer", categories: readonly CategoryName[]): Promise<Expansion> {
+async function readComposite(
+  session: Session,
+  catalog: string,
+  of: "build" | "dealer",
+  categories: readonly CategoryName[],
+): Promise<Expansion> {
   const columns = [of, ...categories].map((column) => name(column));
-  const parts = await session.vectors(sql`SELECT ${join(columns)} FROM ${name(catalog, `${of}s`)} ORDER BY ${name(of)}`);
+  const parts = await session.vectors(
+    sql`SELECT ${join(columns)} FROM ${name(catalog, `${of}s`)} ORDER BY ${name(of)}`,
+  );
   const count = parts.reduce((sum, [ids]) => sum + (ids?.length ?? 0), 0);
   const first = parts[0]?.[0]?.[0] ?? 0;
   const values = new Int32Array(count * categories.length);
   let row = 0;
   for (const [ids, ...columnsOfPart] of parts) {
     for (const [column, vector] of columnsOfPart.entries())
-      for (let place = 0; place < vector.length; place += 1) values[(row + place) * categories.length + column] = vector[place] ?? 0;
+      for (let place = 0; place < vector.length; place += 1)
+        values[(row + place) * categories.length + column] = vector[place] ?? 0;
     row += ids?.length ?? 0;
   }
-  return { first, end: first + count, starts: Int32Array.from({ length: count + 1 }, (_, n) => n * categories.length), values };
+  return {
+    first,
+    end: first + count,
+    starts: Int32Array.from({ length: count + 1 }, (_, n) => n * categories.length),
+    values,
+  };
 }
 
 /** Reads the tokens of each set of a list, which the index has token by token: a counting sort turns that around. */
 async function readSets(session: Session, catalog: string, list: ListName): Promise<Expansion> {
   const table = setsOf(catalog, list);
-  const [bounds] = await session.vectors(sql`SELECT coalesce(min("set"), 0)::INTEGER, coalesce(max("set"), -1)::INTEGER FROM ${table}`);
+  const [bounds] = await session.vectors(
+    sql`SELECT coalesce(min("set"), 0)::INTEGER, coalesce(max("set"), -1)::INTEGER FROM ${table}`,
+  );
   const [first, end] = [bounds?.[0]?.[0] ?? 0, (bounds?.[1]?.[0] ?? -1) + 1];
   const parts = await session.vectors(sql`SELECT token, "set" FROM ${table}`);
   const starts = new Int32Array(end - first + 1);
-  for (const [, sets] of parts) for (const set of sets ?? []) starts[set - first + 1] = (starts[set - first + 1] ?? 0) + 1;
+  for (const [, sets] of parts)
+    for (const set of sets ?? []) starts[set - first + 1] = (starts[set - first + 1] ?? 0) + 1;
   for (let set = 1; set < starts.length; set += 1) starts[set] = (starts[set] ?? 0) + (starts[set - 1] ?? 0);
   const values = new Int32Array(starts.at(-1) ?? 0);
   const next = starts.slice();

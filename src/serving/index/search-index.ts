@@ -5,15 +5,15 @@
  */
 import { bounds } from "../../base/bounds.ts";
 import { integerIn, type Row, textIn } from "../../base/json.ts";
-import { join, name, Sql, sql, integerLiteral } from "../../base/sql.ts";
+import { integerLiteral, join, name, Sql, sql } from "../../base/sql.ts";
 import type { Session } from "../../lake/duckdb.ts";
 import { metricOf, readSummaries, summariesOf } from "../../listing/aggregates.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { type CountedName, listNames, type NumberName } from "../../listing/schema.ts";
 import type { FixedSort } from "../../listing/sorts.ts";
 import type {
-  Counts,
   CountRequest,
+  Counts,
   FoundPage,
   ListingSource,
   Measured,
@@ -65,7 +65,10 @@ export class SearchIndex implements ListingSource {
   static async open(session: Session, engine: Engine, isKnownValue: Vocabulary["isKnownValue"]): Promise<SearchIndex> {
     const dictionary = await Dictionary.read(session, catalog);
     const dealers = await Dealers.read(session, catalog);
-    const count = integerIn(await session.row(sql`SELECT count(*)::INTEGER AS n FROM ${name(catalog, "listings")}`), "n");
+    const count = integerIn(
+      await session.row(sql`SELECT count(*)::INTEGER AS n FROM ${name(catalog, "listings")}`),
+      "n",
+    );
     return new SearchIndex(count, engine, { catalog, dictionary, dealers, isKnownValue });
   }
 
@@ -78,7 +81,8 @@ export class SearchIndex implements ListingSource {
     }
     const key = order.by === "sort" ? rankOf(order.sort) : sql`dealer`;
     const parts = pairsIn(await this.engine.vectors(sql`SELECT ${key}, position ${this.matches(condition)}`));
-    const keyed = order.by === "sort" ? parts : parts.map(byDistance(this.vocabulary.dealers.distancesFrom(order.origin)));
+    const keyed =
+      order.by === "sort" ? parts : parts.map(byDistance(this.vocabulary.dealers.distancesFrom(order.origin)));
     return { total: parts.reduce((sum, [keys]) => sum + keys.length, 0), positions: choosePage(keyed, offset, limit) };
   }
 
@@ -92,7 +96,14 @@ export class SearchIndex implements ListingSource {
     return { total: integerIn(row, "total"), numbers: readSummaries(row, numbers) };
   }
 
-  async countValues({ filters, attributes, ranges, limit, sort, matches = this.estimate(filters) }: CountRequest): Promise<Counts> {
+  async countValues({
+    filters,
+    attributes,
+    ranges,
+    limit,
+    sort,
+    matches = this.estimate(filters),
+  }: CountRequest): Promise<Counts> {
     const { dictionary } = this.vocabulary;
     const condition = conditionOf(filters, this.vocabulary);
     const numberedRanges = numbered(ranges);
@@ -137,11 +148,16 @@ export class SearchIndex implements ListingSource {
     const of = (id: string): Sql =>
       sql`SELECT ${name(attribute)} AS ${name(id)}, ${name(measure)} AS measure ${this.matches(condition)}`;
     const groups =
-      list === undefined ? of("id") : sql`SELECT token AS id, measure FROM (${of("set")}) JOIN ${setsOf(catalog, list)} USING ("set")`;
+      list === undefined
+        ? of("id")
+        : sql`SELECT token AS id, measure FROM (${of("set")}) JOIN ${setsOf(catalog, list)} USING ("set")`;
     const rows = await this.engine.rows(sql`
       SELECT min(id) AS id, count(*)::INTEGER AS listings, count(measure)::INTEGER AS sample, ${metricOf(measure, aggregate, sql`measure`)} AS metric
       FROM   (${groups}) GROUP BY ${dictionary.spelledAlike(attribute, sql`id`)}`);
-    const total = list !== undefined ? (await this.summarize(filters, [])).total : rows.reduce((sum, row) => sum + integerIn(row, "listings"), 0);
+    const total =
+      list !== undefined
+        ? (await this.summarize(filters, [])).total
+        : rows.reduce((sum, row) => sum + integerIn(row, "listings"), 0);
     return { total, values: chooseMeasured(dictionary, rows, request) };
   }
 
@@ -168,7 +184,9 @@ export class SearchIndex implements ListingSource {
       this.count,
       ...filters.map((filter) =>
         filter.kind === "anyOf" && filter.attribute !== "dealer_id"
-          ? filter.values.flatMap((value) => dictionary.idsOf(filter.attribute, value)).reduce((sum, id) => sum + (dictionary.totals[id] ?? 0), 0)
+          ? filter.values
+              .flatMap((value) => dictionary.idsOf(filter.attribute, value))
+              .reduce((sum, id) => sum + (dictionary.totals[id] ?? 0), 0)
           : this.count,
       ),
     );

@@ -2,10 +2,11 @@
  * Filters as SQL over the table of a search index. Requested values become ids before the statement is written, so that it compares
  * integers of one table; a filter that every listing passes, or none, is known without a statement.
  */
+
+import { integerLiteral, join, name, type Sql, sql } from "../../base/sql.ts";
 import type { Filter } from "../../listing/filter.ts";
 import { attributeOf, type CategoryName } from "../../listing/schema.ts";
 import { epochSeconds, maskOf, unitsPerOne, vinParts } from "../../listing/values.ts";
-import { join, name, type Sql, sql, integerLiteral } from "../../base/sql.ts";
 import { setsOf } from "./build.ts";
 import type { Dealers } from "./dealers.ts";
 import type { Dictionary } from "./dictionary.ts";
@@ -80,9 +81,20 @@ function negated(condition: Condition): Condition {
   return condition === "never" ? "always" : "never";
 }
 
-function hasValue(attribute: CategoryName, values: readonly (string | number)[], { dictionary, dealers }: Vocabulary): Condition {
-  if (attribute === "dealer_id") return isAmong("dealer", values.flatMap((id) => dealers.idsOf(String(id))));
-  return isAmong(attribute, values.flatMap((value) => dictionary.idsOf(attribute, value)));
+function hasValue(
+  attribute: CategoryName,
+  values: readonly (string | number)[],
+  { dictionary, dealers }: Vocabulary,
+): Condition {
+  if (attribute === "dealer_id")
+    return isAmong(
+      "dealer",
+      values.flatMap((id) => dealers.idsOf(String(id))),
+    );
+  return isAmong(
+    attribute,
+    values.flatMap((value) => dictionary.idsOf(attribute, value)),
+  );
 }
 
 function isAmong(column: string, ids: readonly number[]): Condition {
@@ -92,7 +104,10 @@ function isAmong(column: string, ids: readonly number[]): Condition {
 }
 
 /** Sets that have all, or any, of some tokens. */
-function hasTokens({ attribute, values, how }: Extract<Filter, { kind: "hasTokens" }>, { catalog, dictionary }: Vocabulary): Condition {
+function hasTokens(
+  { attribute, values, how }: Extract<Filter, { kind: "hasTokens" }>,
+  { catalog, dictionary }: Vocabulary,
+): Condition {
   const ids = values.map((value) => dictionary.idsOf(attribute, value));
   if (ids.some((of) => of.length === 0) && how === "all") return "never";
   const wanted = [...new Set(ids.flat())];
@@ -102,7 +117,10 @@ function hasTokens({ attribute, values, how }: Extract<Filter, { kind: "hasToken
   if (how === "any") return setsWith(wanted);
   // A set that has a token in two spellings has two rows for it, and cannot be counted.
   if (ids.some((of) => of.length > 1)) return allOf(ids.map((of) => setsWith(of)));
-  return setsWith(wanted, wanted.length === 1 ? sql`` : sql`GROUP BY "set" HAVING count(*) = ${integer(wanted.length)}`);
+  return setsWith(
+    wanted,
+    wanted.length === 1 ? sql`` : sql`GROUP BY "set" HAVING count(*) = ${integer(wanted.length)}`,
+  );
 }
 
 function matchesMask(mask: string): Condition {

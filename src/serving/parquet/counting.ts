@@ -5,9 +5,9 @@
  * value. Values that differ in case alone are one, as they are to the filters.
  */
 import { join, literal, name, type Sql, sql } from "../../base/sql.ts";
+import { metricOf } from "../../listing/aggregates.ts";
 import { attributeOf, type CountedName, type ListName, type NumberName, tokensNames } from "../../listing/schema.ts";
 import type { CountRequest, MeasureRequest, Ranges } from "../../listing/source.ts";
-import { metricOf } from "../../listing/aggregates.ts";
 import { unitsOf } from "../../listing/values.ts";
 import { keywordTable } from "./where.ts";
 
@@ -37,7 +37,9 @@ export function countStatement(matches: Sql, isKept: boolean, { attributes, limi
     SELECT attribute, value, "count", (row_number() OVER (PARTITION BY attribute ORDER BY ${order}))::INTEGER AS place
     FROM   (SELECT *, ${numberOf(sql`attribute`, attributes)} AS number FROM (${valueCounts(attributes)}))
     QUALIFY place <= ${limit}`;
-  const parts = [sql`SELECT NULL::VARCHAR AS attribute, NULL::VARCHAR AS value, count(*)::INTEGER AS "count", 0 AS place FROM matches`]
+  const parts = [
+    sql`SELECT NULL::VARCHAR AS attribute, NULL::VARCHAR AS value, count(*)::INTEGER AS "count", 0 AS place FROM matches`,
+  ]
     .concat(attributes.length === 0 ? [] : [values])
     .concat(ranges.map(rangeCounts));
   return sql`WITH matches AS ${isKept ? sql`` : sql`NOT`} MATERIALIZED (SELECT * ${matches}) ${join(parts, sql` UNION ALL `)}`;
@@ -49,7 +51,10 @@ function rangeCounts({ attribute, width, first, last }: Ranges): Sql {
     SELECT ${attribute}, NULL, count(*)::INTEGER, (${bucket})::INTEGER FROM matches WHERE ${name(attribute)} IS NOT NULL GROUP BY 4`;
 }
 
-const isIn = (home: string) => (attribute: CountedName): boolean => attributeOf(attribute).home === home;
+const isIn =
+  (home: string) =>
+  (attribute: CountedName): boolean =>
+    attributeOf(attribute).home === home;
 
 /** `attribute`, `value` and `count` of each value of some attributes. */
 function valueCounts(attributes: readonly CountedName[]): Sql {
@@ -61,7 +66,9 @@ function valueCounts(attributes: readonly CountedName[]): Sql {
     ...(isSorted ? builds : []).map(ownValues),
     ...(isSorted || builds.length === 0 ? [] : [buildValues(builds)]),
     ...(dealers.length === 0 ? [] : [dealerValues(dealers)]),
-    ...own.map((attribute) => (attributeOf(attribute).search === "category" ? ownValues(attribute) : listValues(attribute as ListName))),
+    ...own.map((attribute) =>
+      attributeOf(attribute).search === "category" ? ownValues(attribute) : listValues(attribute as ListName),
+    ),
   ];
   return sql`
     SELECT attribute, min(value) AS value, sum(listings)::INTEGER AS "count" FROM (${join(statements, sql` UNION ALL `)})
@@ -85,7 +92,9 @@ function buildValues(attributes: readonly CountedName[]): Sql {
 }
 
 function dealerValues(attributes: readonly CountedName[]): Sql {
-  const pairs = attributes.map((one) => sql`struct_pack(attribute := ${one}, value := ${name(attributeOf(one).column)})`);
+  const pairs = attributes.map(
+    (one) => sql`struct_pack(attribute := ${one}, value := ${name(attributeOf(one).column)})`,
+  );
   return sql`
     SELECT unnest([${join(pairs)}], recursive := true), listings
     FROM   (SELECT dealer_key, count(*) AS listings FROM matches GROUP BY dealer_key)
@@ -119,12 +128,14 @@ export function measureStatement(matches: Sql, { attribute, measure, aggregate, 
 function measuredRows(attribute: CountedName, measure: NumberName): Sql {
   const { home, column, isSortKey } = attributeOf(attribute);
   const units = sql`${unitsOf(measure)} AS measure`;
-  if (attribute === "keywords") return sql`SELECT word AS value, ${units} FROM matches JOIN ${keywordTable} ON (keywords & bit) <> 0`;
+  if (attribute === "keywords")
+    return sql`SELECT word AS value, ${units} FROM matches JOIN ${keywordTable} ON (keywords & bit) <> 0`;
   if (tokensNames.some((one) => one === attribute)) {
     return sql`SELECT token AS value, measure FROM (SELECT unnest(${name(column)}) AS token_key, ${units} FROM matches) JOIN tokens USING (token_key)`;
   }
   if (home === "builds" && isSortKey !== true)
     return sql`SELECT ${name("builds", column)} AS value, ${units} FROM matches JOIN builds USING (build_key)`;
-  if (home === "dealers") return sql`SELECT ${name("dealers", column)} AS value, ${units} FROM matches JOIN dealers USING (dealer_key)`;
+  if (home === "dealers")
+    return sql`SELECT ${name("dealers", column)} AS value, ${units} FROM matches JOIN dealers USING (dealer_key)`;
   return sql`SELECT ${name(column)} AS value, ${units} FROM matches`;
 }

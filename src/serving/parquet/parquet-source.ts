@@ -2,15 +2,16 @@
 import { bounds } from "../../base/bounds.ts";
 import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { join, name, type Sql, sql } from "../../base/sql.ts";
+import { rowsOfFiles } from "../../lake/file-rows.ts";
 import type { LakeFile } from "../../lake/manifest.ts";
-import { positioned, rowsOfFiles } from "../../lake/views.ts";
+import { positioned } from "../../lake/views.ts";
 import { readSummaries, summariesOf } from "../../listing/aggregates.ts";
 import type { Filter } from "../../listing/filter.ts";
 import type { NumberName } from "../../listing/schema.ts";
 import { sortKeys } from "../../listing/sorts.ts";
 import type {
-  Counts,
   CountRequest,
+  Counts,
   FoundPage,
   ListingSource,
   Measured,
@@ -53,7 +54,8 @@ export class ParquetSource implements ListingSource {
 
   async findPage({ filters, order, limit, offset }: PageRequest): Promise<FoundPage> {
     const by = orderOf(order);
-    const page = filters.length === 0 ? this.pageOfAll(by, limit, offset) : this.pageOfMatches(filters, by, limit, offset);
+    const page =
+      filters.length === 0 ? this.pageOfAll(by, limit, offset) : this.pageOfMatches(filters, by, limit, offset);
     const [row] = await this.rows(page);
     const positions = row?.page ?? [];
     return { total: integerIn(row, "total"), positions: Array.isArray(positions) ? positions.map(Number) : [] };

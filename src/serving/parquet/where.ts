@@ -5,7 +5,7 @@
  * the time that a condition on each row takes.
  */
 import { folded } from "../../base/spelling.ts";
-import { all, any, join, literal, name, Sql, sql, integerLiteral } from "../../base/sql.ts";
+import { all, any, integerLiteral, join, literal, name, Sql, sql } from "../../base/sql.ts";
 import { keywordBits } from "../../lake/layout.ts";
 import type { Filter } from "../../listing/filter.ts";
 import type { Box, Point } from "../../listing/geography.ts";
@@ -27,7 +27,9 @@ interface SemiJoin {
 /** The listings that pass all filters, from FROM on; `beside` is joined to them. */
 export function matching(listings: Sql, filters: readonly Filter[], dimensions: Dimensions, beside: Sql = sql``): Sql {
   const requirements = filters.map((filter) => compile(filter, dimensions));
-  const joined = requirements.filter((one) => !(one instanceof Sql) && one.predicate === undefined) as readonly SemiJoin[];
+  const joined = requirements.filter(
+    (one) => !(one instanceof Sql) && one.predicate === undefined,
+  ) as readonly SemiJoin[];
   const conditions = requirements.filter((one) => one instanceof Sql || one.predicate !== undefined).map(asCondition);
   const joins = joined.map(({ key, keys }) => sql`JOIN (${keys}) USING (${name(key)})`);
   return sql`FROM (${listings}) ${beside} ${join(joins, sql` `)} WHERE ${all(conditions)}`;
@@ -86,12 +88,20 @@ const ofDealers = (condition: Sql): SemiJoin => ({
   keys: sql`SELECT dealer_key FROM dealers WHERE ${condition}`,
 });
 
-function isAmong(attribute: CategoryName, column: Sql, values: readonly (string | number)[], dimensions: Dimensions): Sql {
+function isAmong(
+  attribute: CategoryName,
+  column: Sql,
+  values: readonly (string | number)[],
+  dimensions: Dimensions,
+): Sql {
   const { search, type: columnType } = attributeOf(attribute);
   if (columnType !== "VARCHAR") return sql`${column} IN (${join(values.map((value) => sql`${value}`))})`;
-  if (search !== "name") return sql`${folded(column)} IN (${join(values.map((value) => folded(sql`${String(value)}`)))})`;
+  if (search !== "name")
+    return sql`${folded(column)} IN (${join(values.map((value) => folded(sql`${String(value)}`)))})`;
   const spellings = values.flatMap((value) => dimensions.spellingsOf(attribute, String(value)));
-  return spellings.length === 0 ? sql`false` : sql`${column} IN (${join(spellings.map((spelling) => sql`${spelling}`))})`;
+  return spellings.length === 0
+    ? sql`false`
+    : sql`${column} IN (${join(spellings.map((spelling) => sql`${spelling}`))})`;
 }
 
 function hasTokens({ attribute, values, how }: Extract<Filter, { kind: "hasTokens" }>, dimensions: Dimensions): Sql {

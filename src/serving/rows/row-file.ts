@@ -6,10 +6,12 @@ import { createHash } from "node:crypto";
 import { Failure } from "../../base/failure.ts";
 import { integerIn, textIn } from "../../base/json.ts";
 import { prefetch } from "../../base/prefetch.ts";
-import { literal, type Sql, sql, integerLiteral } from "../../base/sql.ts";
+import { integerLiteral, type Sql, sql } from "../../base/sql.ts";
 import { Database, type PreparedQuery } from "../../base/sqlite.ts";
 import { engineVersion, type Session } from "../../lake/duckdb.ts";
+import { rowsOfFiles } from "../../lake/file-rows.ts";
 import type { JsonRow } from "../../lake/json-row.ts";
+import type { LakeFile } from "../../lake/manifest.ts";
 import { listingRow } from "../../lake/readings.ts";
 import { BloomFilter } from "./bloom-filter.ts";
 import { dictionaryOf, packedColumns, packRow, type StoredRow, unpackRow } from "./row-format.ts";
@@ -41,10 +43,10 @@ const rowsAtOnce = 16_384;
 /** One in so many of the first rows is a sample for the dictionary. */
 const sampleEvery = 97;
 
-/** A Parquet file of listings. */
+/** A Parquet file of listings, its path relative to a lake's folder. */
 export interface RowSource {
-  readonly path: string;
-  readonly rows: number;
+  readonly file: Pick<LakeFile, "path" | "rows" | "schema">;
+  readonly folder: string;
 }
 
 /** Builds a row file where there is none; `onRows` is called with the number of rows so far. Fails if the source lacks rows. */
@@ -55,7 +57,7 @@ export async function buildRowFile(
   onRows: (rows: number) => void = () => {},
 ): Promise<void> {
   const file = Database.make(path);
-  const [ids, vins] = [BloomFilter.of(source.rows), BloomFilter.of(source.rows)];
+  const [ids, vins] = [BloomFilter.of(source.file.rows), BloomFilter.of(source.file.rows)];
   let dictionary: Buffer | undefined;
   let place = 0;
   try {
@@ -81,7 +83,8 @@ export async function buildRowFile(
   } finally {
     file.close();
   }
-  if (place !== source.rows) throw new Failure(`${source.path}: has ${place} rows, expected ${source.rows}.`);
+  if (place !== source.file.rows)
+    throw new Failure(`${source.file.path}: has ${place} rows, expected ${source.file.rows}.`);
 }
 
 interface TextRow {
@@ -92,11 +95,14 @@ interface TextRow {
 }
 
 /** The rows of a source in its order, some at a time. */
-async function* rowsOf(session: Session, { path, rows }: RowSource): AsyncGenerator<readonly TextRow[], void, undefined> {
-  for (let from = 0; from < rows; from += rowsAtOnce) {
+async function* rowsOf(
+  session: Session,
+  { file, folder }: RowSource,
+): AsyncGenerator<readonly TextRow[], void, undefined> {
+  for (let from = 0; from < file.rows; from += rowsAtOnce) {
     const found = await session.rows(sql`
-      SELECT replace(id::VARCHAR, '-', '') AS id, vin, ${listingRow.textOf(packedColumns)} AS text
-      FROM   read_parquet(${literal(path)}, file_row_number = true, hive_partitioning = false) AS facts
+      SELECT facts.id, facts.vin, ${listingRow.textOf(packedColumns)} AS text
+      FROM   (${rowsOfFiles("snapshots", [file], folder, "file_row_number")}) AS facts
       WHERE  file_row_number >= ${from} AND file_row_number < ${from + rowsAtOnce} ORDER BY file_row_number`);
     yield found.map((row) => ({ id: textIn(row, "id"), vin: textIn(row, "vin"), text: textIn(row, "text") }));
   }

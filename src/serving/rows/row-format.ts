@@ -35,7 +35,8 @@ export function packRow(id: string, vin: string, text: string, dictionary: Buffe
 
 /** The row that was packed; fails when it is not what was stored. */
 export function unpackRow(stored: StoredRow, dictionary: Buffer): JsonRow {
-  if (checksumOf(stored) !== stored.checksum) throw new Failure(`The row of ${stored.vin} does not match its checksum.`);
+  if (checksumOf(stored) !== stored.checksum)
+    throw new Failure(`The row of ${stored.vin} does not match its checksum.`);
   const text = lz4.uncompressSync(stored.packed, dictionary).toString("utf8");
   return listingRow.parse(`"${stored.id.toString("hex")}"\n"${stored.vin}"\n${text}`);
 }

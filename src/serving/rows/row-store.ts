@@ -5,7 +5,7 @@
 import type { Row } from "../../base/json.ts";
 import type { JsonRow } from "../../lake/json-row.ts";
 import type { LakeFile } from "../../lake/manifest.ts";
-import { type Reading, listingRow } from "../../lake/readings.ts";
+import { listingRow, type Reading } from "../../lake/readings.ts";
 import type { FoundListing, ListingFile } from "../listing-files.ts";
 import { RowFile } from "./row-file.ts";
 
@@ -28,7 +28,8 @@ export class RowStore {
     const store = new RowStore(listings, files);
     try {
       const paths = new Map(stored.map(({ source, path }) => [source, path]));
-      for (const { file } of listings) files.set(file.sha256, new RowFile(paths.get(file.sha256) ?? file.path, file.rows));
+      for (const { file } of listings)
+        files.set(file.sha256, new RowFile(paths.get(file.sha256) ?? file.path, file.rows));
       return store;
     } catch (thrown) {
       store.close();

@@ -1,0 +1,146 @@
+/** Whether engines of others read every table of a lake as DuckDB does: they must be able to work on the files in place. */
+import assert from "node:assert/strict";
+import { execFile, spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { test } from "node:test";
+import { isObject, type Json } from "../../src/base/json.ts";
+import { projectPath } from "../../src/base/project.ts";
+import { name, type Sql, sql } from "../../src/base/sql.ts";
+import { Database } from "../../src/lake/duckdb.ts";
+import { rowsOfFiles } from "../../src/lake/file-rows.ts";
+import { layoutOf, type TableName, tableNames } from "../../src/lake/layout.ts";
+import { currentManifest } from "../../src/lake/manifest.ts";
+import { freshLake } from "../support/fixtures.ts";
+import { wholeFile } from "../support/scope.ts";
+
+/** A Python with the engines: what `CARQUET_PYTHON` names, else the environment that `npm run test:all` sets up. */
+const python = process.env.CARQUET_PYTHON ?? projectPath(".venv/bin/python");
+
+type Kind = "text" | "integer" | "decimal" | "boolean" | "range" | "list" | "pricing";
+
+/** How columns of a DuckDB type are compared. */
+const kinds: readonly (readonly [type: RegExp, kind: Kind])[] = [
+  [/\[\]$/, "list"],
+  [/^VARCHAR$/, "text"],
+  [/^(SMALLINT|INTEGER)$/, "integer"],
+  [/^(DOUBLE|DECIMAL)/, "decimal"],
+  [/^BOOLEAN$/, "boolean"],
+  [/^(BIGINT|DATE|TIMESTAMP)$/, "range"],
+  [/^STRUCT\(displayed_provider_current_price_usd /, "pricing"],
+];
+
+/** The numbers of a column by its kind, as `read.py` returns them. */
+const numbersOf: Readonly<Record<Kind, (column: Sql) => Sql>> = {
+  text: (column) => sql`[count(${column})::VARCHAR, min(${column}), max(${column}), sum(strlen(${column}))::VARCHAR]`,
+  integer: (column) => sql`[count(${column})::DOUBLE, sum(${column})::DOUBLE]`,
+  decimal: (column) => sql`[count(${column})::DOUBLE, sum(${column})::DOUBLE]`,
+  boolean: (column) => sql`[count(${column}), count(*) FILTER (${column})]`,
+  range: (column) => sql`[count(${column})::VARCHAR, min(${column})::VARCHAR, max(${column})::VARCHAR]`,
+  pricing: (column) => sql`[sum(${column}.displayed_provider_current_price_usd)::DOUBLE]`,
+  list: (column) => sql`[coalesce(sum(len(${column})), 0)::DOUBLE]`,
+};
+
+interface Asked {
+  readonly files: readonly string[];
+  readonly columns: Readonly<Record<string, Kind>>;
+}
+
+/** The columns of a table and how each is compared; fails for a type that has no comparison. */
+function columnsOf(table: TableName): Readonly<Record<string, Kind>> {
+  return Object.fromEntries(
+    Object.entries(layoutOf(table).columns).map(([column, type]) => {
+      const kind = kinds.find(([pattern]) => pattern.test(type))?.[1];
+      assert.ok(kind !== undefined, `${table}.${column}: ${type}`);
+      return [column, kind] as const;
+    }),
+  );
+}
+
+/** Numbers as texts of a few digits, times to the second: engines print both in ways of their own. */
+function comparable(value: unknown): string {
+  const text = String(value ?? 0)
+    .replace("T", " ")
+    .replace(/(\d\d:\d\d:\d\d)\.?0*$/, "$1");
+  return text !== "" && Number.isFinite(Number(text)) ? String(Math.round(Number(text) * 1000) / 1000) : text;
+}
+
+const lake = await freshLake(wholeFile);
+const manifest = await currentManifest(lake);
+const asked: Readonly<Record<string, Asked>> = Object.fromEntries(
+  tableNames.map((table) => [
+    table,
+    {
+      files: (manifest?.tables[table] ?? []).map(({ path }) => join(resolve(lake), path)),
+      columns: columnsOf(table),
+    },
+  ]),
+);
+const expected = await duckdbs();
+
+/** What DuckDB says of each table. */
+async function duckdbs(): Promise<
+  Readonly<Record<string, readonly [rows: Json, numbers: Readonly<Record<string, Json>>]>>
+> {
+  const database = await Database.open();
+  const said: Record<string, readonly [Json, Record<string, Json>]> = {};
+  for (const table of tableNames) {
+    const rows = rowsOfFiles(table, manifest?.tables[table] ?? [], lake);
+    const counted = await database.using((session) => session.row(sql`SELECT count(*)::INTEGER AS n FROM (${rows})`));
+    const numbers: Record<string, Json> = {};
+    for (const [column, kind] of Object.entries(columnsOf(table))) {
+      const query = sql`SELECT ${numbersOf[kind](name(column))} AS numbers FROM (${rows})`;
+      numbers[column] = (await database.using((session) => session.row(query)))?.numbers ?? null;
+    }
+    said[table] = [counted?.n ?? null, numbers];
+  }
+  database.close();
+  return said;
+}
+
+/** Why an engine cannot be asked; undefined when it can. */
+function missing(module: string): string | undefined {
+  if (!existsSync(python)) return `no ${python}; npm run test:all sets it up`;
+  if (spawnSync(python, ["-c", `import ${module}`]).status !== 0) return `${module} is not installed for ${python}`;
+  if (module === "pyspark" && spawnSync("java", ["-version"]).status !== 0) return "no Java runtime";
+  return undefined;
+}
+
+/** Has an engine read the lake. */
+async function readBy(engine: string): Promise<unknown> {
+  const script = projectPath("test/foreign/read.py");
+  const said = await new Promise<string>((done, failed) => {
+    const child = execFile(python, [script, engine], { maxBuffer: 1 << 26 }, (failure, out) =>
+      failure === null ? done(out) : failed(failure),
+    );
+    child.stdin?.end(JSON.stringify(asked));
+  });
+  return JSON.parse(said);
+}
+
+test("every table of the lake that is read has rows", () => {
+  for (const table of tableNames) assert.ok(Number(expected[table]?.[0]) > 0, table);
+});
+
+for (const [engine, module] of [
+  ["polars", "polars"],
+  ["pyarrow", "pyarrow"],
+  ["chdb", "chdb"],
+  ["spark", "pyspark"],
+] as const) {
+  test(`${engine} reads every table as DuckDB does`, { skip: missing(module) ?? false }, async () => {
+    const said = await readBy(engine);
+    assert.ok(isObject(said));
+    for (const table of tableNames) {
+      const ofTable: unknown = said[table];
+      assert.ok(Array.isArray(ofTable), table);
+      const numbers: unknown = ofTable[1];
+      assert.equal(ofTable[0], expected[table]?.[0], `${table}: rows`);
+      for (const [column, values] of Object.entries(expected[table]?.[1] ?? {})) {
+        const found: unknown = isObject(numbers) ? numbers[column] : undefined;
+        assert.ok(Array.isArray(values) && Array.isArray(found), `${table}.${column}`);
+        assert.deepEqual(found.map(comparable), values.map(comparable), `${table}.${column}`);
+      }
+    }
+  });
+}

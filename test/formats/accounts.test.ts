@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { accountAt } from "../../src/accounts/account.ts";
+import { audit } from "../../src/accounts/audit.ts";
+import { migrateAccounts } from "../../src/accounts/copies.ts";
+import { openAccounts, openCopy, openOfAnyVersion } from "../../src/accounts/layout.ts";
+import { type Migration, migrations, versionAfter, versionOf } from "../../src/accounts/migrations.ts";
+import { integerIn, textIn } from "../../src/base/json.ts";
+import { projectPath } from "../../src/base/project.ts";
+import { type Sql, sql } from "../../src/base/sql.ts";
+import type { Database } from "../../src/base/sqlite.ts";
+import { accountsFile } from "../support/accounts.ts";
+import { fixtureAccounts } from "../support/fixtures.ts";
+import { nextSteps } from "./next-steps.ts";
+
+const busyMs = 1000;
+
+/** Does some work on an accounts file of any version. */
+function within<T>(path: string, work: (database: Database) => T): T {
+  const database = openOfAnyVersion(path, { busyMs });
+  try {
+    return work(database);
+  } finally {
+    database.close();
+  }
+}
+
+const schemaOf = (path: string): readonly unknown[] =>
+  within(path, (database) => database.all(sql`SELECT type, name, sql FROM sqlite_schema ORDER BY name`));
+
+/** A step after the steps of today. */
+const step = (...statements: readonly Sql[]): readonly Migration[] => [
+  ...migrations,
+  { to: versionAfter(migrations) + 1, statements },
+];
+
+test("an accounts file of version 1, migrated, has the schema of a new one, and its rows", async (t) => {
+  const [path, fresh] = [await fixtureAccounts(t, 1), await accountsFile(t)];
+  migrateAccounts(path);
+  assert.deepEqual(schemaOf(path), schemaOf(fresh));
+  const database = openAccounts(path, { busyMs });
+  const [account] = database.all(sql`SELECT account_id FROM accounts WHERE tier = 4`);
+  const found = accountAt(database, textIn(account, "account_id"), "2026-11");
+  assert.deepEqual(audit(database), { faults: [], accounts: 2, entries: 6, charges: 4 });
+  database.close();
+  assert.equal(found.balanceMicros, 25_000_000 - 2 * 2_000 - 3_000 - 3_000);
+});
+
+test("the steps lead from version to version without a gap", () => {
+  assert.deepEqual(
+    migrations.map(({ to }) => to),
+    migrations.map((_, index) => index + 2),
+  );
+});
+
+test("a file that lacks steps gets them in one go, and is kept beside as it was", async (t) => {
+  const path = await fixtureAccounts(t, 1);
+  const before = schemaOf(path);
+  const done = migrateAccounts(path, nextSteps);
+  assert.deepEqual(done, { from: 1, to: 3, backup: `${path}.version-1` });
+  within(path, (database) => {
+    assert.equal(versionOf(database), 3);
+    const [row] = database.all(sql`SELECT count(*) AS n FROM accounts WHERE label = 'tier ' || tier`);
+    assert.equal(integerIn(row, "n"), 2);
+    assert.deepEqual(audit(database).faults, []);
+  });
+  assert.deepEqual(schemaOf(`${path}.version-1`), before);
+  const copy = openCopy(`${path}.version-1`);
+  assert.deepEqual([versionOf(copy), audit(copy).entries], [1, 6]);
+  copy.close();
+  assert.deepEqual(
+    migrateAccounts(path, nextSteps),
+    { from: 3, to: 3, backup: undefined },
+    "a second run does nothing",
+  );
+});
+
+test("a step that fails leaves the file as it was", async (t) => {
+  const cases: readonly (readonly [what: RegExp, step: Sql])[] = [
+    [/no such table: strangers/, sql`INSERT INTO strangers VALUES (1)`],
+    [/entries are never changed/, sql`UPDATE entries SET micros = 1`],
+    [/would not be sound: a balance is not the sum/, sql`UPDATE accounts SET balance_micros = balance_micros + 1`],
+  ];
+  for (const [what, statement] of cases) {
+    const path = await fixtureAccounts(t, 1);
+    const before = schemaOf(path);
+    const added = sql`ALTER TABLE accounts ADD COLUMN label TEXT`;
+    assert.throws(() => migrateAccounts(path, step(added, statement)), what);
+    assert.deepEqual(schemaOf(path), before);
+    const database = openAccounts(path, { busyMs });
+    assert.deepEqual(audit(database), { faults: [], accounts: 2, entries: 6, charges: 4 });
+    database.close();
+  }
+});
+
+test("a file of a newer release, and one of none, is refused and stays as it is", async (t) => {
+  const path = await fixtureAccounts(t, 1);
+  migrateAccounts(path, nextSteps);
+  const message = `${path}: accounts file version 3; this release knows versions up to 1. Use a newer release.`;
+  assert.throws(() => openAccounts(path, { busyMs }), { message });
+  assert.throws(() => migrateAccounts(path), { message });
+  within(path, (database) => database.run(sql`PRAGMA user_version = 0`));
+  assert.throws(() => migrateAccounts(path), /accounts file version 0; expected a version from 1 to 1\.$/);
+  assert.ok(!existsSync(`${path}.version-0`));
+  const text = `${path}.txt`;
+  writeFileSync(text, "no database");
+  assert.throws(() => migrateAccounts(text), /cannot be opened as a database/);
+  assert.equal(readFileSync(text, "utf8"), "no database");
+});
+
+test("a file that an older release wrote says which command migrates it", async (t) => {
+  const path = await fixtureAccounts(t, 1);
+  within(path, (database) => database.run(sql`PRAGMA user_version = 0`));
+  const message = `${path}: accounts file version 0; this release needs version 1. Run carquet migrate --accounts ${path}.`;
+  assert.throws(() => openAccounts(path, { busyMs }), { message });
+});
+
+test("a migration that is killed leaves the version before or the last one, sound", async (t) => {
+  const left: number[] = [];
+  for (const delayMs of [0, 20, 60, 120, 250, 2500]) {
+    const path = await fixtureAccounts(t, 1);
+    await killMigration(path, delayMs);
+    const version = within(path, (database) => {
+      assert.deepEqual(audit(database), { faults: [], accounts: 2, entries: 6, charges: 4 });
+      return versionOf(database);
+    });
+    assert.ok(version === 1 || version === 3, `version ${version} after ${delayMs} ms`);
+    migrateAccounts(path, nextSteps);
+    assert.equal(within(path, versionOf), 3);
+    left.push(version);
+  }
+  assert.equal(left[0], 1, "the first kill came too late to prove anything");
+});
+
+/** Migrates a file in another process, and kills it some time after it says that it begins. */
+async function killMigration(path: string, delayMs: number): Promise<void> {
+  const command = ["--import", "tsx", projectPath("test/formats/migrate-accounts.ts"), path];
+  const child = spawn(process.execPath, command, { stdio: ["ignore", "pipe", "inherit"] });
+  const ended = once(child, "exit");
+  await once(child.stdout, "data");
+  await sleep(delayMs);
+  child.kill("SIGKILL");
+  await ended;
+}

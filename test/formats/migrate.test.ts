@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { test } from "node:test";
+import { projectPath } from "../../src/base/project.ts";
+import { isOfToday } from "../../src/lake/file-rows.ts";
+import { tableNames } from "../../src/lake/layout.ts";
+import { currentManifest, currentVersion } from "../../src/lake/manifest.ts";
+import { carquet } from "../support/command-line.ts";
+import { contentsOf, faultsOf } from "../support/contents.ts";
+import { fixtureAccounts, fixtureLake } from "../support/fixtures.ts";
+import { ask, samplePath, temporaryFolder } from "../support/lakes.ts";
+
+const migrating = (lake: string): readonly string[] => ["migrate", "--lake", lake, "--json"];
+
+/** All rows of a lake, by view. */
+async function rowsOf(lake: string): Promise<Readonly<Record<string, unknown>>> {
+  const rows = await Promise.all(tableNames.map((view) => ask(lake, `FROM ${view} ORDER BY ALL`)));
+  return Object.fromEntries(tableNames.map((view, index) => [view, rows[index]]));
+}
+
+test("a lake that was migrated has the rows it had, all in files of today, and a second run changes nothing", async (t) => {
+  const lake = await fixtureLake(t, 1);
+  const before = await rowsOf(lake);
+  const first = await carquet(migrating(lake));
+  assert.equal(first.code, 0, first.err);
+  const report = { lake, version: "2026-11-24.3", fromFormat: 1, toFormat: 2, rewritten: 14, recorded: 12 };
+  assert.deepEqual(JSON.parse(first.out), { lake: report });
+  assert.deepEqual(await rowsOf(lake), before);
+  assert.deepEqual(await faultsOf(lake), []);
+  const manifest = await currentManifest(lake);
+  for (const table of tableNames)
+    for (const file of manifest?.tables[table] ?? []) assert.ok(isOfToday(table, file), file.path);
+  const contents = await contentsOf(lake);
+  const second = await carquet(["migrate", "--lake", lake]);
+  assert.equal(second.out, `${lake}: version 2026-11-24.3 has format 2 already.\n`);
+  assert.deepEqual(await contentsOf(lake), contents);
+});
+
+test("a migration that is killed leaves the version before, and the next one does all of it", async (t) => {
+  const undisturbed = await fixtureLake(t, 1);
+  await carquet(migrating(undisturbed));
+  const contents = await contentsOf(undisturbed);
+  for (const file of [9, 26]) {
+    const lake = await fixtureLake(t, 1);
+    const rows = await rowsOf(lake);
+    await killAtFile(lake, file);
+    if ((await currentVersion(lake)) === "2026-11-24.2") {
+      assert.deepEqual(await rowsOf(lake), rows, `killed at file ${file}`);
+      assert.equal((await carquet(migrating(lake))).code, 0);
+    }
+    assert.deepEqual(await contentsOf(lake), contents, `killed at file ${file}`);
+  }
+});
+
+/** Migrates a lake in another process, and kills it when it begins with its n-th file. */
+async function killAtFile(lake: string, n: number): Promise<void> {
+  const command = ["--import", "tsx", projectPath("src/main.ts"), ...migrating(lake)];
+  const child = spawn(process.execPath, command, { cwd: projectPath("."), stdio: ["ignore", "ignore", "pipe"] });
+  const ended = once(child, "exit");
+  for await (const line of createInterface({ input: child.stderr }))
+    if (line.includes(`: ${n}/26 `)) child.kill("SIGKILL");
+  await ended;
+}
+
+test("migrate without a flag takes the lake and the accounts file that there are", async (t) => {
+  const [lake, accounts] = [await fixtureLake(t, 1), await fixtureAccounts(t, 1)];
+  const both = await carquet(["migrate"], { env: { CARQUET_LAKE: lake, CARQUET_ACCOUNTS: accounts } });
+  assert.equal(
+    both.out,
+    `${accounts}: has version 1 already.\n` +
+      `${lake}: migrated from format 1 to 2: 14 files rewritten, 12 needed no change; published as version 2026-11-24.3.\n`,
+  );
+  const folder = await temporaryFolder(t);
+  const [none, nobody] = [join(folder, "lake"), join(folder, "accounts.db")];
+  const neither = await carquet(["migrate"], { env: { CARQUET_LAKE: none, CARQUET_ACCOUNTS: nobody } });
+  assert.equal(neither.err, `carquet: nothing to migrate: no lake at ${none}, no accounts file at ${nobody}.\n`);
+  assert.equal(neither.code, 1);
+  assert.deepEqual(await readdir(folder), []);
+});
+
+test("what was named and is not there is refused", async (t) => {
+  const folder = await temporaryFolder(t);
+  const lake = await carquet(["migrate", "--lake", join(folder, "lake")]);
+  assert.equal(lake.err, `carquet: ${join(folder, "lake")}: nothing has been published yet.\n`);
+  const accounts = await carquet(["migrate", "--accounts", join(folder, "accounts.db")]);
+  assert.equal(accounts.err, `carquet: ${join(folder, "accounts.db")}: there is no accounts file.\n`);
+  const foreign = await carquet(["migrate", "--accounts", join(samplePath, "expected.csv")]);
+  assert.match(foreign.err, /^carquet: .*expected\.csv: cannot be opened as a database/);
+  assert.deepEqual([lake.code, accounts.code, foreign.code], [1, 1, 1]);
+});
