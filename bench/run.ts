@@ -77,21 +77,21 @@ async function measured(settings: Settings, { dataset, words, cases, isChosen, o
   const cached = await serve();
   const serving = { dataset, accounts, key, scratch, times: isQuick ? 1 : 7 };
   const lives = isChosen("life") ? await livesOf(serving) : { cases: [], peakMib: 0 };
-  const questions = isChosen("throughput") ? mixOf(words, dataset.shape.seed, mixLength) : [];
-  const load = { questions, isQuick, say };
+  const mix = mixOf(words, dataset.shape.seed, mixLength);
+  const load = { questions: mix, isQuick, say };
 
   const about = await whileOpen(async (open) => {
     const peers = await serversOf(settings.peers, settings, { dataset, isCached: false, open });
-    const field = { inProcess, carquet: uncached.carquet, peers, isQuick, say };
+    const field = { inProcess, carquet: uncached.carquet, peers, rehearsal: mix, isQuick, say };
     const competed = await whileOpen(async (open) => {
       const steady = await open(calibration(), (opened) => opened.close());
       return await runCases(cases, { ...field, steady });
     });
-    const throughput = questions.length === 0 ? [] : await throughputOf({ ...load, ...field, answers: "uncached" });
+    const throughput = isChosen("throughput") ? await throughputOf({ ...load, ...field, answers: "uncached" }) : [];
     return { ...(await describe(dataset, peers)), cases: competed, throughput };
   });
   const kept = await whileOpen(async (open) => {
-    if (questions.length === 0) return [];
+    if (!isChosen("throughput")) return [];
     const cachingPeers = settings.peers.filter((name) => name === "solr");
     const peers = await serversOf(cachingPeers, settings, { dataset, isCached: true, open });
     return await throughputOf({ ...load, carquet: cached.carquet, peers, answers: "cached" });

@@ -16,7 +16,10 @@ export function compareFacets(path: string, subject: Facets, bodies: Bodies, ser
   const { ours, theirs } = bodies;
   agree(path, exactPartOf(ours, subject), server.name, exactPartOf(theirs, subject));
   for (const facet of subject.numeric) compareRanges(`${path}: ${facet}`, facet, bodies, server);
-  const shares = percentilesOf(bodies, subject).map((pair) => {
+  const pairs = percentilesOf(bodies, subject).filter(
+    ({ sample }) => server.tolerance === 0 || sample >= approximateSampleMin,
+  );
+  const shares = pairs.map((pair) => {
     const share = differenceOf(pair);
     if (share <= Math.max(server.tolerance, 1e-8)) return share;
     throw new Failure(
@@ -120,14 +123,18 @@ interface Pair {
   readonly scale: number;
 }
 
-/** The fewest values that a metric is told of. */
+/** The fewest values that a metric is of. */
 const sampleMin = 10;
+
+/** Approximate percentiles of fewer values are not compared: between so few, neighbours lie far apart. */
+const approximateSampleMin = 100;
 
 function percentilesOf({ ours, theirs }: Bodies, { categorical, numeric, metric }: Facets): readonly Pair[] {
   const medians = numeric.map((facet): Pair => {
     const median = (body: unknown) => number(at(body, "data", "stats", facet, "median"));
-    const spread = number(at(ours, "data", "stats", facet, "stddev")) ?? 0;
-    return { name: `median of ${facet}`, ours: median(ours), theirs: median(theirs), sample: sampleMin, scale: spread };
+    const scale = number(at(ours, "data", "stats", facet, "stddev")) ?? 0;
+    const sample = Number(at(ours, "data", "stats", facet, "count"));
+    return { name: `median of ${facet}`, ours: median(ours), theirs: median(theirs), sample, scale };
   });
   if (metric === undefined) return medians;
   const metrics = categorical.flatMap((facet) =>
