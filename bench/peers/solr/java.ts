@@ -20,11 +20,15 @@ const versionMin = 17;
 
 /** A runtime of at least version 17. `folder` is where one is installed if there is none. */
 export async function findJava(folder: string, say: Say): Promise<Java> {
-  const given = process.env.JAVA_HOME;
-  const homes = given === undefined || given === "" ? await installedHomes() : [given];
+  const given = process.env.JAVA_HOME ?? "";
+  const chosen = given === "" ? undefined : await newestOf([given]);
+  return chosen ?? (await newestOf(await installedHomes())) ?? (await javaFromPypi(folder, say));
+}
+
+/** The newest runtime that is not too old; undefined when there is none. */
+async function newestOf(homes: readonly string[]): Promise<Java | undefined> {
   const found = (await Promise.all(homes.map(javaAt))).filter((java) => java !== undefined);
-  const newest = found.sort((one, other) => other.version - one.version).find(({ version }) => version >= versionMin);
-  return newest ?? (await javaFromPypi(folder, say));
+  return found.sort((one, other) => other.version - one.version).find(({ version }) => version >= versionMin);
 }
 
 /** Where Debian and others put runtimes, and what the PATH has. */
