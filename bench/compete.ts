@@ -7,6 +7,7 @@ import type { Say } from "./dataset.ts";
 import { type Rounds, rounded, takeTurns, timingOf } from "./measure.ts";
 import { at, type Question } from "./questions/question.ts";
 import type { CaseResult, ServerName } from "./results.ts";
+import { rehearsalMs, rehearse } from "./servers/rehearse.ts";
 import type { Server } from "./servers/server.ts";
 
 export interface Field {
@@ -27,7 +28,6 @@ interface Effort extends Rounds {
   readonly compared: number;
   /** How long a server is asked for its processor time, which Linux counts in steps of 10 ms. */
   readonly processorMs: number;
-  readonly rehearsedMs: number;
 }
 
 const usually: Effort = {
@@ -36,30 +36,18 @@ const usually: Effort = {
   longMs: 10_000,
   compared: 10,
   processorMs: 1000,
-  rehearsedMs: 20_000,
 };
-const quickly: Effort = { rounds: 9, budgetMs: 400, longMs: 800, compared: 2, processorMs: 250, rehearsedMs: 4000 };
+const quickly: Effort = { rounds: 9, budgetMs: 400, longMs: 800, compared: 2, processorMs: 250 };
 
 export async function runCases(cases: readonly Case[], field: Field): Promise<readonly CaseResult[]> {
   const results: CaseResult[] = [];
-  if (cases.length > 0) await rehearse(field);
+  const { carquet, peers, rehearsal, isQuick, say } = field;
+  if (cases.length > 0) await rehearse([carquet, ...peers], rehearsal, { forMs: rehearsalMs(isQuick), least: 0 });
   for (const one of cases) {
     results.push(await runCase(one, field));
-    field.say(`${one.name}: done`);
+    say(`${one.name}: done`);
   }
   return results;
-}
-
-async function rehearse({ carquet, peers, rehearsal, isQuick, say }: Field): Promise<void> {
-  const { rehearsedMs } = isQuick ? quickly : usually;
-  for (const { ask } of [carquet, ...peers]) {
-    const startedAtMs = performance.now();
-    for (const question of rehearsal) {
-      if (performance.now() > startedAtMs + rehearsedMs) break;
-      await ask(question);
-    }
-  }
-  say("rehearsal: done");
 }
 
 async function runCase({ name, questions }: Case, field: Field): Promise<CaseResult> {

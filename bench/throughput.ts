@@ -6,6 +6,7 @@ import type { Say } from "./dataset.ts";
 import { rounded, timingOf } from "./measure.ts";
 import type { Question } from "./questions/question.ts";
 import type { Load, ServerName, Throughput } from "./results.ts";
+import { rehearsalMs, rehearse } from "./servers/rehearse.ts";
 import type { Server } from "./servers/server.ts";
 import type { PeerName } from "./settings.ts";
 
@@ -20,8 +21,8 @@ export interface Contest {
 }
 
 const clientsAtOnce = [1, 8, 64] as const;
-/** How many are asked of each server before. */
-const rehearsed = 30;
+/** Other questions than those that are asked first. */
+const rehearsedMax = 1000;
 /** How many of the requests are asked again and again when answers may be kept. */
 const repeated = 200;
 
@@ -30,9 +31,9 @@ export async function throughputOf(contest: Contest): Promise<readonly Throughpu
   const { answers, carquet, peers, questions, isQuick, say } = contest;
   const servers = [carquet, ...peers];
   const asked = answers === "cached" ? questions.slice(0, repeated) : questions;
-  // What runs for the first time is compiled, and read from the disk; what may be kept has to be asked once.
-  for (const server of servers)
-    for (const question of answers === "cached" ? asked : asked.slice(-rehearsed)) await server.ask(question);
+  // What may be kept has to be asked once.
+  const least = answers === "cached" ? asked.length : 0;
+  await rehearse(servers, asked.slice(-rehearsedMax), { forMs: rehearsalMs(isQuick), least });
   const bursts = isQuick ? { turns: 1, seconds: 2 } : { turns: 3, seconds: 5 };
   const results: Throughput[] = [];
   for (const clients of clientsAtOnce) {
