@@ -62,20 +62,22 @@ function searches({ cars, states, zips, features, vins, dealers, snapshotDay }: 
 }
 
 function counts({ states, makes, zips, snapshotDay, asOf }: Words): Questions {
-  const largest = states.slice(0, 1);
   const soldWithin: Filter = { kind: "soldWithin", days: 90, after: plusDays(asOf, -90) };
-  const bySet = (name: string, asked: FacetOptions["facets"]): Questions => ({
-    [`facets: ${name}, state`]: each(states, (state) => facets({ facets: asked, filters: [is("state", state)] })),
-    [`facets: ${name}, largest state`]: each(largest, (state) =>
-      facets({ facets: asked, filters: [is("state", state)] }),
-    ),
-    [`facets: ${name}, make`]: each(makes, (make) => facets({ facets: asked, filters: [is("make", make)] })),
-  });
+  const byState = (asked: FacetOptions["facets"], among = states) =>
+    each(among, (state) => facets({ facets: asked, filters: [is("state", state)] }));
+  const byMake = (asked: FacetOptions["facets"]) =>
+    each(makes, (make) => facets({ facets: asked, filters: [is("make", make)] }));
+  const largest = states.slice(0, 1);
   return {
-    ...bySet("sidebar", sidebarFacets),
-    ...bySet("26 categories", categoricalFacets),
+    "facets: sidebar, state": byState(sidebarFacets),
+    "facets: sidebar, largest state": byState(sidebarFacets, largest),
+    "facets: sidebar, make": byMake(sidebarFacets),
+    "facets: 26 categories, state": byState(categoricalFacets),
+    "facets: 26 categories, make": byMake(categoricalFacets),
     "facets: all 30": [facets({ facets: allFacets })],
-    ...bySet("all 30", allFacets),
+    "facets: all 30, state": byState(allFacets),
+    "facets: all 30, largest state": byState(allFacets, largest),
+    "facets: all 30, make": byMake(allFacets),
     "facets: all 30, radius 50": each(zips, (zip) => facets({ facets: allFacets, filters: [near(zip)] })),
     "facets: all 30, snapshot": [
       facets({ facets: allFacets, from: "snapshot", query: [`snapshot_date=${snapshotDay}`] }),

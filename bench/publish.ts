@@ -7,7 +7,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { projectPath } from "../src/base/project.ts";
 import { type Line, type Panel, plot } from "./plot.ts";
-import { peersOf } from "./report.ts";
+import { approximations, peersOf } from "./report.ts";
 import { askedIn, type CaseResult, type Results } from "./results.ts";
 import { casesTable, legendOf, section, throughputTable } from "./tables.ts";
 
@@ -93,7 +93,7 @@ async function intoReadme(run: Results | undefined): Promise<void> {
   const [from, to] = [readme.indexOf(start), readme.indexOf(end)];
   if (from < 0 || to < from) throw new Error(`README.md lacks the marks ${start} and ${end}.`);
   const { dataset, machine } = run;
-  const told = `${dataset.listings.toLocaleString("en")} listings, ${machine.cores} cores. ${legendOf(run)}`;
+  const told = `${dataset.listings.toLocaleString("en")} listings, ${machine.cores} cores. ${[legendOf(run), approximations(run)].filter((line) => line !== undefined).join(" ")}`;
   const plotted = plots.includes("cost-by-listings") ? ["![time by size](bench/results/cost-by-listings.svg)"] : [];
   const parts = [
     start,

@@ -26,7 +26,8 @@ export async function fillSolr(home: string, flat: string, installation: Install
   }
 }
 
-const batch = 5000;
+/** Rows are read by so many, because a reading decodes all of a row group, and posted by fewer. */
+const [readAtOnce, postedAtOnce] = [50_000, 5000];
 
 /** Two batches are under way at a time, because Solr indexes on a thread for each request. */
 async function fillCore(relation: Relation, file: string, client: HttpClient, database: Database): Promise<void> {
@@ -36,14 +37,17 @@ async function fillCore(relation: Relation, file: string, client: HttpClient, da
     const list = columnNames.map((column) => `${readAs(column)} AS "${column}"`).join(", ");
     const [counted] = await ask(`SELECT count(*)::INTEGER AS listings FROM ${source}`);
     let posted: Promise<unknown> = Promise.resolve();
-    for (let from = 0; from < Number(counted?.listings); from += batch) {
-      const rows = await ask(
-        `SELECT ${list} FROM ${source} WHERE position BETWEEN ${from} AND ${from + batch - 1} ORDER BY position`,
-      );
-      const posting = client.send(`/${relation}/update`, { json: JSON.stringify(rows.map(documentOf)) });
-      posting.catch(() => {});
-      await posted;
-      posted = posting;
+    for (let from = 0; from < Number(counted?.listings); from += readAtOnce) {
+      const between = `position BETWEEN ${from} AND ${from + readAtOnce - 1}`;
+      const rows = await ask(`SELECT ${list} FROM ${source} WHERE ${between} ORDER BY position`);
+      for (let first = 0; first < rows.length; first += postedAtOnce) {
+        const documents = rows.slice(first, first + postedAtOnce).map(documentOf);
+        const posting = client.send(`/${relation}/update`, { json: JSON.stringify(documents) });
+        // Awaited below, after another batch; a failure until then is no unhandled one.
+        posting.catch(() => {});
+        await posted;
+        posted = posting;
+      }
     }
     await posted;
   });
