@@ -110,13 +110,8 @@ async function rangesOf(peer: SqlPeer, { from, numeric }: Facets, where: string,
     ].join(", "),
   );
   const [known = {}] = await peer.rows(`SELECT ${statistics.join(", ")} FROM ${from} WHERE ${where}`);
-  const statisticsOf = (of: NumericFacet): Statistics => {
-    const value = (part: string): number | null =>
-      known[`${of}_${part}`] === null ? null : Number(known[`${of}_${part}`]);
-    const [min, max, mean, median] = [value("min"), value("max"), value("mean"), value("median")];
-    const [stddev, p1, p99] = [value("stddev"), value("p1"), value("p99")];
-    return { min, max, mean, median, stddev, p1, p99, count: Number(known[`${of}_count`]) };
-  };
+  const statisticsOf = (of: NumericFacet): Statistics =>
+    statisticsFrom((part) => (known[`${of}_${part}`] === null ? null : Number(known[`${of}_${part}`])));
   const found = numeric.map((of) => ({ of, statistics: statisticsOf(of) }));
   const counted = found.map(
     ({ of, statistics }) => `
@@ -144,6 +139,16 @@ export interface Statistics {
   readonly p1: number | null;
   readonly p99: number | null;
   readonly count: number;
+}
+
+/** Statistics from what an engine says of each; engines differ in what they say of no values, or of the deviation of one. */
+export function statisticsFrom(value: (part: keyof Statistics) => number | null): Statistics {
+  const count = value("count") ?? 0;
+  const ofSome = (part: keyof Statistics): number | null => (count === 0 ? null : value(part));
+  return {
+    ...{ min: ofSome("min"), max: ofSome("max"), mean: ofSome("mean"), median: ofSome("median") },
+    ...{ stddev: count < 2 ? null : value("stddev"), p1: ofSome("p1"), p99: ofSome("p99"), count },
+  };
 }
 
 /** How many listings lie in a range: `number` times the width is its lower edge. */

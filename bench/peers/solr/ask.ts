@@ -8,6 +8,7 @@ import {
   rangedBody,
   type Statistics,
   spanOf,
+  statisticsFrom,
 } from "../../questions/facets.ts";
 import { at, type Facets, type LookUp, listAt, type Search, type Subject } from "../../questions/question.ts";
 import { foundBy } from "../../questions/search.ts";
@@ -101,16 +102,14 @@ function bucketsIn(answer: string, { categorical, metric }: Facets): readonly Ro
 
 const numberOf = (value: unknown): number | null => (typeof value === "number" ? value : null);
 
-function statisticsIn(facets: unknown, of: NumericFacet): Statistics {
-  const value = (part: string): number | null => numberOf(at(facets, `${of}_${part}`));
-  const percentile = (index: number): number | null => numberOf(at(facets, `${of}_percentiles`, index));
-  const count = value("count") ?? 0;
-  if (count === 0) return { min: null, max: null, mean: null, median: null, stddev: null, p1: null, p99: null, count };
-  return {
-    ...{ min: value("min"), max: value("max"), mean: value("mean"), stddev: value("stddev"), count },
-    ...{ p1: percentile(0), median: percentile(1), p99: percentile(2) },
-  };
-}
+/** Percentiles come in one list, in the order of `percentShares`. */
+const percentiles: Readonly<Partial<Record<keyof Statistics, number>>> = { p1: 0, median: 1, p99: 2 };
+
+const statisticsIn = (facets: unknown, of: NumericFacet): Statistics =>
+  statisticsFrom((part) => {
+    const index = percentiles[part];
+    return numberOf(index === undefined ? at(facets, `${of}_${part}`) : at(facets, `${of}_percentiles`, index));
+  });
 
 function countsIn(ranges: unknown, of: NumericFacet, statistics: Statistics): readonly Count[] {
   const { width, first, last } = spanOf(statistics);
