@@ -25,7 +25,7 @@ processes of its own; answers are compared before anything is timed.
   --cases a,b        only cases whose names begin with one of these; --list names them
   --peers a,b        only these peers of ${peerNames.join(", ")}; none for no peer
   --solr-heap MIB    Java heap of Solr (1024, and 1 for each 1000 listings)
-  --quick            fewer rounds: under three minutes at 200,000 listings
+  --quick            fewer rounds and fewer comparisons: minutes
   --json FILE        writes the results as JSON
   --compare FILE     compares ratios with those of an earlier run; exit code 1 when a case has become slower
   --threshold X      a case is slower when its ratios are below X times those of the earlier run (0.8)
