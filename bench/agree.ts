@@ -1,10 +1,10 @@
 /** Whether two answers are the same, before either is timed: a peer that answers another question is no peer. */
 import { isDeepStrictEqual } from "node:util";
 import { Failure } from "../src/base/failure.ts";
-import { isObject, type Json } from "../src/base/json.ts";
+import { isObject } from "../src/base/json.ts";
 
 /** Fails with the first difference between what two say to the same question. */
-export function agree(path: string, ours: Json, peer: string, theirs: Json): void {
+export function agree(path: string, ours: unknown, peer: string, theirs: unknown): void {
   if (isDeepStrictEqual(ours, theirs)) return;
   const { where, one, other } = difference(ours, theirs, "");
   throw new Failure(

@@ -1,11 +1,10 @@
 /**
- * The cases: what is asked, once as a path of the API and once as SQL. A case with several questions asks them in turn, so that nothing
- * is asked twice in a short time.
+ * The cases: groups of questions of one kind. A case asks its questions in turn, so that nothing is asked twice in a short time, except
+ * where there is only one way to ask.
  */
 import { plusDays } from "../src/base/day.ts";
-import type { Origin } from "./peers/peer.ts";
-import { type Dialect, text } from "./peers/peer.ts";
-import { allFacets, facets } from "./questions/facets.ts";
+import { allFacets, categoricalFacets, type FacetOptions, facets, sidebarFacets } from "./questions/facets.ts";
+import { type Filter, is } from "./questions/filter.ts";
 import type { Question } from "./questions/question.ts";
 import { lookUp, search } from "./questions/search.ts";
 import type { Words } from "./words.ts";
@@ -15,95 +14,96 @@ export interface Case {
   readonly questions: readonly Question[];
 }
 
-const first = <T>(words: readonly T[], what: string): T => {
-  const [word] = words;
-  if (word === undefined) throw new Error(`The dataset has no ${what} to ask for.`);
-  return word;
-};
+/** How many questions a case has, where words allow. */
+const turns = 24;
 
-const near = (origin: Origin, miles: number) => (dialect: Dialect) => dialect.within(origin, miles, "active");
-const byDistance = (origin: Origin) => (dialect: Dialect) => `round(1000 * (${dialect.miles(origin)}))`;
+/** A question for each of some words, the commonest first; `turn` counts from 0. */
+function each<T>(words: readonly T[], question: (word: T, turn: number) => Question): readonly Question[] {
+  if (words.length === 0) throw new Error("The dataset has no words to ask for.");
+  return words.slice(0, turns).map(question);
+}
+
+const near = (zip: Words["zips"][number]): Filter => ({ kind: "near", zip, miles: 50 });
+const offsets = Array.from({ length: turns }, (_, turn) => 1000 + 50 * turn);
 
 /** Every case, in the words of a dataset. */
 export function casesOf(words: Words): readonly Case[] {
-  const [make, { make: carMake, model, price }] = [first(words.makes, "make"), first(words.cars, "model")];
-  const [state, zip, dealer] = [
-    first(words.states, "state"),
-    first(words.zips, "ZIP code"),
-    first(words.dealers, "dealer"),
-  ];
-  const [feature = "", other = ""] = words.features;
-  const soldSince = `sold_date > '${plusDays(words.asOf, -90)}'`;
-  const car = `make=${encodeURIComponent(carMake)}&model=${encodeURIComponent(model)}`;
-  const isState = `state = ${text(state)}`;
-  const isMake = `make = ${text(make)}`;
-  const aMake = `make=${encodeURIComponent(make)}`;
-  const radius = `postal_code=${zip.code}&radius=50`;
-
-  const one = (name: string, question: Question): Case => ({ name, questions: [question] });
-  return [
-    one("search: default page", search({ query: "" })),
-    one(
-      "search: make, model, price",
-      search({
-        query: `${car}&max_price=${price}&sort=price`,
-        where: `make = ${text(carMake)} AND model = ${text(model)} AND price <= ${price}`,
-        order: "price",
-      }),
-    ),
-    one("search: state", search({ query: `state=${state}`, where: isState })),
-    one(
-      "search: radius 50",
-      search({ query: `${radius}&sort=distance`, where: near(zip, 50), order: byDistance(zip) }),
-    ),
-    one(
-      "search: two features",
-      search({
-        query: `features=${encodeURIComponent(feature)},${encodeURIComponent(other)}`,
-        where: ({ carries }) => `${carries("features", feature, "active")} AND ${carries("features", other, "active")}`,
-      }),
-    ),
-    one(
-      "search: VIN mask",
-      search({
-        query: `vin_pattern=${encodeURIComponent(words.mask.asked)}`,
-        where: `vin LIKE ${text(words.mask.like)}`,
-      }),
-    ),
-    one("search: offset 1000", search({ query: "offset=1000", offset: 1000 })),
-    one("search: sold", search({ query: "inventory_status=sold", from: "sold" })),
-    one("search: snapshot", search({ query: `snapshot_date=${words.snapshotDay}`, from: "snapshot" })),
-    one("search: include both", search({ query: "include=price_history,options", more: ["price_history", "options"] })),
-    one(
-      "search: dealer",
-      search({ query: "", path: `/v1/dealers/${dealer}/listings`, where: `dealer_id = ${text(dealer)}` }),
-    ),
-
-    one("facets: all 30", facets({ facets: allFacets })),
-    one("facets: all 30, state", facets({ facets: allFacets, query: `state=${state}`, where: isState })),
-    one("facets: all 30, make", facets({ facets: allFacets, query: aMake, where: isMake })),
-    one("facets: all 30, radius 50", facets({ facets: allFacets, query: radius, where: near(zip, 50) })),
-    one(
-      "facets: all 30, snapshot",
-      facets({ facets: allFacets, query: `snapshot_date=${words.snapshotDay}`, from: "snapshot" }),
-    ),
-    one(
-      "facets: all 30, sold in 90 days",
-      facets({ facets: allFacets, query: "sold_within_days=90", from: "sold", where: soldSince }),
-    ),
-    one(
-      "facets: median price by make",
-      facets({ facets: ["make"], metric: { name: "price.median", column: "price", share: 0.5 } }),
-    ),
-    one(
-      "facets: p95 discount by make",
-      facets({
-        facets: ["make"],
-        metric: { name: "discount_from_msrp.p95", column: "discount_from_msrp", share: 0.95 },
-      }),
-    ),
-
-    { name: "details: listing by id", questions: words.ids.map((id) => lookUp("id", id)) },
-    { name: "details: VIN", questions: words.vins.map((vin) => lookUp("vin", vin)) },
-  ];
+  return Object.entries({ ...searches(words), ...counts(words), ...metrics(words), ...details(words) }).map(
+    ([name, questions]) => ({ name, questions }),
+  );
 }
+
+type Questions = Readonly<Record<string, readonly Question[]>>;
+
+function searches({ cars, states, zips, features, vins, dealers, snapshotDay }: Words): Questions {
+  /** Pairs of features, each of them once. */
+  const pairs = features
+    .slice(0, turns)
+    .map((feature, turn) => [feature, features[(turn + 3 + (turn % 5)) % features.length] ?? feature]);
+  return {
+    "search: default page": [search({})],
+    "search: make, model, price": each(cars, ({ make, model, price }) =>
+      search({ filters: [is("make", make), is("model", model), { kind: "maxPrice", price }], sort: "price" }),
+    ),
+    "search: state": each(states, (state) => search({ filters: [is("state", state)] })),
+    "search: radius 50": each(zips, (zip) => search({ filters: [near(zip)], sort: "distance" })),
+    "search: two features": each(pairs, (tokens) => search({ filters: [{ kind: "features", tokens }] })),
+    "search: VIN mask": each(vins, (vin) =>
+      search({ filters: [{ kind: "vinMask", mask: `${vin.slice(0, 3)}?${vin.slice(4, 7)}*` }] }),
+    ),
+    "search: offset 1000": each(offsets, (offset) => search({ offset, query: [`offset=${offset}`] })),
+    "search: sold": [search({ from: "sold", query: ["inventory_status=sold"] })],
+    "search: snapshot": [search({ from: "snapshot", query: [`snapshot_date=${snapshotDay}`] })],
+    "search: include both": [search({ query: ["include=price_history,options"], more: ["price_history", "options"] })],
+    "search: dealer": each(dealers, (id) =>
+      search({ path: `/v1/dealers/${id}/listings`, filters: [{ kind: "dealer", id }] }),
+    ),
+  };
+}
+
+function counts({ states, makes, zips, snapshotDay, asOf }: Words): Questions {
+  const soldWithin: Filter = { kind: "soldWithin", days: 90, after: plusDays(asOf, -90) };
+  const byState = (asked: FacetOptions["facets"], among = states) =>
+    each(among, (state) => facets({ facets: asked, filters: [is("state", state)] }));
+  const byMake = (asked: FacetOptions["facets"]) =>
+    each(makes, (make) => facets({ facets: asked, filters: [is("make", make)] }));
+  const largest = states.slice(0, 1);
+  return {
+    "facets: sidebar, state": byState(sidebarFacets),
+    "facets: sidebar, largest state": byState(sidebarFacets, largest),
+    "facets: sidebar, make": byMake(sidebarFacets),
+    "facets: 26 categories, state": byState(categoricalFacets),
+    "facets: 26 categories, make": byMake(categoricalFacets),
+    "facets: all 30": [facets({ facets: allFacets })],
+    "facets: all 30, state": byState(allFacets),
+    "facets: all 30, largest state": byState(allFacets, largest),
+    "facets: all 30, make": byMake(allFacets),
+    "facets: all 30, radius 50": each(zips, (zip) => facets({ facets: allFacets, filters: [near(zip)] })),
+    "facets: all 30, snapshot": [
+      facets({ facets: allFacets, from: "snapshot", query: [`snapshot_date=${snapshotDay}`] }),
+    ],
+    "facets: all 30, sold in 90 days": [facets({ facets: allFacets, from: "sold", filters: [soldWithin] })],
+  };
+}
+
+function metrics({ states }: Words): Questions {
+  const byMake = { facets: ["make"] } as const;
+  const p95 = { name: "price.p95", column: "price", share: 0.95 } as const;
+  return {
+    "facets: median price by make": [
+      facets({ ...byMake, metric: { name: "price.median", column: "price", share: 0.5 } }),
+    ],
+    "facets: p95 price by make": [facets({ ...byMake, metric: p95 })],
+    "facets: p95 price by make, state": each(states, (state) =>
+      facets({ ...byMake, metric: p95, filters: [is("state", state)] }),
+    ),
+    "facets: p95 discount by make": [
+      facets({ ...byMake, metric: { name: "discount_from_msrp.p95", column: "discount_from_msrp", share: 0.95 } }),
+    ],
+  };
+}
+
+const details = ({ ids, vins }: Words): Questions => ({
+  "details: listing by id": ids.map((id) => lookUp("id", id)),
+  "details: VIN": vins.map((vin) => lookUp("vin", vin)),
+});

@@ -4,7 +4,7 @@
  */
 
 import { quantile } from "./measure.ts";
-import type { CaseResult, Results } from "./results.ts";
+import { type CaseResult, comparableCases, type Results } from "./results.ts";
 
 export interface Change {
   readonly case: string;
@@ -15,12 +15,12 @@ export interface Change {
 
 /** How each case that both runs have has changed; it is slower below the threshold. */
 export function changes(
-  before: Pick<Results, "cases">,
-  now: Pick<Results, "cases">,
+  before: Pick<Results, "asked" | "cases">,
+  now: Pick<Results, "asked" | "cases">,
   threshold: number,
 ): readonly Change[] {
-  const earlier = new Map(before.cases.map((one) => [one.case, one]));
-  return now.cases.flatMap((one) => {
+  const earlier = new Map(comparableCases(before).map((one) => [one.case, one]));
+  return comparableCases(now).flatMap((one) => {
     const then = earlier.get(one.case);
     if (then === undefined) return [];
     const [were, are] = [ratiosOf(then), ratiosOf(one)];

@@ -1,81 +1,131 @@
-/** Runs the cases: first every answer is compared with Carquet's, then all are timed in turn. */
-
+/** Runs the cases: first every answer is compared with Carquet's, then all servers are timed in turn, over HTTP. */
 import { agree } from "./agree.ts";
 import type { Calibration } from "./calibration.ts";
-import type { Fetch, Running } from "./carquet.ts";
+import type { Fetch } from "./carquet.ts";
 import type { Case } from "./cases.ts";
 import type { Say } from "./dataset.ts";
-import { type Rounds, rounded, type Timing, takeTurns, timingOf } from "./measure.ts";
-import type { Peer } from "./peers/peer.ts";
-import type { Question } from "./questions/question.ts";
-import type { CaseResult } from "./results.ts";
-import type { PeerName } from "./settings.ts";
+import { type Rounds, rounded, takeTurns, timingOf } from "./measure.ts";
+import { at, type Question } from "./questions/question.ts";
+import type { CaseResult, ServerName } from "./results.ts";
+import { rehearsalMs, rehearse } from "./servers/rehearse.ts";
+import type { Server } from "./servers/server.ts";
 
 export interface Field {
-  readonly market: { readonly fetch: Fetch };
-  readonly service: Running;
-  readonly peers: readonly Peer[];
+  /** Carquet in this process, without HTTP. */
+  readonly inProcess: { readonly fetch: Fetch };
+  readonly carquet: Server<"carquet">;
+  readonly peers: readonly Server[];
   readonly steady: Calibration;
+  /** What servers are asked before the cases, so that their code is compiled. */
+  readonly rehearsal: readonly Question[];
   readonly isQuick: boolean;
   readonly say: Say;
 }
 
-const usually: Rounds = { rounds: 31, budgetMs: 6000, longMs: 10_000 };
-const quickly: Rounds = { rounds: 9, budgetMs: 500, longMs: 1000 };
+/** How much is compared and measured. */
+interface Effort extends Rounds {
+  /** How many of a case's questions are compared. */
+  readonly compared: number;
+  /** How much processor time a server has to take before it is divided by the requests: Linux counts in steps of 10 ms. */
+  readonly processorMs: number;
+}
+
+const usually: Effort = {
+  rounds: 31,
+  budgetMs: 6000,
+  longMs: 10_000,
+  compared: 10,
+  processorMs: 1000,
+};
+const quickly: Effort = { rounds: 9, budgetMs: 400, longMs: 800, compared: 2, processorMs: 150 };
 
 export async function runCases(cases: readonly Case[], field: Field): Promise<readonly CaseResult[]> {
   const results: CaseResult[] = [];
+  const { carquet, peers, rehearsal, isQuick, say } = field;
+  if (cases.length > 0) await rehearse([carquet, ...peers], rehearsal, { forMs: rehearsalMs(isQuick), least: 0 });
   for (const one of cases) {
     results.push(await runCase(one, field));
-    field.say(`${one.name}: done`);
+    say(`${one.name}: done`);
   }
   return results;
 }
 
-async function runCase(
-  { name, questions }: Case,
-  { market, service, peers, steady, isQuick }: Field,
-): Promise<CaseResult> {
+async function runCase({ name, questions }: Case, field: Field): Promise<CaseResult> {
+  const { inProcess, carquet, peers, steady, isQuick } = field;
+  const effort = isQuick ? quickly : usually;
   const [question] = questions;
   if (question === undefined) throw new Error(`${name} asks nothing.`);
-  const rows = await allAgree(questions.slice(0, compared), market.fetch, service.fetch, peers);
-  const inTurn = (round: number): Question => questions[(compared + round) % questions.length] ?? question;
+  const { rows, deviation } = await compareAll(questions.slice(0, effort.compared), field);
+  const inTurn = (round: number): Question => questions[(effort.compared + round) % questions.length] ?? question;
+  const servers = [carquet, ...peers];
   const times = await takeTurns(
     [
-      { name: "carquet", run: (round) => market.fetch(inTurn(round).path) },
-      { name: "http", run: (round) => service.fetch(inTurn(round).path) },
-      ...peers.map((peer) => ({ name: peer.name, run: (round: number) => inTurn(round).ask(peer) })),
+      ...servers.map(({ name: server, ask }) => ({ name: server, run: (round: number) => ask(inTurn(round)) })),
+      { name: "in process", run: (round) => inProcess.fetch(inTurn(round).path) },
       { name: "calibration", run: () => steady.run() },
     ],
-    isQuick ? quickly : usually,
+    effort,
   );
-  const carquet = timingOf(times.get("carquet"));
-  const theirs = peers.map((peer): [PeerName, Timing] => [peer.name, timingOf(times.get(peer.name))]);
+  const processor: [ServerName, number][] = [];
+  for (const server of servers) {
+    const took = await processorMsOf(server, inTurn, effort.processorMs);
+    if (!Number.isNaN(took)) processor.push([server.name, rounded(took)]);
+  }
+  const ours = timingOf(times.get("carquet"));
+  const theirs = peers.map((peer) => ({ peer: peer.name, timing: timingOf(times.get(peer.name)) }));
   return {
-    ...{ case: name, rows, carquet, http: timingOf(times.get("http")), peers: Object.fromEntries(theirs) },
-    ratio: Object.fromEntries(theirs.map(([peer, { p50_ms }]) => [peer, rounded(p50_ms / carquet.p50_ms)])),
+    ...{ case: name, rows, carquet: ours, in_process: timingOf(times.get("in process")) },
+    peers: Object.fromEntries(theirs.map(({ peer, timing }) => [peer, timing])),
+    ratio: Object.fromEntries(theirs.map(({ peer, timing }) => [peer, rounded(timing.p50_ms / ours.p50_ms)])),
+    processor_ms: Object.fromEntries(processor),
+    ...(deviation.size === 0 ? {} : { deviation: Object.fromEntries(deviation) }),
     calibration: timingOf(times.get("calibration")),
   };
 }
 
-/** How many of a case's questions are compared, where it has many. */
-const compared = 10;
+/** What waits for a busy machine is given up after so many times the processor time that is wanted. */
+const patience = 5;
 
-/** Compares all answers with Carquet's own in process; gives how many rows match the first question. */
-async function allAgree(
-  questions: readonly Question[],
-  inProcess: Fetch,
-  overHttp: Fetch,
-  peers: readonly Peer[],
+/** Processor time of a server per request: asks it alone until it has taken so much, three times at least. */
+async function processorMsOf(
+  { ask, processorMs }: Server<ServerName>,
+  inTurn: (round: number) => Question,
+  forMs: number,
 ): Promise<number> {
-  const rows: number[] = [];
-  for (const { path, essence, rows: matching, ask } of questions) {
-    // What has to come from the disk first may take longer than a request is given.
-    await inProcess(path).catch(() => {});
-    const ours = JSON.parse(await inProcess(path));
-    agree(path, essence(ours), "Carquet over HTTP", essence(JSON.parse(await overHttp(path))));
-    for (const peer of peers) agree(path, essence(ours), peer.name, essence(await ask(peer)));
-    rows.push(matching(ours));
+  const [before, endAtMs] = [processorMs(), performance.now() + patience * forMs];
+  let requests = 0;
+  const took = (): number => processorMs() - before;
+  while (requests < 3 || (took() < forMs && performance.now() < endAtMs)) {
+    await ask(inTurn(requests));
+    requests += 1;
   }
-  return rows[0] ?? 0;
+  return took() / requests;
+}
+
+const dataOf = (body: unknown) => ({ data: at(body, "data"), pagination: at(body, "pagination") });
+
+interface Comparison {
+  /** How many rows match the first question. */
+  readonly rows: number;
+  /** The largest share by which percentiles of an approximate peer differ. */
+  readonly deviation: ReadonlyMap<string, number>;
+}
+
+/** Compares all answers with those of Carquet in process. */
+async function compareAll(questions: readonly Question[], { inProcess, carquet, peers }: Field): Promise<Comparison> {
+  const rows: number[] = [];
+  const deviation = new Map<string, number>();
+  for (const question of questions) {
+    const { path } = question;
+    // What has to come from the disk first may take longer than a request is given.
+    await inProcess.fetch(path).catch(() => {});
+    const ours = JSON.parse(await inProcess.fetch(path));
+    agree(path, dataOf(ours), "Carquet over HTTP", dataOf((await carquet.ask(question))()));
+    for (const peer of peers) {
+      const share = question.compare(ours, (await peer.ask(question))(), peer);
+      if (share > 0 && peer.tolerance > 0) deviation.set(peer.name, Math.max(share, deviation.get(peer.name) ?? 0));
+    }
+    rows.push(question.rows(ours));
+  }
+  return { rows: rows[0] ?? 0, deviation };
 }

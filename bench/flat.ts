@@ -7,12 +7,12 @@ import { join as joinPath } from "node:path";
 import { plusDays } from "../src/base/day.ts";
 import { Failure } from "../src/base/failure.ts";
 import { join, literal, name, type Sql, sql } from "../src/base/sql.ts";
-import { optionsByMake } from "../src/lake/dimensions.ts";
 import { Database } from "../src/lake/duckdb.ts";
 import { flat } from "../src/lake/flat.ts";
 import { currentManifest, type LakeFile, type Manifest } from "../src/lake/manifest.ts";
 import { readings } from "../src/lake/readings.ts";
 import { filesIn, positioned, viewsOf } from "../src/lake/views.ts";
+import { optionsByMake } from "../src/serving/dimensions.ts";
 import { columns } from "./columns.ts";
 
 /** What can be asked about: today's listings, those of a past day, and those that were sold. */

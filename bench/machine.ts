@@ -7,12 +7,12 @@ import { projectText } from "../src/base/project.ts";
 import { engineVersion } from "../src/lake/duckdb.ts";
 import { bytesIn, commit, type Dataset } from "./dataset.ts";
 import { manifestOf } from "./flat.ts";
-import type { Peer } from "./peers/peer.ts";
 import type { Results } from "./results.ts";
+import type { Server } from "./servers/server.ts";
 
 export async function describe(
   dataset: Dataset,
-  peers: readonly Peer[],
+  peers: readonly Server[],
 ): Promise<Pick<Results, "machine" | "versions" | "dataset">> {
   const { tables } = await manifestOf(dataset.lake);
   const [processor] = cpus();

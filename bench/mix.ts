@@ -2,9 +2,8 @@
  * A realistic mix of requests: 70 % searches, 20 % facets, 10 % details, about makes and places as often as people ask for them (Zipf).
  * The same for the same seed.
  */
-import type { Dialect, Origin } from "./peers/peer.ts";
-import { text } from "./peers/peer.ts";
-import { facets } from "./questions/facets.ts";
+import { facets, sidebarFacets } from "./questions/facets.ts";
+import { is } from "./questions/filter.ts";
 import type { Question } from "./questions/question.ts";
 import { lookUp, search } from "./questions/search.ts";
 import type { Words } from "./words.ts";
@@ -35,17 +34,10 @@ function zipf<T>(words: readonly T[], chance: () => number): () => T {
   };
 }
 
-const sidebar = [
-  "make",
-  "model",
-  "year",
-  "body_type",
-  "inventory_type",
-  "base_exterior_color",
-  "price",
-  "miles",
-] as const;
 const sorts = ["price", "miles", "days_on_market"] as const;
+
+/** How many questions a mix has. */
+export const mixLength = 20_000;
 
 /** Questions of a mix, in the order in which they are asked. */
 export function mixOf(words: Words, seed: number, count: number): readonly Question[] {
@@ -63,32 +55,19 @@ export function mixOf(words: Words, seed: number, count: number): readonly Quest
   const byCar = (): Question => {
     const { make, model, price } = car();
     const [most, sort] = [priceNear(price), anyOf(sorts)];
-    return search({
-      query: `make=${encodeURIComponent(make)}&model=${encodeURIComponent(model)}&max_price=${most}&sort=${sort}`,
-      where: `make = ${text(make)} AND model = ${text(model)} AND price <= ${most}`,
-      order: sort,
-    });
+    return search({ filters: [is("make", make), is("model", model), { kind: "maxPrice", price: most }], sort });
   };
   const byState = (): Question => {
     const [one, place, most] = [make(), state(), priceNear(30_000)];
-    return search({
-      query: `make=${encodeURIComponent(one)}&state=${place}&max_price=${most}`,
-      where: `make = ${text(one)} AND state = ${text(place)} AND price <= ${most}`,
-    });
+    return search({ filters: [is("make", one), is("state", place), { kind: "maxPrice", price: most }] });
   };
   const byPlace = (): Question => {
-    const [one, place, radius] = [make(), zip(), anyOf([25, 50, 100])];
-    return search({
-      query: `make=${encodeURIComponent(one)}&postal_code=${place.code}&radius=${radius}&sort=distance`,
-      where: near(`make = ${text(one)}`, place, radius),
-      order: ({ miles }) => `round(1000 * (${miles(place)}))`,
-    });
+    const [one, place, miles] = [make(), zip(), anyOf([25, 50, 100])];
+    return search({ filters: [is("make", one), { kind: "near", zip: place, miles }], sort: "distance" });
   };
   const counted = (): Question => {
     const [one, place] = [make(), state()];
-    return chance() < 0.5
-      ? facets({ facets: sidebar, query: `state=${place}`, where: `state = ${text(place)}` })
-      : facets({ facets: sidebar, query: `make=${encodeURIComponent(one)}`, where: `make = ${text(one)}` });
+    return facets({ facets: sidebarFacets, filters: [chance() < 0.5 ? is("state", place) : is("make", one)] });
   };
   const detail = (): Question => (chance() < 0.5 ? lookUp("id", anyOf(words.ids)) : lookUp("vin", anyOf(words.vins)));
   const searched = (): Question => anyOf([byCar, byCar, byCar, byState, byState, byPlace, byPlace])();
@@ -98,8 +77,3 @@ export function mixOf(words: Words, seed: number, count: number): readonly Quest
     return drawn < 0.7 ? searched() : drawn < 0.9 ? counted() : detail();
   });
 }
-
-const near =
-  (where: string, origin: Origin, miles: number) =>
-  (dialect: Dialect): string =>
-    `${where} AND ${dialect.within(origin, miles, "active")}`;

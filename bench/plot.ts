@@ -17,6 +17,7 @@ const colors: Readonly<Record<string, string>> = {
   duckdb: "#a16207",
   clickhouse: "#1d4ed8",
   sqlite: "#64748b",
+  solr: "#15803d",
 };
 const legendHeight = 30;
 

@@ -7,9 +7,9 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { projectPath } from "../src/base/project.ts";
 import { type Line, type Panel, plot } from "./plot.ts";
-import { peersOf } from "./report.ts";
-import type { CaseResult, Results } from "./results.ts";
-import { casesTable, section, throughputTable } from "./tables.ts";
+import { approximations, peersOf } from "./report.ts";
+import { askedIn, type CaseResult, type Results } from "./results.ts";
+import { casesTable, legendOf, section, throughputTable } from "./tables.ts";
 
 const folder = projectPath("bench/results");
 
@@ -32,9 +32,15 @@ const fewDays = 30;
 const sizes = bySize.filter(({ dataset }) => dataset.days <= fewDays && dataset.options === "typical");
 const lengths = bySize.filter(({ dataset }) => dataset.days > fewDays);
 
+/** Times over HTTP and those of the older format are in no plot together: those over HTTP if there are two, else the older ones. */
+function ofOneFormat(over: readonly Results[]): readonly Results[] {
+  const overHttp = over.filter((run) => askedIn(run) === "over HTTP");
+  return overHttp.length > 1 ? overHttp : over.filter((run) => askedIn(run) === "in process");
+}
+
 const plots: string[] = [];
-await draw("cost-by-listings", sizes, "listings");
-await draw("cost-by-days", lengths, "days");
+await draw("cost-by-listings", ofOneFormat(sizes), "listings");
+await draw("cost-by-days", ofOneFormat(lengths), "days");
 await writeFile(join(folder, "README.md"), `${[intro(), ...plots.map(image), ...bySize.map(section)].join("\n\n")}\n`);
 await intoReadme(sizes.findLast(({ throughput }) => throughput.length > 0));
 
@@ -74,8 +80,8 @@ function panelsOf(over: readonly Results[], by: "listings" | "days"): readonly P
 function intro(): string {
   return `# Results
 
-Medians in milliseconds, uncached, everything in one run and in turn; in brackets how many times as long as Carquet a peer takes. Each
-answer of a peer was the same as Carquet's. Made by \`npm run bench:publish\` from the JSON files beside this page.`;
+Medians in milliseconds, uncached, all servers in one run and in turn; in parentheses: peer time / Carquet time. Each answer of a peer
+was the same as Carquet's, except where approximations are named. Written by \`npm run bench:publish\` from the JSON files beside this page.`;
 }
 
 /** Puts the tables of a run between the marks of the README. */
@@ -87,7 +93,7 @@ async function intoReadme(run: Results | undefined): Promise<void> {
   const [from, to] = [readme.indexOf(start), readme.indexOf(end)];
   if (from < 0 || to < from) throw new Error(`README.md lacks the marks ${start} and ${end}.`);
   const { dataset, machine } = run;
-  const told = `${dataset.listings.toLocaleString("en")} listings, ${machine.cores} cores, uncached, medians in ms; in brackets how many times as long as Carquet a peer takes.`;
+  const told = `${dataset.listings.toLocaleString("en")} listings, ${machine.cores} cores. ${[legendOf(run), approximations(run)].filter((line) => line !== undefined).join(" ")}`;
   const plotted = plots.includes("cost-by-listings") ? ["![time by size](bench/results/cost-by-listings.svg)"] : [];
   const parts = [
     start,

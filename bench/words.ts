@@ -29,8 +29,6 @@ export interface Words {
   readonly zips: readonly Zip[];
   readonly features: readonly string[];
   readonly dealers: readonly string[];
-  /** The beginning of VINs, as the API's mask and as SQL's, with positions left open. */
-  readonly mask: { readonly asked: string; readonly like: string };
   readonly ids: readonly string[];
   readonly vins: readonly string[];
 }
@@ -59,8 +57,6 @@ export async function wordsOf({ folder, flat, lake }: Dataset): Promise<Words> {
         SELECT make, model, quantile_disc(price, 0.5) AS price FROM ACTIVE WHERE make IS NOT NULL AND model IS NOT NULL AND price IS NOT NULL
         GROUP BY make, model ORDER BY count(*) DESC, make, model LIMIT 200`);
       const sample = await ask(`SELECT id, vin FROM ACTIVE ORDER BY hash(id) LIMIT ${sampled}`);
-      const [, vin = ""] = sample.map((row) => String(row.vin));
-      const start = `${vin.slice(0, 3)}?${vin.slice(4, 7)}`;
       return {
         snapshotDay: snapshotDay(manifest),
         asOf: manifest.as_of,
@@ -77,7 +73,6 @@ export async function wordsOf({ folder, flat, lake }: Dataset): Promise<Words> {
         }),
         features: await commonest("feature", "(SELECT unnest(features) AS feature FROM ACTIVE)"),
         dealers: await commonest("dealer_id"),
-        mask: { asked: `${start}*`, like: `${start.replace("?", "_")}%` },
         ids: sample.map(({ id }) => String(id)),
         vins: sample.map((row) => String(row.vin)),
       };

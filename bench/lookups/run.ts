@@ -15,12 +15,12 @@ import { type Row, textIn } from "../../src/base/json.ts";
 import { integerLiteral, type Sql, sql } from "../../src/base/sql.ts";
 import { rowsOfFiles } from "../../src/lake/file-rows.ts";
 import type { TableName } from "../../src/lake/layout.ts";
-import { type ListingState, withIdStart } from "../../src/lake/lookups.ts";
 import { currentVersion, type Files, noFiles } from "../../src/lake/manifest.ts";
-import { type Listings, Market } from "../../src/lake/market.ts";
 import { writeFiles } from "../../src/lake/parts.ts";
 import { nextManifest, publish, type Writer, writing } from "../../src/lake/writer.ts";
 import { findListing, findVin } from "../../src/query/listing.ts";
+import { withServingFiles } from "../../src/serving/build-serving-files.ts";
+import { LakeVersion } from "../../src/serving/lake-version.ts";
 import { keepingNoAnswers, keyIn, start } from "../carquet.ts";
 import { at } from "../questions/question.ts";
 
@@ -35,6 +35,8 @@ const { values } = parseArgs({
 const [active, past, asks] = [Number(values.active), Number(values.past), Number(values.asks)];
 const day = "2026-11-01";
 const months = 24;
+/** Without a row store, a look-up scans all files. */
+const scanned = 5;
 
 /** Listings of a range of a counter; what is not looked at is null. */
 const listings = (from: number, to: number): Sql => sql`
@@ -66,21 +68,21 @@ async function add(
 
 const folder = values.lake ?? (await mkdtemp(join(tmpdir(), "carquet-lookups-")));
 if (!existsSync(join(folder, "CURRENT"))) await makeLake();
-for (const hasCopies of [false, true]) {
-  const market = await Market.open(folder, (await currentVersion(folder)) ?? "", { hasCopies });
-  await market.warm();
-  const samples = {
-    active: await sampleOf(market, market.activeOn(day)),
-    sold: await sampleOf(market, market.soldSince(undefined)),
-  };
+for (const hasServingFiles of [false, true]) {
+  const version = await LakeVersion.open(folder, (await currentVersion(folder)) ?? "", { hasServingFiles });
+  const samples = { active: await sampleOf(version, "snapshots"), sold: await sampleOf(version, "sold") };
   for (const [of, sample] of Object.entries(samples)) {
-    await time(`${of}, ${hasCopies ? "row copies" : "Parquet"}`, sample, {
-      VIN: async (row) => (await findVin(textIn(row, "vin"), undefined, market)).vin,
-      id: async (row) => (await findListing(textIn(row, "id"), undefined, market)).vin,
-    });
-    if (hasCopies) await overHttp(of, sample);
+    await time(
+      `${of}, ${hasServingFiles ? "row store" : "Parquet"}`,
+      hasServingFiles ? sample : sample.slice(0, scanned),
+      {
+        VIN: async (row) => (await findVin(textIn(row, "vin"), undefined, version)).vin,
+        id: async (row) => (await findListing(textIn(row, "id"), undefined, version)).vin,
+      },
+    );
+    if (hasServingFiles) await overHttp(of, sample);
   }
-  await market.close();
+  version.close();
 }
 if (values.lake === undefined) await rm(folder, { recursive: true, force: true });
 
@@ -92,28 +94,19 @@ function makeLake(): Promise<void> {
     let files = await add(writer, noFiles, "builds", null, build);
     files = await add(writer, files, "dealers", null, dealer);
     files = await add(writer, files, "snapshots", day, listings(0, active));
-    const place = (table: TableName, state: ListingState, partition: Sql): Sql =>
-      sql`SELECT vin, id, ${state} AS state, ${partition} AS "partition", make, model, "year" FROM (${rowsOfFiles(table, files[table], folder)})`;
-    const live = place("snapshots", "active", sql`${day}`);
-    files = await add(writer, files, "live_by_vin", day, live);
-    files = await add(writer, files, "live_by_id", day, withIdStart(live));
     const monthOf = (month: number): string => plusDays(day, -30 * month).slice(0, 7);
     for (let month = 0; month < months; month += 1) {
       const [from, to] = [month, month + 1].map((edge) => active + Math.round((past / months) * edge));
       files = await add(writer, files, "sold", monthOf(month), listings(from ?? 0, to ?? 0));
       process.stdout.write(`month ${month + 1} of ${months}\n`);
     }
-    const sold = sql`SELECT vin, id, 'sold' AS state, month AS "partition", make, model, "year" FROM (${files.sold
-      .map((file) => sql`SELECT *, ${file.partition} AS month FROM (${rowsOfFiles("sold", [file], folder)})`)
-      .reduce((all, one) => sql`${all} UNION ALL ${one}`)})`;
-    files = await add(writer, files, "past_by_vin", null, sold);
-    files = await add(writer, files, "past_by_id", null, withIdStart(sold));
-    await publish(folder, { ...nextManifest(writer, undefined, day), tables: files });
+    const manifest = { ...nextManifest(writer, undefined, day), tables: files };
+    await publish(folder, await withServingFiles(writer, manifest, "size"));
   });
 }
 
-function sampleOf(market: Market, { all }: Listings): Promise<readonly Row[]> {
-  return market.rows(sql`SELECT replace(id::VARCHAR, '-', '') AS id, vin FROM (${all})
+function sampleOf(version: LakeVersion, table: "snapshots" | "sold"): Promise<readonly Row[]> {
+  return version.rows(sql`SELECT id, vin FROM (${rowsOfFiles(table, version.manifest.tables[table], folder)})
     USING SAMPLE ${integerLiteral(asks)} ROWS (reservoir, 42)`);
 }
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { bounds } from "../../src/base/bounds.ts";
 import { literal, name, Sql, sql } from "../../src/base/sql.ts";
 import { Database, engineVersion } from "../../src/lake/duckdb.ts";
-import { Pool } from "../../src/lake/pool.ts";
+import { SessionPool } from "../../src/serving/session-pool.ts";
 import { relations } from "../flat.ts";
 import { type Dialect, inBoxAround, isList, milesFrom, type OpenPeer, text } from "./peer.ts";
 
@@ -19,7 +19,11 @@ export const openDuckdb: OpenPeer = async ({ flat }) => {
       await session.run(sql`CREATE VIEW ${name(relation)} AS FROM read_parquet(${path})`);
     }
   });
-  const pool = await Pool.open(database, { sessions: bounds.sessions, waitingQueries: 10_000, deadlineMs: 600_000 });
+  const pool = await SessionPool.open(database, {
+    sessions: bounds.sessions,
+    waitingQueries: 10_000,
+    deadlineMs: 600_000,
+  });
   return {
     name: "duckdb",
     version: engineVersion,

@@ -3,10 +3,11 @@ import type { Row } from "../../src/base/json.ts";
 import type { ColumnName } from "../columns.ts";
 import type { Dataset, Say } from "../dataset.ts";
 import type { Relation } from "../flat.ts";
-import type { PeerName } from "../settings.ts";
+import type { SqlPeerName } from "../settings.ts";
 
-export interface Peer {
-  readonly name: PeerName;
+/** An engine that is asked in SQL. */
+export interface SqlPeer {
+  readonly name: SqlPeerName;
   readonly version: string;
   readonly dialect: Dialect;
   rows(statement: string): Promise<readonly Row[]>;
@@ -14,7 +15,7 @@ export interface Peer {
 }
 
 /** Opens a peer on a dataset, and fills it first when it has not been. */
-export type OpenPeer = (dataset: Dataset, say: Say) => Promise<Peer>;
+export type OpenPeer = (dataset: Dataset, say: Say) => Promise<SqlPeer>;
 
 export interface PageOf {
   readonly columns: readonly ColumnName[];

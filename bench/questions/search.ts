@@ -1,83 +1,105 @@
-/** Questions that are answered with a page: the total, and the rows of the page with all that is shown of them. */
+/** Questions that are answered with a page or one listing, with all that is shown of it. */
+import { agree } from "../agree.ts";
 import { type ColumnName, shown } from "../columns.ts";
 import type { Relation } from "../flat.ts";
-import { type Dialect, type Peer, text } from "../peers/peer.ts";
-import { at, listAt, type Question } from "./question.ts";
+import { type Dialect, type SqlPeer, text } from "../peers/peer.ts";
+import { conditionOf, type Filter, parametersOf } from "./filter.ts";
+import { at, type LookUp, listAt, type Question, type Search } from "./question.ts";
 
-/** A condition in SQL: the same for every engine, or in an engine's own words. */
-export type Condition = string | ((dialect: Dialect) => string);
-
-export interface Search {
-  readonly query: string;
+export interface SearchOptions {
+  readonly filters?: readonly Filter[];
+  readonly sort?: Search["sort"];
   readonly path?: string;
+  /** Parameters that are not filters. */
+  readonly query?: readonly string[];
   readonly from?: Relation;
-  readonly where?: Condition;
-  /** Days on market, unless given. */
-  readonly order?: Condition;
   readonly offset?: number;
-  /** What is shown besides. */
+  /** Columns that are shown besides. */
   readonly more?: readonly ColumnName[];
 }
 
-export const inWords = (condition: Condition, dialect: Dialect): string =>
-  typeof condition === "string" ? condition : condition(dialect);
-
 const limit = 50;
+const defaultSort = "days_on_market";
 
 /** A page of listings: a count and a page in SQL. */
-export function search({
-  query,
-  path = "/v1/listings",
-  from = "active",
-  order = "days_on_market",
-  ...rest
-}: Search): Question {
-  const { where = "true", offset = 0, more = [] } = rest;
+export function search({ path = "/v1/listings", query = [], more = [], ...options }: SearchOptions): Question {
+  const subject: Search = {
+    ...{ kind: "search", from: "active", filters: [], sort: defaultSort, offset: 0, limit },
+    ...options,
+    columns: [...shown, ...more],
+  };
+  const sorted = subject.sort === defaultSort ? [] : [`sort=${subject.sort}`];
+  const parameters = [...parametersOf(subject.filters), ...query, ...sorted].join("&");
+  const asked = parameters === "" ? path : `${path}?${parameters}`;
   return {
-    path: query === "" ? path : `${path}?${query}`,
-    ask: async (peer) => {
-      const condition = inWords(where, peer.dialect);
-      const total = await totalOf(peer, from, condition);
-      const data = await peer.rows(
-        peer.dialect.page({
-          ...{ columns: [...shown, ...more], from, limit, offset },
-          ...{ where: condition, order: inWords(order, peer.dialect) },
-        }),
-      );
-      return { data, pagination: { limit, offset, total } };
+    path: asked,
+    subject,
+    ask: (peer) => askSearch(subject, peer),
+    compare: (ours, theirs, { name }) => {
+      agree(asked, essenceOf(ours), name, essenceOf(theirs));
+      return 0;
     },
-    essence: (body) => ({
-      total: Number(at(body, "pagination", "total")),
-      ids: listAt(body, "data").map((listing) => String(at(listing, "id"))),
-    }),
-    rows: (body) => Number(at(body, "pagination", "total")),
+    rows: totalIn,
   };
 }
 
-export async function totalOf(peer: Peer, from: Relation, where: string): Promise<number> {
+const totalIn = (body: unknown): number => Number(at(body, "pagination", "total"));
+
+const essenceOf = (body: unknown) => ({
+  total: totalIn(body),
+  ids: listAt(body, "data").map((listing) => String(at(listing, "id"))),
+});
+
+async function askSearch({ from, filters, sort, offset, columns }: Search, peer: SqlPeer): Promise<object> {
+  const where = conditionOf(filters, peer.dialect, from);
+  const total = await totalOf(peer, from, where);
+  const order = orderOf(sort, filters, peer.dialect);
+  const data = await peer.rows(peer.dialect.page({ columns, from, where, order, limit, offset }));
+  return { data, pagination: { limit, offset, total } };
+}
+
+/** Distances are compared by thousandths of a mile, so that an engine's rounding does not change the order. */
+function orderOf(sort: Search["sort"], filters: readonly Filter[], dialect: Dialect): string {
+  return sort === "distance" ? `round(1000 * (${dialect.miles(originOf(filters))}))` : sort;
+}
+
+/** The origin of the filter by distance. */
+export function originOf(filters: readonly Filter[]) {
+  const near = filters.find((filter) => filter.kind === "near");
+  if (near === undefined) throw new Error("A distance needs a filter by distance.");
+  return near.zip;
+}
+
+/** Counts the listings of a relation that meet a condition in SQL. */
+export async function totalOf(peer: SqlPeer, from: Relation, where: string): Promise<number> {
   const [row] = await peer.rows(`SELECT count(*) AS total FROM ${from} WHERE ${where}`);
   return Number(row?.total);
 }
 
-/** One listing, found by what names it. */
-export function lookUp(by: "id" | "vin", value: string): Question {
-  const [path, idAt] = by === "id" ? ["/v1/listings", ["data", "id"]] : ["/v1/vins", ["data", "latest_listing", "id"]];
+/** One listing, by its id or VIN. */
+export function lookUp(by: LookUp["by"], value: string): Question {
+  const [folder, idAt] =
+    by === "id" ? ["/v1/listings", ["data", "id"]] : ["/v1/vins", ["data", "latest_listing", "id"]];
+  const [path, columns] = [`${folder}/${value}`, [...shown, "options_packages"] as const];
+  const idOf = (body: unknown): string => String(at(body, ...idAt));
   return {
-    path: `${path}/${value}`,
-    ask: async (peer) => {
-      const columns = [...shown, "options_packages"] as const;
-      const page = {
-        columns,
-        from: "active",
-        where: `${by} = ${text(value)}`,
-        order: "position",
-        limit: 1,
-        offset: 0,
-      } as const;
-      const [listing] = await peer.rows(peer.dialect.page(page));
-      return { data: by === "id" ? listing : { latest_listing: listing } };
+    path,
+    subject: { kind: "lookUp", by, value, columns },
+    ask: async ({ rows, dialect }) => {
+      const where = `${by} = ${text(value)}`;
+      const page = { columns, from: "active", where, order: "position", limit: 1, offset: 0 } as const;
+      const [listing] = await rows(dialect.page(page));
+      return foundBy(by, listing);
     },
-    essence: (body) => String(at(body, ...idAt)),
+    compare: (ours, theirs, { name }) => {
+      agree(path, idOf(ours), name, idOf(theirs));
+      return 0;
+    },
     rows: () => 1,
   };
 }
+
+/** The body of a look-up. */
+export const foundBy = (by: LookUp["by"], listing: unknown): object => ({
+  data: by === "id" ? listing : { latest_listing: listing },
+});

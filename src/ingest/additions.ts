@@ -4,10 +4,8 @@ import { join, type Sql, sql } from "../base/sql.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
 import { layersFor } from "../lake/layers.ts";
 import { layoutOf, type TableName } from "../lake/layout.ts";
-import { withIdStart } from "../lake/lookups.ts";
 import type { Files, LakeFile, Manifest } from "../lake/manifest.ts";
 import { writeFiles } from "../lake/parts.ts";
-import { filesIn } from "../lake/views.ts";
 import type { Writer } from "../lake/writer.ts";
 
 /** A table, the value of its partition where it has one, and the rows to add. */
@@ -16,8 +14,11 @@ type Addition = readonly [TableName, string | null, Sql];
 /** Writes the files of a day, named after its version, and gives all files of the tables with them. */
 export async function writeAdditions(writer: Writer, manifest: Manifest): Promise<Files> {
   const day = manifest.as_of;
-  const listed = await add(writer, manifest.version, manifest.tables, await listings(writer, day));
-  return add(writer, manifest.version, listed, [...lookups(writer, listed, day), ...dimensions, ...kept(day)]);
+  return add(writer, manifest.version, manifest.tables, [
+    ...(await listings(writer, day)),
+    ...dimensions,
+    ...kept(day),
+  ]);
 }
 
 async function add(writer: Writer, version: string, before: Files, additions: readonly Addition[]): Promise<Files> {
@@ -78,24 +79,6 @@ async function listings({ session }: Writer, day: string): Promise<readonly Addi
 function withTrim(rows: Sql, table: TableName): Sql {
   if (!layoutOf(table).order.includes("trim")) return rows;
   return sql`SELECT listings.*, all_builds.trim FROM (${rows}) AS listings JOIN all_builds USING (build_key)`;
-}
-
-/** Look-ups of the listings as they have been written. */
-function lookups({ lake }: Writer, files: Files, day: string): readonly Addition[] {
-  const live = sql`
-    SELECT vin, id, 'active' AS state, ${day} AS "partition", make, model, "year" FROM (${rowsOfFiles("snapshots", filesIn(files, "snapshots", day), lake)})
-    UNION ALL
-    SELECT vin, id, 'missing', ${day}, make, model, "year" FROM absent WHERE state = 'missing'`;
-  const past = sql`
-    SELECT vin, id, if(state = 'sold', 'sold', 'ended') AS state,
-           if(state = 'sold', strftime(sold_date, '%Y-%m'), ${day.slice(0, 7)}) AS "partition", make, model, "year"
-    FROM absent WHERE state <> 'missing'`;
-  return [
-    ["live_by_vin", day, live],
-    ["live_by_id", day, withIdStart(live)],
-    ["past_by_vin", null, past],
-    ["past_by_id", null, withIdStart(past)],
-  ];
 }
 
 const dimensions: readonly Addition[] = [

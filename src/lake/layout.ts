@@ -114,20 +114,6 @@ const listings: Table = {
   rowsPerFile: 262_144,
 };
 
-/** Where a listing is, by what it is looked up by: its table and partition, and the leading columns of their order. */
-const place = { state: "VARCHAR", partition: "VARCHAR", make: "VARCHAR", model: "VARCHAR", year: "SMALLINT" } as const;
-
-const small = { rowGroupSize: 16_384, rowsPerFile: 1_048_576 } as const;
-
-/**
- * A look-up reads one row group of one file: the manifest tells the file, and the engine walks the metadata of all its row groups,
- * so both are small.
- */
-const lookups = {
-  vin: { columns: { vin: "VARCHAR", id: "VARCHAR", ...place }, order: ["vin", "id"], ...small },
-  id: { columns: { id_start: "BIGINT", id: "VARCHAR", ...place }, order: ["id_start", "id"], ...small },
-} as const satisfies Record<string, Table>;
-
 export const tables = {
   snapshots: { ...listings, partition: "snapshot_date" },
   missing: { ...listings, partition: "as_of" },
@@ -135,11 +121,6 @@ export const tables = {
   ended: { ...listings, partition: "ended_month", isLayered: true },
   /** What dealers claim that another dealer owns: rows as of their last sighting, to take over from. */
   contenders: { ...listings, order: ["vin", "dealer_key"], partition: "as_of" },
-  /** Look-ups of what is active or missing as of a day, and of what was sold or ended at any time. */
-  live_by_vin: { ...lookups.vin, partition: "as_of" },
-  live_by_id: { ...lookups.id, partition: "as_of" },
-  past_by_vin: { ...lookups.vin, isLayered: true },
-  past_by_id: { ...lookups.id, isLayered: true },
   builds: { columns: { build_key: "INTEGER", ...buildColumns }, order: ["build_key"], isLayered: true },
   dealers: { columns: { dealer_key: "INTEGER", ...dealerColumns }, order: ["dealer_key"], isLayered: true },
   tokens: {

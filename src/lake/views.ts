@@ -1,6 +1,6 @@
 /** The files of a version as SQL relations: the star's tables, what is made of them, and the views for analysts. */
 import { wordsIn } from "../base/spelling.ts";
-import { columnType, integerLiteral, join, literal, name, type Sql, sql } from "../base/sql.ts";
+import { integerLiteral, join, literal, name, type Sql, sql } from "../base/sql.ts";
 import { rowsOfFiles } from "./file-rows.ts";
 import { flat, tokensInOrder } from "./flat.ts";
 import { buildColumns, layoutOf, type TableName, tableNames } from "./layout.ts";

@@ -86,9 +86,12 @@ async function lock(session: Session, lake: string): Promise<void> {
   }
 }
 
+/** Tables that earlier releases wrote and this one does not read. */
+const retiredTables = ["live_by_vin", "live_by_id", "past_by_vin", "past_by_id"];
+
 /** The names that a writer gives to files; nothing else in a lake's folder is its to remove. */
 const isOfLake = new RegExp(
-  `^(${tableNames.join("|")})/([^/]+/)?\\d{4}-\\d{2}-\\d{2}\\.\\d+(-\\d+)?\\.parquet$` +
+  `^(${[...tableNames, ...retiredTables].join("|")})/([^/]+/)?\\d{4}-\\d{2}-\\d{2}\\.\\d+(-\\d+)?\\.parquet$` +
     "|^serving/\\d{4}-\\d{2}-\\d{2}\\.\\d+-\\d+\\.(duckdb|db)(\\.wal)?$|^versions/\\d{4}-\\d{2}-\\d{2}\\.\\d+\\.(json|sql)(\\.new)?$|^CURRENT\\.new$",
 );
 

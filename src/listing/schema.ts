@@ -13,8 +13,8 @@ export type Home = "listings" | "builds" | "dealers";
  *
  * - `category`: one of many values, matched regardless of case; counted by value.
  * - `name`: the same, but a slug or another punctuation matches too (`f-150`, `F150`).
- * - `tokens`: any number of values of a kind, stored as keys into `tokens`; counted by value.
- * - `keywords`: any number of the four history keywords, stored as bits; counted by value.
+ * - `tokens`: a list of any number of values of a kind, stored as keys into `tokens`; counted by value.
+ * - `keywords`: a list of any number of the four history keywords, stored as bits; counted by value.
  * - `number`: a whole number with bounds, statistics and ranges; `decimals` shifts a decimal fraction to a whole number.
  * - `time`: a timestamp with bounds, in seconds.
  * - `pattern`: a VIN, matched by masks.

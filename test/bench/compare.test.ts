@@ -4,21 +4,18 @@ import { test } from "node:test";
 import { agree } from "../../bench/agree.ts";
 import { changes } from "../../bench/compare.ts";
 import { quantile, takeTurns } from "../../bench/measure.ts";
-import type { CaseResult } from "../../bench/results.ts";
+import type { Results } from "../../bench/results.ts";
 
 const timing = (ms: number) => ({ p50_ms: ms, p99_ms: ms });
 
+type Compared = Pick<Results, "asked" | "cases">;
+
 /** A case that took Carquet and its references so many milliseconds. */
-function took(
-  carquet: number,
-  clickhouse: number,
-  duckdb: number,
-  calibration: number,
-): { cases: readonly CaseResult[] } {
+function took(carquet: number, clickhouse: number, duckdb: number, calibration: number): Compared {
   const ratio = { clickhouse: clickhouse / carquet, duckdb: duckdb / carquet };
   const peers = { clickhouse: timing(clickhouse), duckdb: timing(duckdb) };
   const one = { case: "a page", rows: 1, carquet: timing(carquet), peers, ratio, calibration: timing(calibration) };
-  return { cases: [one] };
+  return { asked: "over HTTP", cases: [one] };
 }
 
 const before = took(10, 30, 20, 5);
@@ -40,11 +37,36 @@ for (const { what, now, isSlower } of [
 }
 
 test("a run without peers is compared by the work that never changes", () => {
-  const alone = ({ cases }: { cases: readonly CaseResult[] }) => ({
+  const alone = ({ cases }: Compared): Compared => ({
+    asked: "over HTTP",
     cases: cases.map((one) => ({ ...one, peers: {}, ratio: {} })),
   });
   assert.equal(changes(alone(before), alone(took(20, 1, 1, 5)), 0.8)[0]?.isSlower, true);
   assert.equal(changes(alone(before), alone(took(20, 1, 1, 10)), 0.8)[0]?.isSlower, false);
+});
+
+/** A run of the older format, whose peers were asked in process: 5 ms there, and so many over HTTP. */
+const older = (name: string, overHttp: number): Compared => {
+  const ratio = { clickhouse: 6, duckdb: 4 };
+  const one = { case: name, rows: 1, carquet: timing(5), http: timing(overHttp), peers: {}, ratio };
+  return { cases: [{ ...one, calibration: timing(5) }] };
+};
+
+test("a run of the older format is compared by times over HTTP and the calibration alone", () => {
+  assert.deepEqual(
+    changes(older("a page", 10), before, 0.8).map(({ change }) => change),
+    [1],
+  );
+  assert.deepEqual(
+    changes(older("a page", 5), before, 0.8).map(({ isSlower }) => isSlower),
+    [true],
+  );
+});
+
+test("a case that asked something else in the older format is not compared", () => {
+  const named = (name: string): Compared => ({ ...before, cases: before.cases.map((one) => ({ ...one, case: name })) });
+  assert.deepEqual(changes(older("search: state", 10), named("search: state"), 0.8), []);
+  assert.equal(changes(older("search: sold", 10), named("search: sold"), 0.8).length, 1);
 });
 
 test("a case that only one of two runs has is not compared", () => {

@@ -94,14 +94,10 @@ test("a day published on a lake of format 1 is what it is on a lake of today, an
   assert.ok(manifest !== undefined);
   assert.equal(manifest.format, lakeFormat);
   assert.deepEqual(await faultsOf(older), []);
-  const ofToday = (table: "snapshots" | "sold" | "past_by_id"): readonly boolean[] =>
+  const ofToday = (table: "snapshots" | "sold"): readonly boolean[] =>
     manifest.tables[table].map((file) => isOfToday(table, file));
   assert.deepEqual(ofToday("snapshots"), [false, false, true, true]);
-  assert.deepEqual(
-    [ofToday("sold"), ofToday("past_by_id")],
-    [[true], [true]],
-    "older layers are rewritten with the new",
-  );
+  assert.deepEqual(ofToday("sold"), [true], "older layers are rewritten with the new");
   assert.equal((await ask(older, "SELECT count(*)::INTEGER AS n FROM sold"))[0]?.n, 2);
   const [reappeared] = await ask(older, `SELECT price_history FROM active WHERE vin = '${vinOf(9)}'`);
   const cut = { changed_at: "2026-11-26 00:00:00", price: 16_500, price_before: 17_000, miles: 1_000 };

@@ -19,7 +19,7 @@ import {
   tokensNames,
 } from "../../listing/schema.ts";
 import { fixedSorts, sortKeys } from "../../listing/sorts.ts";
-import { secondsOf, sortValueOf, unitsOf, vinPartOf, vinParts } from "../../listing/values.ts";
+import { secondsOf, unitsOf, vinPartOf, vinParts } from "../../listing/values.ts";
 import { firstValueId } from "./ids.ts";
 
 /** The newest storage keeps the dictionaries of short words. */

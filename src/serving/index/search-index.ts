@@ -4,7 +4,7 @@
  * A request costs at most one short statement for a page, two for facets and one for a metric; none where the answer is known.
  */
 import { bounds } from "../../base/bounds.ts";
-import { integerIn, type Row, textIn } from "../../base/json.ts";
+import { integerIn, type Row } from "../../base/json.ts";
 import { integerLiteral, join, name, Sql, sql } from "../../base/sql.ts";
 import type { Session } from "../../lake/duckdb.ts";
 import { metricOf, readSummaries, summariesOf } from "../../listing/aggregates.ts";

@@ -5,7 +5,7 @@
 
 import { integerLiteral, join, name, type Sql, sql } from "../../base/sql.ts";
 import type { Filter } from "../../listing/filter.ts";
-import { attributeOf, type CategoryName } from "../../listing/schema.ts";
+import type { CategoryName } from "../../listing/schema.ts";
 import { epochSeconds, maskOf, unitsPerOne, vinParts } from "../../listing/values.ts";
 import { setsOf } from "./build.ts";
 import type { Dealers } from "./dealers.ts";

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { Failure } from "../../base/failure.ts";
 import { integerIn, textIn } from "../../base/json.ts";
 import { prefetch } from "../../base/prefetch.ts";
-import { integerLiteral, type Sql, sql } from "../../base/sql.ts";
+import { integerLiteral, sql } from "../../base/sql.ts";
 import { Database, type PreparedQuery } from "../../base/sqlite.ts";
 import { engineVersion, type Session } from "../../lake/duckdb.ts";
 import { rowsOfFiles } from "../../lake/file-rows.ts";

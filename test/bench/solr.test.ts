@@ -1,0 +1,85 @@
+/** The bench suite's questions in the words of Solr and of the API, and what is read of a process. */
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { test } from "node:test";
+import { facetParameters, formOf, searchParameters } from "../../bench/peers/solr/requests.ts";
+import { facets } from "../../bench/questions/facets.ts";
+import { type Filter, is } from "../../bench/questions/filter.ts";
+import type { Facets, Question, Search } from "../../bench/questions/question.ts";
+import { search } from "../../bench/questions/search.ts";
+import { processorMsOf } from "../../bench/servers/process.ts";
+
+const zip = { code: "60601", latitude: 41.88, longitude: -87.62 };
+const uncached = { isCached: false, countedByOrdinals: ["version"] };
+
+function subjectOf<Kind extends Question["subject"]["kind"]>({ subject }: Question, kind: Kind) {
+  assert.equal(subject.kind, kind);
+  return subject as Extract<Question["subject"], { readonly kind: Kind }>;
+}
+
+for (const { filter, parameter, query } of [
+  { filter: is("make", "Ford"), parameter: "make=Ford", query: "{!term f=make_key cache=false}ford" },
+  { filter: is("state", "IL"), parameter: "state=IL", query: "{!term f=state cache=false}IL" },
+  {
+    filter: { kind: "maxPrice", price: 20_000 },
+    parameter: "max_price=20000",
+    query: "{!lucene cache=false}price:[* TO 20000]",
+  },
+  {
+    filter: { kind: "features", tokens: ["sunroof", "bluetooth"] },
+    parameter: "features=sunroof,bluetooth",
+    query: '{!lucene cache=false}+features:"sunroof" +features:"bluetooth"',
+  },
+  {
+    filter: { kind: "vinMask", mask: "1FT?W1E*" },
+    parameter: "vin_pattern=1FT%3FW1E*",
+    query: "{!lucene cache=false}vin:1FT?W1E*",
+  },
+  {
+    filter: { kind: "near", zip, miles: 50 },
+    parameter: "postal_code=60601&radius=50",
+    query: "{!geofilt sfield=place pt=41.88,-87.62 d=80.4672 cache=false}",
+  },
+] satisfies { readonly filter: Filter; readonly parameter: string; readonly query: string }[]) {
+  test(`the filter ${filter.kind} is ${parameter} for the API, and bypasses Solr's caches`, () => {
+    const question = search({ filters: [filter] });
+    assert.equal(question.path, `/v1/listings?${parameter}`);
+    assert.equal(searchParameters(subjectOf<"search">(question, "search") satisfies Search, uncached).q, query);
+  });
+}
+
+test("in the cached mode no filter bypasses the caches", () => {
+  const question = search({ filters: [is("make", "Ford"), is("state", "IL"), { kind: "maxPrice", price: 1 }] });
+  const { q, fq } = searchParameters(subjectOf(question, "search"), { isCached: true });
+  assert.deepEqual([q, fq], ["{!term f=make_key}ford", ["{!term f=state}IL", "{!lucene}price:[* TO 1]"]]);
+});
+
+test("categories are counted by bitsets, but for fields of many values; small numbers from their words", () => {
+  const question = facets({ facets: ["year", "version"] });
+  const form = new URLSearchParams(formOf(facetParameters(subjectOf(question, "facets") satisfies Facets, uncached)));
+  assert.deepEqual(form.getAll("facet.field"), ["year_word", "version"]);
+  assert.equal(form.get("facet.method"), "enum");
+  assert.equal(form.get("f.version.facet.method"), "fc");
+});
+
+const isLinux = existsSync("/proc/self/stat");
+
+test("processor time is that of a process and its children", { skip: !isLinux && "needs Linux's /proc" }, async () => {
+  const busy = "const until = Date.now() + 400; while (Date.now() < until);";
+  const parent = `const child = require("node:child_process").spawn(process.execPath, ["-e", ${JSON.stringify(`${busy} setInterval(() => {}, 1000); console.log("done")`)}], { stdio: ["ignore", "inherit", "inherit"] }); process.once("SIGTERM", () => { child.kill(); process.exit(); }); setInterval(() => {}, 1000);`;
+  const process = spawn(globalThis.process.execPath, ["-e", parent], { stdio: ["ignore", "pipe", "inherit"] });
+  try {
+    await once(process.stdout, "data");
+    const took = processorMsOf(process.pid ?? 0);
+    assert.ok(took >= 100, `${took} ms of a process whose child was busy for 400 ms`);
+  } finally {
+    process.kill("SIGTERM");
+    await once(process, "close");
+  }
+});
+
+test("the processor time of a process that is not there is unknown", () => {
+  assert.ok(Number.isNaN(processorMsOf(2 ** 30)));
+});
