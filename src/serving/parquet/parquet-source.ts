@@ -35,21 +35,24 @@ interface Order {
 
 export class ParquetSource implements ListingSource {
   readonly count: number;
-  /** All listings with their `row_number`. */
-  private readonly listings: Sql;
-  /** The same without it, in no order: cheaper where there are many files. */
-  private readonly unordered: Sql;
-
   /** Of some files in a row, relative to a folder; `rows` runs a query beside `builds`, `dealers`, `tokens` and what is made of them. */
   constructor(
-    files: readonly LakeFile[],
-    folder: string,
+    private readonly files: readonly LakeFile[],
+    private readonly folder: string,
     private readonly dimensions: Dimensions,
     private readonly rows: (query: Sql) => Promise<readonly Row[]>,
   ) {
     this.count = files.reduce((sum, file) => sum + file.rows, 0);
-    this.listings = positioned(files, folder);
-    this.unordered = rowsOfFiles("snapshots", files, folder);
+  }
+
+  /** All listings with their `row_number`. */
+  private get listings(): Sql {
+    return positioned(this.files, this.folder);
+  }
+
+  /** The same without it, in no order: cheaper where there are many files. */
+  private get unordered(): Sql {
+    return rowsOfFiles("snapshots", this.files, this.folder);
   }
 
   async findPage({ filters, order, limit, offset }: PageRequest): Promise<FoundPage> {
