@@ -6,7 +6,7 @@
  */
 import { bounds } from "../../base/bounds.ts";
 import { integerIn, type Row } from "../../base/json.ts";
-import { integerLiteral, join, name, Sql, sql } from "../../base/sql.ts";
+import { integerLiteral, join, name, type Sql, sql } from "../../base/sql.ts";
 import type { Session } from "../../lake/duckdb.ts";
 import { metricOf, readSummaries, summariesOf } from "../../listing/aggregates.ts";
 import { type CountedName, listNames, type NumberName } from "../../listing/schema.ts";
@@ -43,7 +43,7 @@ import { Dictionary, type ValueCounts } from "./dictionary.ts";
 import { mostMatches } from "./most-matches.ts";
 import { choosePage, type KeyedPart } from "./page.ts";
 import { summaryOf } from "./statistics.ts";
-import { type Condition, conditionOf, type Vocabulary } from "./where.ts";
+import { type Condition, listingsOf, matchesOf, type Vocabulary } from "./where.ts";
 
 /** How statements are run. */
 export interface Engine {
@@ -56,7 +56,6 @@ const catalog = "search_index";
 export class SearchIndex implements ListingSource {
   /** The positions of the first listings in a sort, once they have been asked for. */
   private readonly firsts = new Map<FixedSort, Promise<readonly number[]>>();
-  private readonly listings = name(catalog, "listings");
 
   private constructor(
     readonly count: number,
@@ -76,14 +75,14 @@ export class SearchIndex implements ListingSource {
   }
 
   async findPage({ filters, order, limit, offset }: PageRequest): Promise<FoundPage> {
-    const condition = conditionOf(filters, this.vocabulary);
-    if (condition === "never") return { total: 0, positions: [] };
-    const isOfAll = condition === "always";
+    const matches = matchesOf(filters, this.vocabulary);
+    if (matches === "never") return { total: 0, positions: [] };
+    const isOfAll = matches === "always";
     if (isOfAll && order.by === "sort" && offset + limit <= bounds.firsts) {
       return { total: this.count, positions: (await this.firstsIn(order.sort)).slice(offset, offset + limit) };
     }
     const key = order.by === "sort" ? rankOf(order.sort) : sql`dealer`;
-    const parts = pairsIn(await this.engine.vectors(sql`SELECT ${key}, position ${this.matches(condition)}`));
+    const parts = pairsIn(await this.engine.vectors(sql`SELECT ${key}, position ${this.fromOf(matches)}`));
     const keyed =
       order.by === "sort" ? parts : parts.map(byDistance(this.vocabulary.dealers.distancesFrom(order.origin)));
     return { total: parts.reduce((sum, [keys]) => sum + keys.length, 0), positions: choosePage(keyed, offset, limit) };
@@ -92,8 +91,8 @@ export class SearchIndex implements ListingSource {
   async countValues(request: CountRequest): Promise<Counts> {
     const { filters, attributes, numbers, limit, sort } = request;
     const { dictionary } = this.vocabulary;
-    const condition = conditionOf(filters, this.vocabulary);
-    const found = await this.countIn(condition, request, mostMatches(filters, this.vocabulary, this.count));
+    const matches = matchesOf(filters, this.vocabulary);
+    const found = await this.countIn(matches, request, mostMatches(filters, this.vocabulary, this.count));
     const values = attributes.map((attribute): readonly [CountedName, readonly ValueCount[]] => [
       attribute,
       chooseValues(dictionary, attribute, found.counts, { limit, sort }),
@@ -107,55 +106,56 @@ export class SearchIndex implements ListingSource {
   }
 
   /** Counts matches by id: a few are fetched, many are summarized and counted by the engine; the values of all listings are known. */
-  private async countIn(condition: Condition, request: CountRequest, mostMatches: number): Promise<Counted> {
-    const { attributes, numbers, rangesOf } = request;
+  private async countIn(matches: Condition, request: CountRequest, mostMatches: number): Promise<Counted> {
     const { dictionary } = this.vocabulary;
-    if (condition === "never")
-      return { total: 0, summaries: new Map(), ranges: [], counts: dictionary.count(() => {}) };
-    const isOfAll = condition === "always";
+    const { attributes, numbers, rangesOf } = request;
+    const nothing = { summaries: new Map(), ranges: [] };
+    if (matches === "never") return { ...nothing, total: 0, counts: dictionary.count(() => {}) };
+    const isOfAll = matches === "always";
+    if (isOfAll && numbers.length === 0) return { ...nothing, total: this.count, counts: dictionary.totals };
     const [columns, known] = isOfAll ? [[], dictionary.totals] : [columnsFor(attributes), undefined];
-    const matches = this.matches(condition);
-    if (isOfAll && numbers.length === 0)
-      return { total: this.count, summaries: new Map(), ranges: [], counts: dictionary.totals };
-    if (mostMatches <= fetchedMatchesMost) {
-      const fetched = fetchedOf(await this.engine.vectors(idsStatement(matches, columns, numbers)), columns, numbers);
-      const summaries = summariesOfVectors(fetched.numbers);
-      const ranges = numbered(rangesOf(summaries));
-      return {
-        total: fetched.total,
-        summaries,
-        ranges,
-        counts: dictionary.count((counter) => countIds(counter, fetched, ranges), known),
-      };
-    }
-    const { total, summaries } = await this.summarize(matches, numbers);
-    if (total <= fetchedMatchesMost) return this.countIn(condition, request, total);
+    const from = this.fromOf(matches);
+    if (mostMatches <= fetchedMatchesMost) return this.countFetched(from, columns, request, known);
+    const { total, summaries } = await this.summarize(from, numbers);
+    if (total <= fetchedMatchesMost) return this.countFetched(from, columns, request, known);
     const ranges = numbered(rangesOf(summaries));
     if (columns.length + ranges.length === 0)
       return { total, summaries, ranges, counts: dictionary.count(() => {}, known) };
-    const groups = pairsIn(await this.engine.vectors(groupedStatement(matches, columns, ranges)));
+    const groups = pairsIn(await this.engine.vectors(groupedStatement(from, columns, ranges)));
     return { total, summaries, ranges, counts: dictionary.count((counter) => countGroups(counter, groups), known) };
   }
 
+  /** Fetches the ids and numbers of matches; counts and summarizes them in typed arrays. */
+  private async countFetched(
+    from: Sql,
+    columns: readonly string[],
+    { numbers, rangesOf }: CountRequest,
+    known: ValueCounts | undefined,
+  ): Promise<Counted> {
+    const fetched = fetchedOf(await this.engine.vectors(idsStatement(from, columns, numbers)), columns, numbers);
+    const summaries = summariesOfVectors(fetched.numbers);
+    const ranges = numbered(rangesOf(summaries));
+    const counts = this.vocabulary.dictionary.count((counter) => countIds(counter, fetched, ranges), known);
+    return { total: fetched.total, summaries, ranges, counts };
+  }
+
   private async summarize(
-    matches: Sql,
+    from: Sql,
     numbers: readonly NumberName[],
   ): Promise<{ readonly total: number; readonly summaries: Summaries }> {
     const summaries = summariesOf(numbers, (attribute) => name(attribute));
-    const [row] = await this.engine.rows(
-      sql`SELECT ${join([sql`count(*)::INTEGER AS total`, ...summaries])} ${matches}`,
-    );
+    const [row] = await this.engine.rows(sql`SELECT ${join([sql`count(*)::INTEGER AS total`, ...summaries])} ${from}`);
     return { total: integerIn(row, "total"), summaries: readSummaries(row, numbers) };
   }
 
   async measureValues(request: MeasureRequest): Promise<Measured> {
     const { filters, attribute, measure, aggregate } = request;
     const { dictionary } = this.vocabulary;
-    const condition = conditionOf(filters, this.vocabulary);
-    if (condition === "never") return { total: 0, values: [] };
+    const matches = matchesOf(filters, this.vocabulary);
+    if (matches === "never") return { total: 0, values: [] };
     const list = listNames.find((one) => one === attribute);
     const of = (id: string): Sql =>
-      sql`SELECT ${name(attribute)} AS ${name(id)}, ${name(measure)} AS measure ${this.matches(condition)}`;
+      sql`SELECT ${name(attribute)} AS ${name(id)}, ${name(measure)} AS measure ${this.fromOf(matches)}`;
     const groups =
       list === undefined
         ? of("id")
@@ -165,13 +165,13 @@ export class SearchIndex implements ListingSource {
       FROM   (${groups}) GROUP BY ${dictionary.spelledAlike(attribute, sql`id`)}`);
     const total =
       list !== undefined
-        ? (await this.summarize(this.matches(condition), [])).total
+        ? (await this.summarize(this.fromOf(matches), [])).total
         : rows.reduce((sum, row) => sum + integerIn(row, "listings"), 0);
     return { total, values: chooseMeasured(dictionary, rows, request) };
   }
 
-  private matches(condition: Exclude<Condition, "never">): Sql {
-    return condition instanceof Sql ? sql`FROM ${this.listings} WHERE ${condition}` : sql`FROM ${this.listings}`;
+  private fromOf(matches: Exclude<Condition, "never">): Sql {
+    return matches === "always" ? sql`FROM ${listingsOf(catalog)}` : matches;
   }
 
   private firstsIn(sort: FixedSort): Promise<readonly number[]> {
@@ -179,7 +179,9 @@ export class SearchIndex implements ListingSource {
     if (known !== undefined) return known;
     const rank = rankOf(sort);
     const found = this.engine
-      .vectors(sql`SELECT ${rank}, position FROM ${this.listings} WHERE ${rank} < ${integerLiteral(bounds.firsts)}`)
+      .vectors(
+        sql`SELECT ${rank}, position FROM ${listingsOf(catalog)} WHERE ${rank} < ${integerLiteral(bounds.firsts)}`,
+      )
       .then((parts) => choosePage(pairsIn(parts), 0, bounds.firsts));
     this.firsts.set(sort, found);
     found.catch(() => this.firsts.delete(sort));
