@@ -44,7 +44,7 @@ export class Database {
     await database.using(async (session) => {
       await session.run(sql`SET GLOBAL TimeZone = 'UTC'`);
       await session.run(sql`SET GLOBAL late_materialization_max_rows = 1000`);
-      // Keys are counted in plain arrays up to a million of them: four times as fast as in a hash table (bench/hot-copy).
+      // Keys are counted in plain arrays up to a million of them: four times as fast as in a hash table (bench/search-index).
       await session.run(sql`SET GLOBAL perfect_ht_threshold = 20`);
       await session.run(sql`SET GLOBAL parquet_metadata_cache = true`);
       await session.run(sql`SET GLOBAL validate_external_file_cache = 'NO_VALIDATION'`);

@@ -1,49 +1,93 @@
-/** Exact statistics of fetched numbers: sums are whole numbers of any size, percentiles interpolate linearly. */
+/** Exact statistics of fetched numbers: sums are whole numbers of any size, percentiles interpolate linearly. No number is below zero. */
 import type { NumberSummary } from "../../listing/source.ts";
 
 /** So many squares of numbers below 10^7 add up to less than 2^53. */
 const squaresAtOnce = 64;
 
+/** The percentiles of a summary. */
+const shares = [0.01, 0.5, 0.99] as const;
+
 /** The statistics of the numbers in some vectors, those below zero left out; undefined if there are none. */
 export function summaryOf(vectors: readonly Int32Array[]): NumberSummary | undefined {
-  const sorted = sortedNumbers(vectors);
-  const known = sorted.length;
+  const numbers = knownIn(vectors);
+  const known = numbers.length;
   if (known === 0) return undefined;
-  let [total, squares] = [0, 0n];
-  for (let from = 0; from < known; from += squaresAtOnce) {
+  const { min, max, total, squares } = sumsOf(numbers);
+  const spread = Number(BigInt(known) * squares - BigInt(total) * BigInt(total));
+  const [p1, median, p99] = percentilesOf(numbers, min, max);
+  return {
+    ...{ known, min, max, mean: total / known, p1, median, p99 },
+    stddev: known > 1 ? Math.sqrt(spread / known / (known - 1)) : null,
+  };
+}
+
+function knownIn(vectors: readonly Int32Array[]): Int32Array {
+  const numbers = new Int32Array(vectors.reduce((sum, { length }) => sum + length, 0));
+  let known = 0;
+  for (const vector of vectors) {
+    for (let at = 0; at < vector.length; at += 1) {
+      if ((vector[at] as number) < 0) continue;
+      numbers[known] = vector[at] as number;
+      known += 1;
+    }
+  }
+  return numbers.subarray(0, known);
+}
+
+function sumsOf(numbers: Int32Array) {
+  let [min, max, total, squares] = [2 ** 31, -1, 0, 0n];
+  for (let from = 0; from < numbers.length; from += squaresAtOnce) {
     let some = 0;
-    const end = Math.min(known, from + squaresAtOnce);
+    const end = Math.min(numbers.length, from + squaresAtOnce);
     for (let at = from; at < end; at += 1) {
-      const number = sorted[at] as number;
+      const number = numbers[at] as number;
+      if (number < min) min = number;
+      if (number > max) max = number;
       total += number;
       some += number * number;
     }
     squares += BigInt(some);
   }
-  const spread = Number(BigInt(known) * squares - BigInt(total) * BigInt(total));
-  return {
-    ...{ known, min: sorted[0] as number, max: sorted[known - 1] as number, mean: total / known },
-    ...{ p1: percentile(sorted, 0.01), median: percentile(sorted, 0.5), p99: percentile(sorted, 0.99) },
-    stddev: known > 1 ? Math.sqrt(spread / known / (known - 1)) : null,
-  };
+  return { min, max, total, squares };
 }
 
-function sortedNumbers(vectors: readonly Int32Array[]): Int32Array {
-  const numbers = new Int32Array(vectors.reduce((sum, { length }) => sum + length, 0));
-  let known = 0;
-  for (const vector of vectors) {
-    for (let at = 0; at < vector.length; at += 1) {
-      const number = vector[at] as number;
-      if (number < 0) continue;
-      numbers[known] = number;
-      known += 1;
-    }
+/** Numbers are spread over so many buckets, and only those sorted that a percentile lies in. */
+const buckets = 4096;
+
+function percentilesOf(numbers: Int32Array, min: number, max: number): readonly [number, number, number] {
+  const width = Math.floor((max - min) / buckets) + 1;
+  const counts = new Int32Array(buckets);
+  for (let at = 0; at < numbers.length; at += 1) {
+    const bucket = Math.floor(((numbers[at] as number) - min) / width);
+    counts[bucket] = (counts[bucket] as number) + 1;
   }
-  return numbers.subarray(0, known).sort();
+  const sorted = new Map<number, Int32Array>();
+  /** The number at a place of the sorted numbers. */
+  const numberAt = (place: number): number => {
+    let [bucket, before] = [0, 0];
+    for (; before + (counts[bucket] as number) <= place; bucket += 1) before += counts[bucket] as number;
+    const known = sorted.get(bucket);
+    const own = known ?? bucketOf(numbers, min + bucket * width, width, counts[bucket] as number);
+    sorted.set(bucket, own);
+    return own[place - before] as number;
+  };
+  const [p1, median, p99] = shares.map((share) => {
+    const place = (numbers.length - 1) * share;
+    const [below, above] = [numberAt(Math.floor(place)), numberAt(Math.ceil(place))];
+    return below + (above - below) * (place - Math.floor(place));
+  }) as [number, number, number];
+  return [p1, median, p99];
 }
 
-function percentile(sorted: Int32Array, share: number): number {
-  const place = (sorted.length - 1) * share;
-  const [below, above] = [sorted[Math.floor(place)] as number, sorted[Math.ceil(place)] as number];
-  return below + (above - below) * (place - Math.floor(place));
+/** The numbers of a bucket, sorted. */
+function bucketOf(numbers: Int32Array, from: number, width: number, count: number): Int32Array {
+  const own = new Int32Array(count);
+  let next = 0;
+  for (let at = 0; at < numbers.length; at += 1) {
+    const number = numbers[at] as number;
+    if (number < from || number >= from + width) continue;
+    own[next] = number;
+    next += 1;
+  }
+  return own.sort();
 }
