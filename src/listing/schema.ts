@@ -173,9 +173,9 @@ const listings = {
 } as const satisfies Readonly<Record<string, Row>>;
 
 /** Rows with the table that they are of. */
-function inTable<H extends Home, Rows extends Readonly<Record<string, Row>>>(home: H, rows: Rows) {
+function inTable<H extends Home, Table extends Readonly<Record<string, Row>>>(home: H, rows: Table) {
   return Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, { home, ...row }])) as {
-    readonly [Name in keyof Rows]: Rows[Name] & { readonly home: H };
+    readonly [Name in keyof Table]: Table[Name] & { readonly home: H };
   };
 }
 

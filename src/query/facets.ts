@@ -122,7 +122,9 @@ async function find({ query, listings, filters, categorical, numeric, widths }: 
   return { summary, ranges, counts, measured };
 }
 
-const measureOf = (metric: Metric): { readonly measure: NumberName; readonly aggregate: Aggregate } => {
+const measureOf = (
+  metric: Metric & `${NumberName}.${Aggregate}`,
+): { readonly measure: NumberName; readonly aggregate: Aggregate } => {
   const [measure, aggregate] = metric.split(".") as [NumberName, Aggregate];
   return { measure, aggregate };
 };
