@@ -31,17 +31,20 @@ export { lineItemsType, priceHistoryType } from "../listing/schema.ts";
 export const buildColumns = columnsIn("builds");
 export const dealerColumns = columnsIn("dealers");
 
-const { id, vin, build_key, dealer_key, ...others } = columnsIn("listings");
-/** What listings are sorted by, and which of that they repeat of their builds. */
 const listingOrder = ["make", "model", "year", "trim", "id"] as const;
-const repeatedColumns = Object.fromEntries(
-  listingOrder.flatMap((name) =>
-    attributeOf(name).isSortKey === true ? [[name, attributeOf(name).type] as const] : [],
-  ),
+
+/** The columns that listings repeat of their builds, in the order in which they are sorted. */
+const sortColumns = Object.fromEntries(
+  listingOrder
+    .map((name) => attributeOf(name))
+    .filter(({ isSortKey }) => isSortKey === true)
+    .map(({ column, type }) => [column, type]),
 );
 
+const { id, vin, build_key, dealer_key, ...others } = columnsIn("listings");
+
 const listings: Table = {
-  columns: { id, vin, build_key, dealer_key, ...repeatedColumns, ...others },
+  columns: { id, vin, build_key, dealer_key, ...sortColumns, ...others },
   order: listingOrder,
   rowsPerFile: 262_144,
 };
