@@ -3,7 +3,7 @@ import { bounds } from "../base/bounds.ts";
 import { isRow, type Row } from "../base/json.ts";
 import { integerLiteral, name, numberLiteral, type Sql, sql } from "../base/sql.ts";
 import { attributeOf, type NumberName } from "./schema.ts";
-import type { Aggregate, NumberSummary } from "./source.ts";
+import type { Aggregate, NumberSummary, Summaries } from "./source.ts";
 
 /** Percentiles interpolate linearly, here by twentieths, which two more decimals hold exactly. */
 const percentile =
@@ -38,10 +38,7 @@ export const summariesOf = (numbers: readonly NumberName[], unitsOf: (attribute:
   numbers.map((attribute) => sql`${summaryOf(unitsOf(attribute))} AS ${name(attribute)}`);
 
 /** The summaries in a row, by name; a number that no listing has is left out. */
-export function readSummaries(
-  row: Row | undefined,
-  numbers: readonly NumberName[],
-): ReadonlyMap<NumberName, NumberSummary> {
+export function readSummaries(row: Row | undefined, numbers: readonly NumberName[]): Summaries {
   const found = new Map<NumberName, NumberSummary>();
   for (const attribute of numbers) {
     const summary = row?.[attribute];

@@ -40,11 +40,8 @@ export interface NumberSummary {
   readonly stddev: number | null;
 }
 
-export interface Summary {
-  readonly total: number;
-  /** Absent for a number that no match has. */
-  readonly numbers: ReadonlyMap<NumberName, NumberSummary>;
-}
+/** Statistics by number; one that no match has is absent. */
+export type Summaries = ReadonlyMap<NumberName, NumberSummary>;
 
 /** Ranges of one width: bucket `n` holds the values from `n * width` up to `(n + 1) * width`. */
 export interface Ranges {
@@ -63,9 +60,9 @@ export interface CountRequest {
   /** The most values of an attribute. */
   readonly limit: number;
   readonly sort: CountSort;
-  readonly ranges: readonly Ranges[];
-  /** How many listings match, where that is known. */
-  readonly matches?: number | undefined;
+  readonly numbers: readonly NumberName[];
+  /** The ranges in which numbers are counted, given their statistics. */
+  readonly rangesOf: (summaries: Summaries) => readonly Ranges[];
 }
 
 export interface ValueCount {
@@ -73,11 +70,17 @@ export interface ValueCount {
   readonly count: number;
 }
 
+/** How many matches lie below some ranges, in each of their buckets, and above. */
+export interface RangeCounts {
+  readonly ranges: Ranges;
+  readonly counts: readonly number[];
+}
+
 export interface Counts {
   readonly total: number;
   readonly values: ReadonlyMap<CountedName, readonly ValueCount[]>;
-  /** For each of the ranges: how many lie below, in each regular bucket, and above. */
-  readonly ranges: ReadonlyMap<NumberName, readonly number[]>;
+  readonly summaries: Summaries;
+  readonly ranges: ReadonlyMap<NumberName, RangeCounts>;
 }
 
 export type Aggregate = "mean" | "p5" | "p25" | "median" | "p75" | "p95";
@@ -108,9 +111,7 @@ export interface ListingSource {
   readonly count: number;
   /** The total of matches, and a page of them. */
   findPage(request: PageRequest): Promise<FoundPage>;
-  /** The total of matches, and statistics of their numbers. */
-  summarize(filters: readonly Filter[], numbers: readonly NumberName[]): Promise<Summary>;
-  /** How many matches have which value, and lie in which range. */
+  /** How many matches have which value, statistics of their numbers, and how many lie in which range. */
   countValues(request: CountRequest): Promise<Counts>;
   /** A metric of the matches for each value of an attribute. */
   measureValues(request: MeasureRequest): Promise<Measured>;

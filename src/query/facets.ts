@@ -1,7 +1,7 @@
 /**
  * Facets: how many of the matching listings have which values, in ranges where the values are numbers, and a metric of them.
  *
- * The source summarizes the numbers, which decides their ranges, then counts all facets at once.
+ * The source counts all facets at once; it asks back for the ranges of numbers when it knows their statistics.
  */
 import { bounds } from "../base/bounds.ts";
 import { refuse } from "../contract/errors.ts";
@@ -9,7 +9,15 @@ import { quoted } from "../contract/query-string.ts";
 import type { QueryOf } from "../contract/types.ts";
 import type { Filter } from "../listing/filter.ts";
 import type { CountedName, NumberName } from "../listing/schema.ts";
-import type { Aggregate, Counts, ListingSource, Measured, MeasuredValue, Ranges, Summary } from "../listing/source.ts";
+import type {
+  Aggregate,
+  Counts,
+  ListingSource,
+  Measured,
+  MeasuredValue,
+  Ranges,
+  Summaries,
+} from "../listing/source.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import { filtersOf } from "./filters.ts";
 import { modeOf } from "./modes.ts";
@@ -41,8 +49,6 @@ export interface FacetPlan {
 
 /** What the source says of a plan's listings. */
 interface Found {
-  readonly summary: Summary | undefined;
-  readonly ranges: readonly Ranges[];
   readonly counts: Counts | undefined;
   readonly measured: Measured | undefined;
 }
@@ -79,13 +85,13 @@ export function planFacets(query: FacetQuery, version: LakeVersion): FacetPlan {
 export async function countFacets(plan: FacetPlan) {
   const { query, categorical, numeric } = plan;
   const found = await find(plan);
-  const total = found.summary?.total ?? found.counts?.total ?? found.measured?.total ?? 0;
+  const total = found.counts?.total ?? found.measured?.total ?? 0;
   return {
     data: {
       total,
       facets: byName(categorical, (facet) => bucketsOf(facet, found, query.metric)),
-      range_facets: byName(numeric, (facet) => rangeFacetOf(facet, found, plan.widths)),
-      stats: byName(numeric, (facet) => statsOf(found.summary?.numbers.get(facet), total)),
+      range_facets: byName(numeric, (facet) => rangeFacetOf(facet, found.counts, plan.widths)),
+      stats: byName(numeric, (facet) => statsOf(found.counts?.summaries.get(facet), total)),
     },
     meta: {
       facets: query.facets,
@@ -103,23 +109,16 @@ async function find({ query, listings, filters, categorical, numeric, widths }: 
     metric === undefined || facet === undefined
       ? undefined
       : await listings.measureValues({ filters, attribute: facet, ...measureOf(metric), limit, sort });
-  const summary = numeric.length === 0 ? undefined : await listings.summarize(filters, numeric);
-  const ranges = numeric.flatMap((one) => {
-    const known = summary?.numbers.get(one);
-    return known === undefined ? [] : [rangesOf(one, known, widths.get(one))];
-  });
   const attributes: readonly CountedName[] = measured === undefined ? categorical : [];
-  if (attributes.length + ranges.length === 0) return { summary, ranges, counts: undefined, measured };
+  if (attributes.length + numeric.length === 0) return { counts: undefined, measured };
+  const rangesOfAll = (summaries: Summaries): readonly Ranges[] =>
+    numeric.flatMap((one) => {
+      const known = summaries.get(one);
+      return known === undefined ? [] : [rangesOf(one, known, widths.get(one))];
+    });
   const order = sort === "count" ? "count" : "-count";
-  const counts = await listings.countValues({
-    filters,
-    attributes,
-    limit,
-    sort: order,
-    ranges,
-    matches: summary?.total,
-  });
-  return { summary, ranges, counts, measured };
+  const request = { filters, attributes, limit, sort: order, numbers: numeric, rangesOf: rangesOfAll } as const;
+  return { counts: await listings.countValues(request), measured };
 }
 
 const measureOf = (
@@ -149,11 +148,10 @@ function metricOf(
   return { name, value, sample, null_reason: count < bounds.metricListingsMin ? "insufficient_sample" : "no_values" };
 }
 
-function rangeFacetOf(facet: NumericFacet, { summary, ranges, counts }: Found, widths: FixedWidths) {
-  const known = summary?.numbers.get(facet);
-  const range = ranges.find(({ attribute }) => attribute === facet);
-  if (known === undefined || range === undefined) return emptyRangeFacet(widths.get(facet));
-  return rangeFacet(range, counts?.ranges.get(facet) ?? [], known);
+function rangeFacetOf(facet: NumericFacet, found: Counts | undefined, widths: FixedWidths) {
+  const [known, counted] = [found?.summaries.get(facet), found?.ranges.get(facet)];
+  if (known === undefined || counted === undefined) return emptyRangeFacet(widths.get(facet));
+  return rangeFacet(counted.ranges, counted.counts, known);
 }
 
 function byName<F extends string, T>(facets: readonly F[], partOf: (facet: F) => T): Readonly<Record<string, T>> {

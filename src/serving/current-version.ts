@@ -47,6 +47,11 @@ export class CurrentVersion {
     return this.lease?.opened.manifest.version;
   }
 
+  /** What the version in service is served from; undefined while there is none. */
+  get served(): LakeVersion["served"] | undefined {
+    return this.lease?.opened.served;
+  }
+
   /** Runs some work on the version in service, which stays open until the work has ended. */
   async use<T>(work: (version: LakeVersion) => Promise<T>): Promise<T> {
     const { lease } = this;

@@ -80,7 +80,7 @@ export class LakeVersion {
     return { as_of: this.manifest.as_of, version: this.manifest.version };
   }
 
-  /** Whether the active listings are searched by the index, and rows come from the row store. */
+  /** Whether the active listings are searched by the index, and rows come from the row store; if not, Parquet files answer. */
   get served(): { readonly index: boolean; readonly rows: boolean } {
     return this.serving.state;
   }
@@ -124,7 +124,6 @@ export class LakeVersion {
     return {
       count: source.count,
       findPage: (request) => source.findPage(request),
-      summarize: (filters, numbers) => source.summarize(filters, numbers),
       countValues: (request) => source.countValues(request),
       measureValues: (request) => source.measureValues(request),
       read: (positions, names) => this.read(files, positions, names),

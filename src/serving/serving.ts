@@ -73,7 +73,6 @@ export class Serving {
     return {
       count: index.count,
       findPage: (request) => first((source) => source.findPage(request)),
-      summarize: (filters, numbers) => first((source) => source.summarize(filters, numbers)),
       countValues: (request) => first((source) => source.countValues(request)),
       measureValues: (request) => first((source) => source.measureValues(request)),
     };

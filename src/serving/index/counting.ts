@@ -6,7 +6,7 @@
  */
 import { integerIn, type Row } from "../../base/json.ts";
 import { integerLiteral, join, name, type Sql, sql } from "../../base/sql.ts";
-import { attributeOf, type CountedName } from "../../listing/schema.ts";
+import { attributeOf, type CountedName, type NumberName } from "../../listing/schema.ts";
 import type { CountSort, MeasuredValue, MeasureRequest, Ranges, ValueCount } from "../../listing/source.ts";
 import { listingCategories } from "./build.ts";
 import type { Counter, Dictionary, ValueCounts } from "./dictionary.ts";
@@ -53,24 +53,46 @@ function rangeId({ attribute, width, first, last, firstId }: NumberedRanges): Sq
 /** An unknown number, in vectors without nulls. */
 const unknownNumber = -1;
 
-/** The ids of the matches, a column for each of `columns`, then a number for each of the ranges. */
-export function idsStatement(matches: Sql, columns: readonly string[], ranges: readonly NumberedRanges[]): Sql {
-  const numbers = ranges.map(({ attribute }) => sql`coalesce(${name(attribute)}, ${integerLiteral(unknownNumber)})`);
-  return sql`SELECT ${join([...columns.map((column) => name(column)), ...numbers])} ${matches}`;
+/** The ids of the matches, a column for each of `columns`, then each of the numbers. */
+export function idsStatement(matches: Sql, columns: readonly string[], numbers: readonly NumberName[]): Sql {
+  const known = numbers.map((number) => sql`coalesce(${name(number)}, ${integerLiteral(unknownNumber)})`);
+  return sql`SELECT ${join([...columns.map((column) => name(column)), ...known, ...anything(columns, numbers)])} ${matches}`;
 }
 
-/** Counts what `idsStatement` returned. */
+/** A column for statements that need none. */
+const anything = (columns: readonly string[], numbers: readonly NumberName[]): readonly Sql[] =>
+  columns.length + numbers.length === 0 ? [name("position")] : [];
+
+/** Counts what `idsStatement` returned of matches: the ids of its columns, and the ranges of its numbers. */
 export function countIds(
   counter: Counter,
-  parts: readonly (readonly Int32Array[])[],
-  columns: readonly string[],
+  { total, columns, numbers }: Fetched,
   ranges: readonly NumberedRanges[],
 ): void {
-  for (const part of parts) {
-    counter.add(totalId, part[0]?.length ?? 0);
-    for (const ids of part.slice(0, columns.length)) counter.addEach(ids);
-    for (const [at, one] of ranges.entries()) countRanges(counter, part[columns.length + at] ?? new Int32Array(), one);
-  }
+  counter.add(totalId, total);
+  for (const ids of columns.flat()) counter.addEach(ids);
+  for (const one of ranges) for (const vector of numbers.get(one.attribute) ?? []) countRanges(counter, vector, one);
+}
+
+/** What `idsStatement` returned: for each column and each number its vectors. */
+export interface Fetched {
+  readonly total: number;
+  readonly columns: readonly (readonly Int32Array[])[];
+  readonly numbers: ReadonlyMap<NumberName, readonly Int32Array[]>;
+}
+
+/** Sorts the parts of an answer to `idsStatement` by column. */
+export function fetchedOf(
+  parts: readonly (readonly Int32Array[])[],
+  columns: readonly string[],
+  numbers: readonly NumberName[],
+): Fetched {
+  const vectorsAt = (place: number): readonly Int32Array[] => parts.flatMap((part) => part[place] ?? []);
+  return {
+    total: parts.reduce((sum, [first]) => sum + (first?.length ?? 0), 0),
+    columns: columns.map((_, place) => vectorsAt(place)),
+    numbers: new Map(numbers.map((number, place) => [number, vectorsAt(columns.length + place)])),
+  };
 }
 
 function countRanges(counter: Counter, numbers: Int32Array, { width, first, last, firstId }: NumberedRanges): void {

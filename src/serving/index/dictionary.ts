@@ -41,6 +41,8 @@ const none = new Int32Array();
 export class Dictionary {
   /** How many of all listings have which value, by id. */
   totals: ValueCounts = none;
+  /** How many of all listings have which composite id. */
+  private compositeTotals: Int32Array = none;
   /** Where composite ids are counted: zeros, but while some are being counted. */
   private readonly counters: Int32Array;
 
@@ -82,6 +84,7 @@ export class Dictionary {
     dictionary.totals = dictionary.count((counter) => {
       for (const [ids = none, listings = none] of totals)
         for (let at = 0; at < ids.length; at += 1) counter.add(ids[at] as number, listings[at] as number);
+      dictionary.compositeTotals = dictionary.counters.slice();
     });
     return dictionary;
   }
@@ -109,6 +112,11 @@ export class Dictionary {
   /** One more than the greatest id of a value. */
   get valueEnd(): number {
     return firstValueId + this.texts.length;
+  }
+
+  /** How many of all listings have an id of the counted columns. */
+  totalOf(id: number): number {
+    return (id < this.valueEnd ? this.totals[id] : this.compositeTotals[id]) ?? 0;
   }
 
   /** Counts ids of the counted columns, on top of known counts, and returns how many have which value. */

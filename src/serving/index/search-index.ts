@@ -1,14 +1,14 @@
 /**
  * The search index of a version: its active listings, searched and counted by one table of integers.
  *
- * A request costs at most one short statement for a page, two for facets and one for a metric; none where the answer is known.
+ * A request costs one short statement for a page, for facets of up to a hundred thousand matches, and for a metric; two for facets of more;
+ * none where the answer is known.
  */
 import { bounds } from "../../base/bounds.ts";
 import { integerIn, type Row } from "../../base/json.ts";
-import { integerLiteral, join, name, Sql, sql } from "../../base/sql.ts";
+import { integerLiteral, join, name, type Sql, sql } from "../../base/sql.ts";
 import type { Session } from "../../lake/duckdb.ts";
 import { metricOf, readSummaries, summariesOf } from "../../listing/aggregates.ts";
-import type { Filter } from "../../listing/filter.ts";
 import { type CountedName, listNames, type NumberName } from "../../listing/schema.ts";
 import type { FixedSort } from "../../listing/sorts.ts";
 import type {
@@ -19,7 +19,7 @@ import type {
   Measured,
   MeasureRequest,
   PageRequest,
-  Summary,
+  Summaries,
   ValueCount,
 } from "../../listing/source.ts";
 import { rankOf, setsOf } from "./build.ts";
@@ -29,18 +29,21 @@ import {
   columnsFor,
   countGroups,
   countIds,
+  type Fetched,
   fetchedMatchesMost,
+  fetchedOf,
   groupedStatement,
   idsStatement,
   type NumberedRanges,
   numbered,
   rangeCounts,
-  totalId,
 } from "./counting.ts";
 import { Dealers } from "./dealers.ts";
 import { Dictionary, type ValueCounts } from "./dictionary.ts";
+import { mostMatches } from "./most-matches.ts";
 import { choosePage, type KeyedPart } from "./page.ts";
-import { type Condition, conditionOf, type Vocabulary } from "./where.ts";
+import { summaryOf } from "./statistics.ts";
+import { type Condition, listingsOf, matchesOf, type Vocabulary } from "./where.ts";
 
 /** How statements are run. */
 export interface Engine {
@@ -53,7 +56,6 @@ const catalog = "search_index";
 export class SearchIndex implements ListingSource {
   /** The positions of the first listings in a sort, once they have been asked for. */
   private readonly firsts = new Map<FixedSort, Promise<readonly number[]>>();
-  private readonly listings = name(catalog, "listings");
 
   private constructor(
     readonly count: number,
@@ -73,80 +75,87 @@ export class SearchIndex implements ListingSource {
   }
 
   async findPage({ filters, order, limit, offset }: PageRequest): Promise<FoundPage> {
-    const condition = conditionOf(filters, this.vocabulary);
-    if (condition === "never") return { total: 0, positions: [] };
-    const isOfAll = condition === "always";
+    const matches = matchesOf(filters, this.vocabulary);
+    if (matches === "never") return { total: 0, positions: [] };
+    const isOfAll = matches === "always";
     if (isOfAll && order.by === "sort" && offset + limit <= bounds.firsts) {
       return { total: this.count, positions: (await this.firstsIn(order.sort)).slice(offset, offset + limit) };
     }
     const key = order.by === "sort" ? rankOf(order.sort) : sql`dealer`;
-    const parts = pairsIn(await this.engine.vectors(sql`SELECT ${key}, position ${this.matches(condition)}`));
+    const parts = pairsIn(await this.engine.vectors(sql`SELECT ${key}, position ${this.fromOf(matches)}`));
     const keyed =
       order.by === "sort" ? parts : parts.map(byDistance(this.vocabulary.dealers.distancesFrom(order.origin)));
     return { total: parts.reduce((sum, [keys]) => sum + keys.length, 0), positions: choosePage(keyed, offset, limit) };
   }
 
-  async summarize(filters: readonly Filter[], numbers: readonly NumberName[]): Promise<Summary> {
-    const condition = conditionOf(filters, this.vocabulary);
-    if (condition === "never") return { total: 0, numbers: new Map() };
-    const summaries = summariesOf(numbers, (attribute) => name(attribute));
-    const [row] = await this.engine.rows(
-      sql`SELECT ${join([sql`count(*)::INTEGER AS total`, ...summaries])} ${this.matches(condition)}`,
-    );
-    return { total: integerIn(row, "total"), numbers: readSummaries(row, numbers) };
-  }
-
-  async countValues({
-    filters,
-    attributes,
-    ranges,
-    limit,
-    sort,
-    matches = this.estimate(filters),
-  }: CountRequest): Promise<Counts> {
+  async countValues(request: CountRequest): Promise<Counts> {
+    const { filters, attributes, numbers, limit, sort } = request;
     const { dictionary } = this.vocabulary;
-    const condition = conditionOf(filters, this.vocabulary);
-    const numberedRanges = numbered(ranges);
-    const counts = await this.countsOf(condition, columnsFor(attributes), numberedRanges, matches);
+    const matches = matchesOf(filters, this.vocabulary);
+    const found = await this.countIn(matches, request, mostMatches(filters, this.vocabulary, this.count));
     const values = attributes.map((attribute): readonly [CountedName, readonly ValueCount[]] => [
       attribute,
-      chooseValues(dictionary, attribute, counts, { limit, sort }),
+      chooseValues(dictionary, attribute, found.counts, { limit, sort }),
     ]);
+    const known = numbers.filter((number) => found.summaries.has(number));
+    const ranges = known.flatMap((number) => found.ranges.filter(({ attribute }) => attribute === number));
     return {
-      total: condition === "always" ? this.count : (counts[totalId] ?? 0),
-      values: new Map(values),
-      ranges: new Map(numberedRanges.map((one) => [one.attribute, rangeCounts(counts, one)])),
+      ...{ total: found.total, summaries: found.summaries, values: new Map(values) },
+      ranges: new Map(ranges.map((one) => [one.attribute, { ranges: one, counts: rangeCounts(found.counts, one) }])),
     };
   }
 
-  /** How many matches have which value, and lie in which range, by id. The values of all listings are known. */
-  private async countsOf(
-    condition: Condition,
-    columns: readonly string[],
-    ranges: readonly NumberedRanges[],
-    estimate: number,
-  ): Promise<ValueCounts> {
+  /** Counts matches by id: a few are fetched, many are summarized and counted by the engine; the values of all listings are known. */
+  private async countIn(matches: Condition, request: CountRequest, mostMatches: number): Promise<Counted> {
     const { dictionary } = this.vocabulary;
-    if (condition === "never") return dictionary.count(() => {});
-    const [asked, known] = condition === "always" ? [[], dictionary.totals] : [columns, undefined];
-    if (asked.length + ranges.length === 0) return dictionary.totals;
-    const matches = this.matches(condition);
-    if (estimate > fetchedMatchesMost) {
-      const groups = pairsIn(await this.engine.vectors(groupedStatement(matches, asked, ranges)));
-      return dictionary.count((counter) => countGroups(counter, groups), known);
-    }
-    const parts = await this.engine.vectors(idsStatement(matches, asked, ranges));
-    return dictionary.count((counter) => countIds(counter, parts, asked, ranges), known);
+    const { attributes, numbers, rangesOf } = request;
+    const nothing = { summaries: new Map(), ranges: [] };
+    if (matches === "never") return { ...nothing, total: 0, counts: dictionary.count(() => {}) };
+    const isOfAll = matches === "always";
+    if (isOfAll && numbers.length === 0) return { ...nothing, total: this.count, counts: dictionary.totals };
+    const [columns, known] = isOfAll ? [[], dictionary.totals] : [columnsFor(attributes), undefined];
+    const from = this.fromOf(matches);
+    if (mostMatches <= fetchedMatchesMost) return this.countFetched(from, columns, request, known);
+    const { total, summaries } = await this.summarize(from, numbers);
+    if (total <= fetchedMatchesMost) return this.countFetched(from, columns, request, known);
+    const ranges = numbered(rangesOf(summaries));
+    if (columns.length + ranges.length === 0)
+      return { total, summaries, ranges, counts: dictionary.count(() => {}, known) };
+    const groups = pairsIn(await this.engine.vectors(groupedStatement(from, columns, ranges)));
+    return { total, summaries, ranges, counts: dictionary.count((counter) => countGroups(counter, groups), known) };
+  }
+
+  /** Fetches the ids and numbers of matches; counts and summarizes them in typed arrays. */
+  private async countFetched(
+    from: Sql,
+    columns: readonly string[],
+    { numbers, rangesOf }: CountRequest,
+    known: ValueCounts | undefined,
+  ): Promise<Counted> {
+    const fetched = fetchedOf(await this.engine.vectors(idsStatement(from, columns, numbers)), columns, numbers);
+    const summaries = summariesOfVectors(fetched.numbers);
+    const ranges = numbered(rangesOf(summaries));
+    const counts = this.vocabulary.dictionary.count((counter) => countIds(counter, fetched, ranges), known);
+    return { total: fetched.total, summaries, ranges, counts };
+  }
+
+  private async summarize(
+    from: Sql,
+    numbers: readonly NumberName[],
+  ): Promise<{ readonly total: number; readonly summaries: Summaries }> {
+    const summaries = summariesOf(numbers, (attribute) => name(attribute));
+    const [row] = await this.engine.rows(sql`SELECT ${join([sql`count(*)::INTEGER AS total`, ...summaries])} ${from}`);
+    return { total: integerIn(row, "total"), summaries: readSummaries(row, numbers) };
   }
 
   async measureValues(request: MeasureRequest): Promise<Measured> {
     const { filters, attribute, measure, aggregate } = request;
     const { dictionary } = this.vocabulary;
-    const condition = conditionOf(filters, this.vocabulary);
-    if (condition === "never") return { total: 0, values: [] };
+    const matches = matchesOf(filters, this.vocabulary);
+    if (matches === "never") return { total: 0, values: [] };
     const list = listNames.find((one) => one === attribute);
     const of = (id: string): Sql =>
-      sql`SELECT ${name(attribute)} AS ${name(id)}, ${name(measure)} AS measure ${this.matches(condition)}`;
+      sql`SELECT ${name(attribute)} AS ${name(id)}, ${name(measure)} AS measure ${this.fromOf(matches)}`;
     const groups =
       list === undefined
         ? of("id")
@@ -156,13 +165,13 @@ export class SearchIndex implements ListingSource {
       FROM   (${groups}) GROUP BY ${dictionary.spelledAlike(attribute, sql`id`)}`);
     const total =
       list !== undefined
-        ? (await this.summarize(filters, [])).total
+        ? (await this.summarize(this.fromOf(matches), [])).total
         : rows.reduce((sum, row) => sum + integerIn(row, "listings"), 0);
     return { total, values: chooseMeasured(dictionary, rows, request) };
   }
 
-  private matches(condition: Exclude<Condition, "never">): Sql {
-    return condition instanceof Sql ? sql`FROM ${this.listings} WHERE ${condition}` : sql`FROM ${this.listings}`;
+  private fromOf(matches: Exclude<Condition, "never">): Sql {
+    return matches === "always" ? sql`FROM ${listingsOf(catalog)}` : matches;
   }
 
   private firstsIn(sort: FixedSort): Promise<readonly number[]> {
@@ -170,28 +179,32 @@ export class SearchIndex implements ListingSource {
     if (known !== undefined) return known;
     const rank = rankOf(sort);
     const found = this.engine
-      .vectors(sql`SELECT ${rank}, position FROM ${this.listings} WHERE ${rank} < ${integerLiteral(bounds.firsts)}`)
+      .vectors(
+        sql`SELECT ${rank}, position FROM ${listingsOf(catalog)} WHERE ${rank} < ${integerLiteral(bounds.firsts)}`,
+      )
       .then((parts) => choosePage(pairsIn(parts), 0, bounds.firsts));
     this.firsts.set(sort, found);
     found.catch(() => this.firsts.delete(sort));
     return found;
   }
-
-  /** At most so many listings match, as far as counts of single values tell. */
-  private estimate(filters: readonly Filter[]): number {
-    const { dictionary } = this.vocabulary;
-    return Math.min(
-      this.count,
-      ...filters.map((filter) =>
-        filter.kind === "anyOf" && filter.attribute !== "dealer_id"
-          ? filter.values
-              .flatMap((value) => dictionary.idsOf(filter.attribute, value))
-              .reduce((sum, id) => sum + (dictionary.totals[id] ?? 0), 0)
-          : this.count,
-      ),
-    );
-  }
 }
+
+/** What counting came to, by id. */
+interface Counted {
+  readonly total: number;
+  readonly summaries: Summaries;
+  readonly ranges: readonly NumberedRanges[];
+  readonly counts: ValueCounts;
+}
+
+/** The statistics of fetched numbers; one that no match has is left out. */
+const summariesOfVectors = (numbers: Fetched["numbers"]): Summaries =>
+  new Map(
+    [...numbers].flatMap(([number, vectors]) => {
+      const summary = summaryOf(vectors);
+      return summary === undefined ? [] : [[number, summary] as const];
+    }),
+  );
 
 /** The two columns of each part of an answer. */
 const pairsIn = (parts: readonly (readonly Int32Array[])[]): readonly KeyedPart[] =>

@@ -12,7 +12,7 @@ import type { Dealers } from "./dealers.ts";
 import type { Dictionary } from "./dictionary.ts";
 import { unknownId } from "./ids.ts";
 
-/** What a filter comes to: nothing passes, everything passes, or a condition decides. */
+/** What a filter comes to: nothing passes, everything passes, or SQL decides. */
 export type Condition = "never" | "always" | Sql;
 
 /** What filters are compiled against. */
@@ -24,9 +24,45 @@ export interface Vocabulary {
   readonly isKnownValue: (attribute: CategoryName, value: string) => boolean;
 }
 
-/** The condition that all filters hold. */
-export function conditionOf(filters: readonly Filter[], vocabulary: Vocabulary): Condition {
-  return allOf(filters.map((filter) => compile(filter, vocabulary)));
+/** The listings that pass all filters: none, all, or those of a statement from FROM on. */
+export function matchesOf(filters: readonly Filter[], vocabulary: Vocabulary): Condition {
+  const condition = allOf(filters.filter((one) => !isJoined(one)).map((one) => compile(one, vocabulary)));
+  const joins = filters.filter(isJoined).map((one) => joinOf(one, vocabulary));
+  if (condition === "never" || joins.includes("never")) return "never";
+  const joined = joins.filter((one) => typeof one !== "string");
+  if (condition === "always" && joined.length === 0) return "always";
+  const where = condition === "always" ? sql`` : sql`WHERE ${condition}`;
+  return sql`FROM ${listingsOf(vocabulary.catalog)} ${join(joined, sql` `)} ${where}`;
+}
+
+/** The table of a search index. */
+export const listingsOf = (catalog: string): Sql => name(catalog, "listings");
+
+type Joined = Extract<Filter, { kind: "hasTokens" }>;
+
+/** Lists that must have some tokens are joined with their sets: a third of the time of a condition on each listing. */
+const isJoined = (filter: Filter): filter is Joined => filter.kind === "hasTokens" && filter.how === "all";
+
+/** Up to so many tokens are joined one by one. */
+const joinsMost = 3;
+
+/** Joins with the sets that have all of some tokens. */
+function joinOf({ attribute, values }: Joined, { catalog, dictionary }: Vocabulary): Condition {
+  const ids = values.map((value) => dictionary.idsOf(attribute, value));
+  if (ids.some((of) => of.length === 0)) return "never";
+  const joinWith = (tokens: readonly number[], rest: Sql): Sql => sql`
+    JOIN (SELECT "set" AS ${name(attribute)} FROM ${setsOf(catalog, attribute)} WHERE token IN (${join(tokens.map(integer))}) ${rest})
+    USING (${name(attribute)})`;
+  const grouped = sql`GROUP BY "set"`;
+  // A set that has a token in two spellings has two rows for it: it must be joined once, and cannot be counted.
+  const isSpelledOnce = ids.every((of) => of.length === 1);
+  if (ids.length <= joinsMost || !isSpelledOnce)
+    return join(
+      ids.map((of) => joinWith(of, of.length === 1 ? sql`` : grouped)),
+      sql` `,
+    );
+  const wanted = [...new Set(ids.flat())];
+  return joinWith(wanted, sql`${grouped} HAVING count(*) = ${integer(wanted.length)}`);
 }
 
 function compile(filter: Filter, vocabulary: Vocabulary): Condition {
@@ -104,23 +140,17 @@ function isAmong(column: string, ids: readonly number[]): Condition {
 }
 
 /** Sets that have all, or any, of some tokens. */
-function hasTokens(
-  { attribute, values, how }: Extract<Filter, { kind: "hasTokens" }>,
-  { catalog, dictionary }: Vocabulary,
-): Condition {
-  const ids = values.map((value) => dictionary.idsOf(attribute, value));
-  if (ids.some((of) => of.length === 0) && how === "all") return "never";
-  const wanted = [...new Set(ids.flat())];
-  if (wanted.length === 0) return "never";
-  const setsWith = (tokens: readonly number[], having = sql``): Sql =>
-    sql`${name(attribute)} IN (SELECT "set" FROM ${setsOf(catalog, attribute)} WHERE token IN (${join(tokens.map(integer))}) ${having})`;
-  if (how === "any") return setsWith(wanted);
-  // A set that has a token in two spellings has two rows for it, and cannot be counted.
-  if (ids.some((of) => of.length > 1)) return allOf(ids.map((of) => setsWith(of)));
-  return setsWith(
-    wanted,
-    wanted.length === 1 ? sql`` : sql`GROUP BY "set" HAVING count(*) = ${integer(wanted.length)}`,
-  );
+/** Sets that have all, or any, of some tokens, as a condition: for exclusions and alternatives. */
+function hasTokens({ attribute, values, how }: Joined, { catalog, dictionary }: Vocabulary): Condition {
+  const conditions = values.map((value): Condition => {
+    const ids = dictionary.idsOf(attribute, value);
+    return ids.length === 0 ? "never" : sql`token IN (${join(ids.map(integer))})`;
+  });
+  const setsWhere = (condition: Condition): Condition =>
+    typeof condition === "string"
+      ? condition
+      : sql`${name(attribute)} IN (SELECT "set" FROM ${setsOf(catalog, attribute)} WHERE ${condition})`;
+  return how === "any" ? setsWhere(anyOf(conditions)) : allOf(conditions.map(setsWhere));
 }
 
 function matchesMask(mask: string): Condition {

@@ -27,28 +27,28 @@ const numberOf = (attribute: Sql, attributes: readonly CountedName[]): Sql => {
     : sql`CASE WHEN ${attribute} IN (${join(numbers.map(literal))}) THEN TRY_CAST(value AS INTEGER) END`;
 };
 
+/** What `countStatement` counts. */
+type Counted = Pick<CountRequest, "attributes" | "limit" | "sort"> & { readonly ranges: readonly Ranges[] };
+
 /**
- * Rows of `attribute`, `value`, `count` and `place`: one for each counted value, with its place in the order; one for each range, by the number
- * of its bucket, from 0 for what lies below; and one without an attribute for all matches.
+ * Rows of `attribute`, `value`, `count` and `place`: one for each counted value, with its place in the order, and one for each range, by the
+ * number of its bucket, from 0 for what lies below.
  */
-export function countStatement(matches: Sql, isKept: boolean, { attributes, limit, sort, ranges }: CountRequest): Sql {
+export function countStatement(matches: Sql, isKept: boolean, { attributes, limit, sort, ranges }: Counted): Sql {
   const order = orders[sort];
   const values = sql`
     SELECT attribute, value, "count", (row_number() OVER (PARTITION BY attribute ORDER BY ${order}))::INTEGER AS place
     FROM   (SELECT *, ${numberOf(sql`attribute`, attributes)} AS number FROM (${valueCounts(attributes)}))
     QUALIFY place <= ${limit}`;
-  const parts = [
-    sql`SELECT NULL::VARCHAR AS attribute, NULL::VARCHAR AS value, count(*)::INTEGER AS "count", 0 AS place FROM matches`,
-  ]
-    .concat(attributes.length === 0 ? [] : [values])
-    .concat(ranges.map(rangeCounts));
+  const parts = [...(attributes.length === 0 ? [] : [values]), ...ranges.map(rangeCounts)];
   return sql`WITH matches AS ${isKept ? sql`` : sql`NOT`} MATERIALIZED (SELECT * ${matches}) ${join(parts, sql` UNION ALL `)}`;
 }
 
 function rangeCounts({ attribute, width, first, last }: Ranges): Sql {
   const bucket = sql`greatest(0, least(${last - first + 2}, ${name(attribute)} // ${width} - ${first - 1}))`;
   return sql`
-    SELECT ${attribute}, NULL, count(*)::INTEGER, (${bucket})::INTEGER FROM matches WHERE ${name(attribute)} IS NOT NULL GROUP BY 4`;
+    SELECT ${attribute} AS attribute, NULL::VARCHAR AS value, count(*)::INTEGER AS "count", (${bucket})::INTEGER AS place
+    FROM matches WHERE ${name(attribute)} IS NOT NULL GROUP BY place`;
 }
 
 const isIn =

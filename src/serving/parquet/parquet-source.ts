@@ -18,7 +18,8 @@ import type {
   MeasureRequest,
   PageOrder,
   PageRequest,
-  Summary,
+  Ranges,
+  Summaries,
   ValueCount,
 } from "../../listing/source.ts";
 import { sortValueOf, unitsOf } from "../../listing/values.ts";
@@ -35,21 +36,24 @@ interface Order {
 
 export class ParquetSource implements ListingSource {
   readonly count: number;
-  /** All listings with their `row_number`. */
-  private readonly listings: Sql;
-  /** The same without it, in no order: cheaper where there are many files. */
-  private readonly unordered: Sql;
-
   /** Of some files in a row, relative to a folder; `rows` runs a query beside `builds`, `dealers`, `tokens` and what is made of them. */
   constructor(
-    files: readonly LakeFile[],
-    folder: string,
+    private readonly files: readonly LakeFile[],
+    private readonly folder: string,
     private readonly dimensions: Dimensions,
     private readonly rows: (query: Sql) => Promise<readonly Row[]>,
   ) {
     this.count = files.reduce((sum, file) => sum + file.rows, 0);
-    this.listings = positioned(files, folder);
-    this.unordered = rowsOfFiles("snapshots", files, folder);
+  }
+
+  /** All listings with their `row_number`. */
+  private get listings(): Sql {
+    return positioned(this.files, this.folder);
+  }
+
+  /** The same without it, in no order: cheaper where there are many files. */
+  private get unordered(): Sql {
+    return rowsOfFiles("snapshots", this.files, this.folder);
   }
 
   async findPage({ filters, order, limit, offset }: PageRequest): Promise<FoundPage> {
@@ -61,27 +65,20 @@ export class ParquetSource implements ListingSource {
     return { total: integerIn(row, "total"), positions: Array.isArray(positions) ? positions.map(Number) : [] };
   }
 
-  async summarize(filters: readonly Filter[], numbers: readonly NumberName[]): Promise<Summary> {
-    if (filters.length === 0 && numbers.length === 0) return { total: this.count, numbers: new Map() };
-    const columns = [sql`count(*)::INTEGER AS total`, ...summariesOf(numbers, unitsOf)];
-    const [row] = await this.rows(sql`SELECT ${join(columns)} ${this.matches(filters)}`);
-    return { total: integerIn(row, "total"), numbers: readSummaries(row, numbers) };
-  }
-
   async countValues(request: CountRequest): Promise<Counts> {
-    const matches = request.matches ?? (await this.summarize(request.filters, [])).total;
+    const { filters, attributes, numbers, rangesOf } = request;
+    const { total, summaries } = await this.summarize(filters, numbers);
+    const ranges = rangesOf(summaries);
     // A few matches are kept in memory for all attributes; many are read again for each, which costs less than copies of their texts.
-    const isKept = matches <= this.count * bounds.keptMatchesShare;
-    const rows = await this.rows(countStatement(this.matches(request.filters), isKept, request));
-    const of = (attribute: string | null): readonly Row[] => rows.filter((row) => row.attribute === attribute);
+    const isKept = total <= this.count * bounds.keptMatchesShare;
+    const isAsked = attributes.length + ranges.length > 0;
+    const rows = isAsked ? await this.rows(countStatement(this.matches(filters), isKept, { ...request, ranges })) : [];
+    const of = (attribute: string): readonly Row[] => rows.filter((row) => row.attribute === attribute);
     return {
-      total: integerIn(of(null)[0], "count"),
-      values: new Map(request.attributes.map((one) => [one, inPlace(of(one))] as const)),
+      ...{ total, summaries },
+      values: new Map(attributes.map((one) => [one, inPlace(of(one))] as const)),
       ranges: new Map(
-        request.ranges.map(({ attribute, first, last }) => {
-          const counts = new Map(of(attribute).map((row) => [integerIn(row, "place"), integerIn(row, "count")]));
-          return [attribute, Array.from({ length: last - first + 3 }, (_, bucket) => counts.get(bucket) ?? 0)] as const;
-        }),
+        ranges.map((one) => [one.attribute, { ranges: one, counts: countsOf(of(one.attribute), one) }] as const),
       ),
     };
   }
@@ -94,6 +91,16 @@ export class ParquetSource implements ListingSource {
       metric: typeof row.metric === "number" ? row.metric : null,
     }));
     return { total, values };
+  }
+
+  private async summarize(
+    filters: readonly Filter[],
+    numbers: readonly NumberName[],
+  ): Promise<{ readonly total: number; readonly summaries: Summaries }> {
+    if (filters.length === 0 && numbers.length === 0) return { total: this.count, summaries: new Map() };
+    const columns = [sql`count(*)::INTEGER AS total`, ...summariesOf(numbers, unitsOf)];
+    const [row] = await this.rows(sql`SELECT ${join(columns)} ${this.matches(filters)}`);
+    return { total: integerIn(row, "total"), summaries: readSummaries(row, numbers) };
   }
 
   private matches(filters: readonly Filter[]): Sql {
@@ -126,6 +133,12 @@ const inPlace = (rows: readonly Row[]): readonly ValueCount[] =>
   [...rows]
     .sort((one, other) => integerIn(one, "place") - integerIn(other, "place"))
     .map((row) => ({ value: textIn(row, "value"), count: integerIn(row, "count") }));
+
+/** The counts below, in each bucket of, and above some ranges, from rows by the place of their bucket. */
+function countsOf(rows: readonly Row[], { first, last }: Ranges): readonly number[] {
+  const counts = new Map(rows.map((row) => [integerIn(row, "place"), integerIn(row, "count")]));
+  return Array.from({ length: last - first + 3 }, (_, place) => counts.get(place) ?? 0);
+}
 
 function orderOf(order: PageOrder): Order {
   if (order.by === "sort") {
