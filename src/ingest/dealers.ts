@@ -1,7 +1,8 @@
 /** The dealers of a delivery: normalised, one row each, keyed anew where anything about them changed. */
-import { all, join, name, sql } from "../base/sql.ts";
+import { all, join, name, type Sql, sql } from "../base/sql.ts";
 import type { Session } from "../lake/duckdb.ts";
 import { dealerColumns } from "../lake/layout.ts";
+import { type AttributeName, attributeOf, type NameOf, namesIn } from "../listing/schema.ts";
 import type { Spellings } from "./vocabularies.ts";
 
 /**
@@ -21,17 +22,23 @@ export async function keyDealers(session: Session, spellings: Spellings, greates
   const isPlaced = sql`latitude IS NOT NULL AND longitude IS NOT NULL`;
   const makes = sql`(SELECT coalesce(list(DISTINCT spelling ORDER BY spelling) FILTER (spelling IS NOT NULL), [])
     FROM unnest(makes) AS own(as_written) JOIN ${spellings.table("make")} USING (as_written))`;
-  await session.keep(
-    "dealers_today",
-    sql`
-    SELECT dealer_id, trim(name) AS name, coalesce("type", if(len(makes) > 0, 'franchise', 'independent')) AS "type",
-           line1, city, ${spellings.of("state", sql`state`)} AS state, left(postal_code, 5) AS postal_code,
-           coalesce(${spellings.of("country", sql`country`)}, 'US') AS country,
-           CASE WHEN ${isPlaced} THEN latitude END AS latitude, CASE WHEN ${isPlaced} THEN longitude END AS longitude,
-           phone, regexp_replace(regexp_extract(lower(trim(website)), '^(?:https?://)?([^/?#:]+)', 1), '^www\\.', '') AS website,
-           coalesce(${makes}, []) AS makes
-    FROM parsed_dealers`,
-  );
+  // All others are as they were delivered.
+  const given: Readonly<Record<NameOf<{ readonly home: "dealers"; readonly feed: "rule" | "spelled" }>, Sql>> = {
+    state: spellings.of("state", sql`state`),
+    dealer_type: sql`coalesce("type", if(len(makes) > 0, 'franchise', 'independent'))`,
+    postal_code: sql`left(postal_code, 5)`,
+    country: sql`coalesce(${spellings.of("country", sql`country`)}, 'US')`,
+    latitude: sql`CASE WHEN ${isPlaced} THEN latitude END`,
+    longitude: sql`CASE WHEN ${isPlaced} THEN longitude END`,
+    website: sql`regexp_replace(regexp_extract(lower(trim(website)), '^(?:https?://)?([^/?#:]+)', 1), '^www\\.', '')`,
+    makes: sql`coalesce(${makes}, [])`,
+  };
+  const values = namesIn("dealers").map((attribute) => {
+    const column = name(attributeOf(attribute).column);
+    const some: Readonly<Partial<Record<AttributeName, Sql>>> = given;
+    return sql`${some[attribute] ?? column} AS ${column}`;
+  });
+  await session.keep("dealers_today", sql`SELECT ${join(values)} FROM parsed_dealers`);
   const columns = Object.keys(dealerColumns).map((column) => name(column));
   const isSame = all(columns.map((column) => sql`known.${column} IS NOT DISTINCT FROM today.${column}`));
   await session.keep(

@@ -8,14 +8,22 @@
 import { join, literal, name, type Sql, sql } from "../base/sql.ts";
 import type { Session } from "../lake/duckdb.ts";
 import { tables } from "../lake/layout.ts";
+import type { NameOf } from "../listing/schema.ts";
 import { stateOfAbsent } from "./rules.ts";
 
 /** The columns of a listing, in the order of the layout. */
 const columns = Object.keys(tables.snapshots.columns);
 
+/** What is decided of a listing here: what its delivery alone does not fill. */
+type History = Readonly<Record<NameOf<{ readonly feed: "history" }>, Sql>>;
+
+/** The columns of a listing as it was delivered, and its history. */
+const delivered = (from: string, history: History): Sql => listing(from, history);
+
 /** A listing's columns, those that are named as given, all others from a relation. */
-function listing(from: string, given: Readonly<Record<string, Sql>>): Sql {
-  return join(columns.map((column) => sql`${given[column] ?? name(from, column)} AS ${name(column)}`));
+function listing(from: string, given: Partial<History>): Sql {
+  const values: Readonly<Record<string, Sql>> = given;
+  return join(columns.map((column) => sql`${values[column] ?? name(from, column)} AS ${name(column)}`));
 }
 
 /** Makes `yesterday` (listings that were active or missing) and `yesterday_claimed` (those that some dealer claims), views. */
@@ -71,7 +79,7 @@ export async function showClaimed(session: Session, day: string): Promise<void> 
   await session.show(
     "next_active",
     sql`
-    SELECT ${listing("now", active)} FROM (${sighted(true)}) AS now
+    SELECT ${delivered("now", active)} FROM (${sighted(true)}) AS now
     LEFT JOIN (SELECT vin, dealer_id, id, listed_at, price, last_known_price, price_history, days_seen FROM yesterday
                UNION ALL SELECT vin, dealer_id, NULL, NULL, NULL, NULL, NULL, days_seen FROM yesterday_contending) AS was USING (vin, dealer_id)
     UNION ALL
@@ -89,7 +97,7 @@ export async function showClaimed(session: Session, day: string): Promise<void> 
   await session.show(
     "next_contenders",
     sql`
-    SELECT ${listing("now", { ...common, ...unlisted })} FROM (${sighted(false)}) AS now
+    SELECT ${delivered("now", { ...common, ...unlisted })} FROM (${sighted(false)}) AS now
     LEFT JOIN (SELECT vin, dealer_id, days_seen FROM yesterday_contending) AS was USING (vin, dealer_id)
     UNION ALL
     SELECT ${listing("known", {})} FROM (${standing("yesterday_contending", false)}) AS known`,

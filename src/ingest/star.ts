@@ -6,9 +6,15 @@ import { all, join, name, type Sql, sql } from "../base/sql.ts";
 import type { Session } from "../lake/duckdb.ts";
 import { buildColumns, type TokenColumn, tokenKinds } from "../lake/layout.ts";
 import type { Keyed } from "../lake/manifest.ts";
+import { attributeOf, namesIn } from "../listing/schema.ts";
 import { isSpelled, type Spellings } from "./vocabularies.ts";
 
 const columns = Object.keys(buildColumns).map((column) => name(column));
+
+/** What listings repeat of their builds, beside the values as delivered. */
+const spelledKeys = namesIn("builds")
+  .filter((column) => attributeOf(column).isSortKey === true)
+  .map((column) => sql`${name("all_builds", column)} AS ${name(`${column}_spelled`)}`);
 
 const sameIn = (left: Sql, right: Sql): Sql =>
   all(columns.map((column) => sql`${left}.${column} IS NOT DISTINCT FROM ${right}.${column}`));
@@ -33,7 +39,7 @@ export async function keyBuilds(session: Session, spellings: Spellings, greatest
   await session.keep("all_builds", sql`FROM lake_builds UNION ALL BY NAME FROM new_builds`);
   await session.keep(
     "build_keys",
-    sql`SELECT variants.* EXCLUDE (variant), all_builds.build_key, all_builds.make AS make_spelled, all_builds.model AS model_spelled
+    sql`SELECT variants.* EXCLUDE (variant), all_builds.build_key, ${join(spelledKeys)}
         FROM variants JOIN spelled_variants USING (variant)
         JOIN all_builds ON ${sameIn(sql`all_builds`, sql`spelled_variants`)}`,
   );

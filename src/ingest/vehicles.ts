@@ -1,28 +1,61 @@
 /** What today's delivery says of each VIN at each dealer that has it, in the row shape of listings. */
 import { all, integerLiteral, join, literal, name, type Sql, sql } from "../base/sql.ts";
 import type { Session } from "../lake/duckdb.ts";
-import { keywordBits } from "../lake/layout.ts";
+import { keywordBits, type TokenColumn } from "../lake/layout.ts";
+import {
+  attributeOf,
+  attributes,
+  type Feed,
+  type NameOf,
+  namesIn,
+  pricingAmounts,
+  tokensNames,
+} from "../listing/schema.ts";
 import { spell, spellingTable } from "./spellings.ts";
 import { isBuildOf } from "./star.ts";
 
 const colors = ["exterior_color", "interior_color"] as const;
 
+type Described = Exclude<NameOf<{ readonly home: "listings" }>, NameOf<{ readonly feed: "history" }>>;
+
+const described = namesIn("listings").filter((column): column is Described => attributeOf(column).feed !== "history");
+const spelledColumns = described.filter((column) => attributeOf(column).feed === "spelled");
+const repeated = namesIn("builds").filter((column) => attributeOf(column).isSortKey === true);
+
+/** How each column of the feed becomes a column of listings. */
+const filled: Readonly<Record<Exclude<Feed, "rule" | "history">, (column: string) => Sql>> = {
+  field: (column) => name("inventory", column),
+  spelled: (column) => name(spellingTable(column), "spelling"),
+  list: (column) => sql`coalesce(${name("inventory", column)}, [])`,
+  flag: (column) => sql`coalesce(${name("inventory", column)}, false)`,
+  tokens: (column) => sql`coalesce(${name(`keys_of_${column}`, "keys")}, [])`,
+  keywords: (column) => keywordMask(sql`coalesce(${name("inventory", column)}, [])`),
+};
+
 /** Makes `vehicles`, a view: a row for each claim sighted today, with all of a listing but what its history decides, and `is_owner`. */
 export async function describeVehicles(session: Session, day: string): Promise<void> {
-  for (const color of colors) await spellColor(session, color);
+  for (const column of spelledColumns) await spellColumn(session, column);
+  for (const color of colors) await spellBaseColor(session, color);
   const observedAt = sql`coalesce(inventory.observed_at, ${literal(`${day} 00:00:00`)}::TIMESTAMP)`;
+  const rules: Readonly<Record<NameOf<{ readonly home: "listings"; readonly feed: "rule" }>, Sql>> = {
+    build_key: sql`build_keys.build_key`,
+    dealer_key: sql`dealer_keys.dealer_key`,
+    msrp: sql`coalesce(inventory.msrp, inventory.base_msrp + coalesce(options_total.total, 0))`,
+    base_exterior_color: baseColor("exterior_color"),
+    base_interior_color: baseColor("interior_color"),
+    pricing: pricing(),
+    last_checked_at: sql`greatest(${observedAt}, deliveries.delivered_at)`,
+  };
+  const columns = described.map((column) => {
+    const { feed } = attributes[column];
+    const value = feed === "rule" ? rules[column as keyof typeof rules] : filled[feed](column);
+    return sql`${value} AS ${name(column)}`;
+  });
+  const ofBuild = repeated.map((column) => sql`${name("build_keys", `${column}_spelled`)} AS ${name(column)}`);
   await session.show(
     "vehicles",
     sql`
-    SELECT inventory.vin, inventory.dealer_id, is_owner, build_key, dealer_key, build_keys.make_spelled AS make,
-           build_keys.model_spelled AS model, inventory."year", price, miles, base_msrp,
-           coalesce(inventory.msrp, base_msrp + coalesce(options_total.total, 0)) AS msrp,
-           ${join(colors.flatMap(colorsOf))},
-           inventory_type, availability_status, trim(stock_number) AS stock_number, vdp_url, vhr_url,
-           coalesce(photo_urls, []) AS photo_urls, coalesce(window_sticker_verified, false) AS window_sticker_verified,
-           coalesce(keys_of_features.keys, []) AS features, coalesce(keys_of_options_packages.keys, []) AS options_packages,
-           ${keywordMask(sql`coalesce(inventory.keywords, [])`)} AS keywords, ${pricing()} AS pricing,
-           date_trunc('second', ${observedAt}) AS observed_at, greatest(${observedAt}, deliveries.delivered_at) AS last_checked_at
+    SELECT inventory.dealer_id, is_owner, ${join([...columns, ...ofBuild])}, date_trunc('second', ${observedAt}) AS observed_at
     FROM parsed_inventory AS inventory
     JOIN (SELECT vin, dealer_id, is_owner FROM claims_today WHERE sighted_on = ${literal(day)}::DATE) AS claims
       ON claims.vin = inventory.vin AND claims.dealer_id = inventory.dealer_id
@@ -30,19 +63,21 @@ export async function describeVehicles(session: Session, day: string): Promise<v
     JOIN dealer_keys ON dealer_keys.dealer_id = inventory.dealer_id
     JOIN deliveries_today AS deliveries ON deliveries.dealer_id = inventory.dealer_id
     LEFT JOIN options_total ON options_total.make = inventory.make AND options_total.list = inventory.options_packages
-    LEFT JOIN keys_of_features ON keys_of_features.list = inventory.features
-    LEFT JOIN keys_of_options_packages ON keys_of_options_packages.list = inventory.options_packages
-    ${join(colors.flatMap(colorJoins), sql` `)}`,
+    ${join([...tokensNames.map(keysJoin), ...spelledColumns.map((column) => spellingJoin(column)), ...colors.flatMap(baseColorJoins)], sql` `)}`,
   );
 }
 
-/** Decides the spellings of a color and of its base color, and the base color that a reported one implies. */
-async function spellColor(session: Session, color: (typeof colors)[number]): Promise<void> {
+/** Decides the spellings of a column of listings. */
+async function spellColumn(session: Session, column: string): Promise<void> {
   await spell(session, {
-    attribute: color,
-    inUse: sql`SELECT ${name(color)} AS value, count(*) AS n FROM parsed_inventory GROUP BY value`,
-    inLake: sql`SELECT ${name(color)} AS value FROM lake_active`,
+    attribute: column,
+    inUse: sql`SELECT ${name(column)} AS value, count(*) AS n FROM parsed_inventory GROUP BY value`,
+    inLake: sql`SELECT ${name(column)} AS value FROM lake_active`,
   });
+}
+
+/** Decides the spellings of a base color, and the base color that a reported one implies. */
+async function spellBaseColor(session: Session, color: (typeof colors)[number]): Promise<void> {
   const given = sql`SELECT ${name(`base_${color}`)} AS value, count(*) AS n FROM parsed_inventory GROUP BY value`;
   const known = sql`SELECT ${name(`base_${color}`)} AS value FROM lake_active`;
   await spell(session, { attribute: "base_color", inUse: given, inLake: known });
@@ -57,22 +92,22 @@ async function spellColor(session: Session, color: (typeof colors)[number]): Pro
   );
 }
 
-function colorsOf(color: string): readonly Sql[] {
-  const [reported, given, implied] = [spellingTable(color), spellingTable(`base_${color}`), `base_of_${color}`];
-  return [
-    sql`${name(reported, "spelling")} AS ${name(color)}`,
-    sql`coalesce(${name(given, "spelling")}, ${name(implied, "base_color")}) AS ${name(`base_${color}`)}`,
-  ];
-}
+/** A base color as it is given, or else as the reported color implies it. */
+const baseColor = (color: (typeof colors)[number]): Sql =>
+  sql`coalesce(${name(spellingTable(`base_${color}`), "spelling")}, ${name(`base_of_${color}`, "base_color")})`;
 
-function colorJoins(color: string): readonly Sql[] {
-  const joined = (table: string, column: string): Sql =>
-    sql`LEFT JOIN ${name(table)} ON ${name(table, "as_written")} = ${name("inventory", column)}`;
-  return [
-    joined(spellingTable(color), color),
-    joined(spellingTable(`base_${color}`), `base_${color}`),
-    joined(`base_of_${color}`, color),
-  ];
+const baseColorJoins = (color: (typeof colors)[number]): readonly Sql[] => [
+  spellingJoin(`base_${color}`),
+  spellingJoin(color, `base_of_${color}`),
+];
+
+/** Joins a table of values as written to the inventory. */
+const spellingJoin = (column: string, table = spellingTable(column)): Sql =>
+  sql`LEFT JOIN ${name(table)} ON ${name(table, "as_written")} = ${name("inventory", column)}`;
+
+function keysJoin(list: TokenColumn): Sql {
+  const keys = name(`keys_of_${list}`);
+  return sql`LEFT JOIN ${keys} ON ${keys}.list = ${name("inventory", list)}`;
 }
 
 function keywordMask(keywords: Sql): Sql {
@@ -84,14 +119,8 @@ function keywordMask(keywords: Sql): Sql {
 
 /** Provider data of the specification's section 2.5; null where the provider shows none of it. */
 function pricing(): Sql {
-  const amounts = [
-    "displayed_provider_current_price_usd",
-    "seller_total_before_taxes_and_registration_usd",
-    "seller_total_before_manufacturer_incentives_usd",
-    "dealer_adjusted_vehicle_price_usd",
-  ];
-  const parts = [...amounts, "line_items"].map((field) => name("inventory", field));
+  const parts = [...pricingAmounts, "line_items"].map((field) => name("inventory", field));
   const isAbsent = all(parts.map((part) => sql`${part} IS NULL`));
-  const packed = amounts.map((field) => sql`${name(field)} := ${name("inventory", field)}`);
+  const packed = pricingAmounts.map((field) => sql`${name(field)} := ${name("inventory", field)}`);
   return sql`CASE WHEN NOT ${isAbsent} THEN struct_pack(${join(packed)}, line_items := coalesce(inventory.line_items, [])) END`;
 }

@@ -6,7 +6,8 @@
  */
 import { name, type Sql, sql } from "../base/sql.ts";
 import type { Session } from "../lake/duckdb.ts";
-import { buildColumns, type TokenColumn, tokenKinds } from "../lake/layout.ts";
+import { type TokenColumn, tokenKinds } from "../lake/layout.ts";
+import { attributes, type NameOf, namesIn } from "../listing/schema.ts";
 import { spell, spelled, spellingTable } from "./spellings.ts";
 
 /** The values of a vocabulary in the delivery, one row for each use, and those that the lake has: column `value`. */
@@ -28,22 +29,16 @@ function tokensOf(column: TokenColumn, more: Sql = sql``): Source {
   };
 }
 
-/** The attributes of a build that are text. */
-type BuildText = {
-  [Column in keyof typeof buildColumns]: (typeof buildColumns)[Column] extends "VARCHAR" ? Column : never;
-}[keyof typeof buildColumns];
+/** The attributes of a build that are spelled. */
+type BuildText = NameOf<{ readonly home: "builds"; readonly feed: "spelled" }>;
 
 const ofBuilds = Object.fromEntries(
-  Object.entries(buildColumns).flatMap(([column, of]) =>
-    of === "VARCHAR"
-      ? [
-          [
-            column,
-            { used: sql`SELECT ${name(column)} AS value FROM parsed_inventory`, inLake: inBuilds(column) },
-          ] as const,
-        ]
-      : [],
-  ),
+  namesIn("builds")
+    .filter((column) => attributes[column].feed === "spelled")
+    .map((column) => [
+      column,
+      { used: sql`SELECT ${name(column)} AS value FROM parsed_inventory`, inLake: inBuilds(column) },
+    ]),
 ) as Readonly<Record<BuildText, Source>>;
 
 const ofDealersAndOptions = {

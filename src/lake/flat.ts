@@ -5,8 +5,9 @@
  * rows that they show and look up the rest in `Dimensions`.
  */
 import { integerLiteral, join, literal, name, type Sql, sql } from "../base/sql.ts";
-import { buildColumns, keywordBits, type TokenColumn } from "./layout.ts";
-import { readings } from "./readings.ts";
+import { type AttributeName, attributeOf, namesIn, tokensNames } from "../listing/schema.ts";
+import { keywordBits, type TokenColumn } from "./layout.ts";
+import { shownOf } from "./readings.ts";
 
 /** Where a column comes from: the listing itself (as SQL over `facts`), its build, its dealer, or the words of its token keys. */
 export type Origin =
@@ -20,30 +21,27 @@ const keywords = join(
   ),
 );
 
-const facts = (value: Sql): Origin => ({ of: "facts", value });
-const own = (...columns: readonly string[]): Readonly<Record<string, Origin>> =>
-  Object.fromEntries(columns.map((column) => [column, facts(name("facts", column))]));
-const from = (of: "builds" | "dealers", ...columns: readonly string[]): Readonly<Record<string, Origin>> =>
-  Object.fromEntries(columns.map((column) => [column, { of, column }]));
+/** Where an attribute comes from. */
+function originOf(attribute: AttributeName): Origin {
+  const { home, column, ...row } = attributeOf(attribute);
+  const list = tokensNames.find((name) => name === attribute);
+  if (list !== undefined) return { of: "tokens", column: list };
+  if (home !== "listings") return { of: home, column };
+  if (row.search === "keywords")
+    return { of: "facts", value: sql`list_filter([${keywords}], lambda keyword: keyword IS NOT NULL)` };
+  return { of: "facts", value: shownOf(column, row) };
+}
+
+const isShown = (attribute: AttributeName): boolean => !["key", "none"].includes(attributeOf(attribute).serve ?? "");
 
 /** Every column of a flat listing, by the specification's name, and where it comes from. */
 export const flatColumns: Readonly<Record<string, Origin>> = {
-  row_number: facts(sql`facts.row_number`),
-  id: facts(readings.id),
-  ...own("vin"),
-  ...from("builds", ...Object.keys(buildColumns)),
-  ...own("exterior_color", "interior_color", "base_exterior_color", "base_interior_color"),
-  ...own("base_msrp", "msrp", "price", "miles", "days_on_market", "listed_at", "availability_status", "inventory_type"),
-  ...own("stock_number", "vdp_url", "vhr_url", "photo_urls", "sold_date", "missing_since", "last_checked_at"),
-  ...own("window_sticker_verified", "price_history", "pricing", "days_seen"),
-  discount_from_msrp: facts(readings.discount_from_msrp),
-  features: { of: "tokens", column: "features" },
-  options_packages: { of: "tokens", column: "options_packages" },
-  keywords: facts(sql`list_filter([${keywords}], lambda keyword: keyword IS NOT NULL)`),
-  dealer_name: { of: "dealers", column: "name" },
-  dealer_type: { of: "dealers", column: "type" },
-  dealer_phone: { of: "dealers", column: "phone" },
-  ...from("dealers", "dealer_id", "city", "state", "postal_code", "latitude", "longitude"),
+  row_number: { of: "facts", value: sql`facts.row_number` },
+  ...Object.fromEntries(
+    (["id", "vin", ...namesIn("builds"), ...namesIn("listings"), ...namesIn("dealers")] as const)
+      .filter(isShown)
+      .map((attribute) => [attribute, originOf(attribute)]),
+  ),
 };
 
 /** All tokens as one list, in the order of their keys: they count from 1 without a gap, so a key is an index. */

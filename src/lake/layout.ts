@@ -1,5 +1,6 @@
 /**
- * The lake's tables, as data: which columns a file of each table has, in which order, and how its rows are sorted.
+ * The lake's tables, as data: which columns a file of each table has, in which order, and how its rows are sorted. The columns of
+ * listings, builds and dealers are those of `listing/schema.ts`.
  *
  * A partition is a star: listings carry keys into builds, dealers, tokens and options. Keys are append-only and never
  * change meaning, so that every file ever written stays readable. The row shape of `snapshots`, `missing`, `sold` and
@@ -8,6 +9,7 @@
  * Column types are those that Spark, Trino, Iceberg, Polars, Arrow and ClickHouse read: no UUID, no unsigned integer. A column may be
  * added at any time: older files read as null. One whose type changes needs a row in the conversions of `file-rows.ts`.
  */
+import { attributeOf, attributes, columnsIn, type TokensName, tokensNames } from "../listing/schema.ts";
 
 export interface Table {
   /** Column name to DuckDB type, in the order of the file. */
@@ -24,93 +26,26 @@ export interface Table {
   readonly rowsPerFile?: number;
 }
 
-/** What makes a build: equal builds share a row. Nothing that varies by car. */
-export const buildColumns = {
-  year: "SMALLINT",
-  make: "VARCHAR",
-  model: "VARCHAR",
-  model_code: "VARCHAR",
-  trim: "VARCHAR",
-  version: "VARCHAR",
-  body_type: "VARCHAR",
-  drivetrain: "VARCHAR",
-  fuel_type: "VARCHAR",
-  powertrain_type: "VARCHAR",
-  transmission: "VARCHAR",
-  engine: "VARCHAR",
-  cylinders: "SMALLINT",
-  doors: "SMALLINT",
-  seating_capacity: "SMALLINT",
-  assembly_location: "VARCHAR",
-  assembly_country: "VARCHAR",
-} as const;
+export { lineItemsType, priceHistoryType } from "../listing/schema.ts";
 
-/** What is known of a dealer; a change of any of it makes a new row. */
-export const dealerColumns = {
-  dealer_id: "VARCHAR",
-  name: "VARCHAR",
-  type: "VARCHAR",
-  line1: "VARCHAR",
-  city: "VARCHAR",
-  state: "VARCHAR",
-  postal_code: "VARCHAR",
-  country: "VARCHAR",
-  latitude: "DOUBLE",
-  longitude: "DOUBLE",
-  phone: "VARCHAR",
-  website: "VARCHAR",
-  makes: "VARCHAR[]",
-} as const;
+export const buildColumns = columnsIn("builds");
+export const dealerColumns = columnsIn("dealers");
 
-/** The type of a provider's pricing rows. */
-export const lineItemsType =
-  "STRUCT(amount_usd DOUBLE, raw_label VARCHAR, role VARCHAR, applicability VARCHAR, direction VARCHAR, row_key VARCHAR, row_order INTEGER, subtype VARCHAR)[]";
+const listingOrder = ["make", "model", "year", "trim", "id"] as const;
 
-/** The type of a listing's changes of price, the oldest first. `price` is the price after the change. */
-export const priceHistoryType = "STRUCT(changed_at TIMESTAMP, price INTEGER, price_before INTEGER, miles INTEGER)[]";
+/** The columns that listings repeat of their builds, in the order in which they are sorted. */
+const sortColumns = Object.fromEntries(
+  listingOrder
+    .map((name) => attributeOf(name))
+    .filter(({ isSortKey }) => isSortKey === true)
+    .map(({ column, type }) => [column, type]),
+);
+
+const { id, vin, build_key, dealer_key, ...others } = columnsIn("listings");
 
 const listings: Table = {
-  columns: {
-    id: "VARCHAR",
-    vin: "VARCHAR",
-    build_key: "INTEGER",
-    dealer_key: "INTEGER",
-    make: "VARCHAR",
-    model: "VARCHAR",
-    year: "SMALLINT",
-    price: "INTEGER",
-    miles: "INTEGER",
-    base_msrp: "INTEGER",
-    msrp: "INTEGER",
-    discount_from_msrp: "DECIMAL(9,4)",
-    exterior_color: "VARCHAR",
-    interior_color: "VARCHAR",
-    base_exterior_color: "VARCHAR",
-    base_interior_color: "VARCHAR",
-    inventory_type: "VARCHAR",
-    availability_status: "VARCHAR",
-    stock_number: "VARCHAR",
-    vdp_url: "VARCHAR",
-    vhr_url: "VARCHAR",
-    photo_urls: "VARCHAR[]",
-    window_sticker_verified: "BOOLEAN",
-    features: "INTEGER[]",
-    options_packages: "INTEGER[]",
-    keywords: "SMALLINT",
-    listed_at: "TIMESTAMP",
-    days_on_market: "INTEGER",
-    days_seen: "INTEGER",
-    last_seen: "DATE",
-    last_checked_at: "TIMESTAMP",
-    missing_since: "DATE",
-    feeds_without: "INTEGER",
-    sold_date: "DATE",
-    price_history: priceHistoryType,
-    /** The last known price of a listing whose price is unknown, to compare the next one with; null while the price is known. */
-    last_known_price: "INTEGER",
-    pricing: `STRUCT(displayed_provider_current_price_usd INTEGER, seller_total_before_taxes_and_registration_usd INTEGER, seller_total_before_manufacturer_incentives_usd INTEGER, dealer_adjusted_vehicle_price_usd INTEGER, line_items ${lineItemsType})`,
-  },
-  order: ["make", "model", "year", "trim", "id"],
+  columns: { id, vin, build_key, dealer_key, ...sortColumns, ...others },
+  order: listingOrder,
   rowsPerFile: 262_144,
 };
 
@@ -183,21 +118,18 @@ export type TableName = keyof typeof tables;
 export const tableNames = Object.keys(tables) as readonly TableName[];
 
 /** The columns of listings that hold token keys, and the kind of those tokens. */
-export const tokenKinds = { features: "feature", options_packages: "option" } as const;
+export const tokenKinds = Object.fromEntries(tokensNames.map((name) => [name, attributes[name].kind])) as {
+  readonly [Name in TokensName]: (typeof attributes)[Name]["kind"];
+};
 
-export type TokenColumn = keyof typeof tokenKinds;
-
-/** The columns of listings that repeat from car to car, words and sets of tokens: where they do, caches number their values. */
-export const repeatingColumns = [
-  ...(Object.keys(tokenKinds) as readonly TokenColumn[]),
-  ...(["exterior_color", "interior_color", "base_exterior_color", "base_interior_color"] as const),
-  ...(["inventory_type", "availability_status"] as const),
-] as const;
-
-export type RepeatingColumn = (typeof repeatingColumns)[number];
+export type TokenColumn = TokensName;
 
 /** The history keywords and the bit that each has in `listings.keywords`. */
-export const keywordBits = { one_owner: 1, clean_title: 2, branded: 4, fleet: 8 } as const;
+export const keywordBits: Readonly<Record<Keyword, number>> = Object.fromEntries(
+  attributes.keywords.words.map((word, place) => [word, 2 ** place]),
+) as Record<Keyword, number>;
+
+type Keyword = (typeof attributes.keywords.words)[number];
 
 /** What a table's layout says, by its name. */
 export const layoutOf = (table: TableName): Table => tables[table];

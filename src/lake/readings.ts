@@ -2,30 +2,45 @@
  * What is read of listings when they are served, on pages and in details alike: the values of the fact by name, in the form in which
  * they are served. Keys lead into `Dimensions`.
  */
-import { columnsOf, join, name, type Sql, sql } from "../base/sql.ts";
+import { join, name, type Sql, sql } from "../base/sql.ts";
+import { type Attribute, attributeOf, type NameOf, namesIn, type Serve } from "../listing/schema.ts";
 import { JsonRowFormat } from "./json-row.ts";
 
-const own = <Column extends string>(...columns: readonly Column[]): Readonly<Record<Column, Sql>> =>
-  columnsOf("facts", columns);
+/** Attributes of listings that are in no answer. */
+type Unread = NameOf<{ readonly serve: "analysts" | "none" }>;
 
-/** Each value, as SQL over `facts`. */
-export const readings = {
-  ...own("id", "vin", "build_key", "dealer_key", "price", "miles", "base_msrp", "msrp"),
-  discount_from_msrp: sql`facts.discount_from_msrp::DOUBLE`,
-  ...own("exterior_color", "interior_color", "base_exterior_color", "base_interior_color"),
-  ...own("inventory_type", "availability_status", "stock_number", "vdp_url", "vhr_url", "photo_urls"),
-  ...own("window_sticker_verified", "features", "options_packages", "days_on_market", "pricing"),
-  listed_at: sql`strftime(facts.listed_at, '%Y-%m-%dT%H:%M:%SZ')`,
-  last_checked_at: sql`strftime(facts.last_checked_at, '%Y-%m-%d %H:%M:%S.%f')`,
-  missing_since: sql`facts.missing_since::VARCHAR`,
-  sold_date: sql`facts.sold_date::VARCHAR`,
-  price_history: sql`list_transform(coalesce(facts.price_history, []), lambda change: {
+export type Reading = Exclude<NameOf<{ readonly home: "listings" }>, Unread>;
+
+/** A column of listings in the type in which it is shown: JSON has no decimals. */
+export function shownOf(column: string, { type }: Pick<Attribute, "type">): Sql {
+  const fact = name("facts", column);
+  return type.startsWith("DECIMAL") ? sql`${fact}::DOUBLE` : fact;
+}
+
+/** The form in which a column is served, where that is not the shown value. */
+const forms: Readonly<Partial<Record<Serve, (fact: Sql) => Sql>>> = {
+  second: (fact) => sql`strftime(${fact}, '%Y-%m-%dT%H:%M:%SZ')`,
+  microsecond: (fact) => sql`strftime(${fact}, '%Y-%m-%d %H:%M:%S.%f')`,
+  day: (fact) => sql`${fact}::VARCHAR`,
+  price_history: (fact) => sql`list_transform(coalesce(${fact}, []), lambda change: {
     date: strftime(change.changed_at, '%Y-%m-%d'), price: change.price,
     changed_at: strftime(change.changed_at, '%Y-%m-%dT%H:%M:%SZ'),
     price_before: change.price_before, miles: change.miles})`,
-} as const satisfies Record<string, Sql>;
+};
 
-export type Reading = keyof typeof readings;
+const isRead = (reading: NameOf<{ readonly home: "listings" }>): reading is Reading =>
+  !["analysts", "none"].includes(attributeOf(reading).serve ?? "");
+
+/** Each value, as SQL over `facts`. */
+export const readings = Object.fromEntries(
+  namesIn("listings")
+    .filter(isRead)
+    .map((reading) => {
+      const attribute = attributeOf(reading);
+      const shown = shownOf(attribute.column, attribute);
+      return [reading, attribute.serve === undefined ? shown : (forms[attribute.serve]?.(shown) ?? shown)] as const;
+    }),
+) as Readonly<Record<Reading, Sql>>;
 
 /** Whole listings. */
 export const listingRow = new JsonRowFormat(readings);

@@ -3,6 +3,7 @@
  * ties go by the partition's own order.
  */
 import type { QueryOf } from "../contract/types.ts";
+import { attributes, type SortedName, sortedNames } from "./schema.ts";
 
 /** Parameter `sort` of listing search. */
 export type Sort = QueryOf<"searchListings">["sort"];
@@ -11,25 +12,22 @@ export type Sort = QueryOf<"searchListings">["sort"];
 export type FixedSort = Exclude<Sort, "distance">;
 
 export interface SortKey {
-  readonly attribute: "days_on_market" | "listed_at" | "price" | "miles" | "msrp" | "discount_from_msrp";
+  readonly attribute: SortedName;
   readonly isDescending: boolean;
 }
 
-const by = (attribute: SortKey["attribute"], isDescending = false): SortKey => ({ attribute, isDescending });
+/** What the document calls the sorts of the attributes that have one. */
+type SortOf<Name extends SortedName> = (typeof attributes)[Name]["sort"] & FixedSort;
 
-export const sortKeys: Readonly<Record<FixedSort, SortKey>> = {
-  days_on_market: by("days_on_market"),
-  "-days_on_market": by("days_on_market", true),
-  listed_at: by("listed_at"),
-  "-listed_at": by("listed_at", true),
-  price: by("price"),
-  "-price": by("price", true),
-  miles: by("miles"),
-  "-miles": by("miles", true),
-  msrp: by("msrp"),
-  "-msrp": by("msrp", true),
-  discount: by("discount_from_msrp"),
-  "-discount": by("discount_from_msrp", true),
-};
+const sortOf = <Name extends SortedName>(attribute: Name): SortOf<Name> => attributes[attribute].sort;
+
+type Sorts = Readonly<Record<SortOf<SortedName> | `-${SortOf<SortedName>}`, SortKey>>;
+
+export const sortKeys: Readonly<Record<FixedSort, SortKey>> = Object.fromEntries(
+  sortedNames.flatMap((attribute) => [
+    [sortOf(attribute), { attribute, isDescending: false }] as const,
+    [`-${sortOf(attribute)}`, { attribute, isDescending: true }] as const,
+  ]),
+) as Sorts;
 
 export const fixedSorts = Object.keys(sortKeys) as readonly FixedSort[];

@@ -3,7 +3,10 @@
  * `Build` have them (sections 2.2 to 2.5 of the specification).
  */
 import { isRow, type Json, type Row, textIn } from "../base/json.ts";
-import type { Reading } from "../lake/readings.ts";
+import { resolve } from "../contract/document.ts";
+import type { AnswerOf } from "../contract/types.ts";
+import { listingRow, type Reading } from "../lake/readings.ts";
+import type { AttributeName } from "../listing/schema.ts";
 import { buildRow, type Dimensions, dealerRow } from "../serving/dimensions.ts";
 import { type Expansion, expanded, readingOf } from "./expansions.ts";
 
@@ -15,31 +18,43 @@ export interface Detail {
   readonly listing: Row;
 }
 
+type ListingDetail = AnswerOf<"getListing">["data"];
+type Build = ListingDetail["vehicle"]["build"];
+
+/** The properties of a schema of the document, in its order. */
+const propertiesOf = (schema: string): readonly string[] =>
+  Object.keys(
+    resolve<{ readonly properties: Readonly<Record<string, unknown>> }>({ $ref: `#/components/schemas/${schema}` })
+      .properties,
+  );
+
+/** Properties that are put together elsewhere: here from other tables, or in `http/present.ts`. */
+const apart = ["status", "dealer", "vehicle", "price_history"] as const;
+
+const [build, dealer] = [
+  propertiesOf("Build").filter((property) => property !== "options"),
+  propertiesOf("DealerBrief"),
+];
+const own = propertiesOf("ListingDetail").filter((property) => !apart.some((one) => one === property));
+
+/** What is read for the properties that are not what a listing has under their name. */
+const readBesides = ["build_key", "dealer_key", "listed_at", "msrp"] as const satisfies readonly Reading[];
+
+const read: readonly Reading[] = [...readBesides, ...[...own, ...build].filter((property) => listingRow.has(property))];
+
 /** What is read of a listing for its detail. */
 export function detailReadings(include: readonly Expansion[] = []): readonly Reading[] {
   return [...new Set([...read, ...include.map((expansion) => readingOf[expansion])])];
 }
 
-const read: readonly Reading[] = [
-  ...(["build_key", "dealer_key", "id", "vin", "price", "miles", "inventory_type", "stock_number"] as const),
-  ...(["vdp_url", "vhr_url", "photo_urls", "pricing", "listed_at", "sold_date", "last_checked_at"] as const),
-  ...(["exterior_color", "interior_color", "base_exterior_color", "base_interior_color"] as const),
-  ...(["window_sticker_verified", "base_msrp", "msrp"] as const),
-];
-
-/** The columns of schema `Build`, in its order; `options` comes after them. */
-const build = ["year", "make", "model", "trim", "version", "body_type", "drivetrain", "fuel_type", "powertrain_type"]
-  .concat(["transmission", "engine", "cylinders", "doors", "seating_capacity"])
-  .concat(["exterior_color", "interior_color", "base_exterior_color", "base_interior_color", "assembly_location"])
-  .concat(["window_sticker_verified", "base_msrp", "combined_msrp"]);
-
-const dealer = ["dealer_id", "name", "city", "state", "postal_code", "latitude", "longitude", "phone"];
-
 /** The detail of a listing, given what `detailReadings` had read of it; `include` adds what it names. */
 export function detailOf(fact: Row, include: readonly Expansion[] = [], dimensions: Dimensions): Detail {
+  const besides: Readonly<Record<Exclude<keyof Build, AttributeName | Expansion>, Json>> = {
+    combined_msrp: fact.msrp ?? null,
+  };
   const vehicle: Row = {
-    ...{ ...buildRow.decode(dimensions.buildOf(fact.build_key)), ...fact },
-    ...{ window_sticker_verified: fact.window_sticker_verified ?? false, combined_msrp: fact.msrp ?? null },
+    ...{ ...buildRow.decode(dimensions.buildOf(fact.build_key)), ...fact, ...besides },
+    window_sticker_verified: fact.window_sticker_verified ?? false,
   };
   const added = (expansion: Expansion): Row =>
     include.includes(expansion)
@@ -57,17 +72,23 @@ export function detailOf(fact: Row, include: readonly Expansion[] = [], dimensio
   };
 }
 
-/** What the listing itself tells. */
-function ownOf(fact: Row): Row {
-  const photos = Array.isArray(fact.photo_urls) ? fact.photo_urls : [];
-  return {
-    ...pick(fact, ["id", "vin", "price", "miles", "inventory_type", "stock_number", "vdp_url", "vhr_url"]),
-    photo_urls: photos,
-    photo_url_primary: photos[0] ?? null,
-    pricing: pricingOf(fact),
-    inventory_date: typeof fact.listed_at === "string" ? fact.listed_at.slice(0, "YYYY-MM-DD".length) : null,
-    ...pick(fact, ["sold_date", "last_checked_at"]),
-  };
+/** How the properties are made that are not what was read under their name. */
+const made: Readonly<Record<Exclude<keyof ListingDetail, Reading | (typeof apart)[number]>, (fact: Row) => Json>> &
+  Readonly<Partial<Record<string, (fact: Row) => Json>>> = {
+  photo_urls: photosOf,
+  photo_url_primary: (fact) => photosOf(fact)[0] ?? null,
+  pricing: pricingOf,
+  inventory_date: ({ listed_at }) => (typeof listed_at === "string" ? listed_at.slice(0, "YYYY-MM-DD".length) : null),
+};
+
+/** A listing's own properties. */
+const ownOf = (fact: Row): Row =>
+  Object.fromEntries(
+    own.map((property) => [property, (made[property] ?? ((of: Row) => of[property] ?? null))(fact)] as const),
+  );
+
+function photosOf({ photo_urls }: Row): readonly Json[] {
+  return Array.isArray(photo_urls) ? photo_urls : [];
 }
 
 /** A provider's pricing with its rows as they were shown, in their order; what a row lacks is unknown, but its place is not. */

@@ -121,7 +121,9 @@ async function find({ query, listings, filters, categorical, numeric, widths }: 
   return { counts: await listings.countValues(request), measured };
 }
 
-const measureOf = (metric: Metric): { readonly measure: NumberName; readonly aggregate: Aggregate } => {
+const measureOf = (
+  metric: Metric & `${NumberName}.${Aggregate}`,
+): { readonly measure: NumberName; readonly aggregate: Aggregate } => {
   const [measure, aggregate] = metric.split(".") as [NumberName, Aggregate];
   return { measure, aggregate };
 };

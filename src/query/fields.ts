@@ -8,6 +8,7 @@ import { flatColumns } from "../lake/flat.ts";
 import { type JsonRow, valueIn } from "../lake/json-row.ts";
 import { listingRow, type Reading } from "../lake/readings.ts";
 import type { Point } from "../listing/geography.ts";
+import type { AttributeName } from "../listing/schema.ts";
 import { buildRow, type Dimensions, dealerRow } from "../serving/dimensions.ts";
 import { type Expansion, expanded, readingOf } from "./expansions.ts";
 import { milesTo } from "./geography.ts";
@@ -58,7 +59,8 @@ export function serving(
   dimensions: Dimensions,
 ): (facts: JsonRow) => string {
   const itsStatus = JSON.stringify(status);
-  const special: Readonly<Partial<Record<Field, Part>>> = {
+  const special: Readonly<Record<Exclude<Field, AttributeName | "default">, Part>> &
+    Readonly<Partial<Record<Field, Part>>> = {
     status: () => itsStatus,
     inventory_status: () => itsStatus,
     distance_miles: distanceFrom(origin),

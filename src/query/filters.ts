@@ -1,13 +1,22 @@
 /**
- * What each filter parameter means: one row each, checked from both sides. A parameter that the document has and this table
- * lacks does not compile, nor does the reverse, nor a rule of the wrong type.
+ * What each filter parameter means. Most rules follow from how an attribute is searched (`listing/schema.ts`); the others are rows of the
+ * table. A parameter that the document has and the table lacks does not compile, nor a searched attribute without its parameters, nor a
+ * rule of the wrong type.
  */
-
 import { epochMs } from "../base/day.ts";
 import { refuse } from "../contract/errors.ts";
 import type { Filters } from "../contract/types.ts";
 import type { Filter } from "../listing/filter.ts";
-import type { CategoryName, NumberName, TokensName } from "../listing/schema.ts";
+import {
+  attributes,
+  type CategoryName,
+  categoryNames,
+  type NumberName,
+  type RangedName,
+  rangedNames,
+  type TokensName,
+  tokensNames,
+} from "../listing/schema.ts";
 import { boxOf, neededOrigin, originOf } from "./geography.ts";
 
 /** How a parameter's value becomes a filter, or none; geography looks at several parameters. */
@@ -94,70 +103,46 @@ const origin: Rule<string | number> = (_value, query) => {
 /** Says which listings are searched, not which of them match. */
 const mode = (): undefined => undefined;
 
+/** A rule for each of some names, under parameters that begin with a prefix. */
+function rules<Prefix extends string, Name extends string, T>(
+  prefix: Prefix,
+  names: readonly Name[],
+  rule: (name: Name) => Rule<T>,
+): Readonly<Record<`${Prefix}${Name}`, Rule<T>>> {
+  return Object.fromEntries(names.map((name) => [`${prefix}${name}`, rule(name)])) as Record<
+    `${Prefix}${Name}`,
+    Rule<T>
+  >;
+}
+
+/** What the parameters call the attributes that have bounds. */
+type Range = (typeof attributes)[RangedName]["range"];
+
+const ranges = Object.fromEntries(rangedNames.map((name) => [attributes[name].range, name])) as Readonly<
+  Record<Range, RangedName>
+>;
+const rangeNames = Object.keys(ranges) as readonly Range[];
+
+/** The names of attributes, all of which the document has as filters. */
+const documented = <Name extends keyof Filters>(names: readonly Name[]): readonly Name[] => names;
+
+/** The rules that follow from how an attribute is searched; exclusions that the document lacks are never asked for. */
+const derived = {
+  ...rules("", documented(categoryNames), anyOf),
+  ...rules("exclude_", categoryNames, (name) => not(anyOf(name))),
+  ...rules("", documented(tokensNames), (name) => hasTokens(name, "all")),
+  ...rules("exclude_", tokensNames, (name) => not(hasTokens(name, "any"))),
+  ...rules("min_", rangeNames, (range) => atLeast(ranges[range])),
+  ...rules("max_", rangeNames, (range) => atMost(ranges[range])),
+};
+
 export const filters = {
-  make: anyOf("make"),
-  model: anyOf("model"),
-  model_code: anyOf("model_code"),
-  trim: anyOf("trim"),
-  version: anyOf("version"),
-  year: anyOf("year"),
-  body_type: anyOf("body_type"),
-  engine: anyOf("engine"),
-  transmission: anyOf("transmission"),
-  drivetrain: anyOf("drivetrain"),
-  fuel_type: anyOf("fuel_type"),
-  powertrain_type: anyOf("powertrain_type"),
-  cylinders: anyOf("cylinders"),
-  doors: anyOf("doors"),
-  seating_capacity: anyOf("seating_capacity"),
-  exterior_color: anyOf("exterior_color"),
-  interior_color: anyOf("interior_color"),
-  base_exterior_color: anyOf("base_exterior_color"),
-  base_interior_color: anyOf("base_interior_color"),
-  assembly_country: anyOf("assembly_country"),
-  assembly_location: anyOf("assembly_location"),
-  inventory_type: anyOf("inventory_type"),
-  availability_status: anyOf("availability_status"),
-  dealer_id: anyOf("dealer_id"),
-  dealer_type: anyOf("dealer_type"),
-  state: anyOf("state"),
-
-  exclude_make: not(anyOf("make")),
-  exclude_model: not(anyOf("model")),
-  exclude_trim: not(anyOf("trim")),
-  exclude_version: not(anyOf("version")),
-  exclude_year: not(anyOf("year")),
-  exclude_body_type: not(anyOf("body_type")),
-  exclude_engine: not(anyOf("engine")),
-  exclude_transmission: not(anyOf("transmission")),
-  exclude_drivetrain: not(anyOf("drivetrain")),
-  exclude_fuel_type: not(anyOf("fuel_type")),
-  exclude_powertrain_type: not(anyOf("powertrain_type")),
-  exclude_exterior_color: not(anyOf("exterior_color")),
-  exclude_interior_color: not(anyOf("interior_color")),
-  exclude_base_exterior_color: not(anyOf("base_exterior_color")),
-  exclude_base_interior_color: not(anyOf("base_interior_color")),
-  exclude_assembly_country: not(anyOf("assembly_country")),
-  exclude_inventory_type: not(anyOf("inventory_type")),
-  exclude_state: not(anyOf("state")),
-
-  min_price: atLeast("price"),
-  max_price: atMost("price"),
-  min_mileage: atLeast("miles"),
-  max_mileage: atMost("miles"),
-  min_msrp: atLeast("msrp"),
-  max_msrp: atMost("msrp"),
-  min_days_on_market: atLeast("days_on_market"),
-  max_days_on_market: atMost("days_on_market"),
+  ...derived,
 
   snapshot_date: mode,
   inventory_status: mode,
   sold_within_days: mode,
 
-  features: hasTokens("features", "all"),
-  exclude_features: not(hasTokens("features", "any")),
-  options_packages: hasTokens("options_packages", "all"),
-  exclude_options_packages: not(hasTokens("options_packages", "any")),
   keywords,
   exclude_keywords: not((words) => ({ kind: "any", filters: words.map(keyword) })),
   exclude_assembly_location: not(locations),
@@ -174,7 +159,7 @@ const parameters = Object.keys(filters) as readonly (keyof Filters)[];
 
 /** The filters of a request's parameters. Refuses a range whose ends are the wrong way round. */
 export function filtersOf(query: Filters): readonly Filter[] {
-  for (const range of ["price", "mileage", "msrp", "days_on_market"] as const) {
+  for (const range of rangeNames) {
     const [least, most] = [query[`min_${range}`], query[`max_${range}`]];
     if (least === undefined || most === undefined || least <= most) continue;
     const reason = `the minimum ${least} is above the maximum ${most}`;

@@ -3,12 +3,12 @@ import { bounds } from "../base/bounds.ts";
 import { refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
 import type { QueryOf } from "../contract/types.ts";
+import { type RangedName, rangedNames } from "../listing/schema.ts";
 import type { NumberSummary, Ranges } from "../listing/source.ts";
 
-/** The facets that are counted in ranges: whole numbers, none negative. */
-export const numericFacets = ["price", "msrp", "miles", "days_on_market"] as const;
-
-export type NumericFacet = (typeof numericFacets)[number];
+/** The facets that are counted in ranges. */
+export type NumericFacet = RangedName;
+export const numericFacets = rangedNames;
 
 /** The widths of ranges that a request has fixed. */
 export type FixedWidths = ReadonlyMap<NumericFacet, number>;
