@@ -86,6 +86,6 @@ async function reportOnLake(settings: MigrateSettings): Promise<Report> {
   const what =
     fromFormat === toFormat && rewritten + recorded === 0
       ? `version ${version} has format ${toFormat} already`
-      : `migrated from format ${fromFormat} to ${toFormat}: ${rewritten} files rewritten, ${recorded} needed no change; published as version ${version}`;
+      : `migrated from format ${fromFormat} to ${toFormat}: ${rewritten} files rewritten, ${recorded} needed no change; published as version ${version}; run carquet index to search it by an index`;
   return { line: `${lake}: ${what}.`, json: { lake, version, fromFormat, toFormat, rewritten, recorded } };
 }

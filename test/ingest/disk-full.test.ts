@@ -15,7 +15,7 @@ test("a full disk leaves the published version as it was, and the next ingest su
   const small = join(await temporaryFolder(t), "small");
   await mkdir(small);
   try {
-    await run("mount", ["-t", "tmpfs", "-o", "size=512k", "tmpfs", small]);
+    await run("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", small]);
   } catch {
     t.skip("a file system of its own cannot be mounted here; that takes root");
     return;

@@ -45,11 +45,10 @@ async function manifestHash(path: string): Promise<string> {
 export async function strayFilesIn(lake: string): Promise<readonly string[]> {
   const known = new Set(["CURRENT"]);
   const published = await currentVersion(lake);
-  if (published !== undefined) for (const { path } of (await readManifest(lake, published)).serving) known.add(path);
   for (let version = published ?? null; version !== null; ) {
     const manifest: Manifest = await readManifest(lake, version);
     known.add(`versions/${version}.json`).add(`versions/${version}.sql`);
-    for (const file of Object.values(manifest.tables).flat()) known.add(file.path);
+    for (const file of [...Object.values(manifest.tables).flat(), ...manifest.serving]) known.add(file.path);
     version = manifest.previous;
   }
   return (await filesUnder(lake)).filter((path) => !known.has(path));
