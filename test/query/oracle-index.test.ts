@@ -6,7 +6,12 @@ import { askGrown, askReal, askSample, askVaried, hasReal, type Outcome } from "
 const seed = 20261122;
 
 /** The same as the campaign `index`, for one small market of each kind. */
-const trials: readonly (readonly [what: string, draws: number, ask: () => Promise<Outcome>, skip?: string | undefined])[] = [
+const trials: readonly (readonly [
+  what: string,
+  draws: number,
+  ask: () => Promise<Outcome>,
+  skip?: string | undefined,
+])[] = [
   ["a varied market", 450, () => askVaried({ seed, draws: 450, days: 5, cars: 250 })],
   ["a market that grows day by day", 150, () => askGrown({ seed, draws: 150, days: 3, cars: 150 })],
   ["the sample", 60, () => askSample({ seed, draws: 60 })],
