@@ -60,11 +60,14 @@ export async function lookUpBothWays(
   return paths.length;
 }
 
-/** Fails unless two implementations answer a path with the same status and body. */
-export async function sameBothWays(path: string, served: Answering, parquet: Answering): Promise<void> {
+/** Fails, saying when, unless two implementations answer a path with the same status and body. */
+export async function sameBothWays(path: string, served: Answering, parquet: Answering, when = ""): Promise<void> {
   const [answer, expected] = await Promise.all([served.get(path), parquet.get(path)]);
   const difference = differenceIn("answer", answer, expected);
-  assert.ok(difference === undefined, `${path}, the serving files against the Parquet files (expected)\n${difference}`);
+  assert.ok(
+    difference === undefined,
+    `${when} ${path}, the serving files against the Parquet files (expected)\n${difference}`,
+  );
 }
 
 const named = (what: string, difference: string | undefined): string | undefined =>
