@@ -57,6 +57,7 @@ const numbers =
 const bound =
   (name: Parameter, field: NumberField): Draw =>
   (chance, market) => {
+    if (chance.happens(0.04)) return { [name]: chance.pick(["0", "1", "2147483647"]) };
     const value = (chance.pick(market.everywhere)[field] ?? 0) + chance.pick([0, 0, 0, 1, -1, 1000, -1000]);
     return { [name]: String(Math.max(0, value)) };
   };
@@ -94,6 +95,8 @@ const excludedLocations: Draw = (chance, market) => {
 };
 
 const masks: Draw = (chance, market) => {
+  if (chance.happens(0.05))
+    return { vin_pattern: chance.pick(["?", "?*", "?????????????????", "????????A", "Z??????????????*"]) };
   const patterns = chance.some(market.everywhere, chance.happens(0.9) ? 3 : 10).map(({ vin }) => {
     const shown = vin.slice(0, chance.pick([1, 2, 3, 8, 11, 17]));
     const holed = [...shown].map((letter) => (chance.happens(0.2) ? "?" : letter)).join("");

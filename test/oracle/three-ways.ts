@@ -1,6 +1,6 @@
 /** Whether the serving files, the Parquet files and the oracle answer the same requests alike. */
 import assert from "node:assert/strict";
-import { answersOf, type BothVersions } from "../support/implementations.ts";
+import { answersOf, type BothVersions, engineCountsOf } from "../support/implementations.ts";
 import { type Agreed, type Answering, eachOf, oracleOf } from "./agree.ts";
 import type { Chance } from "./chance.ts";
 import { differenceIn } from "./differences.ts";
@@ -8,22 +8,28 @@ import type { Market } from "./market.ts";
 import { pathOf } from "./query.ts";
 import type { Request } from "./requests.ts";
 
-/** Answers each request in three ways; fails with the first that is answered differently, and says by which. */
+/**
+ * Answers each request in three ways, and facets from the index both as it counts few matches and as it counts many; fails with the first
+ * that is answered differently, and says by which.
+ */
 export async function agreeThreeWays(
   versions: BothVersions,
   market: Market,
   requests: Iterable<Request>,
 ): Promise<Agreed> {
   const [served, parquet] = [answersOf(versions.served), answersOf(versions.parquet)];
+  const counted = engineCountsOf(versions.served);
   let agreed: Agreed = { requests: 0, found: 0, refused: 0, compared: 0 };
   await eachOf(requests, async (request) => {
     const path = pathOf(request.operation, request.query);
     const answers = await Promise.all([served.get(path), parquet.get(path)]);
     const compare = oracleOf(market, request);
     const [ofServed, ofParquet] = [compare(answers[0]), compare(answers[1])];
+    const ofCounted = request.operation === "getFacets" ? compare(await counted.get(path)) : undefined;
     const { total, compared, isRefused } = ofServed;
     const differences = [
       named("the serving files against the oracle", ofServed.difference),
+      named("the index, counted by the engine, against the oracle", ofCounted?.difference),
       named("the Parquet files against the oracle", ofParquet.difference),
       named(
         `the serving files (served) against the Parquet files (expected), ${path}`,

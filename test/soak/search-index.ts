@@ -14,7 +14,9 @@ const kinds: readonly {
   {
     shares: 4,
     ask: (chance, draws) =>
-      askVaried({ seed: seedFrom(chance), draws, days: chance.integer(4, 16), cars: chance.integer(100, 1200) }),
+      chance.happens(0.3)
+        ? askVaried({ seed: seedFrom(chance), draws, days: 3, cars: 6000 })
+        : askVaried({ seed: seedFrom(chance), draws, days: chance.integer(4, 16), cars: chance.integer(100, 1200) }),
   },
   {
     shares: 3,

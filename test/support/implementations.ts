@@ -4,13 +4,17 @@
  */
 import assert from "node:assert/strict";
 import pino from "pino";
+import { decoderOf } from "../../src/contract/decode.ts";
 import { errorBody, errors, Refusal } from "../../src/contract/errors.ts";
+import type { ListingSource } from "../../src/listing/source.ts";
+import { countFacets, planFacets } from "../../src/query/facets.ts";
+import { fetchedMatchesMost } from "../../src/serving/index/counting.ts";
 import type { LakeVersion } from "../../src/serving/lake-version.ts";
-import type { Answering } from "../oracle/agree.ts";
+import type { Answer, Answering } from "../oracle/agree.ts";
 import { logged } from "./command-line.ts";
 import type { Scope } from "./scope.ts";
 import { type Client, serviceOf } from "./service.ts";
-import { answerOf, versionOf } from "./versions.ts";
+import { answerOf, splitPath, versionOf } from "./versions.ts";
 
 /** Whether each of the two opens serving files. */
 const implementations = { "the serving files": true, "the Parquet files": false } as const;
@@ -95,15 +99,35 @@ export async function bothVersionsOf(scope: Scope, lake: string): Promise<BothVe
 }
 
 /** Requests to an open version, refusals included. */
-export function answersOf(version: LakeVersion): Answering {
-  return {
-    async get(path) {
-      try {
-        return { status: 200, body: await answerOf(version, path) };
-      } catch (thrown) {
-        if (thrown instanceof Refusal) return { status: errors[thrown.code][0], body: errorBody(thrown) };
-        throw new Error(`${path}: ${thrown instanceof Error ? thrown.stack : String(thrown)}`);
-      }
-    },
-  };
+export const answersOf = (version: LakeVersion): Answering => ({
+  get: (path) => answerTo(path, () => answerOf(version, path)),
+});
+
+/** More matches than the index ever fetches to count them. */
+const manyMatches = fetchedMatchesMost + 1;
+
+/** Requests for facets to an open version whose index lets the engine count, as it does where very many listings match. */
+export const engineCountsOf = (version: LakeVersion): Answering => ({
+  get: (path) =>
+    answerTo(path, async () => {
+      const { query } = decodeFacets(splitPath(path)[1], {});
+      const plan = planFacets(query, version);
+      const listings: ListingSource = {
+        ...plan.listings,
+        countValues: (request) => plan.listings.countValues({ ...request, matches: manyMatches }),
+      };
+      const { data, meta } = await countFacets({ ...plan, listings });
+      return { data, meta: { ...meta, ...version.meta } };
+    }),
+});
+
+const decodeFacets = decoderOf("getFacets");
+
+async function answerTo(path: string, answer: () => Promise<unknown>): Promise<Answer> {
+  try {
+    return { status: 200, body: await answer() };
+  } catch (thrown) {
+    if (thrown instanceof Refusal) return { status: errors[thrown.code][0], body: errorBody(thrown) };
+    throw new Error(`${path}: ${thrown instanceof Error ? thrown.stack : String(thrown)}`);
+  }
 }
