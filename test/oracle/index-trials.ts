@@ -8,7 +8,7 @@ import { withScope } from "../support/scope.ts";
 import type { Agreed } from "./agree.ts";
 import { Chance } from "./chance.ts";
 import type { Extent } from "./feeds.ts";
-import { growingLake, variedLake } from "./lakes.ts";
+import { growingLake, respelledLake, variedLake } from "./lakes.ts";
 import { readMarket } from "./market.ts";
 import { type Request, randomFacets, randomRequests } from "./requests.ts";
 import { agreeThreeWays, lookUpBothWays } from "./three-ways.ts";
@@ -34,6 +34,11 @@ const [facetsEvery, lookUpEvery] = [3, 10];
 /** Asks a lake that a random market of many days was ingested into at once. */
 export function askVaried({ draws, ...extent }: Trial & Extent): Promise<Outcome> {
   return withScope(async (scope) => askLake((await variedLake(scope, extent)).lake, { seed: extent.seed, draws }));
+}
+
+/** Asks a lake that holds values in two spellings. */
+export function askRespelled({ draws, ...extent }: Trial & Extent): Promise<Outcome> {
+  return withScope(async (scope) => askLake(await respelledLake(scope, extent), { seed: extent.seed, draws }));
 }
 
 /** Asks a lake into which a random market is ingested day by day, after each day. */

@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { operation } from "../../src/contract/document.ts";
-import { askGrown, askReal, askSample, askVaried, hasReal, type Outcome } from "../oracle/index-trials.ts";
+import {
+  askGrown,
+  askReal,
+  askRespelled,
+  askSample,
+  askVaried,
+  hasReal,
+  type Outcome,
+} from "../oracle/index-trials.ts";
 
 const seed = 20261122;
 
@@ -12,7 +20,8 @@ const trials: readonly (readonly [
   ask: () => Promise<Outcome>,
   skip?: string | undefined,
 ])[] = [
-  ["a varied market", 450, () => askVaried({ seed, draws: 450, days: 5, cars: 250 })],
+  ["a varied market", 400, () => askVaried({ seed, draws: 400, days: 5, cars: 250 })],
+  ["a market of values in two spellings", 120, () => askRespelled({ seed, draws: 120, days: 2, cars: 150 })],
   ["a market that grows day by day", 150, () => askGrown({ seed, draws: 150, days: 3, cars: 150 })],
   ["the sample", 60, () => askSample({ seed, draws: 60 })],
   ["real auctions", 60, () => askReal({ seed, draws: 60 }), hasReal ? undefined : "there are no real feeds"],

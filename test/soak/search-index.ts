@@ -1,6 +1,15 @@
 /** The campaign `index`: random requests, each answered in three ways. */
 import { Chance } from "../oracle/chance.ts";
-import { askGrown, askReal, askSample, askVaried, hasReal, type Outcome, sumOf } from "../oracle/index-trials.ts";
+import {
+  askGrown,
+  askReal,
+  askRespelled,
+  askSample,
+  askVaried,
+  hasReal,
+  type Outcome,
+  sumOf,
+} from "../oracle/index-trials.ts";
 import type { Campaign } from "./campaign.ts";
 
 /** The largest number of requests to one market. */
@@ -22,6 +31,11 @@ const kinds: readonly {
     shares: 3,
     ask: (chance, draws) =>
       askGrown({ seed: seedFrom(chance), draws, days: chance.integer(4, 10), cars: chance.integer(100, 800) }),
+  },
+  {
+    shares: 1,
+    ask: (chance, draws) =>
+      askRespelled({ seed: seedFrom(chance), draws, days: chance.integer(2, 6), cars: chance.integer(100, 800) }),
   },
   { shares: 1, ask: (chance, draws) => askSample({ seed: seedFrom(chance), draws }) },
   ...(hasReal
