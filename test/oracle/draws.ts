@@ -88,9 +88,14 @@ const dealers: Draw = (chance, market) => {
   return { dealer_id: encodedList(chance, cased) };
 };
 
+/** The longest text that a parameter takes; places with `+` between them are one text where the `+` could be a blank. */
+const textLengthMost = 200;
+
 const excludedLocations: Draw = (chance, market) => {
   if (market.assemblyLocations.length === 0) return {};
-  const items = chance.some(market.assemblyLocations, 2).map((place) => encoded(chance, spelled(chance, place)));
+  const drawn = chance.some(market.assemblyLocations, 2).map((place) => spelled(chance, place));
+  const places = drawn.join("+").length > textLengthMost ? drawn.slice(0, 1) : drawn;
+  const items = places.map((place) => encoded(chance, place));
   return { exclude_assembly_location: items.join(chance.pick(["+", "%2B"])) };
 };
 
