@@ -15,6 +15,7 @@ const campaigns: Readonly<Record<string, () => Promise<{ readonly campaign: Camp
   power: () => import("./soak/power.ts"),
   search: () => import("./soak/search.ts"),
   facets: () => import("./soak/facets.ts"),
+  index: () => import("./soak/search-index.ts"),
   hostile: () => import("./soak/hostile.ts"),
   swaps: () => import("./soak/swaps.ts"),
 };

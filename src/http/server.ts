@@ -66,7 +66,7 @@ export async function serve(options: ServeOptions): Promise<Service> {
   const current = await CurrentVersion.watch(lake, {
     ...options,
     pollMs: bounds.publishedPollMs,
-    onOpen: (version) => logger.info({ version }, "version in service"),
+    onOpen: (version, served) => logger.info({ version, ...served }, "version in service"),
     onFallback: (message) => logger.warn({ message }, "serving file not in use"),
     onFailure: (version, message) =>
       logger.error({ version, message }, "version does not open; serving the one before"),

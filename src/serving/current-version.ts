@@ -10,8 +10,8 @@ import { LakeVersion, type VersionOptions } from "./lake-version.ts";
 export interface CurrentVersionOptions extends VersionOptions {
   /** How often to look for another version. */
   readonly pollMs: number;
-  /** Called when a version has come into service. */
-  readonly onOpen?: (version: string) => void;
+  /** Called when a version has come into service, with what it is served from. */
+  readonly onOpen?: (version: string, served: LakeVersion["served"]) => void;
   /** Called, once for each version, when one does not open. */
   readonly onFailure?: (version: string, message: string) => void;
 }
@@ -88,7 +88,7 @@ export class CurrentVersion {
       const opened = await LakeVersion.open(this.lake, version, this.options);
       this.swap({ opened, inFlight: 0, isRetired: false });
       this.failed = undefined;
-      this.options.onOpen?.(version);
+      this.options.onOpen?.(version, opened.served);
     } catch (thrown) {
       const name = version ?? "CURRENT";
       if (this.failed !== name) this.options.onFailure?.(name, messageOf(thrown));

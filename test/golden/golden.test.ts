@@ -4,18 +4,18 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { parse } from "yaml";
 import { projectPath, projectText } from "../../src/base/project.ts";
+import { implementationsOf } from "../support/implementations.ts";
 import { lakeOf } from "../support/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
-import { serviceOf } from "../support/service.ts";
 
 /** Where requests lie beside their answers over the sample: those that the document shows, and others. */
 const folders = ["schemas/examples", "test/golden"].map(projectPath);
 
-/** `npm run golden` writes the answers instead of comparing them. */
+/** `npm run golden` writes the answers of the first implementation, and compares those of the other with them. */
 const isWriting = process.env.GOLDEN === "write";
 
 const { lake } = await lakeOf(wholeFile);
-const client = await serviceOf(wholeFile, lake);
+const implementations = await implementationsOf(wholeFile, lake);
 
 const requests = folders.flatMap((folder) =>
   readdirSync(folder)
@@ -23,16 +23,24 @@ const requests = folders.flatMap((folder) =>
     .map((file) => join(folder, file.slice(0, -".url".length))),
 );
 
-for (const path of requests) {
-  const request = readFileSync(`${path}.url`, "utf8").trim();
-  test(`the sample answers ${request} as it did`, async () => {
-    const answer = `${JSON.stringify((await client.get(request)).body, null, 2)}\n`;
-    if (isWriting) writeFileSync(`${path}.json`, answer);
-    const golden = existsSync(`${path}.json`) ? readFileSync(`${path}.json`, "utf8") : "";
-    if (golden === answer) return rmSync(`${path}.changed`, { force: true });
-    writeFileSync(`${path}.changed`, answer);
-    assert.fail(`${path}.json is not the answer, which is ${path}.changed; npm run golden takes it over`);
-  });
+/** How the file is called that an implementation writes its answer to where it is another one. */
+const changedBy = { "the serving files": "changed", "the Parquet files": "parquet.changed" } as const;
+
+for (const [place, { name, client, confirm }] of implementations.entries()) {
+  for (const path of requests) {
+    const request = readFileSync(`${path}.url`, "utf8").trim();
+    test(`${name} of the sample answer ${request} as they did`, async () => {
+      const answer = `${JSON.stringify((await client.get(request)).body, null, 2)}\n`;
+      if (isWriting && place === 0) writeFileSync(`${path}.json`, answer);
+      const golden = existsSync(`${path}.json`) ? readFileSync(`${path}.json`, "utf8") : "";
+      const changed = `${path}.${changedBy[name]}`;
+      if (golden === answer) return rmSync(changed, { force: true });
+      writeFileSync(changed, answer);
+      assert.fail(`${path}.json is not the answer, which is ${changed}; npm run golden takes it over`);
+    });
+  }
+
+  test(`${name} have answered, and no others`, confirm);
 }
 
 test("every golden answer has its request", () => {

@@ -5,17 +5,18 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import pino from "pino";
 import { replaceFile } from "../../src/base/files.ts";
-import { currentManifest, currentPath, type Manifest, manifestPath } from "../../src/lake/manifest.ts";
+import { currentManifest, currentPath, lakeFormat, type Manifest, manifestPath } from "../../src/lake/manifest.ts";
 import { eventually, logged } from "../support/command-line.ts";
 import { ingestPath, lakeOf, samplePath, temporaryFolder } from "../support/lakes.ts";
 import { type Scope, wholeFile } from "../support/scope.ts";
 import { type Client, serviceOf } from "../support/service.ts";
 import { publishedTotal, swapWhileServing } from "../support/swaps.ts";
 
-test("days are published while clients search: no request fails, and every answer is of one version, whole", async (context) => {
-  const { answers, versionsSeen } = await swapWhileServing(context, { days: 4, clients: 8, seed: 1 });
+test("versions without serving files and with them are swapped while clients search: each answer is of one version, whole", async (context) => {
+  const { answers, versionsSeen, openedWith } = await swapWhileServing(context, { days: 4, clients: 8, seed: 1 });
   assert.ok(answers > 100, `${answers} answers`);
   assert.ok(versionsSeen >= 3, `${versionsSeen} versions seen`);
+  assert.ok(openedWith.parquet > 0 && openedWith.index > 0, JSON.stringify(openedWith));
 });
 
 test("a service that started on an empty lake serves what is published first", async (context) => {
@@ -37,7 +38,8 @@ async function makeCurrent(lake: string, version: string, manifest: unknown): Pr
   await replaceFile(currentPath(lake), `${version}\n`);
 }
 
-const broken: readonly (readonly [what: string, manifest: (good: Manifest) => unknown])[] = [
+/** Manifests that no version opens with, and why it says it does not. */
+const broken: readonly (readonly [what: string, manifest: (good: Manifest) => unknown, why: RegExp])[] = [
   [
     "names listings that are not there",
     ({ tables, ...rest }) => ({
@@ -47,6 +49,7 @@ const broken: readonly (readonly [what: string, manifest: (good: Manifest) => un
         snapshots: tables.snapshots.map((file) => ({ ...file, path: file.path.replace("2026", "2036") })),
       },
     }),
+    /ENOENT.*2036/,
   ],
   [
     "names dealers that are not there",
@@ -54,9 +57,10 @@ const broken: readonly (readonly [what: string, manifest: (good: Manifest) => un
       ...rest,
       tables: { ...tables, dealers: tables.dealers.map((file) => ({ ...file, path: "dealers/gone.parquet" })) },
     }),
+    /ENOENT.*gone/,
   ],
-  ["is cut short", (good) => JSON.stringify(good).slice(0, 500)],
-  ["is of another format", (good) => ({ ...good, format: 2 })],
+  ["is cut short", (good) => JSON.stringify(good).slice(0, 500), /JSON/],
+  ["is of a newer format", (good) => ({ ...good, format: lakeFormat + 1 }), /lake format \d+; this release reads/],
 ];
 
 const sample = await lakeOf(wholeFile);
@@ -69,7 +73,7 @@ async function copyOf(scope: Scope): Promise<string> {
 }
 
 describe("a version that does not open", { concurrency: true }, () => {
-  for (const [what, manifest] of broken) {
+  for (const [what, manifest, why] of broken) {
     test(`because its manifest ${what} leaves the one before in service, and is logged once`, async (context) => {
       const lake = await copyOf(context);
       const lines: string[] = [];
@@ -85,6 +89,7 @@ describe("a version that does not open", { concurrency: true }, () => {
       await sleep(900);
       assert.equal(faults().length, 1);
       assert.match(String(faults()[0]?.msg), /does not open; serving the one before/);
+      assert.match(String(faults()[0]?.message), why);
       assert.equal(await versionOf(client), "2026-11-19.1");
       assert.equal((await client.get("/readyz")).status, 200);
 

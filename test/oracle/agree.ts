@@ -1,13 +1,23 @@
-/** Whether the service and the oracle answer the same requests alike. */
+/** Whether a service, or an open version, and the oracle answer the same requests alike. */
 import assert from "node:assert/strict";
 import { isObject } from "../../src/base/json.ts";
-import type { Answer, Client } from "../support/service.ts";
 import { differenceIn } from "./differences.ts";
 import { facetsOf, type TooNarrow, tooNarrow } from "./facets.ts";
 import { search } from "./listings.ts";
 import type { Market } from "./market.ts";
 import { type Operation, pathOf, type Query } from "./query.ts";
 import type { Request } from "./requests.ts";
+
+/** What answers requests: a service, or an open version, whose answers have no headers. */
+export interface Answering {
+  get(path: string): Promise<Answer>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers?: Headers;
+  readonly body: unknown;
+}
 
 export interface Agreed {
   readonly requests: number;
@@ -22,7 +32,7 @@ export interface Agreed {
 const concurrentRequests = 8;
 
 /** Sends each request and compares the answers; fails with the first request that is answered differently. */
-export async function agree(client: Client, market: Market, requests: Iterable<Request>): Promise<Agreed> {
+export async function agree(client: Answering, market: Market, requests: Iterable<Request>): Promise<Agreed> {
   let agreed: Agreed = { requests: 0, found: 0, refused: 0, compared: 0 };
   await eachOf(requests, async (request) => {
     const { difference, total, compared, isRefused } = await compareOne(client, market, request);
@@ -46,7 +56,7 @@ export async function eachOf<Item>(items: Iterable<Item>, work: (item: Item) => 
   await Promise.all(Array.from({ length: concurrentRequests }, worker));
 }
 
-interface Outcome {
+export interface Outcome {
   /** The first difference, in words; undefined when there is none. */
   readonly difference: string | undefined;
   readonly total: number;
@@ -56,39 +66,52 @@ interface Outcome {
 }
 
 /** Sends a request and says how its answer differs from the oracle's, if it does. */
-export async function compareOne(client: Client, market: Market, { operation, query }: Request): Promise<Outcome> {
-  const path = pathOf(operation, query);
-  const answer = await client.get(path);
-  const refusals = operation === "getFacets" ? tooNarrow(market, query) : [];
-  if (refusals.length > 0) {
-    const difference = refusalDifference(answer, refusals);
-    return { difference: difference && `${path}\n${difference}`, total: 0, compared: 0, isRefused: true };
-  }
-  if (answer.status !== 200) {
-    return { difference: `${path}\nanswered ${answer.status} ${JSON.stringify(answer.body)}`, total: 0, compared: 0 };
-  }
-  const { difference, ...counts } = comparisons[operation](answer, market, query);
-  return { difference: difference && `${path}\n${difference}`, ...counts };
+export async function compareOne(client: Answering, market: Market, request: Request): Promise<Outcome> {
+  return oracleOf(market, request)(await client.get(pathOf(request.operation, request.query)));
 }
 
-const comparisons: Readonly<Record<Operation, (answer: Answer, market: Market, query: Query) => Outcome>> = {
+/** Compares answers to a request with the oracle's. */
+export function oracleOf(market: Market, { operation, query }: Request): (answer: Answer) => Outcome {
+  const path = pathOf(operation, query);
+  const at = ({ difference, ...rest }: Outcome): Outcome => ({
+    difference: difference && `${path}\n${difference}`,
+    ...rest,
+  });
+  const refusals = operation === "getFacets" ? tooNarrow(market, query) : [];
+  if (refusals.length > 0)
+    return (answer) => at({ difference: refusalDifference(answer, refusals), total: 0, compared: 0, isRefused: true });
+  const compare = comparisons[operation](market, query);
+  return (answer) =>
+    answer.status === 200
+      ? at(compare(answer))
+      : at({ difference: `answered ${answer.status} ${JSON.stringify(answer.body)}`, total: 0, compared: 0 });
+}
+
+/** Answers a request as the oracle does, and compares others with that. */
+type Comparison = (market: Market, query: Query) => (answer: Answer) => Outcome;
+
+const comparisons: Readonly<Record<Operation, Comparison>> = {
   searchListings: compareListings,
-  searchListingsByPage: (answer, market, query) => {
-    const headers = {
-      Link: answer.headers.get("Link"),
-      isDated: /^@\d+$/.test(answer.headers.get("Deprecation") ?? ""),
+  searchListingsByPage: (market, query) => {
+    const compare = compareListings(market, query);
+    return (answer) => {
+      const { difference, ...counts } = compare(answer);
+      return { difference: difference ?? deprecationDifference(answer), ...counts };
     };
-    const deprecation = { Link: '</v1/listings>; rel="successor-version"', isDated: true };
-    const { difference, ...counts } = compareListings(answer, market, query);
-    return { difference: difference ?? differenceIn("headers", headers, deprecation), ...counts };
   },
-  getFacets: ({ body }, market, query) => {
+  getFacets: (market, query) => {
     const expected = facetsOf(market, query);
     const { total, facets } = expected.data;
     const compared = Object.values(facets).reduce((sum, buckets) => sum + buckets.length, 0);
-    return { difference: differenceIn("body", body, expected), total, compared };
+    return ({ body }) => ({ difference: differenceIn("body", body, expected), total, compared });
   },
 };
+
+function deprecationDifference({ headers }: Answer): string | undefined {
+  if (headers === undefined) return undefined;
+  const served = { Link: headers.get("Link"), isDated: /^@\d+$/.test(headers.get("Deprecation") ?? "") };
+  return differenceIn("headers", served, { Link: '</v1/listings>; rel="successor-version"', isDated: true });
+}
 
 /** Describes how an answer differs from the refusal of a width that gives too many buckets; any one of them may be named. */
 function refusalDifference({ status, body }: Answer, refusals: readonly TooNarrow[]): string | undefined {
@@ -100,14 +123,16 @@ function refusalDifference({ status, body }: Answer, refusals: readonly TooNarro
   return `answered ${status} ${JSON.stringify(body)}, expected a refusal of interval: ${JSON.stringify(refusals)}`;
 }
 
-function compareListings({ body }: Answer, market: Market, query: Query): Outcome {
+function compareListings(market: Market, query: Query): (answer: Answer) => Outcome {
   const { pagination, data } = search(market, query);
-  const served = body as { readonly data: readonly { readonly id: string }[]; readonly pagination: unknown };
   const ids = (listings: readonly { readonly id?: unknown }[]): readonly unknown[] => listings.map(({ id }) => id);
   const meta = { as_of: market.asOf, version: market.version };
-  const difference =
-    differenceIn("pagination", served.pagination, pagination) ??
-    differenceIn("ids", ids(served.data), ids(data)) ??
-    differenceIn("body", body, { data, pagination, meta });
-  return { difference, total: pagination.total, compared: data.length };
+  return ({ body }) => {
+    const served = body as { readonly data: readonly { readonly id: string }[]; readonly pagination: unknown };
+    const difference =
+      differenceIn("pagination", served.pagination, pagination) ??
+      differenceIn("ids", ids(served.data), ids(data)) ??
+      differenceIn("body", body, { data, pagination, meta });
+    return { difference, total: pagination.total, compared: data.length };
+  };
 }

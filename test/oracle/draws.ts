@@ -57,6 +57,7 @@ const numbers =
 const bound =
   (name: Parameter, field: NumberField): Draw =>
   (chance, market) => {
+    if (chance.happens(0.04)) return { [name]: chance.pick(["0", "1", "2147483647"]) };
     const value = (chance.pick(market.everywhere)[field] ?? 0) + chance.pick([0, 0, 0, 1, -1, 1000, -1000]);
     return { [name]: String(Math.max(0, value)) };
   };
@@ -87,13 +88,20 @@ const dealers: Draw = (chance, market) => {
   return { dealer_id: encodedList(chance, cased) };
 };
 
+/** The longest text that a parameter takes; places with `+` between them are one text where the `+` could be a blank. */
+const textLengthMost = 200;
+
 const excludedLocations: Draw = (chance, market) => {
   if (market.assemblyLocations.length === 0) return {};
-  const items = chance.some(market.assemblyLocations, 2).map((place) => encoded(chance, spelled(chance, place)));
+  const drawn = chance.some(market.assemblyLocations, 2).map((place) => spelled(chance, place));
+  const places = drawn.join("+").length > textLengthMost ? drawn.slice(0, 1) : drawn;
+  const items = places.map((place) => encoded(chance, place));
   return { exclude_assembly_location: items.join(chance.pick(["+", "%2B"])) };
 };
 
 const masks: Draw = (chance, market) => {
+  if (chance.happens(0.05))
+    return { vin_pattern: chance.pick(["?", "?*", "?????????????????", "????????A", "Z??????????????*"]) };
   const patterns = chance.some(market.everywhere, chance.happens(0.9) ? 3 : 10).map(({ vin }) => {
     const shown = vin.slice(0, chance.pick([1, 2, 3, 8, 11, 17]));
     const holed = [...shown].map((letter) => (chance.happens(0.2) ? "?" : letter)).join("");

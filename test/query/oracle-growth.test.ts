@@ -6,9 +6,10 @@ import type { Extent } from "../oracle/feeds.ts";
 import { growingLake, variedLake } from "../oracle/lakes.ts";
 import { type Market, readMarket } from "../oracle/market.ts";
 import { randomFacets, randomRequests } from "../oracle/requests.ts";
+import { type Implementation, implementationsOf } from "../support/implementations.ts";
 import type { Scope } from "../support/scope.ts";
 import { wholeFile } from "../support/scope.ts";
-import { type Client, serviceOf } from "../support/service.ts";
+import type { Client } from "../support/service.ts";
 
 const seed = 20261120;
 
@@ -46,15 +47,28 @@ function noveltiesOf(market: Market): Readonly<Record<"makes" | "features" | "op
   };
 }
 
+/** Asks each implementation random requests of its own. */
+async function agreeAll(
+  implementations: readonly Implementation[],
+  market: Market,
+  counts: { readonly seed: number; readonly requests: number; readonly facets: number },
+): Promise<void> {
+  for (const [place, { client, confirm }] of implementations.entries()) {
+    const own = counts.seed + place;
+    await agree(client, market, randomRequests(market, { seed: own, count: counts.requests }));
+    await agree(client, market, randomFacets(market, { seed: own, count: counts.facets }));
+    confirm();
+  }
+}
+
 async function grow(scope: Scope, extent: Extent): Promise<readonly ReturnType<typeof noveltiesOf>[]> {
   const novelties: ReturnType<typeof noveltiesOf>[] = [];
-  let client: Client | undefined;
+  let implementations: readonly Implementation[] | undefined;
   for await (const { lake } of growingLake(scope, extent)) {
     const market = await readMarket(lake);
-    client ??= await serviceOf(scope, lake);
-    await waitForVersion(client, market.version);
-    await agree(client, market, randomRequests(market, { seed: extent.seed + novelties.length, count: 50 }));
-    await agree(client, market, randomFacets(market, { seed: extent.seed + novelties.length, count: 30 }));
+    implementations ??= await implementationsOf(scope, lake);
+    for (const { client } of implementations) await waitForVersion(client, market.version);
+    await agreeAll(implementations, market, { seed: extent.seed + 2 * novelties.length, requests: 30, facets: 20 });
     novelties.push(noveltiesOf(market));
   }
   return novelties;
@@ -79,8 +93,6 @@ for (const unknown of unknowns) {
   test(`in a market where nobody knows ${unknown.join(", ")}, answers are those of a plain search`, async (scope) => {
     const { lake } = await variedLake(scope, { seed, days: 3, cars: 120, unknown });
     const market = await readMarket(lake);
-    const client = await serviceOf(scope, lake);
-    await agree(client, market, randomRequests(market, { seed, count: 80 }));
-    await agree(client, market, randomFacets(market, { seed, count: 60 }));
+    await agreeAll(await implementationsOf(scope, lake), market, { seed, requests: 50, facets: 40 });
   });
 }

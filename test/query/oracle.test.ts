@@ -12,15 +12,15 @@ import { readMarket } from "../oracle/market.ts";
 import { pageThrough, sorts } from "../oracle/pages.ts";
 import { type Query, wordsOf } from "../oracle/query.ts";
 import { type Request, randomFacets, randomFilters, randomRequests } from "../oracle/requests.ts";
+import { implementationsOf } from "../support/implementations.ts";
 import { lakeOf } from "../support/lakes.ts";
-import { wholeFile } from "../support/scope.ts";
-import { serviceOf } from "../support/service.ts";
+import { type Scope, wholeFile } from "../support/scope.ts";
 
 const seed = 20261119;
 
 const { lake } = await variedLake(wholeFile, { seed, days: 11, cars: 600 });
 const market = await readMarket(lake);
-const client = await serviceOf(wholeFile, lake);
+const implementations = await implementationsOf(wholeFile, lake);
 
 const isUnknown = (value: string | number | null): boolean => value === null;
 
@@ -60,33 +60,38 @@ test("most lists of features and options are like no other, some texts are odd, 
   assert.ok(active.some(({ make, model, year, price, miles }) => [make, model, year, price, miles].every(isUnknown)));
 });
 
-test("random requests find what a plain search of every listing finds: today, on past days, and sold", async () => {
-  const requests = [...randomRequests(market, { seed, count: 400 })];
-  for (const day of market.snapshots.keys())
-    assert.ok(requests.some(isOf("snapshot_date", day)), `no request for ${day}`);
-  assert.ok(requests.filter(isOf("inventory_status", "sold")).length > 20);
-  assert.ok(requests.filter(isOf("sold_within_days")).length > 20);
-  const { found } = await agree(client, market, requests);
-  assert.ok(found > 200, `only ${found} requests found anything`);
-});
+for (const [place, { name, client, confirm }] of implementations.entries()) {
+  test(`random requests to ${name} find what a plain search of every listing finds: today, on past days, and sold`, async () => {
+    const requests = [...randomRequests(market, { seed: seed + place, count: 250 })];
+    for (const day of market.snapshots.keys())
+      assert.ok(requests.some(isOf("snapshot_date", day)), `no request for ${day}`);
+    assert.ok(requests.filter(isOf("inventory_status", "sold")).length > 12);
+    assert.ok(requests.filter(isOf("sold_within_days")).length > 12);
+    const { found } = await agree(client, market, requests);
+    assert.ok(found > 125, `only ${found} requests found anything`);
+    confirm();
+  });
 
-test("random requests for facets count what a plain count of every listing counts", async () => {
-  const requests = [...randomFacets(market, { seed, count: 300 })];
-  const facets = new Set(requests.flatMap(({ query }) => wordsOf(query.get("facets"))));
-  const metrics = new Set(requests.map(({ query }) => query.get("metric")?.toLowerCase()));
-  assert.ok(facets.size === 30 && metrics.size > 25, `${facets.size} facets, ${metrics.size} metrics`);
-  assert.ok(requests.filter(({ query }) => query.has("interval")).length > 40);
-  const { found, refused, compared } = await agree(client, market, requests);
-  assert.ok(found > 150 && compared > 2000, `${found} requests found anything, ${compared} buckets`);
-  assert.ok(refused > 3, `${refused} requests had a width that gives too many buckets`);
-});
+  test(`random requests to ${name} for facets count what a plain count of every listing counts`, async () => {
+    const requests = [...randomFacets(market, { seed: seed + place, count: 200 })];
+    const facets = new Set(requests.flatMap(({ query }) => wordsOf(query.get("facets"))));
+    const metrics = new Set(requests.map(({ query }) => query.get("metric")?.toLowerCase()));
+    assert.ok(facets.size === 30 && metrics.size > 25, `${facets.size} facets, ${metrics.size} metrics`);
+    assert.ok(requests.filter(({ query }) => query.has("interval")).length > 25);
+    const { found, refused, compared } = await agree(client, market, requests);
+    assert.ok(found > 100 && compared > 1300, `${found} requests found anything, ${compared} buckets`);
+    assert.ok(refused > 1, `${refused} requests had a width that gives too many buckets`);
+    confirm();
+  });
 
-test("a search for a bucket's value or range finds as many listings as the bucket counts, under random filters", async () => {
-  const queries = [new Map(), ...randomFilters(market, { seed, count: 8 })];
-  const { buckets, facets } = await searchBuckets(client, new Chance(seed), queries, 4);
-  assert.ok(buckets > 400, `only ${buckets} buckets`);
-  assert.equal(facets, categoricalFacets.length + numericFacets.length);
-});
+  test(`a search of ${name} for a bucket's value or range finds as many as the bucket counts, under random filters`, async () => {
+    const queries = [new Map(), ...randomFilters(market, { seed: seed + place, count: 4 })];
+    const { buckets, facets } = await searchBuckets(client, new Chance(seed + place), queries, 4);
+    assert.ok(buckets > 200, `only ${buckets} buckets`);
+    assert.equal(facets, categoricalFacets.length + numericFacets.length);
+    confirm();
+  });
+}
 
 const modes: Readonly<Record<string, Query>> = {
   today: new Map(),
@@ -97,7 +102,10 @@ const modes: Readonly<Record<string, Query>> = {
 for (const [mode, query] of Object.entries(modes)) {
   test(`paging through any sort ${mode}, 1, 7 or 100 at a time, gives each listing once, in its order`, async () => {
     const origin: Query = new Map([["postal_code", "96813"]]);
-    await eachOf(sorts, async (sort) => {
+    const walks = implementations.flatMap(({ client }, place) =>
+      sorts.flatMap((sort, at) => (mode === "today" || at % 2 === place ? [{ client, sort }] : [])),
+    );
+    await eachOf(walks, async ({ client, sort }) => {
       const sorted = new Map([...query, ["fields", "id"], ["sort", sort], ...(sort === "distance" ? origin : [])]);
       const some = new Map([...sorted, ["year", "2020,2021"]]);
       const few = new Map([...some, ["drivetrain", "fwd,awd"]]);
@@ -105,14 +113,24 @@ for (const [mode, query] of Object.entries(modes)) {
       assert.ok((await pageThrough(client, market, some, 7)) > 14);
       assert.ok((await pageThrough(client, market, few, 1)) > 2);
     });
+    for (const { confirm } of implementations) confirm();
   });
 }
 
+/** Asks both implementations, each for half of the requests; returns how many of them found something. */
+async function askHalfEach(scope: Scope, lake: string, count: number): Promise<number> {
+  const asked = await readMarket(lake);
+  let found = 0;
+  for (const [place, { client, confirm }] of (await implementationsOf(scope, lake)).entries()) {
+    const requests = randomRequests(asked, { seed: seed + place, count: count / 2 });
+    found += (await agree(client, asked, requests)).found;
+    confirm();
+  }
+  return found;
+}
+
 test("random requests find what a plain search finds in the sample", async (scope) => {
-  const sample = await lakeOf(scope);
-  const sampled = await readMarket(sample.lake);
-  const requests = randomRequests(sampled, { seed, count: 150 });
-  const { found } = await agree(await serviceOf(scope, sample.lake), sampled, requests);
+  const found = await askHalfEach(scope, (await lakeOf(scope)).lake, 150);
   assert.ok(found > 50, `only ${found} requests found anything`);
 });
 
@@ -121,9 +139,6 @@ const skip = existsSync(realPath) ? false : `there is no ${realPath}`;
 
 test("random requests find what a plain search finds in real auctions", { skip }, async (scope) => {
   const mapping = await readMapping(projectPath("data/mappings/usa_cars.json"));
-  const real = await lakeOf(scope, realPath, { mapping });
-  const auctions = await readMarket(real.lake);
-  const requests = randomRequests(auctions, { seed, count: 150 });
-  const { found } = await agree(await serviceOf(scope, real.lake), auctions, requests);
+  const found = await askHalfEach(scope, (await lakeOf(scope, realPath, { mapping })).lake, 150);
   assert.ok(found > 35, `only ${found} requests found anything`);
 });

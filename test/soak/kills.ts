@@ -5,7 +5,8 @@ import { withScope } from "../support/scope.ts";
 import type { Campaign } from "./campaign.ts";
 
 export const campaign: Campaign = {
-  describe: "an ingest that is killed at any moment leaves the old version or the new one, whole",
+  describe:
+    "an ingest that is killed at any moment leaves the old version or the new one, whole, and its serving files",
   draws: 200,
   run: ({ seed, draws }) =>
     withScope(async (scope) => {
@@ -13,6 +14,10 @@ export const campaign: Campaign = {
       const left = new Map<string, number>();
       for (const { version } of survived) left.set(version, (left.get(version) ?? 0) + 1);
       const counts = [...left].map(([version, times]) => `${times} times ${version}`);
-      return `${survived.length} kills survived, serving ${counts.join(", ")} afterwards`;
+      const halfBuilt = survived.filter(({ halfBuilt: files }) => files > 0).length;
+      return (
+        `${survived.length} kills survived, serving ${counts.join(", ")} afterwards, alike from serving files and from Parquet; ` +
+        `${halfBuilt} of them left half-built serving files, which the next writer removed`
+      );
     }),
 };

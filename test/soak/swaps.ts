@@ -5,17 +5,22 @@ import { swapWhileServing } from "../support/swaps.ts";
 import type { Campaign } from "./campaign.ts";
 
 export const campaign: Campaign = {
-  describe: "versions come into service while 8 clients search, without a failed request or a mixed answer",
+  describe:
+    "versions with and without serving files come into service while 8 clients search, without a failed request or a mixed answer",
   draws: 100,
   run: ({ seed, draws }) =>
     withScope(async (scope) => {
-      const { answers, versionsSeen, slowestAnswerMs, lastVersionServedMs } = await swapWhileServing(scope, {
-        days: draws,
-        clients: 8,
-        seed,
-      });
+      const { answers, versionsSeen, openedWith, slowestAnswerMs, lastVersionServedMs } = await swapWhileServing(
+        scope,
+        {
+          days: 2 * Math.ceil(draws / 2),
+          clients: 8,
+          seed,
+        },
+      );
       return (
-        `${draws} versions published, ${answers} answers from ${versionsSeen} of them, the slowest after ${Math.round(slowestAnswerMs)} ms; ` +
+        `${2 * Math.ceil(draws / 2)} versions published, ${answers} answers from ${versionsSeen} of them ` +
+        `(${openedWith.index} with the index, ${openedWith.parquet} from Parquet), the slowest after ${Math.round(slowestAnswerMs)} ms; ` +
         `the last was served ${Math.round(lastVersionServedMs)} ms after it was published`
       );
     }),

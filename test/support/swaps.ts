@@ -1,5 +1,6 @@
 /**
- * A market that is published day after day by another process while clients search it without pause. Each day's price is the
+ * A market that is published day after day by another process while clients search it without pause: every other version without serving
+ * files, the first among them, and every other version with them. Each day's price is the
  * same for all of its listings and no other day's, so that every row of an answer tells which day it is of.
  */
 import assert from "node:assert/strict";
@@ -14,13 +15,14 @@ import { filesIn } from "../../src/lake/views.ts";
 import { Chance } from "../oracle/chance.ts";
 import { carquet } from "./command-line.ts";
 import { deliver, type FeedRow } from "./feeds.ts";
+import { type OpenedVersion, servingLog } from "./implementations.ts";
 import { ingestPath, samplePath, temporaryFolder } from "./lakes.ts";
 import type { Page } from "./paging.ts";
 import type { Scope } from "./scope.ts";
 import { type Client, serviceOf } from "./service.ts";
 
 export interface SwapOptions {
-  /** How many are published while the clients search. */
+  /** How many are published while the clients search; even, so that the last has serving files. */
   readonly days: number;
   readonly clients: number;
   readonly seed: number;
@@ -30,6 +32,8 @@ export interface Swapped {
   readonly answers: number;
   /** How many versions the clients got answers from. */
   readonly versionsSeen: number;
+  /** How many of the versions that came into service were searched by the index, and how many from Parquet. */
+  readonly openedWith: Readonly<Record<"index" | "parquet", number>>;
   readonly slowestAnswerMs: number;
   /** From the publishing of the last version to the first answer from it. */
   readonly lastVersionServedMs: number;
@@ -40,7 +44,9 @@ const firstDay = "2026-12-01";
 const servedWithinMs = 60_000;
 
 const dayOf = (order: number): string => plusDays(firstDay, order);
-const priceOf = (day: string): number => 20_000 + (Date.parse(day) - Date.parse(firstDay)) / 86_400_000;
+const orderOf = (version: string): number =>
+  (Date.parse(version.slice(0, firstDay.length)) - Date.parse(firstDay)) / 86_400_000;
+const priceOf = (day: string): number => 20_000 + orderOf(day);
 
 const sampleOf = (table: string): readonly FeedRow[] =>
   parse(readFileSync(join(samplePath, "2026-11-19", `${table}.csv`)), { columns: true });
@@ -104,34 +110,56 @@ async function searchWithoutPause(client: Client, seen: Seen, chance: Chance): P
   }
 }
 
+/** Ingests two days at a time, of which only the second has serving files, until the clients have ended. */
+async function publishInPairs(folders: readonly string[], lake: string, seen: Seen): Promise<void> {
+  for (const folder of folders) {
+    if (seen.isOver) return;
+    const { code, err } = await carquet(["ingest", folder, "--lake", lake, "--threads", "1"], { withinMs: 40_000 });
+    assert.equal(code, 0, err);
+  }
+}
+
+/** Fails unless versions were opened in order, with the index and the row store where they have serving files, and without either elsewhere. */
+async function checkOpened(lake: string, opened: readonly OpenedVersion[]): Promise<Swapped["openedWith"]> {
+  for (const { version, index, rows } of opened) {
+    const isServed = (await readManifest(lake, version)).serving.some(({ kind }) => kind === "index");
+    assert.equal(isServed, orderOf(version) % 2 === 0 && orderOf(version) > 0, `${version} has serving files`);
+    assert.deepEqual({ index, rows }, { index: isServed, rows: isServed }, version);
+  }
+  const indexed = opened.filter(({ index }) => index).length;
+  return { index: indexed, parquet: opened.length - indexed };
+}
+
 /** Publishes days while clients search; fails when a request fails, or an answer is not of one published version, whole. */
 export async function swapWhileServing(scope: Scope, { days, clients, seed }: SwapOptions): Promise<Swapped> {
   const chance = new Chance(seed);
   const folder = await temporaryFolder(scope);
-  const [before, meanwhile, lake] = [join(folder, "before"), join(folder, "meanwhile"), join(folder, "lake")];
+  const [before, lake] = [join(folder, "before"), join(folder, "lake")];
+  const pairs = Array.from({ length: days / 2 }, (_, pair) => join(folder, `pair-${pair}`));
   await deliverDays(before, 0, 0, chance);
-  await deliverDays(meanwhile, 1, days, chance);
-  await ingestPath(lake, before);
-  const client = await serviceOf(scope, lake);
+  for (const [pair, path] of pairs.entries()) await deliverDays(path, 2 * pair + 1, 2 * pair + 2, chance);
+  await ingestPath(lake, before, { hasServingFiles: false });
+  const { logger, opened } = servingLog();
+  const client = await serviceOf(scope, lake, { logger });
   const seen = new Seen(lake);
   const searching = Array.from({ length: clients }, () =>
     searchWithoutPause(client, seen, new Chance(chance.integer(0, 2 ** 31))),
   );
+  const publishing = publishInPairs(pairs, lake, seen);
   const last = `${dayOf(days)}.1`;
   try {
-    const ingesting = ["ingest", meanwhile, "--lake", lake, "--threads", "1"];
-    const publishing = carquet(ingesting, { withinMs: days * 20_000 });
-    const published = await Promise.race([publishing, Promise.all(searching).then(() => undefined)]);
-    assert.equal(published?.code, 0, published?.err);
+    await Promise.race([publishing, Promise.all(searching)]);
     const untilMs = Date.now() + servedWithinMs;
     while (!seen.versions.has(last) && Date.now() < untilMs) await sleep(5);
   } finally {
     seen.isOver = true;
+    await Promise.allSettled([publishing, ...searching]);
   }
   await Promise.all(searching);
   const lastVersionServedMs =
     (seen.versions.get(last) ?? Number.POSITIVE_INFINITY) - (await stat(currentPath(lake))).mtimeMs;
   assert.ok(seen.versions.has(last), `${last} was not served within ${servedWithinMs} ms`);
   const { answers, slowestAnswerMs, versions } = seen;
-  return { answers, versionsSeen: versions.size, slowestAnswerMs, lastVersionServedMs };
+  const openedWith = await checkOpened(lake, opened());
+  return { answers, versionsSeen: versions.size, openedWith, slowestAnswerMs, lastVersionServedMs };
 }

@@ -29,9 +29,15 @@ function answering<Id extends MeteredId>(id: Id) {
     endpoint(decode(query, path), version);
 }
 
+/** A path without its query, and the query, which may have further question marks. */
+export function splitPath(path: string): readonly [place: string, query: string] {
+  const [place = "", ...rest] = path.split("?");
+  return [place, rest.join("?")];
+}
+
 /** The body that a version answers a path with; fails with the refusal of one that it refuses. */
 export async function answerOf(version: LakeVersion, path: string): Promise<unknown> {
-  const [place = "", query = ""] = path.split("?");
+  const [place, query] = splitPath(path);
   for (const { pattern, answer } of routes) {
     const parts = pattern.exec(place);
     if (parts !== null) return JSON.parse(await answer(version, query, { ...parts.groups }));
