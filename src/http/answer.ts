@@ -21,8 +21,9 @@ export function answer<Id extends MeteredId>(
       answers.of(version.manifest.version, id, request, async () => Buffer.from(await endpoint(request, version))),
     );
     await charge(exchange, hold);
-    exchange.body = body;
-    exchange.type = "application/json";
+    // Before the body, which Koa otherwise looks up a type for.
+    exchange.set("Content-Type", "application/json; charset=utf-8");
     exchange.set("Cache-Control", "private, no-store");
+    exchange.body = body;
   };
 }

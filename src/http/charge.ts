@@ -11,9 +11,9 @@ export const charge =
       return;
     }
     await accounts.charge(identityOf(exchange), hold, exchange.state.requestId);
-    exchange.set({
-      "X-Usage-Class": hold.usageClass,
-      "X-Usage-Cost-Micros": String(hold.micros),
-      "X-Pricing-Version": pricingVersion,
-    });
+    if (exchange.res.headersSent) return;
+    exchange.res
+      .setHeader("X-Usage-Class", hold.usageClass)
+      .setHeader("X-Usage-Cost-Micros", hold.micros)
+      .setHeader("X-Pricing-Version", pricingVersion);
   };
