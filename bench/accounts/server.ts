@@ -7,12 +7,10 @@ import type { AddressInfo } from "node:net";
 import Koa from "koa";
 import compose from "koa-compose";
 import pino from "pino";
-import { Accounts } from "../../src/accounts/accounts.ts";
-import { decoderOf } from "../../src/contract/decode.ts";
-import type { RequestOf } from "../../src/contract/types.ts";
+import { Accounts, type Hold } from "../../src/accounts/accounts.ts";
 import { charge } from "../../src/http/charge.ts";
 import { systemClock } from "../../src/http/clock.ts";
-import type { Exchange, State, Step } from "../../src/http/exchange.ts";
+import type { Charge, PricedStep, State, Step } from "../../src/http/exchange.ts";
 import { explain } from "../../src/http/explain.ts";
 import { holdPrice } from "../../src/http/hold-price.ts";
 import { identify } from "../../src/http/identify.ts";
@@ -21,26 +19,32 @@ import { logRequests } from "../../src/http/log.ts";
 import { permit } from "../../src/http/permit.ts";
 import { refuseKeyInQuery } from "../../src/http/refuse-key-in-query.ts";
 import { secure } from "../../src/http/secure.ts";
+import { validate } from "../../src/http/validate.ts";
 
 const [which, file = "", page = ""] = process.argv.slice(2);
 const body = readFileSync(page, "utf8");
-const requests = new WeakMap<Exchange, RequestOf<"searchListings">>();
-const decode = decoderOf("searchListings");
+const noCharge: Charge = async () => {};
 
-const validate: Step = async (exchange, next) => {
-  requests.set(exchange, decode(exchange.querystring, {}));
-  await next();
-};
+/** A step that answers from memory, then charges. */
+const answerFromMemory =
+  (charged: Charge): PricedStep<"searchListings"> =>
+  async (exchange, _request, hold) => {
+    await charged(exchange, hold);
+    exchange.type = "application/json";
+    exchange.body = body;
+    exchange.set("Cache-Control", "private, no-store");
+  };
 
-const answerFromMemory: Step = async (exchange, next) => {
-  exchange.type = "application/json";
-  exchange.body = body;
-  exchange.set("Cache-Control", "private, no-store");
-  await next();
-};
+const free: Hold = { usageClass: "listing_search", micros: 0, release: () => {} };
 
 async function steps(): Promise<Step> {
-  if (which === "without") return compose([refuseKeyInQuery, validate, answerFromMemory]);
+  if (which === "without") {
+    const answer = answerFromMemory(noCharge);
+    return compose([
+      refuseKeyInQuery,
+      validate("searchListings", (exchange, request) => answer(exchange, request, free)),
+    ]);
+  }
   const accounts = await Accounts.open(file, { clock: systemClock });
   return compose([
     refuseKeyInQuery,
@@ -48,10 +52,7 @@ async function steps(): Promise<Step> {
     tellLimits(accounts),
     permit("searchListings"),
     limitRate(accounts),
-    validate,
-    holdPrice(accounts, "searchListings", requests),
-    answerFromMemory,
-    charge(accounts),
+    validate("searchListings", holdPrice(accounts, "searchListings", answerFromMemory(charge(accounts)))),
   ]);
 }
 

@@ -21,9 +21,17 @@ export interface ServerProcess {
   readonly memory: () => Memory;
   /** User and system time so far, of the process and its children; NaN where it is unknown. */
   readonly processorMs: () => number;
-  /** Processor time so far of the thread that runs the event loop; fails where it is unknown. */
-  readonly eventLoopMs: () => number;
+  /** Processor time so far by thread; fails where it is unknown. */
+  readonly threadMs: () => ThreadTimes;
   stop(): Promise<void>;
+}
+
+/** Processor time in milliseconds. */
+export interface ThreadTimes {
+  /** The thread that runs the event loop. */
+  readonly main: number;
+  /** All threads that are alive. */
+  readonly process: number;
 }
 
 /** Resident memory of a process and its children, in MiB; NaN where it is unknown. */
@@ -51,7 +59,7 @@ export async function launch({ command, args, env = {}, errors }: Launch): Promi
     startedInMs,
     memory: () => memoryOf(pid),
     processorMs: () => processorMsOf(pid),
-    eventLoopMs: () => Number.parseInt(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8"), 10) / 1e6,
+    threadMs: () => threadTimesOf(pid),
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill("SIGTERM");
@@ -83,6 +91,13 @@ export function processorMsOf(pid: number): number {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
   return childrenOf(pid).reduce((sum, child) => sum + (processorMsOf(child) || 0), ticks * msPerTick);
+}
+
+/** Linux counts in nanoseconds, the time on a processor first. */
+function threadTimesOf(pid: number): ThreadTimes {
+  const timeOf = (task: string): number => Number.parseInt(procFile(pid, `task/${task}/schedstat`) ?? "0", 10) / 1e6;
+  const tasks = readdirSync(`/proc/${pid}/task`);
+  return { main: timeOf(String(pid)), process: tasks.reduce((sum, task) => sum + timeOf(task), 0) };
 }
 
 /** Resident memory of a process and its descendants. */

@@ -10,6 +10,7 @@ import type { Synchronous } from "../base/sqlite.ts";
 import { refuse } from "../contract/errors.ts";
 import type { QueryOf } from "../contract/types.ts";
 import { type Account, effectiveLimits } from "./account.ts";
+import type { Charged } from "./charging.ts";
 import { type Clock, dayOf, monthOf } from "./clock.ts";
 import { isSecretOf, partsOf } from "./key.ts";
 import type { Key } from "./keys.ts";
@@ -25,7 +26,11 @@ export interface AccountsOptions {
   /** Called when the ledger cannot be written any more, and when it can again. */
   readonly onChange?: (isDown: boolean, why: string) => void;
   readonly synchronous?: Synchronous;
+  /** The module that the ledger's thread runs; a test runs one that ends it. */
+  readonly thread?: URL;
 }
+
+const ledgerThread = new URL("./thread.ts", import.meta.url);
 
 const bounds = {
   /** What is known of a key is looked up again in the background after this time, and not used any more after that. */
@@ -76,13 +81,16 @@ export class Accounts {
   private constructor(
     path: string,
     private readonly clock: Clock,
-    { onChange = () => undefined, synchronous = "FULL" }: Omit<AccountsOptions, "clock">,
+    { onChange = () => undefined, synchronous = "FULL", thread = ledgerThread }: Omit<AccountsOptions, "clock">,
   ) {
     const { busyMs, ...lineBounds } = bounds;
-    const onCharged = (accounts: readonly Account[]): void => {
-      for (const account of accounts) this.see(account);
+    const onCharged = (charged: readonly Charged[]): void => {
+      for (const { accountId, ...funds } of charged) {
+        const held = this.held.get(accountId);
+        if (held !== undefined) held.account = { ...held.account, ...funds };
+      }
     };
-    this.line = new Line({ path, busyMs, synchronous }, { ...lineBounds, onCharged, onChange });
+    this.line = new Line({ path, busyMs, synchronous }, { ...lineBounds, thread, onCharged, onChange });
     this.rates = new Rates(() => clock.monotonicMs());
   }
 

@@ -4,26 +4,30 @@
  */
 import { messageOf } from "../base/failure.ts";
 import type { Database } from "../base/sqlite.ts";
-import { accountAt } from "./account.ts";
-import { monthOf } from "./clock.ts";
+import { type Charged, Charging, isCharged } from "./charging.ts";
 import { presented } from "./keys.ts";
-import { charge } from "./ledger.ts";
 import { reviewOnce } from "./reviews.ts";
 import type { Done, Outcome, Task } from "./tasks.ts";
 import { usageIn } from "./usage.ts";
 
 type Answer = Extract<Outcome, { readonly answered: unknown }>["answered"];
 
-const isWriting = ({ task }: Task): boolean => task === "charge" || task === "review";
+type Writing = Extract<Task, { readonly task: "charge" | "review" }>;
+type Reading = Exclude<Task, Writing>;
+
+const isWriting = (one: Task): one is Writing => one.task === "charge" || one.task === "review";
 
 /** Does a batch of tasks, those that write first; tells what was thrown. */
 export function doBatch(database: Database, tasks: readonly Task[], onFailure: (thrown: unknown) => void): Done {
   const outcomes = new Map<Task, Outcome>();
   const writing = tasks.filter(isWriting);
+  let charged: readonly Charged[] = [];
   if (writing.length > 0) {
     try {
-      const answers = database.transaction(() => writing.map((task) => doTask(database, task)));
+      const charging = new Charging(database);
+      const answers = database.transaction(() => writing.map((task) => write(database, task, charging)));
       for (const [index, task] of writing.entries()) outcomes.set(task, { answered: answers[index] ?? null });
+      charged = charging.charged;
     } catch (thrown) {
       onFailure(thrown);
       for (const task of writing) outcomes.set(task, { failed: messageOf(thrown) });
@@ -32,7 +36,7 @@ export function doBatch(database: Database, tasks: readonly Task[], onFailure: (
   for (const task of tasks) {
     if (isWriting(task)) continue;
     try {
-      outcomes.set(task, { answered: doTask(database, task) });
+      outcomes.set(task, { answered: read(database, task) });
     } catch (thrown) {
       onFailure(thrown);
       outcomes.set(task, { failed: messageOf(thrown) });
@@ -40,31 +44,21 @@ export function doBatch(database: Database, tasks: readonly Task[], onFailure: (
   }
   return {
     outcomes: tasks.map((task) => outcomes.get(task) ?? { failed: "not done" }),
-    charged: chargedIn(database, writing),
+    charged,
   };
 }
 
-function doTask(database: Database, { task, asked }: Task): Answer {
+function write(database: Database, { task, asked }: Writing, charging: Charging): Answer {
+  return task === "charge" ? (charging.charge(asked) ?? null) : reviewOnce(database, asked.day);
+}
+
+function read(database: Database, { task, asked }: Reading): Answer {
   switch (task) {
-    case "charge":
-      return charge(database, asked) ?? null;
-    case "review":
-      return reviewOnce(database, asked.day);
+    case "charged":
+      return asked.chargeIds.filter((chargeId) => isCharged(database, chargeId));
     case "present":
       return presented(database, asked.keyId, asked.month);
     case "usage":
       return usageIn(database, asked.accountId, asked.range);
-  }
-}
-
-/** The accounts that charges were for, as they are now. */
-function chargedIn(database: Database, tasks: readonly Task[]): Done["charged"] {
-  const months = new Map(
-    tasks.flatMap((one) => (one.task === "charge" ? [[one.asked.accountId, monthOf(one.asked.atMs)] as const] : [])),
-  );
-  try {
-    return [...months].map(([accountId, month]) => accountAt(database, accountId, month));
-  } catch {
-    return [];
   }
 }

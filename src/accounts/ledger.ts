@@ -1,45 +1,16 @@
 /**
  * The ledger: entries in integer micros that are added and never changed. Each has an id of its own, so that nothing is
- * posted twice; a charge's is that of its request. Whoever posts more than one at a time does so in one transaction.
+ * posted twice; a charge's is that of its request (`charging.ts`). Whoever posts more than one at a time does so in one transaction.
  */
 import { Failure } from "../base/failure.ts";
 import { randomWord } from "../base/ids.ts";
 import { integerIn, type Row, textIn } from "../base/json.ts";
 import { sql } from "../base/sql.ts";
 import type { Database } from "../base/sqlite.ts";
-import { fundsAt } from "./account.ts";
-import { monthOf } from "./clock.ts";
-import { prices, pricingVersion, type UsageClass } from "./prices.ts";
-import { type Shortfall, shortfall } from "./standing.ts";
 
 /** The kinds of credit that somebody is given. */
 export const creditKinds = ["paid", "promotional"] as const;
 export type CreditKind = (typeof creditKinds)[number];
-
-export interface Charge {
-  /** Names the charge: a second one of the same name is the same one. */
-  readonly chargeId: string;
-  readonly accountId: string;
-  readonly keyId: string;
-  readonly usageClass: UsageClass;
-  readonly atMs: number;
-}
-
-/** Charges an account; says why not when it cannot pay. What it has is looked up in the same transaction. */
-export function charge(
-  database: Database,
-  { chargeId, accountId, keyId, usageClass, atMs }: Charge,
-): Shortfall | undefined {
-  const short = shortfall(fundsAt(database, accountId, monthOf(atMs)), prices[usageClass]);
-  if (short !== undefined)
-    return database.one(sql`SELECT 1 FROM entries WHERE entry_id = ${chargeId}`) === undefined ? short : undefined;
-  database.run(sql`
-    INSERT INTO entries (entry_id, account_id, kind, micros, at_ms, price, key_id)
-    SELECT ${chargeId}, ${accountId}, 'charge', -micros, ${atMs}, price, ${keyId}
-    FROM   prices WHERE pricing_version = ${pricingVersion} AND usage_class = ${usageClass}
-    ON CONFLICT (entry_id) DO NOTHING`);
-  return undefined;
-}
 
 export interface Credit {
   readonly accountId: string;

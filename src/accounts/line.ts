@@ -1,11 +1,13 @@
 /**
  * The line to the thread that writes the ledger. What is asked while a batch is being done waits and makes the next one, so that
- * batches grow with the load. A thread that has ended is started again when somebody asks.
+ * batches grow with the load. A thread that has ended is started again when somebody asks. When it ended with charges in flight, the
+ * next one looks up which of them are on the disk: those are answered, the others fail.
  */
+import { setTimeout as pause } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { Failure } from "../base/failure.ts";
 import { startThread } from "../base/threads.ts";
-import type { Account } from "./account.ts";
+import type { Charged } from "./charging.ts";
 import type { Done, Opened, Outcome, Task, TaskName, Tasks, ThreadSettings } from "./tasks.ts";
 
 export interface LineOptions {
@@ -16,13 +18,18 @@ export interface LineOptions {
   readonly stalledMs: number;
   /** A thread that ended is not started again sooner than so long after it was started. */
   readonly restartMs: number;
-  /** Called with accounts as they are after they were charged, before anybody is told of it. */
-  readonly onCharged: (accounts: readonly Account[]) => void;
+  /** The module that the thread runs. */
+  readonly thread: URL;
+  /** Called with what accounts have after they were charged, before anybody is told of it. */
+  readonly onCharged: (charged: readonly Charged[]) => void;
   /** Called when the ledger cannot be written any more, and when it can again. */
   readonly onChange: (isDown: boolean, why: string) => void;
 }
 
-/** A task was not done: nothing of it has been written, or its thread has ended and nobody knows. */
+/**
+ * A task was not done, and nothing of it has been written. A charge whose thread has ended fails with this too when no thread could look
+ * it up within `stalledMs`; it may then be on the disk.
+ */
 export class Undone extends Error {
   override readonly name = "Undone";
 }
@@ -34,11 +41,19 @@ interface Waiting {
   readonly tell: (outcome: Outcome) => void;
 }
 
+interface Charging extends Waiting {
+  readonly task: Extract<Task, { readonly task: "charge" }>;
+}
+
+const isCharging = (one: Waiting): one is Charging => one.task.task === "charge";
+
 export class Line {
   private thread: Worker | undefined;
   private startedAtMs = 0;
   private waiting: Waiting[] = [];
   private sent: readonly Waiting[] = [];
+  /** How many charges were in flight when their thread ended, and are being looked up. */
+  private unsettled = 0;
   private isSendingSoon = false;
   private stallTimer: NodeJS.Timeout | undefined;
   private isStalled = false;
@@ -53,7 +68,9 @@ export class Line {
   /** Starts the thread, which makes the file when there is none; fails when the file cannot be opened. */
   async open(): Promise<void> {
     const thread = this.start(true);
-    const opened = await new Promise<Opened>((told, failed) => thread.once("message", told).once("error", failed));
+    const opened = await new Promise<Opened>((told, failed) =>
+      thread.once("message", (message: string) => told(JSON.parse(message))).once("error", failed),
+    );
     if (opened.isOpen) return;
     await this.close();
     throw new Failure(opened.why);
@@ -81,7 +98,7 @@ export class Line {
 
   /** Waits until all that was asked is done, then ends the thread. */
   async close(): Promise<void> {
-    if (this.sent.length + this.waiting.length > 0) {
+    if (!this.isIdle) {
       await new Promise<void>((idle) => {
         this.becameIdle = idle;
       });
@@ -90,19 +107,22 @@ export class Line {
     if (thread === undefined) return;
     this.thread = undefined;
     const ended = new Promise((end) => thread.once("exit", end));
-    thread.postMessage("close");
+    thread.postMessage(JSON.stringify("close"));
     await ended;
   }
 
   private start(isNew: boolean): Worker {
-    const thread = startThread(new URL("./thread.ts", import.meta.url), {
+    const thread = startThread(this.options.thread, {
       ...this.settings,
       isNew,
     } satisfies ThreadSettings);
     this.thread = thread;
     this.startedAtMs = performance.now();
     let why = "its thread has ended";
-    thread.on("message", (message: Done | Opened) => "outcomes" in message && this.done(message));
+    thread.on("message", (text: string) => {
+      const message: Done | Opened = JSON.parse(text);
+      if ("outcomes" in message) this.done(message);
+    });
     thread.on("error", (error) => {
       why = error.message;
     });
@@ -126,11 +146,15 @@ export class Line {
       return;
     }
     this.sent = this.waiting.splice(0, this.options.batchMost);
-    (this.thread ?? this.start(false)).postMessage(this.sent.map(({ task }) => task));
-    this.stallTimer = setTimeout(() => {
-      this.isStalled = true;
-      this.fail(this.waiting.splice(0), "the ledger is too slow");
-    }, this.options.stalledMs);
+    (this.thread ?? this.start(false)).postMessage(JSON.stringify(this.sent.map(({ task }) => task)));
+    this.stallTimer = this.stallTimer?.refresh() ?? setTimeout(() => this.stall(), this.options.stalledMs).unref();
+  }
+
+  /** Refuses what waits when the batch that was sent last is still being done. The timer is one for all batches. */
+  private stall(): void {
+    if (this.sent.length === 0) return;
+    this.isStalled = true;
+    this.fail(this.waiting.splice(0), "the ledger is too slow");
   }
 
   private done({ outcomes, charged }: Done): void {
@@ -146,21 +170,52 @@ export class Line {
 
   private ended(why: string): void {
     this.thread = undefined;
-    this.fail([...this.take(), ...this.waiting.splice(0)], why);
+    const lost = this.take();
+    const charges = lost.filter(isCharging);
+    if (charges.length > 0) void this.lookUp(charges, why);
+    this.fail([...lost.filter((one) => !isCharging(one)), ...this.waiting.splice(0)], why);
     this.goOn();
+  }
+
+  /** Settles charges whose thread ended before it said what came of them, by what is on the disk. */
+  private async lookUp(lost: readonly Charging[], why: string): Promise<void> {
+    this.unsettled += lost.length;
+    this.note(true, why);
+    const onDisk = await this.chargesOf(lost.map(({ task }) => task.asked.chargeId));
+    for (const { settle } of lost) settle();
+    for (const { task, tell } of lost) tell(onDisk.has(task.asked.chargeId) ? { answered: null } : { failed: why });
+    this.unsettled -= lost.length;
+    this.goOn();
+  }
+
+  /** Which of some charges are on the disk, tried until the ledger answers; none when it does not within `stalledMs`. */
+  private async chargesOf(chargeIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const { stalledMs, restartMs } = this.options;
+    const untilMs = performance.now() + stalledMs;
+    while (performance.now() < untilMs) {
+      try {
+        return new Set(await this.ask("charged", { chargeIds }));
+      } catch {
+        await pause(restartMs / 4);
+      }
+    }
+    return new Set();
+  }
+
+  private get isIdle(): boolean {
+    return this.sent.length + this.waiting.length + this.unsettled === 0;
   }
 
   private take(): readonly Waiting[] {
     const batch = this.sent;
     this.sent = [];
-    clearTimeout(this.stallTimer);
     this.isStalled = false;
     return batch;
   }
 
   private goOn(): void {
     if (this.waiting.length > 0) this.sendSoon();
-    else this.becameIdle?.();
+    else if (this.isIdle) this.becameIdle?.();
   }
 
   private fail(batch: readonly Waiting[], why: string): void {
@@ -168,7 +223,7 @@ export class Line {
     for (const { settle } of batch) settle();
     for (const { tell } of batch) tell({ failed: why });
     this.note(true, why);
-    if (this.sent.length + this.waiting.length === 0) this.becameIdle?.();
+    if (this.isIdle) this.becameIdle?.();
   }
 
   private note(isDown: boolean, why: string): void {

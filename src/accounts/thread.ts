@@ -42,6 +42,10 @@ function close(): void {
   file = undefined;
 }
 
+function tell(message: Done | Opened): void {
+  parentPort?.postMessage(JSON.stringify(message));
+}
+
 function answer(tasks: readonly Task[]): Done {
   let mustOpenAgain = false;
   try {
@@ -58,13 +62,14 @@ function answer(tasks: readonly Task[]): Done {
 try {
   if (isNew) makeAccounts(path, options).close();
   current();
-  port.postMessage({ isOpen: true } satisfies Opened);
+  tell({ isOpen: true });
 } catch (thrown) {
-  port.postMessage({ isOpen: false, why: messageOf(thrown) } satisfies Opened);
+  tell({ isOpen: false, why: messageOf(thrown) });
 }
 
-port.on("message", (tasks: readonly Task[] | "close") => {
-  if (tasks !== "close") return port.postMessage(answer(tasks));
+port.on("message", (message: string) => {
+  const tasks: readonly Task[] | "close" = JSON.parse(message);
+  if (tasks !== "close") return tell(answer(tasks));
   close();
   port.close();
 });

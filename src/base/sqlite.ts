@@ -31,12 +31,19 @@ export interface PreparedQuery {
   readonly all: (parameter: Parameter) => readonly (readonly unknown[])[];
 }
 
+/** A prepared statement that returns no rows; returns how many it changed, without those of triggers. */
+export type PreparedRun = (...parameters: readonly Parameter[]) => number;
+
 type Parameter = string | number | Buffer;
 
 export class Database {
   private readonly statements = new Map<string, Sqlite.Statement<unknown[], Row>>();
 
-  private constructor(private readonly engine: Sqlite.Database) {}
+  private readonly transact: Sqlite.Transaction<(work: () => void) => void>;
+
+  private constructor(private readonly engine: Sqlite.Database) {
+    this.transact = engine.transaction((work) => work());
+  }
 
   /** Opens a file that is there. Fails when it is no database, or does not take the settings that keep it safe. */
   static open(path: string, { busyMs, synchronous = "FULL" }: SqliteOptions): Database {
@@ -105,9 +112,9 @@ export class Database {
   }
 
   /** Prepares a statement with any number of `?` in it, which returns no rows. */
-  prepareRun(statement: Sql): (...parameters: readonly Parameter[]) => void {
+  prepareRun(statement: Sql): PreparedRun {
     const prepared = this.engine.prepare<unknown[]>(statement.text);
-    return (...parameters) => void prepared.run(...parameters);
+    return (...parameters) => prepared.run(...parameters).changes;
   }
 
   /** Runs a statement that answers nothing; gives how many rows it changed. */
@@ -117,7 +124,11 @@ export class Database {
 
   /** Does some work in one transaction, as the only writer. It is on the disk when this returns; of what throws, nothing is. */
   transaction<T>(work: () => T): T {
-    return this.engine.transaction(work).immediate();
+    let result!: T;
+    this.transact.immediate(() => {
+      result = work();
+    });
+    return result;
   }
 
   /** Does some reading in one transaction, which sees one state of the file. */

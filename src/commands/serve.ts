@@ -60,12 +60,15 @@ export const serveCommand = (): Command =>
       await serveUntilStopped(settings);
     });
 
+/** Log lines are written together: one at a time, a line takes as long as a look-up. The last ones wait for so many milliseconds. */
+const logging = { fd: 2, sync: false, minLength: 4096, periodicFlush: 100 } as const;
+
 /** Serves, says where, and stops on a signal; `announce` may print what comes before that line. */
 export async function serveUntilStopped(
   settings: ServeSettings,
   announce: (url: string) => readonly string[] = () => [],
 ): Promise<void> {
-  const logger = pino({ level: process.env.CARQUET_LOG_LEVEL ?? "info" }, pino.destination({ fd: 2, sync: false }));
+  const logger = pino({ level: process.env.CARQUET_LOG_LEVEL ?? "info" }, pino.destination(logging));
   const { lake, accounts, host, port, trustProxy, answers } = settings;
   const toldToStop = signalled();
   const service = await serve({

@@ -1,12 +1,11 @@
 /** Operation `getUsage` (section 4.9 of the specification): the account's own usage, from the ledger. Never charged. */
 import type { Accounts } from "../accounts/accounts.ts";
-import type { AnswerOf, RequestOf } from "../contract/types.ts";
-import { type Exchange, identityOf, type Step } from "./exchange.ts";
+import type { AnswerOf } from "../contract/types.ts";
+import { identityOf, type RequestStep } from "./exchange.ts";
 
 export const answerUsage =
-  (accounts: Accounts, requests: WeakMap<Exchange, RequestOf<"getUsage">>): Step =>
-  async (exchange) => {
-    const query = requests.get(exchange)?.query ?? {};
+  (accounts: Accounts): RequestStep<"getUsage"> =>
+  async (exchange, { query }) => {
     const { range, rows } = await accounts.usage(identityOf(exchange), query);
     const body: AnswerOf<"getUsage"> = {
       data: [...rows],

@@ -4,6 +4,7 @@
  * nobody. Whoever gets one is metered as everybody.
  */
 import { LRUCache } from "lru-cache";
+import { isObject } from "../base/json.ts";
 
 type Make = () => Promise<Buffer>;
 
@@ -58,10 +59,12 @@ export class Answers {
 }
 
 /** A request as one text, whatever the order in which its parameters came. */
-function canonical(request: object): string {
-  return JSON.stringify(request, (_key, value: unknown) =>
-    typeof value === "object" && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
-      : value,
-  );
+const canonical = (request: object): string => JSON.stringify(sorted(request));
+
+/** A value with the keys of its objects in order; lists hold no objects. */
+function sorted(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(value).sort()) copy[key] = sorted(value[key]);
+  return copy;
 }

@@ -1,21 +1,19 @@
-/** Charges for an answer that is ready, and lets it go when the charge is on the disk. Who has left is not charged. */
+/** Charges for an answer that is ready; it may be sent when this resolves, which is when the charge is on the disk. Who has left is not charged. */
 import type { Accounts } from "../accounts/accounts.ts";
 import { pricingVersion } from "../accounts/prices.ts";
-import { identityOf, type Step } from "./exchange.ts";
+import { type Charge, identityOf } from "./exchange.ts";
 
 export const charge =
-  (accounts: Accounts): Step =>
-  async (exchange) => {
-    const { hold, requestId } = exchange.state;
-    if (hold === undefined) throw new TypeError("No price is held.");
+  (accounts: Accounts): Charge =>
+  async (exchange, hold) => {
     if (exchange.res.closed || exchange.socket.destroyed) {
       exchange.res.destroy();
       return;
     }
-    await accounts.charge(identityOf(exchange), hold, requestId);
-    exchange.set({
-      "X-Usage-Class": hold.usageClass,
-      "X-Usage-Cost-Micros": String(hold.micros),
-      "X-Pricing-Version": pricingVersion,
-    });
+    await accounts.charge(identityOf(exchange), hold, exchange.state.requestId);
+    if (exchange.res.headersSent) return;
+    exchange.res
+      .setHeader("X-Usage-Class", hold.usageClass)
+      .setHeader("X-Usage-Cost-Micros", hold.micros)
+      .setHeader("X-Pricing-Version", pricingVersion);
   };

@@ -2,6 +2,7 @@
 import type { DefaultContext, Middleware, ParameterizedContext } from "koa";
 import type { Logger } from "pino";
 import type { Hold, Identity } from "../accounts/accounts.ts";
+import type { OperationId, RequestOf } from "../contract/types.ts";
 
 export interface State {
   /** Names the request in its answer, in the log, and in the ledger when it is charged. */
@@ -11,12 +12,23 @@ export interface State {
   code?: string;
   /** Who asks; there after `identify`. */
   identity?: Identity;
-  /** The price that is held; there after `holdPrice`. */
-  hold?: Hold;
 }
 
 export type Exchange = ParameterizedContext<State, DefaultContext>;
 export type Step = Middleware<State, DefaultContext>;
+
+/** A step that needs the validated request; only `validate` has one to hand on. */
+export type RequestStep<Id extends OperationId> = (exchange: Exchange, request: RequestOf<Id>) => Promise<void>;
+
+/** A step that needs the price held too; only `holdPrice` has one to hand on. */
+export type PricedStep<Id extends OperationId> = (
+  exchange: Exchange,
+  request: RequestOf<Id>,
+  hold: Hold,
+) => Promise<void>;
+
+/** Charges what is held for an answer. */
+export type Charge = (exchange: Exchange, hold: Hold) => Promise<void>;
 
 /** Who asks, in a step that comes after `identify`. */
 export function identityOf({ state: { identity } }: Exchange): Identity {

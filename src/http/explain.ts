@@ -6,8 +6,9 @@ export const explain: Step = async (exchange, next) => {
   try {
     await next();
   } catch (thrown) {
-    const refusal = refusalOf(thrown, exchange.state.requestId);
-    if (refusal.code === "internal_error") exchange.state.log.error({ err: thrown }, "defect");
+    const { requestId, log } = exchange.state;
+    const refusal = refusalOf(thrown, requestId);
+    if (refusal.code === "internal_error") log.error({ requestId, err: thrown }, "defect");
     exchange.state.code = refusal.code;
     exchange.status = errors[refusal.code][0];
     exchange.body = errorBody(refusal);

@@ -1,16 +1,17 @@
-/** Holds the price of a validated request while it is answered, so that what is spent at the same time cannot be too much. */
+/**
+ * Holds the price of a validated request while it is answered, so that what is spent at the same time cannot be too much. The price
+ * depends on the request: that it is an argument keeps this step after `validate`.
+ */
 import type { Accounts } from "../accounts/accounts.ts";
 import { type MeteredId, usageClassOf } from "../accounts/prices.ts";
-import type { RequestOf } from "../contract/types.ts";
-import { type Exchange, identityOf, type Step } from "./exchange.ts";
+import { type Exchange, identityOf, type PricedStep, type RequestStep } from "./exchange.ts";
 
 export const holdPrice =
-  <Id extends MeteredId>(accounts: Accounts, id: Id, requests: WeakMap<Exchange, RequestOf<Id>>): Step =>
-  async (exchange, next) => {
-    const hold = accounts.hold(identityOf(exchange), usageClassOf(id, requests.get(exchange)?.query ?? {}));
-    exchange.state.hold = hold;
+  <Id extends MeteredId>(accounts: Accounts, id: Id, next: PricedStep<Id>): RequestStep<Id> =>
+  async (exchange: Exchange, request) => {
+    const hold = accounts.hold(identityOf(exchange), usageClassOf(id, request.query));
     try {
-      await next();
+      await next(exchange, request, hold);
     } finally {
       hold.release();
     }

@@ -18,12 +18,13 @@ export const tellLimits =
     } finally {
       const identity = identityOf(exchange);
       const { limits, left } = accounts.limits(identity);
-      exchange.set({
-        "X-RateLimit-Tier": `tier_${identity.held.account.tier}`,
-        "X-RateLimit-Limit-10s": String(limits.per10s),
-        "X-RateLimit-Remaining-10s": String(left.per10s),
-        "X-RateLimit-Limit-60s": String(limits.per60s),
-        "X-RateLimit-Remaining-60s": String(left.per60s),
-      });
+      if (!exchange.res.headersSent) {
+        exchange.res
+          .setHeader("X-RateLimit-Tier", `tier_${identity.held.account.tier}`)
+          .setHeader("X-RateLimit-Limit-10s", limits.per10s)
+          .setHeader("X-RateLimit-Remaining-10s", left.per10s)
+          .setHeader("X-RateLimit-Limit-60s", limits.per60s)
+          .setHeader("X-RateLimit-Remaining-60s", left.per60s);
+      }
     }
   };

@@ -10,10 +10,12 @@ export const logRequests =
     const startedAtMs = performance.now();
     const requestId = timedId(Date.now());
     exchange.state.requestId = requestId;
-    exchange.state.log = logger.child({ requestId });
+    exchange.state.log = logger;
     exchange.set("X-Request-Id", requestId);
+    if (!logger.isLevelEnabled("info")) return next();
     exchange.res.once("close", () => {
       const line = {
+        requestId,
         method: exchange.method,
         path: exchange.path,
         query: withoutKeys(exchange.querystring),
@@ -26,7 +28,7 @@ export const logRequests =
         ms: Math.round((performance.now() - startedAtMs) * 10) / 10,
         aborted: exchange.res.writableFinished ? undefined : true,
       };
-      exchange.state.log.info(line, "request");
+      logger.info(line, "request");
     });
     await next();
   };

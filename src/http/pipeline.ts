@@ -5,23 +5,23 @@ import Router from "@koa/router";
 import compose from "koa-compose";
 import type { Accounts } from "../accounts/accounts.ts";
 import type { MeteredId } from "../accounts/prices.ts";
-import { decoderOf } from "../contract/decode.ts";
 import { document, operation, operations } from "../contract/document.ts";
 import { refuse } from "../contract/errors.ts";
-import type { OperationId, RequestOf } from "../contract/types.ts";
+import type { OperationId } from "../contract/types.ts";
 import type { CurrentVersion } from "../serving/current-version.ts";
 import { announceDeprecation } from "./announce-deprecation.ts";
+import { answer } from "./answer.ts";
 import { answerUsage } from "./answer-usage.ts";
 import type { Answers } from "./answers.ts";
 import { charge } from "./charge.ts";
 import { serveContent } from "./content.ts";
-import { type Endpoint, endpoints } from "./endpoints.ts";
-import type { Exchange, State, Step } from "./exchange.ts";
+import type { State, Step } from "./exchange.ts";
 import { holdPrice } from "./hold-price.ts";
 import { identify } from "./identify.ts";
 import { limitRate, tellLimits } from "./limit-rate.ts";
 import { permit } from "./permit.ts";
 import { refuseKeyInQuery } from "./refuse-key-in-query.ts";
+import { validate } from "./validate.ts";
 
 /** What answers and meters. */
 export interface Means {
@@ -30,9 +30,12 @@ export interface Means {
   readonly accounts: Accounts;
 }
 
-/** The steps of an operation that is answered from the market, and paid for, wherever the answer comes from. */
+/**
+ * The steps of an operation that is answered from the market, and paid for, wherever the answer comes from. From `validate` on each step
+ * hands its successor what that needs: nothing is priced before it is validated, nothing answered before its price is held.
+ */
 function metered<Id extends MeteredId>(id: Id, { current, answers, accounts }: Means): Step {
-  const requests = new WeakMap<Exchange, RequestOf<Id>>();
+  const answered = answer(id, { current, answers }, charge(accounts));
   return compose([
     announceDeprecation(operation(id)),
     refuseKeyInQuery,
@@ -40,58 +43,25 @@ function metered<Id extends MeteredId>(id: Id, { current, answers, accounts }: M
     tellLimits(accounts),
     permit(id),
     limitRate(accounts),
-    validate(id, requests),
-    holdPrice(accounts, id, requests),
-    answer(id, requests, { current, answers }),
-    charge(accounts),
+    validate(id, holdPrice(accounts, id, answered)),
   ]);
 }
 
 /** The steps of an operation that needs a key, and no money. */
 function unmetered(id: "getUsage", accounts: Accounts): Step {
-  const requests = new WeakMap<Exchange, RequestOf<"getUsage">>();
   return compose([
     refuseKeyInQuery,
     identify(accounts),
     tellLimits(accounts),
     permit(id),
     limitRate(accounts),
-    validate(id, requests),
-    answerUsage(accounts, requests),
+    validate(id, answerUsage(accounts)),
   ]);
 }
 
 /** The steps of an operation that is answered without the market, and needs no key. */
 function free(id: OperationId, answered: Step): Step {
-  return compose([refuseKeyInQuery, validate(id, new WeakMap()), answered]);
-}
-
-/** Decodes and validates the request as the document says. */
-function validate<Id extends OperationId>(id: Id, requests: WeakMap<Exchange, RequestOf<Id>>): Step {
-  const decode = decoderOf(id);
-  return async (exchange, next) => {
-    requests.set(exchange, decode(exchange.querystring, exchange.params));
-    await next();
-  };
-}
-
-/** Answers from the published version, or as it has answered before. What is charged next can be sent as it is. */
-function answer<Id extends MeteredId>(
-  id: Id,
-  requests: WeakMap<Exchange, RequestOf<Id>>,
-  { current, answers }: Omit<Means, "accounts">,
-): Step {
-  const endpoint: Endpoint<Id> = endpoints[id];
-  return async (exchange, next) => {
-    const request = requests.get(exchange);
-    if (request === undefined) throw new TypeError("The request is not validated.");
-    exchange.body = await current.use((version) =>
-      answers.of(version.manifest.version, id, request, async () => Buffer.from(await endpoint(request, version))),
-    );
-    exchange.type = "application/json";
-    exchange.set("Cache-Control", "private, no-store");
-    await next();
-  };
+  return compose([refuseKeyInQuery, validate(id, async (exchange) => answered(exchange, async () => {}))]);
 }
 
 function stepsOf(id: OperationId, means: Means): Step {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { charge } from "../../src/accounts/charging.ts";
 import type { Clock } from "../../src/accounts/clock.ts";
-import { charge } from "../../src/accounts/ledger.ts";
 import type { UsageClass } from "../../src/accounts/prices.ts";
 import { type Customer, customerIn, onFile } from "../support/accounts.ts";
 import { lakeOf } from "../support/lakes.ts";

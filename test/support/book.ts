@@ -1,9 +1,9 @@
 /** A ledger with one account, to post to. */
 import { join } from "node:path";
 import { accountAt, createAccount } from "../../src/accounts/account.ts";
+import type { Charge } from "../../src/accounts/charging.ts";
 import { createKey, scopes } from "../../src/accounts/keys.ts";
 import { makeAccounts } from "../../src/accounts/layout.ts";
-import type { Charge } from "../../src/accounts/ledger.ts";
 import type { Database } from "../../src/base/sqlite.ts";
 import { temporaryFolder } from "./lakes.ts";
 import { atEndOf, type Scope } from "./scope.ts";
