@@ -36,6 +36,8 @@ export const bounds = {
   rangeBuckets: 20,
   /** The most ranges of a numeric facet whose width a request fixes. */
   fixedRangeBuckets: 100,
+  /** Up to so many matches, fetching ids and counting them in typed arrays costs less than counting in the engine (bench/search-index). */
+  fetchedMatches: 100_000,
   /** So many of the first listings in each sort are kept in memory. */
   firsts: 10_000,
   /** Matches of a facet request are kept in memory when they are at most this share of the listings. */

@@ -34,6 +34,8 @@ export interface Listings extends ListingSource {
 export interface VersionOptions extends DatabaseOptions, Partial<PoolBounds> {
   /** Whether serving files are opened; they are unless this is false, and then the Parquet files answer. */
   readonly hasServingFiles?: boolean;
+  /** Up to so many matches of facets are fetched from the index to be counted; more are counted by the engine. */
+  readonly fetchedMatches?: number;
   /** Called once for each serving file that is missing or damaged; the Parquet files answer in its place. */
   readonly onFallback?: (message: string) => void;
 }
@@ -62,7 +64,15 @@ export class LakeVersion {
       const serving =
         options.hasServingFiles === false
           ? Serving.none
-          : await Serving.open({ manifest, folder, database, engine: pool, dimensions, onFallback });
+          : await Serving.open({
+              manifest,
+              folder,
+              database,
+              engine: pool,
+              dimensions,
+              fetchedMatches: options.fetchedMatches,
+              onFallback,
+            });
       return new LakeVersion(manifest, dimensions, folder, database, pool, serving);
     } catch (thrown) {
       database.close();

@@ -25,6 +25,8 @@ export interface ServingOptions {
   readonly database: Database;
   readonly engine: Engine;
   readonly dimensions: Dimensions;
+  /** Up to so many matches are fetched to be counted. */
+  readonly fetchedMatches?: number | undefined;
   /** Called once for each of the two that is given up. */
   readonly onFallback: (message: string) => void;
 }
@@ -105,13 +107,25 @@ export class Serving {
   }
 }
 
-async function openIndex({ manifest, folder, database, engine, dimensions }: ServingOptions): Promise<SearchIndex> {
+async function openIndex({
+  manifest,
+  folder,
+  database,
+  engine,
+  dimensions,
+  fetchedMatches,
+}: ServingOptions): Promise<SearchIndex> {
   const file = usableFiles(manifest).find(({ kind }) => kind === "index");
   if (file === undefined) throw new Error("the manifest lists none of this format.");
   await checkServingFile(folder, file, "content");
   return database.using(async (session) => {
     await session.run(sql`ATTACH ${literal(join(folder, file.path))} AS search_index (READ_ONLY)`);
-    return SearchIndex.open(session, engine, (attribute, value) => dimensions.isKnown(attribute, value));
+    return SearchIndex.open(
+      session,
+      engine,
+      (attribute, value) => dimensions.isKnown(attribute, value),
+      fetchedMatches,
+    );
   });
 }
 

@@ -1,6 +1,6 @@
 /** Whether the serving files, the Parquet files and the oracle answer the same requests alike. */
 import assert from "node:assert/strict";
-import { answersOf, type BothVersions, engineCountsOf } from "../support/implementations.ts";
+import { answersOf, type BothVersions } from "../support/implementations.ts";
 import { type Agreed, type Answering, eachOf, oracleOf } from "./agree.ts";
 import type { Chance } from "./chance.ts";
 import { differenceIn } from "./differences.ts";
@@ -18,7 +18,7 @@ export async function agreeThreeWays(
   requests: Iterable<Request>,
 ): Promise<Agreed> {
   const [served, parquet] = [answersOf(versions.served), answersOf(versions.parquet)];
-  const counted = engineCountsOf(versions.served);
+  const counted = answersOf(versions.counted);
   let agreed: Agreed = { requests: 0, found: 0, refused: 0, compared: 0 };
   await eachOf(requests, async (request) => {
     const path = pathOf(request.operation, request.query);

@@ -4,17 +4,13 @@
  */
 import assert from "node:assert/strict";
 import pino from "pino";
-import { decoderOf } from "../../src/contract/decode.ts";
 import { errorBody, errors, Refusal } from "../../src/contract/errors.ts";
-import type { ListingSource } from "../../src/listing/source.ts";
-import { countFacets, planFacets } from "../../src/query/facets.ts";
-import { fetchedMatchesMost } from "../../src/serving/index/counting.ts";
 import type { LakeVersion } from "../../src/serving/lake-version.ts";
 import type { Answer, Answering } from "../oracle/agree.ts";
 import { logged } from "./command-line.ts";
 import type { Scope } from "./scope.ts";
 import { type Client, serviceOf } from "./service.ts";
-import { answerOf, splitPath, versionOf } from "./versions.ts";
+import { answerOf, versionOf } from "./versions.ts";
 
 /** Whether each of the two opens serving files. */
 const implementations = { "the serving files": true, "the Parquet files": false } as const;
@@ -80,6 +76,8 @@ export function servingLog(): {
 export interface BothVersions {
   readonly served: LakeVersion;
   readonly parquet: LakeVersion;
+  /** As `served`, but the engine counts all facets, as it does where very many listings match. */
+  readonly counted: LakeVersion;
   /** Fails unless the one still answers from the index and the row store, and the other from neither. */
   confirm(): void;
 }
@@ -89,39 +87,20 @@ export async function bothVersionsOf(scope: Scope, lake: string): Promise<BothVe
   const fallbacks: string[] = [];
   const served = await versionOf(scope, lake, { onFallback: (message) => fallbacks.push(message) });
   const parquet = await versionOf(scope, lake, { hasServingFiles: false });
+  const counted = await versionOf(scope, lake, { fetchedMatches: -1 });
   const confirm = (): void => {
     assert.deepEqual(fallbacks, []);
     assert.deepEqual(served.served, { index: true, rows: true });
     assert.deepEqual(parquet.served, { index: false, rows: false });
   };
   confirm();
-  return { served, parquet, confirm };
+  return { served, parquet, counted, confirm };
 }
 
 /** Requests to an open version, refusals included. */
 export const answersOf = (version: LakeVersion): Answering => ({
   get: (path) => answerTo(path, () => answerOf(version, path)),
 });
-
-/** More matches than the index ever fetches to count them. */
-const manyMatches = fetchedMatchesMost + 1;
-
-/** Requests for facets to an open version whose index lets the engine count, as it does where very many listings match. */
-export const engineCountsOf = (version: LakeVersion): Answering => ({
-  get: (path) =>
-    answerTo(path, async () => {
-      const { query } = decodeFacets(splitPath(path)[1], {});
-      const plan = planFacets(query, version);
-      const listings: ListingSource = {
-        ...plan.listings,
-        countValues: (request) => plan.listings.countValues({ ...request, matches: manyMatches }),
-      };
-      const { data, meta } = await countFacets({ ...plan, listings });
-      return { data, meta: { ...meta, ...version.meta } };
-    }),
-});
-
-const decodeFacets = decoderOf("getFacets");
 
 async function answerTo(path: string, answer: () => Promise<unknown>): Promise<Answer> {
   try {

@@ -123,9 +123,6 @@ export function countGroups(
     for (let at = 0; at < ids.length; at += 1) counter.add(ids[at] as number, listings[at] as number);
 }
 
-/** Up to so many matches, fetching their ids and counting them in typed arrays costs less than counting them in the engine (bench/search-index). */
-export const fetchedMatchesMost = 100_000;
-
 /** The commonest values, or the rarest, of an attribute with their counts; ties in the order of the values. */
 export function chooseValues(
   dictionary: Dictionary,

@@ -30,7 +30,6 @@ import {
   countGroups,
   countIds,
   type Fetched,
-  fetchedMatchesMost,
   fetchedOf,
   groupedStatement,
   idsStatement,
@@ -61,17 +60,23 @@ export class SearchIndex implements ListingSource {
     readonly count: number,
     private readonly engine: Engine,
     private readonly vocabulary: Vocabulary,
+    private readonly fetchedMatches: number,
   ) {}
 
   /** Reads what is kept in memory of an index that is attached as `search_index`, beside the table `dealers`. */
-  static async open(session: Session, engine: Engine, isKnownValue: Vocabulary["isKnownValue"]): Promise<SearchIndex> {
+  static async open(
+    session: Session,
+    engine: Engine,
+    isKnownValue: Vocabulary["isKnownValue"],
+    fetchedMatches: number = bounds.fetchedMatches,
+  ): Promise<SearchIndex> {
     const dictionary = await Dictionary.read(session, catalog);
     const dealers = await Dealers.read(session, catalog);
     const count = integerIn(
       await session.row(sql`SELECT count(*)::INTEGER AS n FROM ${name(catalog, "listings")}`),
       "n",
     );
-    return new SearchIndex(count, engine, { catalog, dictionary, dealers, isKnownValue });
+    return new SearchIndex(count, engine, { catalog, dictionary, dealers, isKnownValue }, fetchedMatches);
   }
 
   async findPage({ filters, order, limit, offset }: PageRequest): Promise<FoundPage> {
@@ -115,9 +120,9 @@ export class SearchIndex implements ListingSource {
     if (isOfAll && numbers.length === 0) return { ...nothing, total: this.count, counts: dictionary.totals };
     const [columns, known] = isOfAll ? [[], dictionary.totals] : [columnsFor(attributes), undefined];
     const from = this.fromOf(matches);
-    if (mostMatches <= fetchedMatchesMost) return this.countFetched(from, columns, request, known);
+    if (mostMatches <= this.fetchedMatches) return this.countFetched(from, columns, request, known);
     const { total, summaries } = await this.summarize(from, numbers);
-    if (total <= fetchedMatchesMost) return this.countFetched(from, columns, request, known);
+    if (total <= this.fetchedMatches) return this.countFetched(from, columns, request, known);
     const ranges = numbered(rangesOf(summaries));
     if (columns.length + ranges.length === 0)
       return { total, summaries, ranges, counts: dictionary.count(() => {}, known) };
