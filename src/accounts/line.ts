@@ -69,7 +69,10 @@ export class Line {
   async open(): Promise<void> {
     const thread = this.start(true);
     const opened = await new Promise<Opened>((told, failed) =>
-      thread.once("message", (message: string) => told(JSON.parse(message))).once("error", failed),
+      thread
+        .once("message", (message: string) => told(JSON.parse(message)))
+        .once("error", failed)
+        .once("exit", () => told({ isOpen: false, why: "the ledger's thread has ended" })),
     );
     if (opened.isOpen) return;
     await this.close();
@@ -171,9 +174,10 @@ export class Line {
   private ended(why: string): void {
     this.thread = undefined;
     const lost = this.take();
+    const waiting = this.waiting.splice(0);
     const charges = lost.filter(isCharging);
     if (charges.length > 0) void this.lookUp(charges, why);
-    this.fail([...lost.filter((one) => !isCharging(one)), ...this.waiting.splice(0)], why);
+    this.fail([...lost.filter((one) => !isCharging(one)), ...waiting], why);
     this.goOn();
   }
 

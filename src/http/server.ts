@@ -41,6 +41,8 @@ export interface ServeOptions extends VersionOptions {
   readonly clock?: Clock;
   /** How the ledger waits for the disk: FULL, but where it is shown why. */
   readonly synchronous?: Synchronous;
+  /** The module that the ledger's thread runs; a test runs one that ends it. */
+  readonly ledgerThread?: URL;
   /** A request's headers must have arrived by then. */
   readonly headersMs?: number;
   /** How many bytes of answers are kept; 0 for none. */
@@ -116,12 +118,13 @@ function openAccounts({
   logger,
   clock = systemClock,
   synchronous = "FULL",
+  ledgerThread: thread,
 }: ServeOptions): Promise<Accounts> {
   const onChange = (isDown: boolean, why: string): void =>
     isDown
       ? logger.error({ message: why }, "the ledger cannot be used; nothing is answered that has a price")
       : logger.info("the ledger can be used again");
-  return Accounts.open(accounts, { clock, synchronous, onChange });
+  return Accounts.open(accounts, { clock, synchronous, onChange, ...(thread === undefined ? {} : { thread }) });
 }
 
 function serverOf({ tls, headersMs = bounds.headersMs }: ServeOptions, listener: RequestListener): Server {

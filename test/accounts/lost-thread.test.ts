@@ -1,0 +1,110 @@
+/** Threads of the ledger that end while charges are in flight: what a request is answered is what the disk says. */
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { renameSync } from "node:fs";
+import { type TestContext, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { Accounts } from "../../src/accounts/accounts.ts";
+import { audit } from "../../src/accounts/audit.ts";
+import { textIn } from "../../src/base/json.ts";
+import { sql } from "../../src/base/sql.ts";
+import { Refusal } from "../../src/contract/errors.ts";
+import { systemClock } from "../../src/http/clock.ts";
+import { dyingThread } from "../ledger/dying-thread.ts";
+import { accountsFile, customerIn, onFile } from "../support/accounts.ts";
+import { lakeOf } from "../support/lakes.ts";
+import { serviceOf } from "../support/service.ts";
+
+const chargesIn = (path: string): readonly string[] =>
+  onFile(path, (database) =>
+    database.all(sql`SELECT entry_id FROM entries WHERE kind = 'charge'`).map((row) => textIn(row, "entry_id")),
+  );
+
+/** Accounts with a customer, whose ledger's thread ends at a moment of its first transaction. */
+async function dying(t: TestContext, moment: "before-commit" | "after-commit") {
+  const path = await accountsFile(t);
+  const { key } = customerIn(path);
+  const changes: boolean[] = [];
+  const onChange = (isDown: boolean): void => void changes.push(isDown);
+  const accounts = await Accounts.open(path, { clock: systemClock, onChange, thread: dyingThread(moment, 1) });
+  t.after(() => accounts.close());
+  const identity = await accounts.identify(key);
+  const charge = async (): Promise<string> => {
+    const [id, hold] = [randomUUID(), accounts.hold(identity, "vehicle_detail")];
+    await accounts.charge(identity, hold, id);
+    return id;
+  };
+  return { path, charge, changes, accounts, identity };
+}
+
+const isUnmetered = (thrown: unknown): boolean => thrown instanceof Refusal && thrown.code === "metering_unavailable";
+
+test("charges whose thread ended after the commit are answered, once each", async (t) => {
+  const { path, charge, changes, identity } = await dying(t, "after-commit");
+  const ids = await Promise.all(Array.from({ length: 20 }, charge));
+  assert.deepEqual([...chargesIn(path)].sort(), ids.sort());
+  assert.equal(identity.held.micros, 0, "nothing is held any more");
+  assert.deepEqual(changes, [true]);
+  assert.deepEqual(onFile(path, audit).faults, []);
+});
+
+test("charges whose thread ended before the commit are refused, and nothing of them is on the disk", async (t) => {
+  const { path, charge, identity } = await dying(t, "before-commit");
+  const outcomes = await Promise.allSettled(Array.from({ length: 20 }, charge));
+  for (const outcome of outcomes) {
+    assert.ok(outcome.status === "rejected" && isUnmetered(outcome.reason));
+  }
+  assert.deepEqual(chargesIn(path), []);
+  assert.equal(identity.held.micros, 0, "nothing is held any more");
+});
+
+test("charges that no thread can look up within 5 s are refused", async (t) => {
+  const { path, charge, accounts } = await dying(t, "after-commit");
+  const charging = assert.rejects(charge(), isUnmetered);
+  while (chargesIn(path).length === 0) await pause(5);
+  renameSync(path, `${path}.away`);
+  await charging;
+  await accounts.close();
+});
+
+test("close waits for charges that are being looked up", async (t) => {
+  const { path, charge, accounts } = await dying(t, "after-commit");
+  const charging = charge();
+  await accounts.close();
+  assert.deepEqual(chargesIn(path), [await charging]);
+});
+
+for (const [moment, number] of [
+  ["after-commit", 1],
+  ["after-commit", 4],
+  ["before-commit", 3],
+] as const)
+  test(`a service whose ledger's thread ends ${moment}, each time in its transaction ${number}, says of each request what is so`, async (t) => {
+    const { lake } = await lakeOf(t);
+    const client = await serviceOf(t, lake, { ledgerThread: dyingThread(moment, number) });
+    const untilMs = performance.now() + 4000;
+    const statuses = new Map([200, 503].map((status) => [status, new Set<string>()]));
+    await Promise.all(
+      Array.from({ length: 16 }, async () => {
+        while (performance.now() < untilMs) {
+          const { status, headers } = await client.get("/v1/listings?limit=1&fields=id");
+          statuses.get(status)?.add(headers.get("X-Request-Id") ?? "");
+        }
+      }),
+    );
+    const charged = new Set(chargesIn(client.accounts));
+    const [answered = new Set<string>(), refused = new Set<string>()] = [statuses.get(200), statuses.get(503)];
+    assert.deepEqual(
+      [...answered].filter((id) => !charged.has(id)),
+      [],
+      "answered and not charged",
+    );
+    assert.deepEqual(
+      [...refused].filter((id) => charged.has(id)),
+      [],
+      "refused and charged",
+    );
+    assert.equal(charged.size, answered.size);
+    assert.ok(refused.size > 0 || moment === "after-commit");
+    assert.ok(answered.size > 0 || moment === "before-commit");
+  });

@@ -1,0 +1,45 @@
+/**
+ * The ledger's thread, ended while it writes: `dying-thread.ts?moment=after-commit&transaction=2` does what the product's thread does until
+ * its second transaction with a charge, and exits when that is on the disk, before its message is sent; with `before-commit`, when all of it is
+ * written and not committed.
+ */
+import { isMainThread } from "node:worker_threads";
+import { Charging } from "../../src/accounts/charging.ts";
+import { Database } from "../../src/base/sqlite.ts";
+
+/** When the thread ends. */
+export type Moment = "before-commit" | "after-commit";
+
+/** The module of a thread that ends in its transaction of some number, counted from 1; those without a charge do not count. */
+export function dyingThread(moment: Moment, transaction: number): URL {
+  const module = new URL(import.meta.url);
+  module.search = String(new URLSearchParams({ moment, transaction: String(transaction) }));
+  return module;
+}
+
+if (!isMainThread) {
+  const given = new URL(import.meta.url).searchParams;
+  const { transaction } = Database.prototype;
+  const { charge } = Charging.prototype;
+  let left = Number(given.get("transaction"));
+  let charges = 0;
+  Charging.prototype.charge = function (one) {
+    charges += 1;
+    return charge.call(this, one);
+  };
+  const endAt = (moment: Moment): void => {
+    if (charges > 0 && left === 1 && given.get("moment") === moment) process.exit(1);
+  };
+  Database.prototype.transaction = function <T>(this: Database, work: () => T): T {
+    const result = transaction.call<Database, [() => T], T>(this, () => {
+      const done = work();
+      endAt("before-commit");
+      return done;
+    });
+    endAt("after-commit");
+    if (charges > 0) left -= 1;
+    charges = 0;
+    return result;
+  };
+  await import("../../src/accounts/thread.ts");
+}
