@@ -1,4 +1,7 @@
-/** For whoever runs the service: `/healthz` says that the process lives, `/readyz` that it has something to answer from, and how far its answers were at hand. */
+/**
+ * Health for operators: `/healthz` says that the process lives, `/readyz` that a version is in service, whether its search index and row store
+ * are, and how the response cache does.
+ */
 import type { CurrentVersion } from "../serving/current-version.ts";
 import type { Answers } from "./answers.ts";
 import type { Step } from "./exchange.ts";
@@ -17,6 +20,7 @@ export const health =
     exchange.body = {
       status: isReady ? "ready" : isStopping() ? "stopping" : "no version published",
       version: version ?? null,
+      serving: { ...(current.served ?? { index: false, rows: false }), fallbacks: current.fallbacks },
       answers: answers.counts,
     };
   };

@@ -28,6 +28,7 @@ export class CurrentVersion {
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void> = Promise.resolve();
   private isClosed = false;
+  private fallbackCount = 0;
 
   private constructor(
     private readonly lake: string,
@@ -52,6 +53,11 @@ export class CurrentVersion {
     return this.lease?.opened.served;
   }
 
+  /** How many times a search index or a row store was given up since the start. */
+  get fallbacks(): number {
+    return this.fallbackCount;
+  }
+
   /** Runs some work on the version in service, which stays open until the work has ended. */
   async use<T>(work: (version: LakeVersion) => Promise<T>): Promise<T> {
     const { lease } = this;
@@ -73,6 +79,11 @@ export class CurrentVersion {
     this.swap(undefined);
   }
 
+  private readonly onFallback = (message: string): void => {
+    this.fallbackCount += 1;
+    this.options.onFallback?.(message);
+  };
+
   private lookAgain(): void {
     if (this.isClosed) return;
     this.timer = setTimeout(() => {
@@ -85,7 +96,7 @@ export class CurrentVersion {
     try {
       version = await currentVersion(this.lake);
       if (version === undefined || version === this.version) return;
-      const opened = await LakeVersion.open(this.lake, version, this.options);
+      const opened = await LakeVersion.open(this.lake, version, { ...this.options, onFallback: this.onFallback });
       this.swap({ opened, inFlight: 0, isRetired: false });
       this.failed = undefined;
       this.options.onOpen?.(version, opened.served);

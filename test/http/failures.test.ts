@@ -13,6 +13,8 @@ import { slow } from "../support/slow.ts";
 
 const { lake } = await lakeOf(wholeFile);
 
+const noServing = { index: false, rows: false, fallbacks: 0 };
+const allServing = { index: true, rows: true, fallbacks: 0 };
 const noAnswers = { hits: 0, shared: 0, misses: 0, kept: 0, bytes: 0 };
 
 const codeOf = ({ body }: Answer): ErrorCode | undefined => (body as { error?: { code: ErrorCode } }).error?.code;
@@ -24,7 +26,7 @@ test("before anything is published the service lives, is not ready, and says so"
   const ready = await client.get("/readyz");
   assert.deepEqual(
     [ready.status, ready.body],
-    [503, { status: "no version published", version: null, answers: noAnswers }],
+    [503, { status: "no version published", version: null, serving: noServing, answers: noAnswers }],
   );
   const found = await client.get("/v1/listings");
   assert.deepEqual([found.status, codeOf(found)], [503, "data_unavailable"]);
@@ -37,7 +39,10 @@ test("before anything is published the service lives, is not ready, and says so"
 test("a service with something published is ready, and says with what", async (context) => {
   const client = await serviceOf(context, lake);
   const { status, body } = await client.get("/readyz");
-  assert.deepEqual([status, body], [200, { status: "ready", version: "2026-11-19.1", answers: noAnswers }]);
+  assert.deepEqual(
+    [status, body],
+    [200, { status: "ready", version: "2026-11-19.1", serving: allServing, answers: noAnswers }],
+  );
 });
 
 test("a defect is answered with 500 and the request's identifier, and logged with its cause", async (context) => {
