@@ -91,7 +91,9 @@ test("more requests than may wait are refused as overload, and the service goes 
 
 test("requests that find room to wait are all answered", async (context) => {
   const client = await serviceOf(context, lake, { sessions: 1, waitingQueries: 40, answerBytes: 0 });
-  assert.deepEqual(tally(await atOnce(client, 40, "/v1/listings?limit=5&snapshot_date=2026-11-18")), { "200 found": 40 });
+  assert.deepEqual(tally(await atOnce(client, 40, "/v1/listings?limit=5&snapshot_date=2026-11-18")), {
+    "200 found": 40,
+  });
 });
 
 test("a request that has waited past its deadline is refused without being run", async (context) => {

@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import pino from "pino";
 import { replaceFile } from "../../src/base/files.ts";
-import { currentManifest, currentPath, type Manifest, manifestPath } from "../../src/lake/manifest.ts";
+import { currentManifest, currentPath, lakeFormat, type Manifest, manifestPath } from "../../src/lake/manifest.ts";
 import { eventually, logged } from "../support/command-line.ts";
 import { ingestPath, lakeOf, samplePath, temporaryFolder } from "../support/lakes.ts";
 import { type Scope, wholeFile } from "../support/scope.ts";
@@ -56,7 +56,7 @@ const broken: readonly (readonly [what: string, manifest: (good: Manifest) => un
     }),
   ],
   ["is cut short", (good) => JSON.stringify(good).slice(0, 500)],
-  ["is of another format", (good) => ({ ...good, format: 2 })],
+  ["is of a newer format", (good) => ({ ...good, format: lakeFormat + 1 })],
 ];
 
 const sample = await lakeOf(wholeFile);
