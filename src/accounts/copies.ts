@@ -1,10 +1,11 @@
 /** Copies of the accounts file: made while it is written to, put back in its place while it is served, kept before it is migrated. */
 import { copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
+import { faultOf } from "../base/engine-faults.ts";
 import { Failure, messageOf } from "../base/failure.ts";
 import { integerIn } from "../base/json.ts";
 import { sql } from "../base/sql.ts";
-import { type Database, isDamage, makeFile, syncFile } from "../base/sqlite.ts";
+import { type Database, makeFile, syncFile } from "../base/sqlite.ts";
 import { type Audit, audit } from "./audit.ts";
 import { openAccounts, openCopy, openOfAnyVersion } from "./layout.ts";
 import { applyMigrations, type Migration, migrations, refuseOtherThan, versionAfter, versionOf } from "./migrations.ts";
@@ -110,7 +111,7 @@ function isReadable(path: string): boolean {
       (fault) => !fault.startsWith("the file is damaged"),
     );
   } catch (thrown) {
-    if (isDamage(thrown)) return false;
+    if (faultOf(thrown) === "damaged") return false;
     throw thrown;
   }
 }

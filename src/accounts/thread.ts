@@ -4,8 +4,9 @@
  */
 import { statSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
+import { type EngineFault, faultOf } from "../base/engine-faults.ts";
 import { Failure, messageOf } from "../base/failure.ts";
-import { type Database, isPassing } from "../base/sqlite.ts";
+import type { Database } from "../base/sqlite.ts";
 import { doBatch } from "./batch.ts";
 import { makeAccounts, openAccounts } from "./layout.ts";
 import type { Done, Opened, Task, ThreadSettings } from "./tasks.ts";
@@ -21,6 +22,9 @@ interface OpenFile {
 }
 
 let file: OpenFile | undefined;
+
+/** Faults that leave the database open and as it was. */
+const passing: ReadonlySet<EngineFault> = new Set(["disk full", "busy", "broken rule"]);
 
 const identityOf = (): string | undefined => {
   const found = statSync(path, { throwIfNoEntry: false });
@@ -50,7 +54,7 @@ function answer(tasks: readonly Task[]): Done {
   let mustOpenAgain = false;
   try {
     return doBatch(current(), tasks, (thrown) => {
-      mustOpenAgain ||= !isPassing(thrown);
+      mustOpenAgain ||= !passing.has(faultOf(thrown));
     });
   } catch (thrown) {
     return { outcomes: tasks.map(() => ({ failed: messageOf(thrown) })), charged: [] };

@@ -181,14 +181,3 @@ export function syncFile(path: string): void {
     closeSync(descriptor);
   }
 }
-
-/** Whether what was thrown leaves the database open and as it was: the disk is full, somebody else is writing, a rule was broken. */
-export function isPassing(thrown: unknown): boolean {
-  return thrown instanceof Engine.SqliteError && /^SQLITE_(FULL|BUSY|LOCKED|CONSTRAINT)/.test(thrown.code);
-}
-
-/** Whether what was thrown, or what it came from, says that a file is damaged. */
-export function isDamage(thrown: unknown): boolean {
-  if (thrown instanceof Failure) return isDamage(thrown.cause);
-  return thrown instanceof Engine.SqliteError && /^SQLITE_(CORRUPT|NOTADB|IOERR)/.test(thrown.code);
-}

@@ -6,7 +6,8 @@
  */
 import { readdir, rm, stat } from "node:fs/promises";
 import { dirname, join as joinPath, relative, resolve } from "node:path";
-import { Failure, messageOf } from "../base/failure.ts";
+import { faultOf, lockHolderOf } from "../base/engine-faults.ts";
+import { Failure } from "../base/failure.ts";
 import { makeFolder, replaceFile, sha256Of, sync } from "../base/files.ts";
 import { integerIn, isObject, type Row } from "../base/json.ts";
 import { columnType, integerLiteral, join, literal, name, type Sql, sql } from "../base/sql.ts";
@@ -59,7 +60,7 @@ export async function writing<T>(
       }
     });
   } catch (thrown) {
-    if (/ENOSPC|No space left on device/i.test(messageOf(thrown))) {
+    if (faultOf(thrown) === "disk full") {
       throw new Failure(`${lake}: the disk is full; what was published stays as it was.`);
     }
     throw thrown;
@@ -79,8 +80,8 @@ async function lock(session: Session, lake: string): Promise<void> {
   try {
     await take();
   } catch (thrown) {
-    const holder = /PID (\d+)/.exec(messageOf(thrown))?.[1];
-    if (holder !== undefined) throw new Failure(`${lake} is being written by process ${holder}; one writer at a time.`);
+    if (faultOf(thrown) === "busy")
+      throw new Failure(`${lake} is being written by process ${lockHolderOf(thrown) ?? "?"}; one writer at a time.`);
     await rm(path, { force: true });
     await take();
   }
