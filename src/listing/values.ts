@@ -1,6 +1,7 @@
 /** Searched values as whole numbers, in SQL over the columns of listings: sums are exact, and two engines order them alike. */
+import { matchKeyOf } from "../base/spelling.ts";
 import { integerLiteral, name, type Sql, sql } from "../base/sql.ts";
-import { attributeOf, type NumberName } from "./schema.ts";
+import { attributeOf, categoryNames, type NumberName } from "./schema.ts";
 import type { SortKey } from "./sorts.ts";
 
 /** Seconds since 1990: 31 bits reach to 2058. */
@@ -15,6 +16,13 @@ export function unitsOf(attribute: NumberName): Sql {
   const { column, decimals = 0 } = attributeOf(attribute);
   return decimals === 0 ? name(column) : sql`(${name(column)} * ${integerLiteral(10 ** decimals)})::INTEGER`;
 }
+
+/** Categories whose values match in any punctuation. */
+const names: ReadonlySet<string> = new Set(categoryNames.filter((one) => attributeOf(one).search === "name"));
+
+/** What the spellings of one value of an attribute have in common. */
+export const valueKeyOf = (attribute: string, value: string): string =>
+  names.has(attribute) ? matchKeyOf(value) : value.toLowerCase();
 
 /** How many of these units make one. */
 export const unitsPerOne = (attribute: NumberName): number => 10 ** (attributeOf(attribute).decimals ?? 0);

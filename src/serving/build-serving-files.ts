@@ -11,7 +11,7 @@ import type { Writer } from "../lake/writer.ts";
 import { buildStatements, storage } from "./index/build.ts";
 import { listingFiles } from "./listing-files.ts";
 import { buildRowFile } from "./rows/row-file.ts";
-import { checkServingFile, neededSources, servingFormats, usableFiles } from "./serving-files.ts";
+import { checkFile, neededSources, servingFormats, usableFiles } from "./serving-files.ts";
 
 /** Called as work goes on: what is being built, and how much of it is done. */
 export type OnBuild = (done: number, all: number, what: string) => void;
@@ -56,7 +56,7 @@ export async function withServingFiles(
 async function soundFiles(lake: string, manifest: Manifest, how: "size" | "content"): Promise<readonly ServingFile[]> {
   const sound: ServingFile[] = [];
   for (const file of usableFiles(manifest)) {
-    const isSound = await checkServingFile(lake, file, how).then(
+    const isSound = await checkFile(lake, file, how).then(
       () => true,
       () => false,
     );

@@ -3,12 +3,12 @@
  * engine, asked to join them, reads all builds and all dealers.
  */
 import { integerIn, isRow, type Json, type Row, textIn } from "../base/json.ts";
-import { matchKeyOf } from "../base/spelling.ts";
 import { columnsOf, name, type Sql, sql } from "../base/sql.ts";
 import type { Session } from "../lake/duckdb.ts";
 import { type JsonRow, JsonRowFormat } from "../lake/json-row.ts";
 import { buildColumns, dealerColumns, type TokenColumn, tokenKinds } from "../lake/layout.ts";
 import { attributeOf, type CategoryName, categoryNames } from "../listing/schema.ts";
+import { valueKeyOf } from "../listing/values.ts";
 
 /** Builds and dealers without their keys, in whose place they stand. */
 export const buildRow = new JsonRowFormat(columnsOf("builds", Object.keys(buildColumns)));
@@ -74,7 +74,7 @@ export class Dimensions {
 
   /** The values of an attribute of builds that match a requested one, in any case, and a make or model in any punctuation. */
   spellingsOf(attribute: CategoryName, value: string): readonly string[] {
-    return this.spellings.get(attribute)?.get(keyOf(attribute, value)) ?? [];
+    return this.spellings.get(attribute)?.get(valueKeyOf(attribute, value)) ?? [];
   }
 
   /** Whether some build has a value, in any case. */
@@ -103,7 +103,7 @@ async function spellingsOfAll(
     for (const row of await session.rows(
       sql`SELECT DISTINCT ${value} AS value FROM builds WHERE ${value} IS NOT NULL ORDER BY value`,
     )) {
-      const key = keyOf(attribute, textIn(row, "value"));
+      const key = valueKeyOf(attribute, textIn(row, "value"));
       spellings.set(key, [...(spellings.get(key) ?? []), textIn(row, "value")]);
     }
     found.push([attribute, spellings]);
@@ -114,10 +114,6 @@ async function spellingsOfAll(
 const buildTexts = categoryNames.filter(
   (one) => attributeOf(one).home === "builds" && attributeOf(one).type === "VARCHAR",
 );
-
-/** What the spellings of a value have in common. */
-const keyOf = (attribute: CategoryName, value: string): string =>
-  attributeOf(attribute).search === "name" ? matchKeyOf(value) : value.toLowerCase();
 
 const foldedToken = (kind: string, token: string): string => `${kind} ${token.toLowerCase()}`;
 

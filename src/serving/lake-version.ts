@@ -4,11 +4,8 @@
  *
  * Every answer of a version is of that version. It never writes, and reaches no file outside of its lake.
  */
-import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { bounds } from "../base/bounds.ts";
-import { Failure } from "../base/failure.ts";
-import { sha256Of } from "../base/files.ts";
 import { type Row, textIn } from "../base/json.ts";
 import { name, type Sql, sql } from "../base/sql.ts";
 import { refuse } from "../contract/errors.ts";
@@ -23,6 +20,7 @@ import { Dimensions } from "./dimensions.ts";
 import { type FoundListing, type ListingState, lookUpStatement } from "./listing-files.ts";
 import { ParquetSource } from "./parquet/parquet-source.ts";
 import { Serving } from "./serving.ts";
+import { checkFile } from "./serving-files.ts";
 import { type PoolBounds, SessionPool } from "./session-pool.ts";
 
 /** A source of listings, and their rows. */
@@ -182,14 +180,11 @@ const verified = new Set<string>();
 /** Fails unless all files have their sizes, and those that are read at once their content; a file is read once for that in a process. */
 async function checkFiles(folder: string, { tables, as_of }: Manifest): Promise<void> {
   const dimensions = [...tables.builds, ...tables.dealers, ...tables.tokens, ...tables.options];
-  const eager = new Set([...dimensions, ...filesIn({ ...tables }, "snapshots", as_of)]);
+  const eager = new Set([...dimensions, ...filesIn(tables, "snapshots", as_of)]);
   for (const file of Object.values(tables).flat()) {
-    const path = join(folder, file.path);
-    const { size } = await stat(path);
-    if (size !== file.bytes) throw new Failure(`${file.path}: ${size} bytes, expected ${file.bytes}.`);
-    if (!eager.has(file) || verified.has(`${path} ${file.sha256}`)) continue;
-    if ((await sha256Of(path)) !== file.sha256)
-      throw new Failure(`${file.path}: its SHA-256 is not that of the manifest.`);
-    verified.add(`${path} ${file.sha256}`);
+    const content = `${join(folder, file.path)} ${file.sha256}`;
+    const isNew = eager.has(file) && !verified.has(content);
+    await checkFile(folder, file, isNew ? "content" : "size");
+    if (isNew) verified.add(content);
   }
 }

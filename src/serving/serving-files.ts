@@ -42,9 +42,9 @@ export function usableFiles(manifest: Manifest): readonly ServingFile[] {
 }
 
 /** Fails if a file does not have the size that the manifest says, or, when asked for, the content. */
-export async function checkServingFile(
+export async function checkFile(
   lake: string,
-  { path, bytes, sha256 }: ServingFile,
+  { path, bytes, sha256 }: Pick<ServingFile, "path" | "bytes" | "sha256">,
   how: "size" | "content",
 ): Promise<void> {
   const target = join(lake, path);

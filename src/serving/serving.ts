@@ -17,7 +17,7 @@ import type { Dimensions } from "./dimensions.ts";
 import { type Engine, SearchIndex } from "./index/search-index.ts";
 import { type FoundListing, listingFiles } from "./listing-files.ts";
 import { RowStore } from "./rows/row-store.ts";
-import { checkServingFile, neededSources, usableFiles } from "./serving-files.ts";
+import { checkFile, neededSources, usableFiles } from "./serving-files.ts";
 
 export interface ServingOptions {
   readonly manifest: Manifest;
@@ -117,7 +117,7 @@ async function openIndex({
 }: ServingOptions): Promise<SearchIndex> {
   const file = usableFiles(manifest).find(({ kind }) => kind === "index");
   if (file === undefined) throw new Error("the manifest lists none of this format.");
-  await checkServingFile(folder, file, "content");
+  await checkFile(folder, file, "content");
   return database.using(async (session) => {
     await session.run(sql`ATTACH ${literal(join(folder, file.path))} AS search_index (READ_ONLY)`);
     return SearchIndex.open(
@@ -134,7 +134,7 @@ async function openRows({ manifest, folder }: ServingOptions): Promise<RowStore>
   const needed = listingFiles(manifest);
   if (files.length < needed.length)
     throw new Error(`the manifest lists ${files.length} of ${needed.length} files of this format.`);
-  for (const file of files) await checkServingFile(folder, file, "size");
+  for (const file of files) await checkFile(folder, file, "size");
   return RowStore.open(
     needed,
     files.map(({ path, source }) => ({ source, path: join(folder, path) })),

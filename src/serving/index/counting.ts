@@ -44,10 +44,9 @@ export const columnsFor = (attributes: readonly CountedName[]): readonly string[
 
 /** The id of the range that a number lies in; 0 where it is unknown. */
 function rangeId({ attribute, width, first, last, firstId }: NumberedRanges): Sql {
-  const number = (value: number): Sql => integerLiteral(value);
-  const bucket = sql`${name(attribute)} // ${number(width)} - ${number(first - 1)}`;
-  return sql`CASE WHEN ${name(attribute)} IS NULL THEN ${number(unknownId)}
-    ELSE ${number(firstId)} + greatest(0, least(${number(last - first + 2)}, ${bucket})) END::INTEGER`;
+  const bucket = sql`${name(attribute)} // ${integerLiteral(width)} - ${integerLiteral(first - 1)}`;
+  return sql`CASE WHEN ${name(attribute)} IS NULL THEN ${integerLiteral(unknownId)}
+    ELSE ${integerLiteral(firstId)} + greatest(0, least(${integerLiteral(last - first + 2)}, ${bucket})) END::INTEGER`;
 }
 
 /** An unknown number, in vectors without nulls. */

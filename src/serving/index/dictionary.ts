@@ -1,22 +1,15 @@
 /**
  * The dictionary of a search index in memory: requested values to ids before a statement, counted ids back to values after it.
  *
- * A composite id (a build, a dealer, a set of features) stands for several values; `valuesOf` lists them. Values that differ in case alone
+ * A composite id (a build, a dealer, a set of features) stands for several values: its expansion. Values that differ in case alone
  * are one value to a request, and are counted as one.
  */
 
 import { textIn } from "../../base/json.ts";
-import { matchKeyOf } from "../../base/spelling.ts";
 import { integerLiteral, join, name, type Sql, sql } from "../../base/sql.ts";
 import type { Session } from "../../lake/duckdb.ts";
-import {
-  attributeOf,
-  type CategoryName,
-  type CountedName,
-  categoryNames,
-  type ListName,
-  listNames,
-} from "../../listing/schema.ts";
+import { type CategoryName, type CountedName, type ListName, listNames } from "../../listing/schema.ts";
+import { valueKeyOf } from "../../listing/values.ts";
 import { buildCategories, dealerCategories, setsOf } from "./build.ts";
 import { firstValueId } from "./ids.ts";
 
@@ -68,7 +61,7 @@ export class Dictionary {
       const id = firstValueId + index;
       ranges.set(attribute, { first: ranges.get(attribute)?.first ?? id, end: id + 1 });
       const text = texts[index] ?? "";
-      add(ids, attribute, keyOf(attribute, text), id);
+      add(ids, attribute, valueKeyOf(attribute, text), id);
       add(byFold, attribute, text.toLowerCase(), id);
     }
     const same = new Map(
@@ -91,7 +84,7 @@ export class Dictionary {
 
   /** The ids of a requested value, in any case, and of a make or model in any punctuation; none where no listing has it. */
   idsOf(attribute: CountedName, value: string | number): readonly number[] {
-    return this.ids.get(attribute)?.get(keyOf(attribute, String(value))) ?? [];
+    return this.ids.get(attribute)?.get(valueKeyOf(attribute, String(value))) ?? [];
   }
 
   /** The value of an id. */
@@ -167,12 +160,6 @@ function expand(counts: ValueCounts, composite: Int32Array, { first, end, starts
       counts[value] = (counts[value] as number) + times;
     }
   }
-}
-
-/** What two spellings of a value have in common. */
-function keyOf(attribute: string, value: string): string {
-  const isName = categoryNames.some((one) => one === attribute && attributeOf(one).search === "name");
-  return isName ? matchKeyOf(value) : value.toLowerCase();
 }
 
 function add(groups: Map<string, Map<string, number[]>>, attribute: string, key: string, id: number): void {
