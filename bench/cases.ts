@@ -3,11 +3,11 @@
  * where there is only one way to ask.
  */
 import { plusDays } from "../src/base/day.ts";
+import type { Words } from "./dataset/words.ts";
 import { allFacets, categoricalFacets, type FacetOptions, facets, sidebarFacets } from "./questions/facets.ts";
 import { type Filter, is } from "./questions/filter.ts";
 import type { Question } from "./questions/question.ts";
 import { lookUp, search } from "./questions/search.ts";
-import type { Words } from "./words.ts";
 
 export interface Case {
   readonly name: string;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { isDay } from "../src/base/day.ts";
 import { Failure } from "../src/base/failure.ts";
-import { projectPath } from "../src/base/project.ts";
+import { projectPath } from "../src/base/project-files.ts";
 
 /** Peers that are asked in SQL, behind the HTTP layer of serve-peer.ts. */
 export const sqlPeerNames = ["duckdb", "clickhouse", "sqlite"] as const;

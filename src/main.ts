@@ -8,20 +8,20 @@ type Row = readonly [usage: string, summary: string, load: () => Promise<Command
 /** The commands. Only the one that is run is loaded. */
 // biome-ignore format: a table is read by its columns
 const commands: readonly Row[] = [
-  ["start [options]",         "fill an empty lake with a demo market, then serve",        async () => (await import("./commands/start.ts")).startCommand()],
-  ["generate [options]",      "feeds of a made-up market",                                async () => (await import("./commands/generate.ts")).generateCommand()],
-  ["ingest [options] <path>", "feeds into the lake",                                      async () => (await import("./commands/ingest.ts")).ingestCommand()],
-  ["index [options]",         "build the search index and the row store",                 async () => (await import("./commands/index-lake.ts")).indexCommand()],
-  ["serve [options]",         "the API",                                                  async () => (await import("./commands/serve.ts")).serveCommand()],
-  ["accounts",                "accounts: create, list, show, state, cap, low, override",  async () => (await import("./commands/accounts.ts")).accountsCommand()],
-  ["keys",                    "keys of accounts: create, list, revoke",                   async () => (await import("./commands/keys.ts")).keysCommand()],
-  ["credits",                 "credits of accounts: add, confirm, adjust, reverse, list", async () => (await import("./commands/credits.ts")).creditsCommand()],
-  ["tiers",                   "usage tiers: review, queue, approve, decline",             async () => (await import("./commands/tiers.ts")).tiersCommand()],
-  ["ledger",                  "the accounts file: backup, restore, verify",               async () => (await import("./commands/ledger.ts")).ledgerCommand()],
-  ["sql [options] [query]",   "DuckDB over the lake's views",                             async () => (await import("./commands/sql.ts")).sqlCommand()],
-  ["vacuum [options]",        "remove what no kept version needs",                        async () => (await import("./commands/vacuum.ts")).vacuumCommand()],
-  ["migrate [options]",       "upgrade a lake and an accounts file of an older release",  async () => (await import("./commands/migrate.ts")).migrateCommand()],
-  ["verify [options]",        "check files against their manifest",                       async () => (await import("./commands/verify.ts")).verifyCommand()],
+  ["start [options]",         "fill an empty lake with a demo market, then serve",        async () => (await import("./cli/commands/start.ts")).startCommand()],
+  ["generate [options]",      "feeds of a made-up market",                                async () => (await import("./cli/commands/generate.ts")).generateCommand()],
+  ["ingest [options] <path>", "feeds into the lake",                                      async () => (await import("./cli/commands/ingest.ts")).ingestCommand()],
+  ["index [options]",         "build the search index and the row store",                 async () => (await import("./cli/commands/index-lake.ts")).indexCommand()],
+  ["serve [options]",         "the API",                                                  async () => (await import("./cli/commands/serve.ts")).serveCommand()],
+  ["accounts",                "accounts: create, list, show, state, cap, low, override",  async () => (await import("./cli/commands/accounts/accounts.ts")).accountsCommand()],
+  ["keys",                    "keys of accounts: create, list, revoke",                   async () => (await import("./cli/commands/accounts/keys.ts")).keysCommand()],
+  ["credits",                 "credits of accounts: add, confirm, adjust, reverse, list", async () => (await import("./cli/commands/accounts/credits.ts")).creditsCommand()],
+  ["tiers",                   "usage tiers: review, queue, approve, decline",             async () => (await import("./cli/commands/accounts/tiers.ts")).tiersCommand()],
+  ["ledger",                  "the accounts file: backup, restore, verify",               async () => (await import("./cli/commands/accounts/ledger.ts")).ledgerCommand()],
+  ["sql [options] [query]",   "DuckDB over the lake's views",                             async () => (await import("./cli/commands/sql.ts")).sqlCommand()],
+  ["vacuum [options]",        "remove what no kept version needs",                        async () => (await import("./cli/commands/vacuum.ts")).vacuumCommand()],
+  ["migrate [options]",       "upgrade a lake and an accounts file of an older release",  async () => (await import("./cli/commands/migrate.ts")).migrateCommand()],
+  ["verify [options]",        "check files against their manifest",                       async () => (await import("./cli/commands/verify.ts")).verifyCommand()],
 ];
 
 if (hasThreadPool()) await run();

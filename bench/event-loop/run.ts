@@ -10,8 +10,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { AnswerOf } from "../../src/contract/types.ts";
-import { keepingNoAnswers, keyIn, openInProcess, start } from "../carquet.ts";
-import { quantile, rounded } from "../measure.ts";
+import { quantile, rounded } from "../measure/measure.ts";
+import { keepingNoAnswers, keyIn, openInProcess, start } from "../servers/carquet.ts";
 import type { ThreadTimes } from "../servers/process.ts";
 
 const { values } = parseArgs({ options: { lake: { type: "string" }, requests: { type: "string", default: "400" } } });

@@ -1,5 +1,5 @@
 /** Ingests one day in a process of its own, so that the memory measured is its own: `day.ts FEEDS DAY LAKE [MEMORY]`; prints JSON. */
-import { deliveriesAt } from "../../src/ingest/delivery.ts";
+import { deliveriesAt } from "../../src/ingest/feed/delivery.ts";
 import { ingest } from "../../src/ingest/ingest.ts";
 
 const [feeds = "", day = "", lake = "", memoryLimit] = process.argv.slice(2);

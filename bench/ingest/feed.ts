@@ -5,9 +5,9 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { plusDays } from "../../src/base/day.ts";
-import { integerLiteral, literal, type Sql, sql } from "../../src/base/sql.ts";
-import { checkDigitOf } from "../../src/ingest/vin.ts";
-import { Database, type Session } from "../../src/lake/duckdb.ts";
+import { Database, type Session } from "../../src/db/duckdb.ts";
+import { integerLiteral, literal, type Sql, sql } from "../../src/db/sql.ts";
+import { checkDigitOf } from "../../src/ingest/normalize/vin.ts";
 
 export interface FeedShape {
   readonly listings: number;

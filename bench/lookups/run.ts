@@ -12,17 +12,17 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { plusDays } from "../../src/base/day.ts";
 import { type Row, textIn } from "../../src/base/json.ts";
-import { integerLiteral, type Sql, sql } from "../../src/base/sql.ts";
+import { integerLiteral, type Sql, sql } from "../../src/db/sql.ts";
 import { rowsOfFiles } from "../../src/lake/file-rows.ts";
-import type { TableName } from "../../src/lake/layout.ts";
 import { currentVersion, type Files, noFiles } from "../../src/lake/manifest.ts";
-import { writeFiles } from "../../src/lake/parts.ts";
-import { nextManifest, publish, type Writer, writing } from "../../src/lake/writer.ts";
-import { findListing, findVin } from "../../src/query/listing.ts";
+import type { TableName } from "../../src/lake/tables.ts";
+import { writeFiles } from "../../src/lake/writer/split.ts";
+import { nextManifest, publish, type Writer, writing } from "../../src/lake/writer/writer.ts";
+import { findListing, findVin } from "../../src/query/look-ups.ts";
 import { withServingFiles } from "../../src/serving/build-serving-files.ts";
 import { LakeVersion } from "../../src/serving/lake-version.ts";
-import { keepingNoAnswers, keyIn, start } from "../carquet.ts";
 import { at } from "../questions/question.ts";
+import { keepingNoAnswers, keyIn, start } from "../servers/carquet.ts";
 
 const { values } = parseArgs({
   options: {

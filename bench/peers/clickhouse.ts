@@ -5,11 +5,11 @@
 import { join } from "node:path";
 import { Failure, messageOf } from "../../src/base/failure.ts";
 import type { Row } from "../../src/base/json.ts";
-import { Sql } from "../../src/base/sql.ts";
-import { Database } from "../../src/lake/duckdb.ts";
-import { type ColumnName, columnNames, type Kind, kindOf } from "../columns.ts";
-import { peerFolder } from "../dataset.ts";
-import { type Relation, relations } from "../flat.ts";
+import { Database } from "../../src/db/duckdb.ts";
+import { Sql } from "../../src/db/sql.ts";
+import { type ColumnName, columnNames, type Kind, kindOf } from "../dataset/columns.ts";
+import { peerFolder } from "../dataset/dataset.ts";
+import { type Relation, relations } from "../dataset/flat-rows.ts";
 import { type Dialect, inBoxAround, isList, milesFrom, type OpenPeer, text } from "./peer.ts";
 
 /** Wide columns are read for the rows of a page only; a condition that was asked before is not remembered: answers are uncached. */

@@ -5,10 +5,10 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { bounds } from "../../src/base/bounds.ts";
-import { literal, name, Sql, sql } from "../../src/base/sql.ts";
-import { Database, engineVersion } from "../../src/lake/duckdb.ts";
-import { SessionPool } from "../../src/serving/session-pool.ts";
-import { relations } from "../flat.ts";
+import { Database, engineVersion } from "../../src/db/duckdb.ts";
+import { SessionPool } from "../../src/db/session-pool.ts";
+import { literal, name, Sql, sql } from "../../src/db/sql.ts";
+import { relations } from "../dataset/flat-rows.ts";
 import { type Dialect, inBoxAround, isList, milesFrom, type OpenPeer, text } from "./peer.ts";
 
 export const openDuckdb: OpenPeer = async ({ flat }) => {

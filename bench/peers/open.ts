@@ -1,5 +1,5 @@
 /** The peers that are asked in SQL, by their names. */
-import type { Dataset, Say } from "../dataset.ts";
+import type { Dataset, Say } from "../dataset/dataset.ts";
 import type { SqlPeerName } from "../settings.ts";
 import { openClickhouse } from "./clickhouse.ts";
 import { openDuckdb } from "./duckdb.ts";

@@ -1,8 +1,8 @@
 /** A peer: another engine that holds the same rows and is asked the same questions in SQL of its own. */
 import type { Row } from "../../src/base/json.ts";
-import type { ColumnName } from "../columns.ts";
-import type { Dataset, Say } from "../dataset.ts";
-import type { Relation } from "../flat.ts";
+import type { ColumnName } from "../dataset/columns.ts";
+import type { Dataset, Say } from "../dataset/dataset.ts";
+import type { Relation } from "../dataset/flat-rows.ts";
 import type { SqlPeerName } from "../settings.ts";
 
 /** An engine that is asked in SQL. */

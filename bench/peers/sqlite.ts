@@ -5,12 +5,12 @@
 import { join } from "node:path";
 import type BetterSqlite from "better-sqlite3";
 import type { Json, Row } from "../../src/base/json.ts";
-import { Sql } from "../../src/base/sql.ts";
-import { Engine } from "../../src/base/sqlite.ts";
-import { Database } from "../../src/lake/duckdb.ts";
-import { type ColumnName, columnNames, isWide, type Kind, kindOf } from "../columns.ts";
-import { peerFolder } from "../dataset.ts";
-import { type Relation, relations } from "../flat.ts";
+import { Database } from "../../src/db/duckdb.ts";
+import { Sql } from "../../src/db/sql.ts";
+import { Engine } from "../../src/db/sqlite.ts";
+import { type ColumnName, columnNames, isWide, type Kind, kindOf } from "../dataset/columns.ts";
+import { peerFolder } from "../dataset/dataset.ts";
+import { type Relation, relations } from "../dataset/flat-rows.ts";
 import { type Dialect, isList, milesFrom, type OpenPeer, text } from "./peer.ts";
 
 type File = BetterSqlite.Database;

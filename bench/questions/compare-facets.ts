@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { Failure } from "../../src/base/failure.ts";
 import { isObject, type Json } from "../../src/base/json.ts";
-import { agree } from "../agree.ts";
+import { agree } from "../measure/agree.ts";
 import type { Bucket } from "./facets.ts";
 import { at, type Compared, type Facets, listAt } from "./question.ts";
 

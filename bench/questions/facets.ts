@@ -3,7 +3,7 @@
  * steps, as in Carquet: statistics and percentiles, then the counts of ranges of a round width.
  */
 import type { Row } from "../../src/base/json.ts";
-import type { Relation } from "../flat.ts";
+import type { Relation } from "../dataset/flat-rows.ts";
 import type { Categorical, SqlPeer } from "../peers/peer.ts";
 import { compareFacets } from "./compare-facets.ts";
 import { conditionOf, type Filter, parametersOf } from "./filter.ts";

@@ -1,7 +1,7 @@
 /** Filters of listings as data. The API's parameters and SQL are rendered here; Solr's queries in its own folder. */
-import type { Relation } from "../flat.ts";
+import type { Relation } from "../dataset/flat-rows.ts";
+import type { Zip } from "../dataset/words.ts";
 import { type Dialect, text } from "../peers/peer.ts";
-import type { Zip } from "../words.ts";
 
 export type Filter =
   | { readonly kind: "is"; readonly column: "make" | "model" | "state"; readonly value: string }

@@ -3,8 +3,8 @@
  * API, so that answers can be compared.
  */
 import { isObject } from "../../src/base/json.ts";
-import type { ColumnName } from "../columns.ts";
-import type { Relation } from "../flat.ts";
+import type { ColumnName } from "../dataset/columns.ts";
+import type { Relation } from "../dataset/flat-rows.ts";
 import type { Categorical, SqlPeer } from "../peers/peer.ts";
 import type { NumericFacet } from "./facets.ts";
 import type { Filter } from "./filter.ts";

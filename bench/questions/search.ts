@@ -1,7 +1,8 @@
 /** Questions that are answered with a page or one listing, with all that is shown of it. */
-import { agree } from "../agree.ts";
-import { type ColumnName, shown } from "../columns.ts";
-import type { Relation } from "../flat.ts";
+
+import { type ColumnName, shown } from "../dataset/columns.ts";
+import type { Relation } from "../dataset/flat-rows.ts";
+import { agree } from "../measure/agree.ts";
 import { type Dialect, type SqlPeer, text } from "../peers/peer.ts";
 import { conditionOf, type Filter, parametersOf } from "./filter.ts";
 import { at, type LookUp, listAt, type Question, type Search } from "./question.ts";

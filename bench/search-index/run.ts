@@ -5,12 +5,12 @@
 import { join as joinPath } from "node:path";
 import { parseArgs } from "node:util";
 import { Failure } from "../../src/base/failure.ts";
-import { columnType, integerLiteral, join, literal, name, type Sql, sql } from "../../src/base/sql.ts";
-import { Database, type Session } from "../../src/lake/duckdb.ts";
+import { Database, type Session } from "../../src/db/duckdb.ts";
+import { columnType, integerLiteral, join, literal, name, type Sql, sql } from "../../src/db/sql.ts";
 import { countedColumns, setsOf } from "../../src/serving/index/build.ts";
 import { usableFiles } from "../../src/serving/serving-files.ts";
-import { manifestOf } from "../flat.ts";
-import { quantile } from "../measure.ts";
+import { manifestOf } from "../dataset/flat-rows.ts";
+import { quantile } from "../measure/measure.ts";
 
 const { values } = parseArgs({
   options: { lake: { type: "string", default: "data/lake" }, threads: { type: "string", default: "2" } },

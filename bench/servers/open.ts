@@ -1,10 +1,11 @@
 /** Starts the server of a peer, by its name. */
-import { start } from "../carquet.ts";
-import type { Dataset, Say } from "../dataset.ts";
+
+import type { Dataset, Say } from "../dataset/dataset.ts";
 import { openSolr, type SolrOptions } from "../peers/solr/server.ts";
 import { Unavailable } from "../peers/unavailable.ts";
 import { at } from "../questions/question.ts";
 import type { PeerName, SqlPeerName } from "../settings.ts";
+import { start } from "./carquet.ts";
 import { type Server, serverOf } from "./server.ts";
 
 export interface Opening {
@@ -26,6 +27,6 @@ export async function openServer(name: PeerName, { dataset, solr, say }: Opening
 }
 
 async function openSqlServer(name: SqlPeerName, dataset: Dataset): Promise<Server> {
-  const running = await start("bench/serve-peer.ts", [name, JSON.stringify(dataset)]);
+  const running = await start("bench/servers/serve-peer.ts", [name, JSON.stringify(dataset)]);
   return serverOf(name, String(at(await running.answer("/version"), "version")), running);
 }

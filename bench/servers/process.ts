@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { Failure } from "../../src/base/failure.ts";
-import { projectPath } from "../../src/base/project.ts";
+import { projectPath } from "../../src/base/project-files.ts";
 
 export interface Launch {
   readonly command: string;

@@ -1,6 +1,6 @@
 /** Asks servers before they are measured: what runs for the first time is compiled, and read from the disk. */
 import type { Question } from "../questions/question.ts";
-import type { ServerName } from "../results.ts";
+import type { ServerName } from "../report/results.ts";
 import type { Server } from "./server.ts";
 
 /** How long a server rehearses; a JVM, which compiles what is often run, takes seconds. */

@@ -1,7 +1,8 @@
 /** A server of the suite: Carquet or a peer in a process of its own, asked over HTTP. */
-import type { Running } from "../carquet.ts";
+
 import type { Question } from "../questions/question.ts";
 import type { PeerName } from "../settings.ts";
+import type { Running } from "./carquet.ts";
 
 /** Parses what was read; asked for outside of what is timed. */
 export type Reply = () => unknown;

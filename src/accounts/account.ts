@@ -1,12 +1,12 @@
 /** Accounts: made, looked up and changed. */
 import { Failure } from "../base/failure.ts";
-import { randomWord } from "../base/ids.ts";
 import { integerIn, type Row, textIn } from "../base/json.ts";
-import { type Sql, sql } from "../base/sql.ts";
-import type { Database } from "../base/sqlite.ts";
-import type { Limits } from "./rates.ts";
-import { type AccountState, type Funds, lowBalanceMicros } from "./standing.ts";
-import { limitsOf, type Tier, tiers } from "./tiers.ts";
+import { randomWord } from "../base/random-ids.ts";
+import { type Sql, sql } from "../db/sql.ts";
+import type { Database } from "../db/sqlite.ts";
+import { type AccountState, type Funds, lowBalanceMicros } from "./policy/billing-state.ts";
+import type { Limits } from "./policy/rate-limiter.ts";
+import { limitsOf, type Tier, tiers } from "./policy/tiers.ts";
 
 export interface Account extends Funds {
   readonly accountId: string;

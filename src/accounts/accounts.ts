@@ -6,20 +6,20 @@
  * was made before it is on the disk. What is known of a key is looked up again within a second.
  */
 
-import type { Synchronous } from "../base/sqlite.ts";
 import { refuse } from "../contract/errors.ts";
 import type { QueryOf } from "../contract/types.ts";
+import type { Synchronous } from "../db/sqlite.ts";
 import { type Account, effectiveLimits } from "./account.ts";
-import type { Charged } from "./charging.ts";
+import { isSecretOf, partsOf } from "./api-key.ts";
 import { type Clock, dayOf, monthOf } from "./clock.ts";
-import { isSecretOf, partsOf } from "./key.ts";
 import type { Key } from "./keys.ts";
-import { Line, Undone } from "./line.ts";
-import { prices, type UsageClass } from "./prices.ts";
-import { type Left, type Limits, Rates } from "./rates.ts";
-import type { Reviewed } from "./reviews.ts";
-import { refuseToServe, shortfall } from "./standing.ts";
-import { usageRange } from "./usage.ts";
+import type { Charged } from "./ledger/charging.ts";
+import { usageRange } from "./ledger/usage.ts";
+import { refuseToServe, shortfall } from "./policy/billing-state.ts";
+import { prices, type UsageClass } from "./policy/prices.ts";
+import { type Left, type Limits, Rates } from "./policy/rate-limiter.ts";
+import type { Reviewed } from "./policy/tier-reviews.ts";
+import { Line, Undone } from "./worker/ledger-client.ts";
 
 export interface AccountsOptions {
   readonly clock: Clock;
@@ -30,7 +30,7 @@ export interface AccountsOptions {
   readonly thread?: URL;
 }
 
-const ledgerThread = new URL("./thread.ts", import.meta.url);
+const ledgerThread = new URL("./worker/ledger-worker.ts", import.meta.url);
 
 const bounds = {
   /** What is known of a key is looked up again in the background after this time, and not used any more after that. */

@@ -1,10 +1,10 @@
 /** The keys of accounts: made, listed, revoked, and looked up when one is presented. */
 import { Failure } from "../base/failure.ts";
 import { integerIn, type Row, textIn } from "../base/json.ts";
-import { sql } from "../base/sql.ts";
-import type { Database } from "../base/sqlite.ts";
+import { sql } from "../db/sql.ts";
+import type { Database } from "../db/sqlite.ts";
 import { type Account, accountAt } from "./account.ts";
-import { newKey } from "./key.ts";
+import { newKey } from "./api-key.ts";
 
 /** What a key can be for (section 5 of the specification). */
 export const scopes = ["inventory.read", "dealers.read", "usage.read"] as const;

@@ -1,6 +1,6 @@
 /** Starts this program again with Node.js options that take effect only before it starts: the size of the thread pool. */
 import { spawn } from "node:child_process";
-import { projectPath } from "./project.ts";
+import { projectPath } from "./project-files.ts";
 
 const threadPool = projectPath("src/base/thread-pool.cjs");
 

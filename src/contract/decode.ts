@@ -7,7 +7,7 @@ import { closest, distance } from "fastest-levenshtein";
 import type { Operation, Parameter, Schema } from "./document.ts";
 import { operation } from "./document.ts";
 import { type Refusal, refuse } from "./errors.ts";
-import { validators } from "./parameters.gen.js";
+import { validators } from "./generated/parameters.gen.js";
 import { type Given, quoted, readQuery } from "./query-string.ts";
 import type { Validator } from "./schema.ts";
 import type { OperationId, PathOf, QueryOf, RequestOf } from "./types.ts";

@@ -3,14 +3,14 @@
  *
  * Parsing the YAML takes longer than the rest of a start, so this module reads the JSON that `npm run generate` makes of it.
  */
-import { projectText } from "../base/project.ts";
+import { projectText } from "../base/project-files.ts";
 import { type Document, type Operation, operationsIn, resolveIn } from "./operations.ts";
 import type { OperationId, QueryOf } from "./types.ts";
 
 export type { Deprecation, Operation, Parameter, Schema } from "./operations.ts";
 
 /** The document as it is served. */
-export const document: Document = JSON.parse(projectText("src/contract/document.gen.json"));
+export const document: Document = JSON.parse(projectText("src/contract/generated/document.gen.json"));
 
 /** Follows a local reference of the document; returns a value without one as it is. */
 export function resolve<T extends object>(value: T | { readonly $ref: string }): T {

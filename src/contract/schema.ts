@@ -1,7 +1,7 @@
 /** Data from outside is checked where it enters, and typed from there on. The validators are generated: `npm run generate`. */
 import type { ErrorObject } from "ajv";
 import { Failure } from "../base/failure.ts";
-import { validators } from "./files.gen.js";
+import { validators } from "./generated/files.gen.js";
 
 /** A generated validator; `errors` holds what the last call found. */
 export interface Validator {

@@ -1,5 +1,5 @@
 /** The types of requests and answers, taken from those generated from the document. */
-import type { operations } from "./document.gen.ts";
+import type { operations } from "./generated/document.gen.ts";
 
 /** The operations' names in the document. */
 export type OperationId = keyof operations;

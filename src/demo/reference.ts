@@ -1,7 +1,7 @@
 /** The facts that a market is made from, as tables: `data/reference/market/*.csv`, one table each, and ZIP codes. */
-import { projectPath } from "../base/project.ts";
-import { literal, sql } from "../base/sql.ts";
-import type { Session } from "../lake/duckdb.ts";
+import { projectPath } from "../base/project-files.ts";
+import type { Session } from "../db/duckdb.ts";
+import { literal, sql } from "../db/sql.ts";
 
 const facts = ["ages", "base_colors", "features", "lines", "makes", "models", "names", "options", "paints", "plants"];
 

@@ -4,12 +4,13 @@
  *
  * It follows from stays and troubles alone, in closed form, and shares no code with `src/ingest`.
  */
-import { join, literal, name, type Sql, sql } from "../base/sql.ts";
-import type { Session } from "../lake/duckdb.ts";
-import { fixed } from "./chance.ts";
-import { isDirt, kindsThatAre } from "./dirt.ts";
-import { isOpen, isShown } from "./feeds.ts";
-import { type MarketShape, troubleFreeDays } from "./shape.ts";
+
+import type { Session } from "../db/duckdb.ts";
+import { join, literal, name, type Sql, sql } from "../db/sql.ts";
+import { isDirt, kindsThatAre } from "./deliveries/dirt.ts";
+import { isOpen, isShown } from "./deliveries/feed-troubles.ts";
+import { type MarketShape, troubleFreeDays } from "./market-shape.ts";
+import { fixed } from "./random.ts";
 
 /** Feeds without a car before it is sold; days of silence before a dealer has no claims; days missing before a listing ends. */
 const feedsWithout = 3;

@@ -5,8 +5,8 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import { serveContent } from "./content.ts";
-import type { Step } from "./exchange.ts";
+import type { Step } from "./context.ts";
+import { serveContent } from "./static-content.ts";
 
 const { resolve } = createRequire(import.meta.url);
 const own = (file: string): string => fileURLToPath(new URL(`docs/${file}`, import.meta.url));

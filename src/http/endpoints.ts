@@ -2,11 +2,11 @@
  * What answers the operations. An endpoint gets a typed, validated request and the market of one version, and gives the body
  * of its answer as JSON: plan, query, present.
  */
-import type { MeteredId } from "../accounts/prices.ts";
+import type { MeteredId } from "../accounts/policy/prices.ts";
 import type { RequestOf } from "../contract/types.ts";
 import { findDealer, pageOf, readTotal, totalOf } from "../query/dealers.ts";
 import { countFacets, planFacets } from "../query/facets.ts";
-import { findListing, findVin } from "../query/listing.ts";
+import { findListing, findVin } from "../query/look-ups.ts";
 import { byOffset } from "../query/pages.ts";
 import { findPage, planSearch, readPage, type SearchQuery } from "../query/search.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";

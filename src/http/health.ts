@@ -3,8 +3,8 @@
  * are, and how the response cache does.
  */
 import type { CurrentVersion } from "../serving/current-version.ts";
-import type { Answers } from "./answers.ts";
-import type { Step } from "./exchange.ts";
+import type { Step } from "./context.ts";
+import type { Answers } from "./response-cache.ts";
 
 export const health =
   (current: CurrentVersion, answers: Answers, isStopping: () => boolean): Step =>

@@ -4,24 +4,24 @@
 import Router from "@koa/router";
 import compose from "koa-compose";
 import type { Accounts } from "../accounts/accounts.ts";
-import type { MeteredId } from "../accounts/prices.ts";
+import type { MeteredId } from "../accounts/policy/prices.ts";
 import { document, operation, operations } from "../contract/document.ts";
 import { refuse } from "../contract/errors.ts";
 import type { OperationId } from "../contract/types.ts";
 import type { CurrentVersion } from "../serving/current-version.ts";
-import { announceDeprecation } from "./announce-deprecation.ts";
-import { answer } from "./answer.ts";
-import { answerUsage } from "./answer-usage.ts";
-import type { Answers } from "./answers.ts";
-import { charge } from "./charge.ts";
-import { serveContent } from "./content.ts";
-import type { State, Step } from "./exchange.ts";
-import { holdPrice } from "./hold-price.ts";
-import { identify } from "./identify.ts";
-import { limitRate, tellLimits } from "./limit-rate.ts";
-import { permit } from "./permit.ts";
-import { refuseKeyInQuery } from "./refuse-key-in-query.ts";
-import { validate } from "./validate.ts";
+import type { State, Step } from "./context.ts";
+import { announceDeprecation } from "./middleware/announce-deprecation.ts";
+import { answer } from "./middleware/answer.ts";
+import { charge } from "./middleware/charge.ts";
+import { holdPrice } from "./middleware/hold-price.ts";
+import { identify } from "./middleware/identify.ts";
+import { limitRate, tellLimits } from "./middleware/limit-rate.ts";
+import { refuseKeyInQuery } from "./middleware/refuse-key-in-query.ts";
+import { permit } from "./middleware/require-scope.ts";
+import { validate } from "./middleware/validate.ts";
+import type { Answers } from "./response-cache.ts";
+import { serveContent } from "./static-content.ts";
+import { answerUsage } from "./usage-endpoint.ts";
 
 /** What answers and meters. */
 export interface Means {

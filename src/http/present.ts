@@ -1,5 +1,5 @@
 /** How answers look: their parts, and the shapes of details. */
-import type { FoundListing, FoundVin } from "../query/listing.ts";
+import type { FoundListing, FoundVin } from "../query/look-ups.ts";
 
 export interface Page {
   readonly limit: number;

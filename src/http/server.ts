@@ -12,19 +12,19 @@ import { Accounts } from "../accounts/accounts.ts";
 import type { Clock } from "../accounts/clock.ts";
 import { bounds } from "../base/bounds.ts";
 import { Failure, messageOf } from "../base/failure.ts";
-import type { Synchronous } from "../base/sqlite.ts";
+import type { Synchronous } from "../db/sqlite.ts";
 import { CurrentVersion } from "../serving/current-version.ts";
 import type { VersionOptions } from "../serving/lake-version.ts";
-import { Answers } from "./answers.ts";
-import { systemClock } from "./clock.ts";
+import type { State } from "./context.ts";
+import { reviewDaily } from "./daily-review.ts";
 import { docs } from "./docs.ts";
-import type { State } from "./exchange.ts";
-import { explain } from "./explain.ts";
 import { health } from "./health.ts";
-import { logRequests } from "./log.ts";
+import { explain } from "./middleware/handle-errors.ts";
+import { logRequests } from "./middleware/log-requests.ts";
+import { secure } from "./middleware/security-headers.ts";
 import { refuseOtherMethods, refuseUnknownPath, routes } from "./pipeline.ts";
-import { reviewDaily } from "./review-daily.ts";
-import { secure } from "./secure.ts";
+import { Answers } from "./response-cache.ts";
+import { systemClock } from "./system-clock.ts";
 
 export interface ServeOptions extends VersionOptions {
   readonly lake: string;

@@ -5,26 +5,26 @@
  * makes. Nothing here publishes.
  */
 import { integerIn } from "../base/json.ts";
-import { sql } from "../base/sql.ts";
-import type { Session } from "../lake/duckdb.ts";
+import type { Session } from "../db/duckdb.ts";
+import { sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
 import { type Keyed, type Manifest, noFiles } from "../lake/manifest.ts";
 import { filesIn } from "../lake/views.ts";
-import type { Writer } from "../lake/writer.ts";
-import { type Account, accountOf } from "./account.ts";
-import { writeAdditions } from "./additions.ts";
-import { attributeClaims } from "./attribute.ts";
-import { keyDealers, settleDealers } from "./dealers.ts";
-import { judgeDeliveries } from "./deliveries.ts";
-import type { Delivery } from "./delivery.ts";
-import { judgeAbsent, showClaimed, showYesterday } from "./lifecycle.ts";
-import type { Mapping } from "./mapping.ts";
-import { beginParsing, endParsing, parseRows } from "./parse.ts";
-import { readDelivery } from "./read.ts";
-import { loadReference } from "./spellings.ts";
-import { greatestKeys, keyBuilds, keyOptions, keyTokens } from "./star.ts";
-import { describeVehicles } from "./vehicles.ts";
-import { spellVocabularies } from "./vocabularies.ts";
+import type { Writer } from "../lake/writer/writer.ts";
+import { writeAdditions } from "./day-files.ts";
+import { type Account, accountOf } from "./delivery-report.ts";
+import { keyDealers, settleDealers } from "./dimensions/dealers.ts";
+import { greatestKeys, keyBuilds, keyOptions, keyTokens } from "./dimensions/dimension-keys.ts";
+import type { Delivery } from "./feed/delivery.ts";
+import type { Mapping } from "./feed/mapping.ts";
+import { readDelivery } from "./feed/read-files.ts";
+import { attributeClaims } from "./lifecycle/attribution.ts";
+import { describeVehicles } from "./lifecycle/claims.ts";
+import { judgeDeliveries } from "./lifecycle/feed-verdicts.ts";
+import { judgeAbsent, showClaimed, showYesterday } from "./lifecycle/lifecycle.ts";
+import { beginParsing, endParsing, parseRows } from "./normalize/parse.ts";
+import { loadReference } from "./normalize/spellings.ts";
+import { spellVocabularies } from "./normalize/vocabularies.ts";
 
 const steps = [
   "reads the files",

@@ -5,15 +5,15 @@
  * publishes once, at its end.
  */
 import { Failure } from "../base/failure.ts";
-import type { DatabaseOptions } from "../lake/duckdb.ts";
+import type { DatabaseOptions } from "../db/duckdb.ts";
 import { currentManifest, type Manifest, readManifest, versionsIn } from "../lake/manifest.ts";
-import { nextManifest, publish, type Writer, writing } from "../lake/writer.ts";
+import { nextManifest, publish, type Writer, writing } from "../lake/writer/writer.ts";
 import { withServingFiles } from "../serving/build-serving-files.ts";
 import { usableFiles } from "../serving/serving-files.ts";
-import type { Account } from "./account.ts";
 import { type OnStep, writeDay } from "./day.ts";
-import type { Delivery } from "./delivery.ts";
-import type { Mapping } from "./mapping.ts";
+import type { Account } from "./delivery-report.ts";
+import type { Delivery } from "./feed/delivery.ts";
+import type { Mapping } from "./feed/mapping.ts";
 
 export interface IngestOptions extends DatabaseOptions {
   readonly mapping?: Mapping;

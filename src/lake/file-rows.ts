@@ -6,9 +6,9 @@
  */
 import { createHash } from "node:crypto";
 import { join as joinPath } from "node:path";
-import { columnType, join, literal, name, type Sql, sql } from "../base/sql.ts";
-import { layoutOf, priceHistoryType, type Table, type TableName } from "./layout.ts";
+import { columnType, join, literal, name, type Sql, sql } from "../db/sql.ts";
 import type { LakeFile } from "./manifest.ts";
+import { layoutOf, priceHistoryType, type Table, type TableName } from "./tables.ts";
 
 type Columns = Table["columns"];
 

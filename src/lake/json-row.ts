@@ -3,7 +3,7 @@
  * nor written again, which would nearly double its cost outside of the engine.
  */
 import type { Json, Row } from "../base/json.ts";
-import { join, type Sql, sql } from "../base/sql.ts";
+import { join, type Sql, sql } from "../db/sql.ts";
 
 /** The values of a row, each as JSON, in the order of its format. */
 export type JsonRow = readonly string[];

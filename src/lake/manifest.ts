@@ -10,7 +10,7 @@ import { Failure } from "../base/failure.ts";
 import { isAbsent } from "../base/files.ts";
 import { isObject } from "../base/json.ts";
 import { checker } from "../contract/schema.ts";
-import { type TableName, tableNames } from "./layout.ts";
+import { type TableName, tableNames } from "./tables.ts";
 
 /** One immutable Parquet file. */
 export interface LakeFile {

@@ -1,11 +1,12 @@
 /** The files of a version as SQL relations: the star's tables, what is made of them, and the views for analysts. */
-import { wordsIn } from "../base/spelling.ts";
-import { integerLiteral, join, literal, name, type Sql, sql } from "../base/sql.ts";
+
+import { integerLiteral, join, literal, name, type Sql, sql } from "../db/sql.ts";
+import { wordsIn } from "../db/text-matching.ts";
 import { rowsOfFiles } from "./file-rows.ts";
-import { flat, tokensInOrder } from "./flat.ts";
-import { buildColumns, layoutOf, type TableName, tableNames } from "./layout.ts";
+import { flat, tokensInOrder } from "./flat-listings.ts";
 import type { Files, LakeFile, Manifest } from "./manifest.ts";
-import { type Reading, readOf } from "./readings.ts";
+import { type Reading, readOf } from "./served-columns.ts";
+import { buildColumns, layoutOf, type TableName, tableNames } from "./tables.ts";
 
 /**
  * The listings of some files with `row_number`, each row's position in the order of the files: that is the partition's

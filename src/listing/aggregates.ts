@@ -1,7 +1,7 @@
 /** Statistics of numbers, as SQL over whole units: sums and percentiles are exact, whatever the engine's threads. */
 import { bounds } from "../base/bounds.ts";
 import { isRow, type Row } from "../base/json.ts";
-import { integerLiteral, name, numberLiteral, type Sql, sql } from "../base/sql.ts";
+import { integerLiteral, name, numberLiteral, type Sql, sql } from "../db/sql.ts";
 import { attributeOf, type NumberName } from "./schema.ts";
 import type { Aggregate, NumberSummary, Summaries } from "./source.ts";
 

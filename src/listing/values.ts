@@ -1,6 +1,7 @@
 /** Searched values as whole numbers, in SQL over the columns of listings: sums are exact, and two engines order them alike. */
-import { matchKeyOf } from "../base/spelling.ts";
-import { integerLiteral, name, type Sql, sql } from "../base/sql.ts";
+
+import { integerLiteral, name, type Sql, sql } from "../db/sql.ts";
+import { matchKeyOf } from "../db/text-matching.ts";
 import { attributeOf, categoryNames, type NumberName } from "./schema.ts";
 import type { SortKey } from "./sorts.ts";
 

@@ -3,10 +3,10 @@
  * `dealer_profiles`, which the market makes when it opens, is small, and searched as a whole.
  */
 import { integerIn, type Row } from "../base/json.ts";
-import { folded, matchKey, wordsIn } from "../base/spelling.ts";
-import { all, join, literal, name, type Sql, sql } from "../base/sql.ts";
 import { refuse } from "../contract/errors.ts";
 import type { QueryOf } from "../contract/types.ts";
+import { all, join, literal, name, type Sql, sql } from "../db/sql.ts";
+import { folded, matchKey, wordsIn } from "../db/text-matching.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 
 export type DealerQuery = QueryOf<"searchDealers">;

@@ -5,7 +5,7 @@
 import { isRow, type Json, type Row, textIn } from "../base/json.ts";
 import { resolve } from "../contract/document.ts";
 import type { AnswerOf } from "../contract/types.ts";
-import { listingRow, type Reading } from "../lake/readings.ts";
+import { listingRow, type Reading } from "../lake/served-columns.ts";
 import type { AttributeName } from "../listing/schema.ts";
 import { buildRow, type Dimensions, dealerRow } from "../serving/dimensions.ts";
 import { type Expansion, expanded, readingOf } from "./expansions.ts";

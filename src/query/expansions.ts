@@ -2,7 +2,7 @@
 
 import type { Json } from "../base/json.ts";
 import type { QueryOf } from "../contract/types.ts";
-import type { Reading } from "../lake/readings.ts";
+import type { Reading } from "../lake/served-columns.ts";
 import type { Dimensions } from "../serving/dimensions.ts";
 
 export type Expansion = NonNullable<QueryOf<"getListing">["include"]>[number];

@@ -4,9 +4,9 @@
  */
 import { vocabulary } from "../contract/document.ts";
 import type { QueryOf } from "../contract/types.ts";
-import { flatColumns } from "../lake/flat.ts";
+import { flatColumns } from "../lake/flat-listings.ts";
 import { type JsonRow, valueIn } from "../lake/json-row.ts";
-import { listingRow, type Reading } from "../lake/readings.ts";
+import { listingRow, type Reading } from "../lake/served-columns.ts";
 import type { Point } from "../listing/geography.ts";
 import type { AttributeName } from "../listing/schema.ts";
 import { buildRow, type Dimensions, dealerRow } from "../serving/dimensions.ts";

@@ -1,5 +1,5 @@
 /** US ZIP codes and the points that stand for them, from `data/reference/zip_codes.csv`. */
-import { projectText } from "../base/project.ts";
+import { projectText } from "../base/project-files.ts";
 import type { Point } from "../listing/geography.ts";
 
 let points: ReadonlyMap<string, Point> | undefined;

@@ -2,12 +2,12 @@
 import { mkdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { sha256Of, sync } from "../base/files.ts";
-import { literal, name, type Sql, sql } from "../base/sql.ts";
-import type { Session } from "../lake/duckdb.ts";
+import type { Session } from "../db/duckdb.ts";
+import { literal, name, type Sql, sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
 import type { Manifest, ServingFile } from "../lake/manifest.ts";
 import { filesIn, positioned } from "../lake/views.ts";
-import type { Writer } from "../lake/writer.ts";
+import type { Writer } from "../lake/writer/writer.ts";
 import { buildStatements, storage } from "./index/build.ts";
 import { listingFiles } from "./listing-files.ts";
 import { buildRowFile } from "./rows/row-file.ts";

@@ -3,10 +3,10 @@
  * engine, asked to join them, reads all builds and all dealers.
  */
 import { integerIn, isRow, type Json, type Row, textIn } from "../base/json.ts";
-import { columnsOf, name, type Sql, sql } from "../base/sql.ts";
-import type { Session } from "../lake/duckdb.ts";
+import type { Session } from "../db/duckdb.ts";
+import { columnsOf, name, type Sql, sql } from "../db/sql.ts";
 import { type JsonRow, JsonRowFormat } from "../lake/json-row.ts";
-import { buildColumns, dealerColumns, type TokenColumn, tokenKinds } from "../lake/layout.ts";
+import { buildColumns, dealerColumns, type TokenColumn, tokenKinds } from "../lake/tables.ts";
 import { attributeOf, type CategoryName, categoryNames } from "../listing/schema.ts";
 import { valueKeyOf } from "../listing/values.ts";
 

@@ -7,13 +7,14 @@
 import { join, resolve } from "node:path";
 import { bounds } from "../base/bounds.ts";
 import { type Row, textIn } from "../base/json.ts";
-import { name, type Sql, sql } from "../base/sql.ts";
 import { refuse } from "../contract/errors.ts";
-import { Database, type DatabaseOptions } from "../lake/duckdb.ts";
+import { Database, type DatabaseOptions } from "../db/duckdb.ts";
+import { type PoolBounds, SessionPool } from "../db/session-pool.ts";
+import { name, type Sql, sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
 import type { JsonRow } from "../lake/json-row.ts";
 import { type LakeFile, type Manifest, readManifest } from "../lake/manifest.ts";
-import { listingRow, type Reading } from "../lake/readings.ts";
+import { listingRow, type Reading } from "../lake/served-columns.ts";
 import { buildValues, buildWords, dealerProfiles, filesIn, positioned, rowsAt } from "../lake/views.ts";
 import type { ListingSource } from "../listing/source.ts";
 import { Dimensions } from "./dimensions.ts";
@@ -21,7 +22,6 @@ import { type FoundListing, type ListingState, lookUpStatement } from "./listing
 import { ParquetSource } from "./parquet/parquet-source.ts";
 import { Serving } from "./serving.ts";
 import { checkFile } from "./serving-files.ts";
-import { type PoolBounds, SessionPool } from "./session-pool.ts";
 
 /** A source of listings, and their rows. */
 export interface Listings extends ListingSource {

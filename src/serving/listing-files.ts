@@ -1,9 +1,9 @@
 /** The files of a version that hold every listing there ever was, once, by the state of the listings in them. */
 import type { Row } from "../base/json.ts";
-import { join, literal, type Sql, sql } from "../base/sql.ts";
-import { layoutOf, type TableName } from "../lake/layout.ts";
+import { join, literal, type Sql, sql } from "../db/sql.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
-import { type Reading, readOf } from "../lake/readings.ts";
+import { type Reading, readOf } from "../lake/served-columns.ts";
+import { layoutOf, type TableName } from "../lake/tables.ts";
 import { positioned } from "../lake/views.ts";
 
 export type ListingState = "active" | "missing" | "sold" | "ended";

@@ -6,12 +6,12 @@
  */
 import { join } from "node:path";
 import { messageOf } from "../base/failure.ts";
-import { literal, sql } from "../base/sql.ts";
 import { Refusal } from "../contract/errors.ts";
-import type { Database } from "../lake/duckdb.ts";
+import type { Database } from "../db/duckdb.ts";
+import { literal, sql } from "../db/sql.ts";
 import type { JsonRow } from "../lake/json-row.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
-import type { Reading } from "../lake/readings.ts";
+import type { Reading } from "../lake/served-columns.ts";
 import type { ListingSource } from "../listing/source.ts";
 import type { Dimensions } from "./dimensions.ts";
 import { type Engine, SearchIndex } from "./index/search-index.ts";

@@ -8,15 +8,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { accountAt, changeAccount } from "../../src/accounts/account.ts";
 import { Accounts, type AccountsOptions } from "../../src/accounts/accounts.ts";
-import { audit } from "../../src/accounts/audit.ts";
 import { revokeKey } from "../../src/accounts/keys.ts";
-import { addCredit, adjust } from "../../src/accounts/ledger.ts";
-import { sql } from "../../src/base/sql.ts";
+import { audit } from "../../src/accounts/ledger/audit.ts";
+import { addCredit, adjust } from "../../src/accounts/ledger/ledger.ts";
 import { Refusal } from "../../src/contract/errors.ts";
-import { systemClock } from "../../src/http/clock.ts";
+import { sql } from "../../src/db/sql.ts";
+import { systemClock } from "../../src/http/system-clock.ts";
 import { accountsFile, customerIn, onFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
-import { temporaryFolder } from "../support/lakes.ts";
+import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { atEndOf, type Scope } from "../support/scope.ts";
 
 const run = promisify(execFile);
@@ -149,7 +149,7 @@ const broken: readonly (readonly [what: string, break_: (path: string) => Promis
   [
     "another process keeps it locked",
     async (path) => {
-      const { Database } = await import("../../src/base/sqlite.ts");
+      const { Database } = await import("../../src/db/sqlite.ts");
       const other = Database.open(path, { busyMs: 1000 });
       other.run(sql`BEGIN IMMEDIATE`);
       return async () => other.close();

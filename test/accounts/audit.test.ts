@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { audit } from "../../src/accounts/audit.ts";
-import { charge } from "../../src/accounts/charging.ts";
-import { makeAccounts, openAccounts } from "../../src/accounts/layout.ts";
-import { addCredit } from "../../src/accounts/ledger.ts";
-import { type Sql, sql } from "../../src/base/sql.ts";
-import { Database } from "../../src/base/sqlite.ts";
-import { book, chargeOf, paid } from "../support/book.ts";
-import { temporaryFolder } from "../support/lakes.ts";
+import { makeAccounts, openAccounts } from "../../src/accounts/file/schema.ts";
+import { audit } from "../../src/accounts/ledger/audit.ts";
+import { charge } from "../../src/accounts/ledger/charging.ts";
+import { addCredit } from "../../src/accounts/ledger/ledger.ts";
+import { type Sql, sql } from "../../src/db/sql.ts";
+import { Database } from "../../src/db/sqlite.ts";
+import { temporaryFolder } from "../support/lakes/lakes.ts";
+import { book, chargeOf, paid } from "../support/ledger.ts";
 
 test("a commit waits for the disk: the write-ahead log with synchronous=FULL, at every opening", async (t) => {
   const { path, database } = await book(t);

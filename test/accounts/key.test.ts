@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { isSecretOf, newKey, partsOf } from "../../src/accounts/key.ts";
+import { isSecretOf, newKey, partsOf } from "../../src/accounts/api-key.ts";
 import { createKey, keysOf, presented, revokeKey } from "../../src/accounts/keys.ts";
 import { accountsFile, customerIn, onFile } from "../support/accounts.ts";
 import { wholeFile } from "../support/scope.ts";
@@ -57,7 +57,7 @@ test("only the secret itself matches what was kept of it", () => {
 });
 
 test("secrets are compared in constant time", () => {
-  const source = readFileSync(new URL("../../src/accounts/key.ts", import.meta.url), "utf8");
+  const source = readFileSync(new URL("../../src/accounts/api-key.ts", import.meta.url), "utf8");
   assert.match(source, /timingSafeEqual\(digest\(secret\), sha256\)/);
 });
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { killServing } from "../ledger/kills.ts";
-import { Chance } from "../oracle/chance.ts";
-import { lakeOf } from "../support/lakes.ts";
+import { Chance } from "../oracle/random-market/chance.ts";
+import { lakeOf } from "../support/lakes/lakes.ts";
 
 test("a service that is killed 5 times under load from 32 clients has charged each whole answer exactly once", async (t) => {
   const { lake } = await lakeOf(t);

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { accountAt, changeAccount } from "../../src/accounts/account.ts";
-import { audit } from "../../src/accounts/audit.ts";
-import { doBatch } from "../../src/accounts/batch.ts";
-import { charge } from "../../src/accounts/charging.ts";
-import { addCredit, adjust, confirmCredit, postingsOf, reverseCredit } from "../../src/accounts/ledger.ts";
-import { decideReview, queuedReviews, reviewAccounts, reviewOnce } from "../../src/accounts/reviews.ts";
-import { usageIn } from "../../src/accounts/usage.ts";
-import { atMs, book, chargeOf, dayMs, month, paid } from "../support/book.ts";
+import { audit } from "../../src/accounts/ledger/audit.ts";
+import { charge } from "../../src/accounts/ledger/charging.ts";
+import { addCredit, adjust, confirmCredit, postingsOf, reverseCredit } from "../../src/accounts/ledger/ledger.ts";
+import { usageIn } from "../../src/accounts/ledger/usage.ts";
+import { decideReview, queuedReviews, reviewAccounts, reviewOnce } from "../../src/accounts/policy/tier-reviews.ts";
+import { doBatch } from "../../src/accounts/worker/group-commit.ts";
+import { atMs, book, chargeOf, dayMs, month, paid } from "../support/ledger.ts";
 
 test("credits, charges, adjustments and reversals add up to the balance", async (t) => {
   const one = await book(t);

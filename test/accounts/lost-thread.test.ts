@@ -5,14 +5,14 @@ import { renameSync } from "node:fs";
 import { type TestContext, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { Accounts } from "../../src/accounts/accounts.ts";
-import { audit } from "../../src/accounts/audit.ts";
+import { audit } from "../../src/accounts/ledger/audit.ts";
 import { textIn } from "../../src/base/json.ts";
-import { sql } from "../../src/base/sql.ts";
 import { Refusal } from "../../src/contract/errors.ts";
-import { systemClock } from "../../src/http/clock.ts";
+import { sql } from "../../src/db/sql.ts";
+import { systemClock } from "../../src/http/system-clock.ts";
 import { dyingThread } from "../ledger/dying-thread.ts";
 import { accountsFile, customerIn, onFile } from "../support/accounts.ts";
-import { lakeOf } from "../support/lakes.ts";
+import { lakeOf } from "../support/lakes/lakes.ts";
 import { serviceOf } from "../support/service.ts";
 
 const chargesIn = (path: string): readonly string[] =>

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runSequence } from "../ledger/sequence.ts";
-import { Chance } from "../oracle/chance.ts";
-import { temporaryFolder } from "../support/lakes.ts";
+import { Chance } from "../oracle/random-market/chance.ts";
+import { temporaryFolder } from "../support/lakes/lakes.ts";
 
 test("50 random sequences of 100 operations leave what a plain re-counting of all that was posted leaves", async (t) => {
   let charges = 0;

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type MeteredId, prices, pricingVersion, usageClassOf } from "../../src/accounts/prices.ts";
-import { projectText } from "../../src/base/project.ts";
+import { type MeteredId, prices, pricingVersion, usageClassOf } from "../../src/accounts/policy/prices.ts";
+import { projectText } from "../../src/base/project-files.ts";
 import { decoderOf } from "../../src/contract/decode.ts";
 import { operation, operations, vocabulary } from "../../src/contract/document.ts";
+import { casesOf } from "../support/case-table.ts";
 import { encoded } from "../support/examples.ts";
-import { casesOf } from "../support/words.ts";
 
 const dealer = "0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c7e40";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { limitsOf, type PaidCredit, review, type Tier } from "../../src/accounts/tiers.ts";
+import { limitsOf, type PaidCredit, review, type Tier } from "../../src/accounts/policy/tiers.ts";
 import { plusDays } from "../../src/base/day.ts";
-import { projectText } from "../../src/base/project.ts";
-import { casesOf } from "../support/words.ts";
+import { projectText } from "../../src/base/project-files.ts";
+import { casesOf } from "../support/case-table.ts";
 
 const today = "2026-11-19";
 

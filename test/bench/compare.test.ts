@@ -1,10 +1,10 @@
 /** When a run of the bench suite says that Carquet has become slower. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { agree } from "../../bench/agree.ts";
-import { changes } from "../../bench/compare.ts";
-import { quantile, takeTurns } from "../../bench/measure.ts";
-import type { Results } from "../../bench/results.ts";
+import { agree } from "../../bench/measure/agree.ts";
+import { quantile, takeTurns } from "../../bench/measure/measure.ts";
+import { changes } from "../../bench/report/compare.ts";
+import type { Results } from "../../bench/report/results.ts";
 
 const timing = (ms: number) => ({ p50_ms: ms, p99_ms: ms });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { operations } from "../../src/contract/document.ts";
 import { encoded, leastRequest } from "../support/examples.ts";
-import { lakeOf } from "../support/lakes.ts";
+import { lakeOf } from "../support/lakes/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
 import { serviceOf } from "../support/service.ts";
 

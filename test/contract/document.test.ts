@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { isObject } from "../../src/base/json.ts";
-import { projectPath, projectText } from "../../src/base/project.ts";
+import { projectPath, projectText } from "../../src/base/project-files.ts";
 import { document, type Operation, operations, resolve } from "../../src/contract/document.ts";
 import { errors } from "../../src/contract/errors.ts";
 import { defaulted, type OperationId } from "../../src/contract/types.ts";
@@ -26,8 +26,8 @@ test("the document has no fault that the linter knows", async () => {
 test("the generated types are those of the document as it is", async () => {
   const { stdout } = await run(tool("openapi-typescript"), ["schemas/openapi.yaml"], inProject);
   assert.ok(
-    stdout === readFileSync(projectPath("src/contract/document.gen.ts"), "utf8"),
-    "src/contract/document.gen.ts is out of date: npm run generate",
+    stdout === readFileSync(projectPath("src/contract/generated/document.gen.ts"), "utf8"),
+    "src/contract/generated/document.gen.ts is out of date: npm run generate",
   );
 });
 

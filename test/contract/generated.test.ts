@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { projectPath } from "../../src/base/project.ts";
+import { projectPath } from "../../src/base/project-files.ts";
 import { compiler } from "../../src/contract/build/compile.ts";
 import { generatedFiles } from "../../src/contract/build/generated.ts";
 import { operations, type Parameter } from "../../src/contract/document.ts";
-import { validators } from "../../src/contract/parameters.gen.js";
+import { validators } from "../../src/contract/generated/parameters.gen.js";
 
 const largestBytes = 1_500_000;
 

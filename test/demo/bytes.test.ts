@@ -3,9 +3,9 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { sha256Of } from "../../src/base/files.ts";
-import type { MarketShape } from "../../src/demo/shape.ts";
-import type { DatabaseOptions } from "../../src/lake/duckdb.ts";
-import { generated } from "../support/generated.ts";
+import type { DatabaseOptions } from "../../src/db/duckdb.ts";
+import type { MarketShape } from "../../src/demo/market-shape.ts";
+import { generated } from "../support/lakes/generated.ts";
 import { type Scope, wholeFile } from "../support/scope.ts";
 
 /** The content of every file of a generated market, by path. */

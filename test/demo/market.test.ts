@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Row } from "../../src/base/json.ts";
-import { usualShares } from "../../src/demo/shape.ts";
-import { generated, rowsOf } from "../support/generated.ts";
-import { fact, facts } from "../support/reference.ts";
+import { usualShares } from "../../src/demo/market-shape.ts";
+import { generated, rowsOf } from "../support/lakes/generated.ts";
+import { fact, facts } from "../support/lakes/reference.ts";
 import { wholeFile } from "../support/scope.ts";
 import { checkDigit, modelYear } from "./vin.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { generated, rowsOf } from "../support/generated.ts";
-import { ask, lakeOf } from "../support/lakes.ts";
+import { generated, rowsOf } from "../support/lakes/generated.ts";
+import { ask, lakeOf } from "../support/lakes/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
 
 /** More trouble than is usual, so that in a small market everything happens. */

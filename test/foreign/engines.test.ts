@@ -5,13 +5,13 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { isObject, type Json } from "../../src/base/json.ts";
-import { projectPath } from "../../src/base/project.ts";
-import { name, type Sql, sql } from "../../src/base/sql.ts";
-import { Database } from "../../src/lake/duckdb.ts";
+import { projectPath } from "../../src/base/project-files.ts";
+import { Database } from "../../src/db/duckdb.ts";
+import { name, type Sql, sql } from "../../src/db/sql.ts";
 import { rowsOfFiles } from "../../src/lake/file-rows.ts";
-import { layoutOf, type TableName, tableNames } from "../../src/lake/layout.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
-import { freshLake } from "../support/fixtures.ts";
+import { layoutOf, type TableName, tableNames } from "../../src/lake/tables.ts";
+import { freshLake } from "../support/lakes/fixtures.ts";
 import { wholeFile } from "../support/scope.ts";
 
 /** A Python with the engines: what `CARQUET_PYTHON` names, else the environment that `npm run test:all` sets up. */

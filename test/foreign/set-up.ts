@@ -1,7 +1,7 @@
 /** Installs the engines of others that PyPI has into `.venv`, one by one: the tests of those that cannot be had are skipped. */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { projectPath, projectText } from "../../src/base/project.ts";
+import { projectPath, projectText } from "../../src/base/project-files.ts";
 
 const environment = projectPath(".venv");
 const requirements = projectText("test/foreign/requirements.txt").trim().split("\n");

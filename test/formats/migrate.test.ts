@@ -5,14 +5,14 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
-import { projectPath } from "../../src/base/project.ts";
+import { projectPath } from "../../src/base/project-files.ts";
 import { isOfToday } from "../../src/lake/file-rows.ts";
-import { tableNames } from "../../src/lake/layout.ts";
 import { currentManifest, currentVersion } from "../../src/lake/manifest.ts";
+import { tableNames } from "../../src/lake/tables.ts";
 import { carquet } from "../support/command-line.ts";
-import { contentsOf, faultsOf } from "../support/contents.ts";
-import { fixtureAccounts, fixtureLake } from "../support/fixtures.ts";
-import { ask, samplePath, temporaryFolder } from "../support/lakes.ts";
+import { contentsOf, faultsOf } from "../support/lakes/contents.ts";
+import { fixtureAccounts, fixtureLake } from "../support/lakes/fixtures.ts";
+import { ask, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 
 const migrating = (lake: string): readonly string[] => ["migrate", "--lake", lake, "--json"];
 

@@ -1,6 +1,6 @@
 /** Steps that no release has: what a migration of the accounts file may look like, slow enough to be killed. */
-import { type Migration, migrations, versionAfter } from "../../src/accounts/migrations.ts";
-import { sql } from "../../src/base/sql.ts";
+import { type Migration, migrations, versionAfter } from "../../src/accounts/file/migrations.ts";
+import { sql } from "../../src/db/sql.ts";
 
 const newest = versionAfter(migrations);
 

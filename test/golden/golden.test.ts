@@ -3,9 +3,9 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { test } from "node:test";
 import { parse } from "yaml";
-import { projectPath, projectText } from "../../src/base/project.ts";
+import { projectPath, projectText } from "../../src/base/project-files.ts";
 import { implementationsOf } from "../support/implementations.ts";
-import { lakeOf } from "../support/lakes.ts";
+import { lakeOf } from "../support/lakes/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
 
 /** Where requests lie beside their answers over the sample: those that the document shows, and others. */

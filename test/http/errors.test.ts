@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { operations } from "../../src/contract/document.ts";
 import { type ErrorCode, errors } from "../../src/contract/errors.ts";
 import { leastRequest } from "../support/examples.ts";
-import { lakeOf } from "../support/lakes.ts";
+import { lakeOf } from "../support/lakes/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
 import { checkAgainstDocument, serviceOf } from "../support/service.ts";
 

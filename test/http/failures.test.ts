@@ -6,7 +6,7 @@ import pino from "pino";
 import type { ErrorCode } from "../../src/contract/errors.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { logged } from "../support/command-line.ts";
-import { lakeOf, temporaryFolder } from "../support/lakes.ts";
+import { lakeOf, temporaryFolder } from "../support/lakes/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
 import { type Answer, type Client, serviceOf } from "../support/service.ts";
 import { slow } from "../support/slow.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { lakeOf } from "../support/lakes.ts";
+import { lakeOf } from "../support/lakes/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
 import { serviceOf } from "../support/service.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Chance } from "../oracle/chance.ts";
-import { hostileRequests, searching } from "../support/hostile.ts";
-import { lakeOf } from "../support/lakes.ts";
-import { outlast } from "../support/outlasted.ts";
+import { Chance } from "../oracle/random-market/chance.ts";
+import { hostileRequests, searching } from "../support/campaigns/hostile.ts";
+import { outlast } from "../support/campaigns/outlasted.ts";
+import { lakeOf } from "../support/lakes/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
 import { serviceOf } from "../support/service.ts";
 

@@ -3,9 +3,9 @@ import { test } from "node:test";
 import { changeAccount } from "../../src/accounts/account.ts";
 import type { Clock } from "../../src/accounts/clock.ts";
 import { createKey, scopes } from "../../src/accounts/keys.ts";
-import { limitsOf, type Tier, tiers } from "../../src/accounts/tiers.ts";
+import { limitsOf, type Tier, tiers } from "../../src/accounts/policy/tiers.ts";
 import { customerIn, onFile } from "../support/accounts.ts";
-import { lakeOf } from "../support/lakes.ts";
+import { lakeOf } from "../support/lakes/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
 import { type Answer, serviceOf } from "../support/service.ts";
 

@@ -8,11 +8,11 @@ import { describe, test } from "node:test";
 import { createKey, type Scope as KeyScope, scopes } from "../../src/accounts/keys.ts";
 import { bounds } from "../../src/base/bounds.ts";
 import { isObject } from "../../src/base/json.ts";
-import { projectPath } from "../../src/base/project.ts";
+import { projectPath } from "../../src/base/project-files.ts";
 import { operations } from "../../src/contract/document.ts";
 import { customerIn, onFile } from "../support/accounts.ts";
 import { leastRequest } from "../support/examples.ts";
-import { lakeOf } from "../support/lakes.ts";
+import { lakeOf } from "../support/lakes/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
 import { type Answer, serviceOf } from "../support/service.ts";
 

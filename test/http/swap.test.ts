@@ -6,11 +6,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pino from "pino";
 import { replaceFile } from "../../src/base/files.ts";
 import { currentManifest, currentPath, lakeFormat, type Manifest, manifestPath } from "../../src/lake/manifest.ts";
+import { publishedTotal, swapWhileServing } from "../support/campaigns/swaps.ts";
 import { eventually, logged } from "../support/command-line.ts";
-import { ingestPath, lakeOf, samplePath, temporaryFolder } from "../support/lakes.ts";
+import { ingestPath, lakeOf, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { type Scope, wholeFile } from "../support/scope.ts";
 import { type Client, serviceOf } from "../support/service.ts";
-import { publishedTotal, swapWhileServing } from "../support/swaps.ts";
 
 test("versions without serving files and with them are swapped while clients search: each answer is of one version, whole", async (context) => {
   const { answers, versionsSeen, openedWith } = await swapWhileServing(context, { days: 4, clients: 8, seed: 1 });

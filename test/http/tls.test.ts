@@ -8,7 +8,7 @@ import { connect } from "node:tls";
 import { promisify } from "node:util";
 import pino from "pino";
 import { carquet, eventually, logged, serving } from "../support/command-line.ts";
-import { lakeOf, temporaryFolder } from "../support/lakes.ts";
+import { lakeOf, temporaryFolder } from "../support/lakes/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
 import { serviceOf } from "../support/service.ts";
 

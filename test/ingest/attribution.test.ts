@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { dealerIdOf, deliver, type FeedRow, type Feeds, vinOf } from "../support/feeds.ts";
-import { ask, lakeOf, temporaryFolder } from "../support/lakes.ts";
+import { casesOf } from "../support/case-table.ts";
+import { dealerIdOf, deliver, type FeedRow, type Feeds, vinOf } from "../support/lakes/feeds.ts";
+import { ask, lakeOf, temporaryFolder } from "../support/lakes/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
-import { casesOf } from "../support/words.ts";
 
 const columns = ["case", "A", "B", "C", "A then", "B then", "C then", "owner", "decided by"] as const;
 

@@ -2,9 +2,9 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { deliverFiles, vinOf } from "../support/feeds.ts";
-import { ask, temporaryFolder } from "../support/lakes.ts";
-import { refusing } from "../support/refusals.ts";
+import { deliverFiles, vinOf } from "../support/lakes/feeds.ts";
+import { ask, temporaryFolder } from "../support/lakes/lakes.ts";
+import { refusing } from "../support/lakes/refusals.ts";
 import { wholeFile } from "../support/scope.ts";
 
 const dealer = "2f6c81d4-9b0e-4c57-8a13-e5d27f40b96a";

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { integerIn, type Row } from "../../src/base/json.ts";
 import { currentManifest, readManifest } from "../../src/lake/manifest.ts";
-import { contentsOf } from "../support/contents.ts";
-import { dealerIdOf, deliver, type FeedRow, type Feeds, vinOf } from "../support/feeds.ts";
-import { ask, ingestPath, lakeOf, temporaryFolder } from "../support/lakes.ts";
+import { contentsOf } from "../support/lakes/contents.ts";
+import { dealerIdOf, deliver, type FeedRow, type Feeds, vinOf } from "../support/lakes/feeds.ts";
+import { ask, ingestPath, lakeOf, temporaryFolder } from "../support/lakes/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
 
 const [north, south, east] = [dealerIdOf(1), dealerIdOf(2), dealerIdOf(3)];

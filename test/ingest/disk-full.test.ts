@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { currentVersion } from "../../src/lake/manifest.ts";
-import { faultsOf, marketOf, strayFilesIn } from "../support/contents.ts";
-import { ingestPath, lakeOf, samplePath, temporaryFolder } from "../support/lakes.ts";
+import { faultsOf, marketOf, strayFilesIn } from "../support/lakes/contents.ts";
+import { ingestPath, lakeOf, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import type { Scope } from "../support/scope.ts";
 
 const run = promisify(execFile);

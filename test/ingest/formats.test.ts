@@ -4,11 +4,11 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { columnType, join as joined, literal, name, type Sql, sql } from "../../src/base/sql.ts";
-import { type FeedTable, type Field, feed, feedTables } from "../../src/ingest/feed.ts";
-import { Database, type Session } from "../../src/lake/duckdb.ts";
-import { lineItemsType } from "../../src/lake/layout.ts";
-import { ask, lakeOf, samplePath, temporaryFolder } from "../support/lakes.ts";
+import { Database, type Session } from "../../src/db/duckdb.ts";
+import { columnType, join as joined, literal, name, type Sql, sql } from "../../src/db/sql.ts";
+import { type FeedTable, type Field, feed, feedTables } from "../../src/ingest/feed/feed-schema.ts";
+import { lineItemsType } from "../../src/lake/tables.ts";
+import { ask, lakeOf, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
 
 const day = "2026-11-18";

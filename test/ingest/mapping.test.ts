@@ -3,9 +3,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { Row } from "../../src/base/json.ts";
-import { readMapping } from "../../src/ingest/mapping.ts";
-import { vinOf } from "../support/feeds.ts";
-import { ask, lakeOf, temporaryFolder } from "../support/lakes.ts";
+import { readMapping } from "../../src/ingest/feed/mapping.ts";
+import { vinOf } from "../support/lakes/feeds.ts";
+import { ask, lakeOf, temporaryFolder } from "../support/lakes/lakes.ts";
 
 interface Foreign {
   readonly mapping: unknown;

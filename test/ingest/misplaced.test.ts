@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { deliver, deliverFiles, dealerIdOf as idOf, vinOf } from "../support/feeds.ts";
-import { ingestPath, lakeOf, samplePath, temporaryFolder } from "../support/lakes.ts";
-import { refusing } from "../support/refusals.ts";
+import { deliver, deliverFiles, dealerIdOf as idOf, vinOf } from "../support/lakes/feeds.ts";
+import { ingestPath, lakeOf, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
+import { refusing } from "../support/lakes/refusals.ts";
 import { wholeFile } from "../support/scope.ts";
 
 const { lake, refuses, takesTheNextDay } = await refusing(wholeFile);

@@ -3,10 +3,10 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { parse } from "csv-parse/sync";
-import { projectPath } from "../../src/base/project.ts";
-import type { Account } from "../../src/ingest/account.ts";
-import { readMapping } from "../../src/ingest/mapping.ts";
-import { ask, lakeOf } from "../support/lakes.ts";
+import { projectPath } from "../../src/base/project-files.ts";
+import type { Account } from "../../src/ingest/delivery-report.ts";
+import { readMapping } from "../../src/ingest/feed/mapping.ts";
+import { ask, lakeOf } from "../support/lakes/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
 
 type Auctioned = Readonly<

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { integerLiteral, join, type Sql, sql } from "../../src/base/sql.ts";
-import { isSilent, stateOfAbsent, verdictOn } from "../../src/ingest/rules.ts";
-import { Database } from "../../src/lake/duckdb.ts";
-import { casesOf } from "../support/words.ts";
+import { Database } from "../../src/db/duckdb.ts";
+import { integerLiteral, join, type Sql, sql } from "../../src/db/sql.ts";
+import { isSilent, stateOfAbsent, verdictOn } from "../../src/ingest/lifecycle/rules.ts";
+import { casesOf } from "../support/case-table.ts";
 
 const database = await Database.open();
 after(() => database.close());

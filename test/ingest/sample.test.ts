@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { parse } from "csv-parse/sync";
 import type { Row } from "../../src/base/json.ts";
-import { ask, lakeOf, samplePath } from "../support/lakes.ts";
+import { ask, lakeOf, samplePath } from "../support/lakes/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
 
 const columns = ["case", "day", "file", "row", "vin", "field", "outcome", "reason", "served"] as const;

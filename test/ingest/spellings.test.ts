@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { dealerIdOf, deliver, type FeedRow, vinOf } from "../support/feeds.ts";
-import { ask, ingestPath, temporaryFolder } from "../support/lakes.ts";
+import { dealerIdOf, deliver, type FeedRow, vinOf } from "../support/lakes/feeds.ts";
+import { ask, ingestPath, temporaryFolder } from "../support/lakes/lakes.ts";
 
 const [north, south] = [dealerIdOf(1), dealerIdOf(2)];
 const dealers = [

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { literal, sql } from "../../src/base/sql.ts";
-import { Database } from "../../src/lake/duckdb.ts";
-import { tableNames } from "../../src/lake/layout.ts";
-import { contentsOf, filesUnder } from "../support/contents.ts";
-import { lakeOf, samplePath, temporaryFolder } from "../support/lakes.ts";
+import { Database } from "../../src/db/duckdb.ts";
+import { literal, sql } from "../../src/db/sql.ts";
+import { tableNames } from "../../src/lake/tables.ts";
+import { contentsOf, filesUnder } from "../support/lakes/contents.ts";
+import { lakeOf, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
 
 const byThreads = async (path: string) => ({

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { test } from "node:test";
-import { literal, type Sql, sql } from "../../src/base/sql.ts";
+import { literal, type Sql, sql } from "../../src/db/sql.ts";
 import { rowsOfFiles } from "../../src/lake/file-rows.ts";
-import { layoutOf } from "../../src/lake/layout.ts";
 import { type LakeFile, noFiles } from "../../src/lake/manifest.ts";
-import { writeFiles } from "../../src/lake/parts.ts";
+import { layoutOf } from "../../src/lake/tables.ts";
 import { positioned, rowsAt } from "../../src/lake/views.ts";
-import { writing } from "../../src/lake/writer.ts";
-import { temporaryFolder } from "../support/lakes.ts";
+import { writeFiles } from "../../src/lake/writer/split.ts";
+import { writing } from "../../src/lake/writer/writer.ts";
+import { temporaryFolder } from "../support/lakes/lakes.ts";
 import type { Scope } from "../support/scope.ts";
 
 const day = "2026-11-01";

@@ -6,10 +6,10 @@ import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
 import { Failure } from "../../src/base/failure.ts";
 import { currentVersion } from "../../src/lake/manifest.ts";
-import { writing } from "../../src/lake/writer.ts";
-import { contentsOf, faultsOf, filesUnder, marketOf, strayFilesIn } from "../support/contents.ts";
-import { ingestingProcess, killIngests } from "../support/kills.ts";
-import { ingestPath, lakeOf, samplePath, temporaryFolder } from "../support/lakes.ts";
+import { writing } from "../../src/lake/writer/writer.ts";
+import { ingestingProcess, killIngests } from "../support/campaigns/kills.ts";
+import { contentsOf, faultsOf, filesUnder, marketOf, strayFilesIn } from "../support/lakes/contents.ts";
+import { ingestPath, lakeOf, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
 
 const [firstDay, secondDay] = ["2026-11-18", "2026-11-19"] as const;

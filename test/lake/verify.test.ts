@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { cp, open, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { verify } from "../../src/lake/maintenance/verify.ts";
 import { currentManifest, type LakeFile, manifestPath } from "../../src/lake/manifest.ts";
-import { verify } from "../../src/lake/verify.ts";
-import { faultsOf } from "../support/contents.ts";
-import { lakeOf, temporaryFolder } from "../support/lakes.ts";
+import { faultsOf } from "../support/lakes/contents.ts";
+import { lakeOf, temporaryFolder } from "../support/lakes/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
 
 const sample = await lakeOf(wholeFile);

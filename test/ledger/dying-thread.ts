@@ -4,8 +4,8 @@
  * written and not committed.
  */
 import { isMainThread } from "node:worker_threads";
-import { Charging } from "../../src/accounts/charging.ts";
-import { Database } from "../../src/base/sqlite.ts";
+import { Charging } from "../../src/accounts/ledger/charging.ts";
+import { Database } from "../../src/db/sqlite.ts";
 
 /** When the thread ends. */
 export type Moment = "before-commit" | "after-commit";
@@ -41,5 +41,5 @@ if (!isMainThread) {
     charges = 0;
     return result;
   };
-  await import("../../src/accounts/thread.ts");
+  await import("../../src/accounts/worker/ledger-worker.ts");
 }

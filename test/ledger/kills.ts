@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { Agent, get } from "node:http";
 import { text } from "node:stream/consumers";
-import { audit } from "../../src/accounts/audit.ts";
+import { audit } from "../../src/accounts/ledger/audit.ts";
 import { integerIn, textIn } from "../../src/base/json.ts";
-import { sql } from "../../src/base/sql.ts";
-import type { Chance } from "../oracle/chance.ts";
+import { sql } from "../../src/db/sql.ts";
+import type { Chance } from "../oracle/random-market/chance.ts";
 import { accountsFile, type Customer, customerIn, onFile } from "../support/accounts.ts";
 import { serving } from "../support/command-line.ts";
 import type { Scope } from "../support/scope.ts";

@@ -2,18 +2,18 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { accountsIn, changeAccount, createAccount } from "../../src/accounts/account.ts";
-import { audit } from "../../src/accounts/audit.ts";
-import { doBatch } from "../../src/accounts/batch.ts";
+import { makeAccounts, openAccounts } from "../../src/accounts/file/schema.ts";
 import { createKey, scopes } from "../../src/accounts/keys.ts";
-import { makeAccounts, openAccounts } from "../../src/accounts/layout.ts";
-import { addCredit, adjust, confirmCredit, reverseCredit } from "../../src/accounts/ledger.ts";
-import type { UsageClass } from "../../src/accounts/prices.ts";
-import { decideReview, reviewAccounts } from "../../src/accounts/reviews.ts";
-import { billingState } from "../../src/accounts/standing.ts";
-import { usageIn } from "../../src/accounts/usage.ts";
+import { audit } from "../../src/accounts/ledger/audit.ts";
+import { addCredit, adjust, confirmCredit, reverseCredit } from "../../src/accounts/ledger/ledger.ts";
+import { usageIn } from "../../src/accounts/ledger/usage.ts";
+import { billingState } from "../../src/accounts/policy/billing-state.ts";
+import type { UsageClass } from "../../src/accounts/policy/prices.ts";
+import { decideReview, reviewAccounts } from "../../src/accounts/policy/tier-reviews.ts";
+import { doBatch } from "../../src/accounts/worker/group-commit.ts";
 import { Failure } from "../../src/base/failure.ts";
-import type { Database } from "../../src/base/sqlite.ts";
-import type { Chance } from "../oracle/chance.ts";
+import type { Database } from "../../src/db/sqlite.ts";
+import type { Chance } from "../oracle/random-market/chance.ts";
 import { classes, Model, type Posted } from "./model.ts";
 
 const [minuteMs, dayMs] = [60_000, 86_400_000];

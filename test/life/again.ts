@@ -1,9 +1,9 @@
 /** What does not depend on how a lake came to its days: once each, a second time elsewhere, or again from some day on. */
 import { isDeepStrictEqual } from "node:util";
-import { deliveriesAt } from "../../src/ingest/delivery.ts";
+import { deliveriesAt } from "../../src/ingest/feed/delivery.ts";
 import { ingest } from "../../src/ingest/ingest.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
-import { contentsOf, faultsOf } from "../support/contents.ts";
+import { contentsOf, faultsOf } from "../support/lakes/contents.ts";
 
 /** How two lakes of the same feeds differ, file by file; empty when all bytes are the same. */
 export async function differencesBetween(lake: string, other: string): Promise<readonly string[]> {

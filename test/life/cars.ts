@@ -1,7 +1,7 @@
 /** Cars on a dealer's lot, and the rows that a day's feed has for them. */
 import { plusDays } from "../../src/base/day.ts";
-import type { Chance } from "../oracle/chance.ts";
-import type { FeedRow } from "../support/feeds.ts";
+import type { Chance } from "../oracle/random-market/chance.ts";
+import type { FeedRow } from "../support/lakes/feeds.ts";
 
 /** A car as a dealer has it; the same VIN may stand on two lots, each with its own price. */
 export interface Car {

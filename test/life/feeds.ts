@@ -1,7 +1,7 @@
 /** A random market from a seed: dealers that deliver, fail to, or deliver too little, and cars that come, go and change hands. */
 import { plusDays } from "../../src/base/day.ts";
-import { Chance } from "../oracle/chance.ts";
-import { dealerIdOf, type FeedRow, type Feeds, vinOf } from "../support/feeds.ts";
+import { Chance } from "../oracle/random-market/chance.ts";
+import { dealerIdOf, type FeedRow, type Feeds, vinOf } from "../support/lakes/feeds.ts";
 import { type Car, carFrom, rowsOf } from "./cars.ts";
 
 export interface Extent {

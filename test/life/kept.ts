@@ -1,7 +1,7 @@
 /** What a lake has kept of each day, in the words that the oracle tells it in. */
 import { type Row, textIn } from "../../src/base/json.ts";
 import { currentManifest, type Files } from "../../src/lake/manifest.ts";
-import { ask } from "../support/lakes.ts";
+import { ask } from "../support/lakes/lakes.ts";
 
 /** Rows of a table by what they are about: a VIN, a VIN and a dealer, or a dealer. */
 export type Sheet = ReadonlyMap<string, Row>;

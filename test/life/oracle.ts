@@ -4,7 +4,7 @@
  * What a lake holds after the same feeds must be what is told here.
  */
 import { plusDays } from "../../src/base/day.ts";
-import type { Feeds } from "../support/feeds.ts";
+import type { Feeds } from "../support/lakes/feeds.ts";
 import { type Judged, judge, type Remembered, type Verdict } from "./believed.ts";
 import { type Claim, ownersClaim } from "./owner.ts";
 import { daysBetween, midnightOf, type Sighting, sightingsOf, textOf } from "./sightings.ts";

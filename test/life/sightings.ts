@@ -1,5 +1,5 @@
 /** What a day's feeds say, told apart by dealer: who delivered, which cars stood in each feed, and what was said of them. */
-import type { FeedRow, Feeds } from "../support/feeds.ts";
+import type { FeedRow, Feeds } from "../support/lakes/feeds.ts";
 
 /** A car in a dealer's feed of a day. */
 export interface Sighting {

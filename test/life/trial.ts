@@ -1,9 +1,9 @@
 /** A random market that is lived through twice: by a lake, and by the oracle. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { Chance } from "../oracle/chance.ts";
-import { deliver } from "../support/feeds.ts";
-import { ingestPath, temporaryFolder } from "../support/lakes.ts";
+import { Chance } from "../oracle/random-market/chance.ts";
+import { deliver } from "../support/lakes/feeds.ts";
+import { ingestPath, temporaryFolder } from "../support/lakes/lakes.ts";
 import type { Scope } from "../support/scope.ts";
 import { differencesAfterReplay, differencesBetween } from "./again.ts";
 import { differencesFrom } from "./agree.ts";

@@ -2,7 +2,7 @@
  * A program that prints what this copy of the project answers about a lake, by the index and by Parquet alone. Its argument is JSON: the
  * `lake`, the `feeds` to ingest into it before, and the `paths` to answer.
  */
-import { deliveriesAt } from "../../src/ingest/delivery.ts";
+import { deliveriesAt } from "../../src/ingest/feed/delivery.ts";
 import { ingest } from "../../src/ingest/ingest.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { LakeVersion } from "../../src/serving/lake-version.ts";

@@ -5,10 +5,10 @@ import { cp, readFile, realpath, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { projectPath } from "../../src/base/project.ts";
-import { csvOf, dealerIdOf, deliverFiles, vinOf } from "../support/feeds.ts";
-import { fixtureLake } from "../support/fixtures.ts";
-import { temporaryFolder } from "../support/lakes.ts";
+import { projectPath } from "../../src/base/project-files.ts";
+import { csvOf, dealerIdOf, deliverFiles, vinOf } from "../support/lakes/feeds.ts";
+import { fixtureLake } from "../support/lakes/fixtures.ts";
+import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
 import type { Answers, Asked } from "./answers.ts";
 

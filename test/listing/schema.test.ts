@@ -1,7 +1,7 @@
 /** The schema beside the feed: every column has a field that fills it, and every field fills one. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type FeedTable, feed } from "../../src/ingest/feed.ts";
+import { type FeedTable, feed } from "../../src/ingest/feed/feed-schema.ts";
 import { attributeOf, attributes, namesIn, pricingAmounts } from "../../src/listing/schema.ts";
 
 type Name = keyof typeof attributes;

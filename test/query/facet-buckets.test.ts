@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { dealerIdOf, vinOf } from "../support/feeds.ts";
-import { type Car, feedsOf, marketOf } from "../support/markets.ts";
+import { casesOf } from "../support/case-table.ts";
+import { dealerIdOf, vinOf } from "../support/lakes/feeds.ts";
+import { type Car, feedsOf, marketOf } from "../support/lakes/markets.ts";
 import { wholeFile } from "../support/scope.ts";
 import type { Client } from "../support/service.ts";
-import { casesOf } from "../support/words.ts";
 
 const north = dealerIdOf(1);
 const south = dealerIdOf(2);

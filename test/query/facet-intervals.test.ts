@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Car, feedsOf, marketOf } from "../support/markets.ts";
+import { type Car, feedsOf, marketOf } from "../support/lakes/markets.ts";
 import { wholeFile } from "../support/scope.ts";
 
 /** A hundred cars whose prices, MSRPs and miles are evenly spread; one in four lacks a price. */

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { dealerIdOf } from "../support/feeds.ts";
-import { type Car, feedsOf, marketOf } from "../support/markets.ts";
+import { casesOf } from "../support/case-table.ts";
+import { dealerIdOf } from "../support/lakes/feeds.ts";
+import { type Car, feedsOf, marketOf } from "../support/lakes/markets.ts";
 import { wholeFile } from "../support/scope.ts";
-import { casesOf } from "../support/words.ts";
 
 /** Eleven cars from 10,000 to 20,000, a thousand apart, with all else that is measured in the same steps. */
 const eleven = (make: string, more: (step: number) => Car = () => ({})): readonly Car[] =>

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AnswerOf } from "../../src/contract/types.ts";
-import { eachOf } from "../oracle/agree.ts";
-import { type Car, feedsOf, marketOf } from "../support/markets.ts";
+import { eachOf } from "../oracle/compare/agree.ts";
+import { casesOf } from "../support/case-table.ts";
+import { type Car, feedsOf, marketOf } from "../support/lakes/markets.ts";
 import { wholeFile } from "../support/scope.ts";
-import { casesOf } from "../support/words.ts";
 
 type RangeFacet = AnswerOf<"getFacets">["data"]["range_facets"][string];
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Car, feedsOf, marketOf } from "../support/markets.ts";
+import { casesOf } from "../support/case-table.ts";
+import { type Car, feedsOf, marketOf } from "../support/lakes/markets.ts";
 import { wholeFile } from "../support/scope.ts";
-import { casesOf } from "../support/words.ts";
 
 /** Statistics of prices, by hand; `-` is an unknown price, or no statistic. */
 const cases = casesOf(

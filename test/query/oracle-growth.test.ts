@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { agree } from "../oracle/agree.ts";
-import type { Extent } from "../oracle/feeds.ts";
-import { growingLake, variedLake } from "../oracle/lakes.ts";
-import { type Market, readMarket } from "../oracle/market.ts";
-import { randomFacets, randomRequests } from "../oracle/requests.ts";
+import { type Market, readMarket } from "../oracle/answers/market.ts";
+import { agree } from "../oracle/compare/agree.ts";
+import type { Extent } from "../oracle/random-market/feeds.ts";
+import { growingLake, variedLake } from "../oracle/random-market/lakes.ts";
+import { randomFacets, randomRequests } from "../oracle/random-requests/requests.ts";
 import { type Implementation, implementationsOf } from "../support/implementations.ts";
 import type { Scope } from "../support/scope.ts";
 import { wholeFile } from "../support/scope.ts";

@@ -9,7 +9,7 @@ import {
   askVaried,
   hasReal,
   type Outcome,
-} from "../oracle/index-trials.ts";
+} from "../oracle/compare/index-trials.ts";
 
 const seed = 20261122;
 

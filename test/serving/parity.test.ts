@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { plusDays } from "../../src/base/day.ts";
 import { operation } from "../../src/contract/document.ts";
 import { encoded } from "../support/examples.ts";
-import { dealerIdOf, deliver, vinOf } from "../support/feeds.ts";
-import { ask, lakeOf, samplePath, temporaryFolder } from "../support/lakes.ts";
+import { dealerIdOf, deliver, vinOf } from "../support/lakes/feeds.ts";
+import { ask, lakeOf, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
 import { answerOf, versionOf } from "../support/versions.ts";
 

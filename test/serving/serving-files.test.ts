@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { replaceFile } from "../../src/base/files.ts";
 import { textIn } from "../../src/base/json.ts";
-import { Engine } from "../../src/base/sqlite.ts";
+import { Engine } from "../../src/db/sqlite.ts";
 import { currentManifest, type Manifest, manifestPath, type ServingFile } from "../../src/lake/manifest.ts";
 import type { LakeVersion } from "../../src/serving/lake-version.ts";
 import { carquet, eventually } from "../support/command-line.ts";
-import { temporaryFolder } from "../support/lakes.ts";
+import { temporaryFolder } from "../support/lakes/lakes.ts";
+import { lakeOfEveryState } from "../support/lakes/states.ts";
 import { type Scope, wholeFile } from "../support/scope.ts";
 import { serviceOf } from "../support/service.ts";
-import { lakeOfEveryState } from "../support/states.ts";
 import { answerOf, versionOf } from "../support/versions.ts";
 
 const original = await lakeOfEveryState(wholeFile);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { summaryOf } from "../../src/serving/index/statistics.ts";
-import { percentile, statsOf } from "../oracle/statistics.ts";
+import { percentile, statsOf } from "../oracle/answers/statistics.ts";
 
 const numbers = fc.oneof(
   fc.integer({ min: 0, max: 5 }),

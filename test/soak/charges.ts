@@ -1,7 +1,7 @@
 /** The campaign `charges`: services that are killed while they charge. */
 import { killServing } from "../ledger/kills.ts";
-import { Chance } from "../oracle/chance.ts";
-import { lakeOf } from "../support/lakes.ts";
+import { Chance } from "../oracle/random-market/chance.ts";
+import { lakeOf } from "../support/lakes/lakes.ts";
 import { withScope } from "../support/scope.ts";
 import type { Campaign } from "./campaign.ts";
 

@@ -1,8 +1,8 @@
 /** The campaign `facets`: many random requests for facets, each compared with a plain count, and with the searches that they promise. */
-import { agree } from "../oracle/agree.ts";
-import { searchBuckets } from "../oracle/buckets.ts";
-import { Chance } from "../oracle/chance.ts";
-import { randomFacets, randomFilters } from "../oracle/requests.ts";
+import { agree } from "../oracle/compare/agree.ts";
+import { searchBuckets } from "../oracle/compare/buckets.ts";
+import { Chance } from "../oracle/random-market/chance.ts";
+import { randomFacets, randomFilters } from "../oracle/random-requests/requests.ts";
 import type { Campaign } from "./campaign.ts";
 import { inMarkets } from "./markets.ts";
 

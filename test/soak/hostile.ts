@@ -1,8 +1,8 @@
 /** The campaign `hostile`: values that try to be something else than a value, for each parameter. */
-import { Chance } from "../oracle/chance.ts";
-import { hostileRequests, searching } from "../support/hostile.ts";
-import { lakeOf } from "../support/lakes.ts";
-import { outlast } from "../support/outlasted.ts";
+import { Chance } from "../oracle/random-market/chance.ts";
+import { hostileRequests, searching } from "../support/campaigns/hostile.ts";
+import { outlast } from "../support/campaigns/outlasted.ts";
+import { lakeOf } from "../support/lakes/lakes.ts";
 import { withScope } from "../support/scope.ts";
 import { serviceOf } from "../support/service.ts";
 import type { Campaign } from "./campaign.ts";

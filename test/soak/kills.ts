@@ -1,6 +1,6 @@
 /** The campaign `kills`: ingests that are killed at random moments. */
-import { killIngests } from "../support/kills.ts";
-import { temporaryFolder } from "../support/lakes.ts";
+import { killIngests } from "../support/campaigns/kills.ts";
+import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { withScope } from "../support/scope.ts";
 import type { Campaign } from "./campaign.ts";
 

@@ -1,7 +1,7 @@
 /** The campaign `ledger`: random sequences of operations, against a model that counts anew. */
 import { runSequence } from "../ledger/sequence.ts";
-import { Chance } from "../oracle/chance.ts";
-import { temporaryFolder } from "../support/lakes.ts";
+import { Chance } from "../oracle/random-market/chance.ts";
+import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { withScope } from "../support/scope.ts";
 import type { Campaign } from "./campaign.ts";
 

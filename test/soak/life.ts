@@ -2,7 +2,7 @@
 
 import type { Extent } from "../life/feeds.ts";
 import { type Lived, liveAgain, liveThrough } from "../life/trial.ts";
-import { Chance } from "../oracle/chance.ts";
+import { Chance } from "../oracle/random-market/chance.ts";
 import { withScope } from "../support/scope.ts";
 import type { Campaign } from "./campaign.ts";
 

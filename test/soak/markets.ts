@@ -1,7 +1,8 @@
 /** The random markets that campaigns against the API share their draws among. */
-import { Chance } from "../oracle/chance.ts";
-import { variedLake } from "../oracle/lakes.ts";
-import { type Market, readMarket } from "../oracle/market.ts";
+
+import { type Market, readMarket } from "../oracle/answers/market.ts";
+import { Chance } from "../oracle/random-market/chance.ts";
+import { variedLake } from "../oracle/random-market/lakes.ts";
 import { withScope } from "../support/scope.ts";
 import { type Client, serviceOf } from "../support/service.ts";
 import type { Extent } from "./campaign.ts";

@@ -1,10 +1,10 @@
 /** The campaign `power`: losses of power, simulated on recordings of a service that charges. */
 import assert from "node:assert/strict";
-import type { Synchronous } from "../../src/base/sqlite.ts";
+import type { Synchronous } from "../../src/db/sqlite.ts";
 import { losePower } from "../ledger/power/lose.ts";
 import { record } from "../ledger/power/record.ts";
-import { Chance } from "../oracle/chance.ts";
-import { lakeOf, temporaryFolder } from "../support/lakes.ts";
+import { Chance } from "../oracle/random-market/chance.ts";
+import { lakeOf, temporaryFolder } from "../support/lakes/lakes.ts";
 import { withScope } from "../support/scope.ts";
 import type { Campaign } from "./campaign.ts";
 

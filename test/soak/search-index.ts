@@ -1,5 +1,5 @@
 /** The campaign `index`: random requests, each answered in three ways. */
-import { Chance } from "../oracle/chance.ts";
+
 import {
   askGrown,
   askReal,
@@ -9,7 +9,8 @@ import {
   hasReal,
   type Outcome,
   sumOf,
-} from "../oracle/index-trials.ts";
+} from "../oracle/compare/index-trials.ts";
+import { Chance } from "../oracle/random-market/chance.ts";
 import type { Campaign } from "./campaign.ts";
 
 /** The largest number of requests to one market. */

@@ -1,7 +1,7 @@
 /** The campaign `search`: many random requests, each compared with a plain search of every listing. */
-import { agree } from "../oracle/agree.ts";
+import { agree } from "../oracle/compare/agree.ts";
 
-import { randomRequests } from "../oracle/requests.ts";
+import { randomRequests } from "../oracle/random-requests/requests.ts";
 import type { Campaign } from "./campaign.ts";
 import { inMarkets } from "./markets.ts";
 

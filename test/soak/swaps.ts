@@ -1,7 +1,7 @@
 /** The campaign `swaps`: versions that are published while clients search. */
 
+import { swapWhileServing } from "../support/campaigns/swaps.ts";
 import { withScope } from "../support/scope.ts";
-import { swapWhileServing } from "../support/swaps.ts";
 import type { Campaign } from "./campaign.ts";
 
 export const campaign: Campaign = {

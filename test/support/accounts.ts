@@ -1,14 +1,14 @@
 /** Accounts for a test: a file of its own, with real accounts, keys and credits in it. */
 import { join } from "node:path";
 import { changeAccount, createAccount } from "../../src/accounts/account.ts";
+import { makeAccounts, openAccounts } from "../../src/accounts/file/schema.ts";
 import { createKey, type Scope as KeyScope, scopes } from "../../src/accounts/keys.ts";
-import { makeAccounts, openAccounts } from "../../src/accounts/layout.ts";
-import { addCredit } from "../../src/accounts/ledger.ts";
+import { addCredit } from "../../src/accounts/ledger/ledger.ts";
 import { microsIn } from "../../src/accounts/money.ts";
-import type { Limits } from "../../src/accounts/rates.ts";
-import type { Tier } from "../../src/accounts/tiers.ts";
-import type { Database } from "../../src/base/sqlite.ts";
-import { temporaryFolder } from "./lakes.ts";
+import type { Limits } from "../../src/accounts/policy/rate-limiter.ts";
+import type { Tier } from "../../src/accounts/policy/tiers.ts";
+import type { Database } from "../../src/db/sqlite.ts";
+import { temporaryFolder } from "./lakes/lakes.ts";
 import type { Scope } from "./scope.ts";
 
 /** An account that somebody can use, and a key of it. */

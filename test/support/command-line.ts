@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isObject } from "../../src/base/json.ts";
-import { projectPath } from "../../src/base/project.ts";
+import { projectPath } from "../../src/base/project-files.ts";
 import { nodeOptions } from "../../src/base/restart.ts";
 import { accountsFile, type Customer, customerIn } from "./accounts.ts";
 import { atEndOf, type Scope } from "./scope.ts";

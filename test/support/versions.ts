@@ -1,5 +1,5 @@
 /** A published version, open without HTTP, and what it answers to paths of the API. */
-import type { MeteredId } from "../../src/accounts/prices.ts";
+import type { MeteredId } from "../../src/accounts/policy/prices.ts";
 import { decoderOf } from "../../src/contract/decode.ts";
 import { operations } from "../../src/contract/document.ts";
 import { type Endpoint, endpoints } from "../../src/http/endpoints.ts";

@@ -1,10 +1,10 @@
 /** Fills Solr's cores from the flat rows: batches of JSON, a commit, and a merge to one segment. */
 import { join } from "node:path";
 import type { Json, Row } from "../../../src/base/json.ts";
-import { Sql } from "../../../src/base/sql.ts";
-import { Database } from "../../../src/lake/duckdb.ts";
-import { type ColumnName, columnNames, kindOf } from "../../columns.ts";
-import { type Relation, relations } from "../../flat.ts";
+import { Database } from "../../../src/db/duckdb.ts";
+import { Sql } from "../../../src/db/sql.ts";
+import { type ColumnName, columnNames, kindOf } from "../../dataset/columns.ts";
+import { type Relation, relations } from "../../dataset/flat-rows.ts";
 import { type HttpClient, httpClient } from "../../servers/http.ts";
 import { text } from "../peer.ts";
 import type { Installation } from "./install.ts";

@@ -5,8 +5,8 @@ import { mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { messageOf } from "../../../src/base/failure.ts";
-import { projectPath } from "../../../src/base/project.ts";
-import type { Say } from "../../dataset.ts";
+import { projectPath } from "../../../src/base/project-files.ts";
+import type { Say } from "../../dataset/dataset.ts";
 import { Unavailable } from "../unavailable.ts";
 import { findJava, type Java } from "./java.ts";
 

@@ -4,7 +4,7 @@ import { readdir, stat } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { messageOf } from "../../../src/base/failure.ts";
-import type { Say } from "../../dataset.ts";
+import type { Say } from "../../dataset/dataset.ts";
 import { Unavailable } from "../unavailable.ts";
 
 const execute = promisify(execFile);

@@ -2,8 +2,8 @@
 import { closeSync, openSync } from "node:fs";
 import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { projectPath } from "../../../src/base/project.ts";
-import { relations } from "../../flat.ts";
+import { projectPath } from "../../../src/base/project-files.ts";
+import { relations } from "../../dataset/flat-rows.ts";
 import { launch, type ServerProcess } from "../../servers/process.ts";
 import type { Installation } from "./install.ts";
 

@@ -2,7 +2,7 @@
  * Questions in Solr's words. Users' filters bypass the caches unless answers may be kept; constraints of facets are cached bitsets.
  * Categories are counted by `facet.method`, which is Solr's fastest way; numbers and metrics by the JSON Facet API.
  */
-import type { ColumnName } from "../../columns.ts";
+import type { ColumnName } from "../../dataset/columns.ts";
 import { type NumericFacet, type Span, valuesPerFacet } from "../../questions/facets.ts";
 import { type Filter, type PerFilter, renderFilter } from "../../questions/filter.ts";
 import type { Facets, LookUp, Search } from "../../questions/question.ts";

@@ -1,6 +1,6 @@
 /** Apache Solr, asked at its own HTTP API; installed and filled first when it has not been. */
 import { dirname } from "node:path";
-import { type Dataset, peerFolder, type Say } from "../../dataset.ts";
+import { type Dataset, peerFolder, type Say } from "../../dataset/dataset.ts";
 import { httpClient } from "../../servers/http.ts";
 import type { Server } from "../../servers/server.ts";
 import { askSolr, fieldsByOrdinals } from "./ask.ts";

@@ -8,7 +8,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { isObject } from "../../../src/base/json.ts";
-import { projectPath } from "../../../src/base/project.ts";
+import { projectPath } from "../../../src/base/project-files.ts";
 import { type City, inhabit } from "./population.ts";
 
 interface Point {

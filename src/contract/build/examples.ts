@@ -2,7 +2,7 @@
  * The document's examples of answers. Those with an `externalValue` are golden answers: files that the tests compare with what
  * the service answers over the sample, each beside the request that it answers. They are put into the document when it is generated.
  */
-import { projectText } from "../../base/project.ts";
+import { projectText } from "../../base/project-files.ts";
 
 /** An example of the document, as it is written or as it is served. */
 export interface Example {

@@ -1,6 +1,6 @@
 /** Writes the files that follow from `schemas/`: `npm run generate`. */
 import { writeFileSync } from "node:fs";
-import { projectPath } from "../../base/project.ts";
+import { projectPath } from "../../base/project-files.ts";
 import { generatedFiles } from "./generated.ts";
 
 for (const [path, text] of generatedFiles()) {

@@ -1,6 +1,6 @@
 /** What follows from the schemas and is needed at every start: the document as JSON, and validators as code. */
 import { parse } from "yaml";
-import { projectText } from "../../base/project.ts";
+import { projectText } from "../../base/project-files.ts";
 import { type Document, operationsIn, type Parameter, type Schema } from "../operations.ts";
 import type { FileKind } from "../schema.ts";
 import { moduleOf } from "./compile.ts";
@@ -13,9 +13,9 @@ const places: readonly Parameter["in"][] = ["query", "path"];
 export function generatedFiles(): ReadonlyMap<string, string> {
   const document: Document = withAnswers(parse(projectText("schemas/openapi.yaml")));
   return new Map([
-    ["src/contract/document.gen.json", `${JSON.stringify(document, null, 1)}\n`],
-    ["src/contract/parameters.gen.js", parameterValidators(document)],
-    ["src/contract/files.gen.js", fileValidators()],
+    ["src/contract/generated/document.gen.json", `${JSON.stringify(document, null, 1)}\n`],
+    ["src/contract/generated/parameters.gen.js", parameterValidators(document)],
+    ["src/contract/generated/files.gen.js", fileValidators()],
   ]);
 }
 

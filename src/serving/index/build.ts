@@ -6,9 +6,9 @@
  * across columns; 0 is an unknown value.
  */
 import { createHash } from "node:crypto";
-import { integerLiteral, join, literal, name, type Sql, sql } from "../../base/sql.ts";
-import { engineVersion } from "../../lake/duckdb.ts";
-import { keywordBits, tokenKinds } from "../../lake/layout.ts";
+import { engineVersion } from "../../db/duckdb.ts";
+import { integerLiteral, join, literal, name, type Sql, sql } from "../../db/sql.ts";
+import { keywordBits, tokenKinds } from "../../lake/tables.ts";
 import {
   attributeOf,
   type CategoryName,

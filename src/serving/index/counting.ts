@@ -5,7 +5,7 @@
  * they are, of many more how many have which; typed arrays turn both into counts of values, of which the commonest are chosen and named.
  */
 import { integerIn, type Row } from "../../base/json.ts";
-import { integerLiteral, join, name, type Sql, sql } from "../../base/sql.ts";
+import { integerLiteral, join, name, type Sql, sql } from "../../db/sql.ts";
 import { attributeOf, type CountedName, type NumberName } from "../../listing/schema.ts";
 import type { CountSort, MeasuredValue, MeasureRequest, Ranges, ValueCount } from "../../listing/source.ts";
 import { listingCategories } from "./build.ts";

@@ -1,7 +1,7 @@
 /** The dealers of a search index in memory: which of them are near, and how far they are. */
 import { integerIn, textIn } from "../../base/json.ts";
-import { name, sql } from "../../base/sql.ts";
-import type { Session } from "../../lake/duckdb.ts";
+import type { Session } from "../../db/duckdb.ts";
+import { name, sql } from "../../db/sql.ts";
 import { type Box, degreesOf, isInside, milesBetween, type Point } from "../../listing/geography.ts";
 
 /** Thousandths of a mile to what has no coordinates: farther than anything on the globe. */

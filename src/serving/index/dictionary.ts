@@ -6,8 +6,8 @@
  */
 
 import { textIn } from "../../base/json.ts";
-import { integerLiteral, join, name, type Sql, sql } from "../../base/sql.ts";
-import type { Session } from "../../lake/duckdb.ts";
+import type { Session } from "../../db/duckdb.ts";
+import { integerLiteral, join, name, type Sql, sql } from "../../db/sql.ts";
 import { type CategoryName, type CountedName, type ListName, listNames } from "../../listing/schema.ts";
 import { valueKeyOf } from "../../listing/values.ts";
 import { buildCategories, dealerCategories, setsOf } from "./build.ts";

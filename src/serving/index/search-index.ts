@@ -6,8 +6,8 @@
  */
 import { bounds } from "../../base/bounds.ts";
 import { integerIn, type Row } from "../../base/json.ts";
-import { integerLiteral, join, name, type Sql, sql } from "../../base/sql.ts";
-import type { Session } from "../../lake/duckdb.ts";
+import type { Session } from "../../db/duckdb.ts";
+import { integerLiteral, join, name, type Sql, sql } from "../../db/sql.ts";
 import { metricOf, readSummaries, summariesOf } from "../../listing/aggregates.ts";
 import { type CountedName, listNames, type NumberName } from "../../listing/schema.ts";
 import type { FixedSort } from "../../listing/sorts.ts";

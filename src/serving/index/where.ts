@@ -3,7 +3,7 @@
  * integers of one table; a filter that every listing passes, or none, is known without a statement.
  */
 
-import { integerLiteral, join, name, type Sql, sql } from "../../base/sql.ts";
+import { integerLiteral, join, name, type Sql, sql } from "../../db/sql.ts";
 import type { Filter } from "../../listing/filter.ts";
 import type { CategoryName } from "../../listing/schema.ts";
 import { epochSeconds, maskOf, unitsPerOne, vinParts } from "../../listing/values.ts";

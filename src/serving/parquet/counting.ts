@@ -4,7 +4,7 @@
  * To count, matches are grouped once by build and once by dealer, whatever the number of attributes; the few groups are then counted by
  * value. Values that differ in case alone are one, as they are to the filters.
  */
-import { join, literal, name, type Sql, sql } from "../../base/sql.ts";
+import { join, literal, name, type Sql, sql } from "../../db/sql.ts";
 import { metricOf } from "../../listing/aggregates.ts";
 import { attributeOf, type CountedName, type ListName, type NumberName, tokensNames } from "../../listing/schema.ts";
 import type { CountRequest, MeasureRequest, Ranges } from "../../listing/source.ts";

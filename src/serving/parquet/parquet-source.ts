@@ -1,7 +1,7 @@
 /** Listings searched and counted in their Parquet files: past days, sold history, and today while there is no search index. */
 import { bounds } from "../../base/bounds.ts";
 import { integerIn, type Row, textIn } from "../../base/json.ts";
-import { join, type Sql, sql } from "../../base/sql.ts";
+import { join, type Sql, sql } from "../../db/sql.ts";
 import { rowsOfFiles } from "../../lake/file-rows.ts";
 import type { LakeFile } from "../../lake/manifest.ts";
 import { positioned } from "../../lake/views.ts";

@@ -4,9 +4,10 @@
  * A filter on builds or dealers becomes a semi-join by key: the engine looks integer keys up in plain arrays when they are joined, in half
  * the time that a condition on each row takes.
  */
-import { folded } from "../../base/spelling.ts";
-import { all, any, integerLiteral, join, literal, name, Sql, sql } from "../../base/sql.ts";
-import { keywordBits } from "../../lake/layout.ts";
+
+import { all, any, integerLiteral, join, literal, name, Sql, sql } from "../../db/sql.ts";
+import { folded } from "../../db/text-matching.ts";
+import { keywordBits } from "../../lake/tables.ts";
 import type { Filter } from "../../listing/filter.ts";
 import type { Box, Point } from "../../listing/geography.ts";
 import { degreesOf, earthRadiusMiles } from "../../listing/geography.ts";

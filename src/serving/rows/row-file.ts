@@ -6,13 +6,13 @@ import { createHash } from "node:crypto";
 import { Failure } from "../../base/failure.ts";
 import { integerIn, textIn } from "../../base/json.ts";
 import { prefetch } from "../../base/prefetch.ts";
-import { integerLiteral, sql } from "../../base/sql.ts";
-import { Database, type PreparedQuery } from "../../base/sqlite.ts";
-import { engineVersion, type Session } from "../../lake/duckdb.ts";
+import { engineVersion, type Session } from "../../db/duckdb.ts";
+import { integerLiteral, sql } from "../../db/sql.ts";
+import { Database, type PreparedQuery } from "../../db/sqlite.ts";
 import { rowsOfFiles } from "../../lake/file-rows.ts";
 import type { JsonRow } from "../../lake/json-row.ts";
 import type { LakeFile } from "../../lake/manifest.ts";
-import { listingRow } from "../../lake/readings.ts";
+import { listingRow } from "../../lake/served-columns.ts";
 import { BloomFilter } from "./bloom-filter.ts";
 import { dictionaryOf, packedColumns, packRow, type StoredRow, unpackRow } from "./row-format.ts";
 

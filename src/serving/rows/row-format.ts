@@ -6,7 +6,7 @@ import { crc32 } from "node:zlib";
 import lz4 from "lz4-napi";
 import { Failure } from "../../base/failure.ts";
 import type { JsonRow } from "../../lake/json-row.ts";
-import { listingRow } from "../../lake/readings.ts";
+import { listingRow } from "../../lake/served-columns.ts";
 
 /** The columns that are compressed; the others come first in the format. */
 export const packedColumns = listingRow.columns.slice(2);

@@ -5,7 +5,7 @@
 import type { Row } from "../../base/json.ts";
 import type { JsonRow } from "../../lake/json-row.ts";
 import type { LakeFile } from "../../lake/manifest.ts";
-import { listingRow, type Reading } from "../../lake/readings.ts";
+import { listingRow, type Reading } from "../../lake/served-columns.ts";
 import type { FoundListing, ListingFile } from "../listing-files.ts";
 import { RowFile } from "./row-file.ts";
 

@@ -4,11 +4,11 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { audit } from "../../../src/accounts/audit.ts";
-import { openAccounts } from "../../../src/accounts/layout.ts";
+import { openAccounts } from "../../../src/accounts/file/schema.ts";
+import { audit } from "../../../src/accounts/ledger/audit.ts";
 import { textIn } from "../../../src/base/json.ts";
-import { sql } from "../../../src/base/sql.ts";
-import type { Chance } from "../../oracle/chance.ts";
+import { sql } from "../../../src/db/sql.ts";
+import type { Chance } from "../../oracle/random-market/chance.ts";
 import type { Event, FileName, Recording } from "./record.ts";
 
 type Change = Extract<Event, { readonly file: FileName; readonly kind: "written" | "cut" }>;

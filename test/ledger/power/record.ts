@@ -8,10 +8,10 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
-import { projectPath } from "../../../src/base/project.ts";
-import type { Synchronous } from "../../../src/base/sqlite.ts";
+import { projectPath } from "../../../src/base/project-files.ts";
+import type { Synchronous } from "../../../src/db/sqlite.ts";
 import { accountsFile, customerIn } from "../../support/accounts.ts";
-import { temporaryFolder } from "../../support/lakes.ts";
+import { temporaryFolder } from "../../support/lakes/lakes.ts";
 import type { Scope } from "../../support/scope.ts";
 
 export type Event =

@@ -1,0 +1,189 @@
+/**
+ * The accounts file. `entries` is the ledger: rows are added and never changed, and every balance, month and day of usage
+ * follows from them by a trigger, so that no writer can forget one. Amounts are micros; times are Unix milliseconds.
+ */
+import { Failure } from "../../base/failure.ts";
+import { integerLiteral, type Sql, sql } from "../../db/sql.ts";
+import { Database, makeFile, type SqliteOptions, syncFile } from "../../db/sqlite.ts";
+import { prices, pricingVersion } from "../policy/prices.ts";
+import { accountsVersion, versionOf } from "./migrations.ts";
+
+/** Marks a file as one of ours. */
+const applicationId = 1_668_380_020;
+
+const layout: readonly Sql[] = [
+  sql`PRAGMA application_id = 1668380020`,
+  sql`PRAGMA user_version = ${integerLiteral(accountsVersion)}`,
+
+  sql`CREATE TABLE accounts (
+        account_id     TEXT PRIMARY KEY,
+        email          TEXT NOT NULL,
+        created_at_ms  INTEGER NOT NULL,
+        tier           INTEGER NOT NULL CHECK (tier BETWEEN 1 AND 4),
+        state          TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'suspended')),
+        balance_micros INTEGER NOT NULL DEFAULT 0 CHECK (abs(balance_micros) <= 9007199254740991),
+        low_micros     INTEGER NOT NULL CHECK (low_micros >= 0),
+        cap_micros     INTEGER CHECK (cap_micros >= 0),
+        per_10s        INTEGER CHECK (per_10s >= 0),
+        per_60s        INTEGER CHECK (per_60s >= 0),
+        CHECK ((per_10s IS NULL) = (per_60s IS NULL))
+      ) STRICT`,
+  sql`CREATE TABLE keys (
+        key_id        TEXT PRIMARY KEY,
+        account_id    TEXT NOT NULL REFERENCES accounts,
+        sha256        TEXT NOT NULL CHECK (length(sha256) = 64),
+        scopes        TEXT NOT NULL,
+        created_at_ms INTEGER NOT NULL,
+        revoked_at_ms INTEGER
+      ) STRICT`,
+  sql`CREATE INDEX keys_by_account ON keys (account_id)`,
+  sql`CREATE TABLE prices (
+        price           INTEGER PRIMARY KEY,
+        pricing_version TEXT NOT NULL,
+        usage_class     TEXT NOT NULL,
+        micros          INTEGER NOT NULL CHECK (micros > 0),
+        UNIQUE (pricing_version, usage_class)
+      ) STRICT`,
+  sql`CREATE TABLE entries (
+        entry      INTEGER PRIMARY KEY,
+        entry_id   TEXT NOT NULL UNIQUE,
+        account_id TEXT NOT NULL REFERENCES accounts,
+        kind       TEXT NOT NULL,
+        micros     INTEGER NOT NULL,
+        at_ms      INTEGER NOT NULL,
+        price      INTEGER REFERENCES prices,
+        key_id     TEXT REFERENCES keys,
+        credit_id  TEXT REFERENCES entries (entry_id),
+        reference  TEXT UNIQUE,
+        note       TEXT,
+        CHECK (CASE kind WHEN 'paid'                THEN micros > 0
+                         WHEN 'promotional'         THEN micros > 0
+                         WHEN 'charge'              THEN micros < 0 AND price IS NOT NULL AND key_id IS NOT NULL
+                         WHEN 'adjustment'          THEN micros <> 0
+                         WHEN 'chargeback_reversal' THEN micros < 0 AND credit_id IS NOT NULL
+                         ELSE false END)
+      ) STRICT`,
+  sql`CREATE INDEX entries_beside_charges ON entries (account_id, entry) WHERE kind <> 'charge'`,
+  sql`CREATE UNIQUE INDEX one_reversal_of_a_credit ON entries (credit_id) WHERE kind = 'chargeback_reversal'`,
+  sql`CREATE TABLE confirmations (
+        credit_id TEXT PRIMARY KEY REFERENCES entries (entry_id),
+        at_ms     INTEGER NOT NULL
+      ) STRICT, WITHOUT ROWID`,
+  sql`CREATE TABLE spending (
+        account_id TEXT NOT NULL REFERENCES accounts,
+        month      TEXT NOT NULL,
+        micros     INTEGER NOT NULL,
+        PRIMARY KEY (account_id, month)
+      ) STRICT, WITHOUT ROWID`,
+  sql`CREATE TABLE usage_days (
+        account_id     TEXT NOT NULL REFERENCES accounts,
+        day            TEXT NOT NULL,
+        usage_class    TEXT NOT NULL,
+        requests       INTEGER NOT NULL,
+        charged_micros INTEGER NOT NULL,
+        PRIMARY KEY (account_id, day, usage_class)
+      ) STRICT, WITHOUT ROWID`,
+  sql`CREATE TABLE reviews (
+        review      INTEGER PRIMARY KEY,
+        account_id  TEXT NOT NULL REFERENCES accounts,
+        day         TEXT NOT NULL,
+        from_tier   INTEGER NOT NULL,
+        to_tier     INTEGER NOT NULL,
+        outcome     TEXT NOT NULL CHECK (outcome IN ('automatic', 'queued', 'approved', 'declined')),
+        decided_day TEXT
+      ) STRICT`,
+  sql`CREATE UNIQUE INDEX one_queued_review_of_an_account ON reviews (account_id) WHERE outcome = 'queued'`,
+  sql`CREATE TABLE reviewed_days (day TEXT PRIMARY KEY) STRICT, WITHOUT ROWID`,
+
+  sql`CREATE TRIGGER entries_are_never_changed BEFORE UPDATE ON entries
+      BEGIN SELECT RAISE(ABORT, 'entries are never changed'); END`,
+  sql`CREATE TRIGGER entries_are_never_removed BEFORE DELETE ON entries
+      BEGIN SELECT RAISE(ABORT, 'entries are never removed'); END`,
+  sql`CREATE TRIGGER confirmations_are_never_changed BEFORE UPDATE ON confirmations
+      BEGIN SELECT RAISE(ABORT, 'confirmations are never changed'); END`,
+  sql`CREATE TRIGGER confirmations_are_never_removed BEFORE DELETE ON confirmations
+      BEGIN SELECT RAISE(ABORT, 'confirmations are never removed'); END`,
+  sql`CREATE TRIGGER a_charge_takes_no_balance_below_zero BEFORE INSERT ON entries WHEN NEW.kind = 'charge'
+      BEGIN
+        SELECT RAISE(ABORT, 'a charge takes no balance below zero')
+        FROM   accounts WHERE account_id = NEW.account_id AND balance_micros + NEW.micros < 0;
+      END`,
+  sql`CREATE TRIGGER a_balance_follows_from_its_entries AFTER INSERT ON entries
+      BEGIN
+        UPDATE accounts SET balance_micros = balance_micros + NEW.micros WHERE account_id = NEW.account_id;
+      END`,
+  sql`CREATE TRIGGER usage_follows_from_charges AFTER INSERT ON entries WHEN NEW.kind = 'charge'
+      BEGIN
+        INSERT INTO spending VALUES (NEW.account_id, strftime('%Y-%m', NEW.at_ms / 1000, 'unixepoch'), -NEW.micros)
+        ON CONFLICT DO UPDATE SET micros = micros + excluded.micros;
+        INSERT INTO usage_days
+        SELECT NEW.account_id, date(NEW.at_ms / 1000, 'unixepoch'), usage_class, 1, -NEW.micros
+        FROM   prices WHERE price = NEW.price
+        ON CONFLICT DO UPDATE SET requests = requests + 1, charged_micros = charged_micros + excluded.charged_micros;
+      END`,
+];
+
+/** Opens an accounts file that is there. */
+export function openAccounts(path: string, options: SqliteOptions): Database {
+  const database = ours(path, Database.open(path, options));
+  publishPrices(database);
+  return database;
+}
+
+/** Opens a copy of an accounts file, to read it. */
+export function openCopy(path: string): Database {
+  return ours(path, Database.openToRead(path));
+}
+
+/** Opens an accounts file of any version, to migrate it. */
+export function openOfAnyVersion(path: string, options: SqliteOptions): Database {
+  return marked(path, Database.open(path, options));
+}
+
+/** Returns the database if it is an accounts file of this release's version, else closes it and fails. */
+function ours(path: string, database: Database): Database {
+  const version = versionOf(marked(path, database));
+  if (version === accountsVersion) return database;
+  database.close();
+  throw new Failure(
+    version > accountsVersion
+      ? `${path}: accounts file version ${version}; this release knows versions up to ${accountsVersion}. Use a newer release.`
+      : `${path}: accounts file version ${version}; this release needs version ${accountsVersion}. Run carquet migrate --accounts ${path}.`,
+  );
+}
+
+/** Returns the database if it is an accounts file, else closes it and fails. */
+function marked(path: string, database: Database): Database {
+  const { application_id: application } = database.one(sql`PRAGMA application_id`) ?? {};
+  if (application === applicationId) return database;
+  database.close();
+  throw new Failure(`${path}: this is no accounts file.`);
+}
+
+/** Opens an accounts file, and makes it first when there is none. */
+export function makeAccounts(path: string, options: SqliteOptions): Database {
+  makeFile(path);
+  const database = Database.open(path, options);
+  try {
+    database.transaction(() => {
+      if (database.all(sql`SELECT name FROM sqlite_schema LIMIT 1`).length > 0) return;
+      for (const statement of layout) database.run(statement);
+    });
+  } finally {
+    database.close();
+  }
+  syncFile(path);
+  return openAccounts(path, options);
+}
+
+/** Writes down the price list of this program, unless it is there; what was charged by earlier lists still refers to those. */
+function publishPrices(database: Database): void {
+  const known = database.all(sql`SELECT price FROM prices WHERE pricing_version = ${pricingVersion}`);
+  if (known.length > 0) return;
+  database.transaction(() => {
+    for (const [usageClass, micros] of Object.entries(prices))
+      database.run(sql`
+        INSERT INTO prices (pricing_version, usage_class, micros) VALUES (${pricingVersion}, ${usageClass}, ${micros})
+        ON CONFLICT DO NOTHING`);
+  });
+}

@@ -1,0 +1,95 @@
+/** Tier reviews on the file: the history of each account goes into the rules of `tiers.ts`, and what they say is carried out. */
+import { Failure } from "../../base/failure.ts";
+import { integerIn, type Row, textIn } from "../../base/json.ts";
+import { sql } from "../../db/sql.ts";
+import type { Database } from "../../db/sqlite.ts";
+import { type Account, accountsIn, changeAccount, tierIn } from "../account.ts";
+import { dayOf } from "../clock.ts";
+import { postingsOf } from "../ledger/ledger.ts";
+import { type PaidCredit, review, type Tier } from "./tiers.ts";
+
+/** What a review did with an account. */
+export interface Reviewed {
+  readonly accountId: string;
+  readonly email: string;
+  readonly from: Tier;
+  readonly to: Tier;
+  /** `automatic`: the account has risen; `queued`: somebody has to approve it. */
+  readonly outcome: "automatic" | "queued";
+}
+
+/** Reviews all accounts as of a UTC day, in one transaction; gives those that something came of. */
+export function reviewAccounts(database: Database, day: string): readonly Reviewed[] {
+  return database.transaction(() => {
+    database.run(sql`INSERT INTO reviewed_days VALUES (${day}) ON CONFLICT DO NOTHING`);
+    return accountsIn(database, day.slice(0, 7)).flatMap((account) => reviewAccount(database, account, day));
+  });
+}
+
+/** The review of a day, unless that day has had one. */
+export function reviewOnce(database: Database, day: string): readonly Reviewed[] {
+  if (database.one(sql`SELECT 1 FROM reviewed_days WHERE day = ${day}`) !== undefined) return [];
+  return reviewAccounts(database, day);
+}
+
+function reviewAccount(database: Database, account: Account, day: string): readonly Reviewed[] {
+  const { accountId, email, tier: from } = account;
+  const credits = postingsOf(database, accountId).flatMap(paidCreditOf);
+  const declined = database.one(
+    sql`SELECT max(decided_day) AS day FROM reviews WHERE account_id = ${accountId} AND outcome = 'declined'`,
+  )?.day;
+  const verdict = review({ ...account, credits, declined: typeof declined === "string" ? declined : null }, day);
+  if (verdict.to === null) return [];
+  const outcome = verdict.review === "automatic" ? "automatic" : "queued";
+  const added = database.run(sql`
+    INSERT INTO reviews (account_id, day, from_tier, to_tier, outcome)
+    VALUES (${accountId}, ${day}, ${from}, ${verdict.to}, ${outcome}) ON CONFLICT DO NOTHING`);
+  if (outcome === "automatic") changeAccount(database, accountId, { tier: verdict.to });
+  return added === 0 ? [] : [{ accountId, email, from, to: verdict.to, outcome }];
+}
+
+function paidCreditOf(row: Row): readonly PaidCredit[] {
+  if (row.kind !== "paid") return [];
+  const day = (column: string): string | null => (row[column] === null ? null : dayOf(integerIn(row, column)));
+  return [{ micros: integerIn(row, "micros"), confirmed: day("confirmed_at_ms"), reversed: day("reversed_at_ms") }];
+}
+
+/** A manual review that waits for somebody's decision. */
+export interface Queued {
+  readonly accountId: string;
+  readonly email: string;
+  readonly day: string;
+  readonly from: Tier;
+  readonly to: Tier;
+}
+
+/** The manual reviews that wait, the oldest first. */
+export function queuedReviews(database: Database): readonly Queued[] {
+  return database
+    .all(sql`SELECT * FROM reviews JOIN accounts USING (account_id) WHERE outcome = 'queued' ORDER BY review`)
+    .map((row) => ({
+      accountId: textIn(row, "account_id"),
+      email: textIn(row, "email"),
+      day: textIn(row, "day"),
+      from: tierIn(row, "from_tier"),
+      to: tierIn(row, "to_tier"),
+    }));
+}
+
+/** Decides a manual review that waits; an approved account rises. Gives the review. */
+export function decideReview(
+  database: Database,
+  accountId: string,
+  outcome: "approved" | "declined",
+  day: string,
+): Queued {
+  return database.transaction(() => {
+    const queued = queuedReviews(database).find((waiting) => waiting.accountId === accountId);
+    if (queued === undefined) throw new Failure(`no review of the account ${accountId} is waiting.`);
+    database.run(sql`
+      UPDATE reviews SET outcome = ${outcome}, decided_day = ${day}
+      WHERE  account_id = ${accountId} AND outcome = 'queued'`);
+    if (outcome === "approved") changeAccount(database, accountId, { tier: queued.to });
+    return queued;
+  });
+}

@@ -1,0 +1,79 @@
+/**
+ * The thread that writes the ledger, so that nobody else waits for the disk. It takes batches of tasks and says what came of them
+ * when they are on the disk. When the file cannot be used it says so for each batch, and opens it again as soon as that is possible.
+ */
+import { statSync } from "node:fs";
+import { parentPort, workerData } from "node:worker_threads";
+import { Failure, messageOf } from "../../base/failure.ts";
+import { type EngineFault, faultOf } from "../../db/engine-faults.ts";
+import type { Database } from "../../db/sqlite.ts";
+import { makeAccounts, openAccounts } from "../file/schema.ts";
+import { doBatch } from "./group-commit.ts";
+import type { Done, Opened, Task, ThreadSettings } from "./messages.ts";
+
+const { path, isNew, ...options }: ThreadSettings = workerData;
+const port = parentPort;
+if (port === null) throw new TypeError("This module is a thread's.");
+
+interface OpenFile {
+  readonly database: Database;
+  /** Which file it is: another one may come in its place. */
+  readonly identity: string;
+}
+
+let file: OpenFile | undefined;
+
+/** Faults that leave the database open and as it was. */
+const passing: ReadonlySet<EngineFault> = new Set(["disk full", "busy", "broken rule"]);
+
+const identityOf = (): string | undefined => {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found && `${found.dev} ${found.ino}`;
+};
+
+/** The file, opened again when it has been exchanged. A file that is gone is not made again: it would be an empty ledger. */
+function current(): Database {
+  const identity = identityOf();
+  if (file !== undefined && file.identity === identity) return file.database;
+  close();
+  if (identity === undefined) throw new Failure(`${path}: the file is gone`);
+  file = { database: openAccounts(path, options), identity };
+  return file.database;
+}
+
+function close(): void {
+  file?.database.close();
+  file = undefined;
+}
+
+function tell(message: Done | Opened): void {
+  parentPort?.postMessage(JSON.stringify(message));
+}
+
+function answer(tasks: readonly Task[]): Done {
+  let mustOpenAgain = false;
+  try {
+    return doBatch(current(), tasks, (thrown) => {
+      mustOpenAgain ||= !passing.has(faultOf(thrown));
+    });
+  } catch (thrown) {
+    return { outcomes: tasks.map(() => ({ failed: messageOf(thrown) })), charged: [] };
+  } finally {
+    if (mustOpenAgain) close();
+  }
+}
+
+try {
+  if (isNew) makeAccounts(path, options).close();
+  current();
+  tell({ isOpen: true });
+} catch (thrown) {
+  tell({ isOpen: false, why: messageOf(thrown) });
+}
+
+port.on("message", (message: string) => {
+  const tasks: readonly Task[] | "close" = JSON.parse(message);
+  if (tasks !== "close") return tell(answer(tasks));
+  close();
+  port.close();
+});

@@ -1,0 +1,28 @@
+/** Rows as text: a table to look at, CSV or JSON lines to go on with. */
+import type { Json } from "../base/json.ts";
+import type { Answer } from "../lake/analyst-database.ts";
+
+type Format = "table" | "csv" | "json";
+
+/** Rows in a format, each line ended. */
+export function printed({ columns, rows }: Answer, format: Format): string {
+  if (format === "json") return rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+  const cells = [columns, ...rows.map((row) => columns.map((column) => asText(row[column] ?? null)))];
+  if (format === "csv") return cells.map((line) => `${line.map(quoted).join(",")}\n`).join("");
+  const widths = columns.map((_, index) => cells.reduce((most, line) => Math.max(most, line[index]?.length ?? 0), 0));
+  const lines = cells.map((line) =>
+    line
+      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+  const rule = widths.map((width) => "-".repeat(width)).join("  ");
+  return `${[lines[0] ?? "", rule, ...lines.slice(1)].join("\n")}\n(${rows.length} ${rows.length === 1 ? "row" : "rows"})\n`;
+}
+
+function asText(value: Json): string {
+  if (value === null) return "";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+const quoted = (cell: string): string => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);

@@ -1,0 +1,33 @@
+/** Holds the only `catch` that makes a response: a refusal answers with its row of the table, anything else with 500. */
+import { type ErrorCode, errorBody, errors, Refusal, refuse } from "../../contract/errors.ts";
+import type { Step } from "../context.ts";
+
+export const explain: Step = async (exchange, next) => {
+  try {
+    await next();
+  } catch (thrown) {
+    const { requestId, log } = exchange.state;
+    const refusal = refusalOf(thrown, requestId);
+    if (refusal.code === "internal_error") log.error({ requestId, err: thrown }, "defect");
+    exchange.state.code = refusal.code;
+    exchange.status = errors[refusal.code][0];
+    exchange.body = errorBody(refusal);
+    exchange.remove("ETag");
+    exchange.set("Cache-Control", "no-store");
+    if (exchange.status === 405) exchange.set("Allow", "GET");
+    const challenge = challenges[refusal.code];
+    if (challenge !== undefined) exchange.set("WWW-Authenticate", challenge);
+    if (refusal.retryAfterSeconds !== undefined) exchange.set("Retry-After", String(refusal.retryAfterSeconds));
+  }
+};
+
+/** How the refusals of a key say what is wanted (RFC 6750). */
+const challenges: Readonly<Partial<Record<ErrorCode, string>>> = {
+  missing_api_key: "Bearer",
+  invalid_api_key: 'Bearer error="invalid_token"',
+  missing_scope: 'Bearer error="insufficient_scope"',
+};
+
+function refusalOf(thrown: unknown, request: string): Refusal {
+  return thrown instanceof Refusal ? thrown : refuse("internal_error", { request });
+}

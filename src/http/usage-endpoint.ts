@@ -1,0 +1,27 @@
+/** Operation `getUsage` (section 4.9 of the specification): the account's own usage, from the ledger. Never charged. */
+import type { Accounts } from "../accounts/accounts.ts";
+import type { AnswerOf } from "../contract/types.ts";
+import { identityOf, type RequestStep } from "./context.ts";
+
+export const answerUsage =
+  (accounts: Accounts): RequestStep<"getUsage"> =>
+  async (exchange, { query }) => {
+    const { range, rows } = await accounts.usage(identityOf(exchange), query);
+    const body: AnswerOf<"getUsage"> = {
+      data: [...rows],
+      totals: {
+        requests: rows.reduce((sum, { requests }) => sum + requests, 0),
+        charged_micros: rows.reduce((sum, { charged_micros }) => sum + charged_micros, 0),
+      },
+      meta: {
+        start_date: range.startDate,
+        end_date: range.endDate,
+        interval: "day",
+        currency: "USD",
+        source: "ledger",
+        freshness: "eventually consistent, at most 2 seconds behind the ledger",
+      },
+    };
+    exchange.body = body;
+    exchange.set("Cache-Control", "private, no-store");
+  };

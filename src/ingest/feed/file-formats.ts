@@ -1,0 +1,153 @@
+/** The formats of feed files: each makes a file a relation of its own columns. */
+import { createReadStream } from "node:fs";
+import { createGunzip } from "node:zlib";
+import { parse } from "csv-parse";
+import { Failure, messageOf } from "../../base/failure.ts";
+import { integerIn, textIn } from "../../base/json.ts";
+import type { Session } from "../../db/duckdb.ts";
+import { join, literal, name, type Sql, sql } from "../../db/sql.ts";
+import type { FeedFile } from "./delivery.ts";
+import { type Field, feed, isTextList, listSeparator } from "./feed-schema.ts";
+import { explained } from "./file-errors.ts";
+import type { Mapping } from "./mapping.ts";
+
+/** A file as a relation of its columns after a `row` that counts from 1; lists of texts are lists, all else is text. */
+export interface Source {
+  readonly columns: readonly string[];
+  readonly rows: Sql;
+}
+
+export const readers: Readonly<
+  Record<FeedFile["format"], (session: Session, file: FeedFile, mapping?: Mapping) => Promise<Source>>
+> = {
+  async csv(_session, file, mapping) {
+    const delimiter = mapping?.delimiter ?? ",";
+    const encoding = mapping?.encoding ?? "utf-8";
+    const columns = await csvHeader(file, delimiter, encoding);
+    const types = columns.map((column) => sql`${literal(column)}: 'VARCHAR'`);
+    const values = columns.map((column) => sql`${textOrList(file, column, name(column), mapping)} AS ${name(column)}`);
+    return {
+      columns,
+      rows: sql`SELECT row_number() OVER () AS "row", ${join(values)} FROM read_csv(${literal(file.path)}, header = true,
+        auto_detect = false, delim = ${literal(delimiter)}, quote = '"', escape = '"', strict_mode = true,
+        null_padding = false, encoding = ${literal(encoding)}, columns = {${join(types)}})`,
+    };
+  },
+
+  async ndjson(session, file) {
+    const objects = sql`SELECT row_number() OVER () AS "row", json FROM read_ndjson_objects(${literal(file.path)})`;
+    try {
+      const keys = sql`SELECT DISTINCT unnest(json_keys(json)) AS key FROM (${objects}) WHERE json_type(json) = 'OBJECT' ORDER BY key`;
+      const columns = (await session.rows(keys)).map((row) => textIn(row, "key"));
+      if (columns.length === 0) throw await explained(file, [], new Error("the file is empty."));
+      const types = columns.map((column) => sql`${literal(column)}: 'JSON'`);
+      const json = sql`SELECT row_number() OVER () AS "row", *
+        FROM read_json(${literal(file.path)}, format = 'newline_delimited', columns = {${join(types)}})`;
+      await refuseWrongJson(session, file, columns, json);
+      const values = columns.map((column) => sql`${jsonTextOrList(file, column)} AS ${name(column)}`);
+      return { columns, rows: sql`SELECT "row", ${join(values)} FROM (${json})` };
+    } catch (thrown) {
+      throw await explained(file, [], thrown);
+    }
+  },
+
+  async parquet(session, file) {
+    const from = sql`read_parquet(${literal(file.path)}, file_row_number = true, hive_partitioning = false)`;
+    try {
+      const described = await session.rows(sql`SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM ${from})`);
+      const types = new Map(described.map((row) => [textIn(row, "column_name"), textIn(row, "column_type")]));
+      types.delete("file_row_number");
+      const values = [...types].map(
+        ([column, type]) => sql`${parquetTextOrList(file, column, type)} AS ${name(column)}`,
+      );
+      return {
+        columns: [...types.keys()],
+        rows: sql`SELECT file_row_number + 1 AS "row", ${join(values)} FROM ${from}`,
+      };
+    } catch (thrown) {
+      throw await explained(file, [], thrown);
+    }
+  },
+};
+
+const fieldOf = (file: FeedFile, column: string): Field | undefined => feed[file.table].properties[column];
+
+/** A text as it is, or split where the field is a list of texts. A mapped file's columns are not fields yet. */
+function textOrList(file: FeedFile, column: string, text: Sql, mapping?: Mapping): Sql {
+  return mapping === undefined && isTextList(fieldOf(file, column))
+    ? sql`string_split(${text}, ${listSeparator})`
+    : text;
+}
+
+function jsonTextOrList(file: FeedFile, column: string): Sql {
+  const text = sql`${name(column)} ->> '$'`;
+  if (!isTextList(fieldOf(file, column))) return text;
+  return sql`CASE WHEN json_type(${name(column)}) = 'ARRAY' THEN ${name(column)}::VARCHAR[] ELSE string_split(${text}, ${listSeparator}) END`;
+}
+
+/** A column of a Parquet file, by its type; a nested type where the field is none is refused. */
+function parquetTextOrList(file: FeedFile, column: string, columnType: string): Sql {
+  const field = fieldOf(file, column);
+  const isNested = /\[\]$|^(STRUCT|MAP|LIST)/.test(columnType);
+  if (!isNested) return textOrList(file, column, sql`${name(column)}::VARCHAR`);
+  if (field !== undefined && field.type !== "array") {
+    throw new Failure(
+      `${file.name}, row 0 (schema): the column "${column}" is of type ${columnType}; expected is ${field.type}.`,
+    );
+  }
+  return isTextList(field) && columnType.endsWith("[]")
+    ? sql`${name(column)}::VARCHAR[]`
+    : sql`to_json(${name(column)})::VARCHAR`;
+}
+
+/** The encodings of a mapping, as this runtime calls them. */
+const nodeEncodings: Readonly<Record<string, BufferEncoding>> = {
+  "utf-8": "utf8",
+  "utf-16": "utf16le",
+  "latin-1": "latin1",
+};
+
+/** The names in a CSV file's first record. */
+async function csvHeader(file: FeedFile, delimiter: string, encoding: string): Promise<readonly string[]> {
+  const bytes = createReadStream(file.path);
+  const plain = file.path.endsWith(".gz") ? bytes.pipe(createGunzip()) : bytes;
+  const records = plain.pipe(
+    parse({ bom: true, delimiter, encoding: nodeEncodings[encoding] ?? "utf8", to: 1, relax_column_count: true }),
+  );
+  for (const stream of new Set([bytes, plain])) stream.on("error", (error: Error) => records.destroy(error));
+  let columns: readonly string[] = [];
+  try {
+    for await (const record of records) columns = Array.isArray(record) ? record.map(String) : [];
+  } catch (thrown) {
+    throw new Failure(`${file.name}, row 0 (header): ${messageOf(thrown)}.`);
+  } finally {
+    bytes.destroy();
+  }
+  if (columns.length === 0) throw new Failure(`${file.name}, row 0 (header): the file is empty.`);
+  const folded = columns.map((column) => column.toLowerCase());
+  const twice = columns.find((_, index) => folded.indexOf(folded[index] ?? "") !== index);
+  if (columns.includes(""))
+    throw new Failure(`${file.name}, row 0 (header): column ${columns.indexOf("") + 1} has no name.`);
+  if (twice !== undefined) throw new Failure(`${file.name}, row 0 (header): the column "${twice}" is there twice.`);
+  return columns;
+}
+
+/** Fails on the first value that is an object or a list where the feed has neither. */
+async function refuseWrongJson(session: Session, file: FeedFile, columns: readonly string[], rows: Sql): Promise<void> {
+  const wrong = columns.flatMap((column) => {
+    const field: Field | undefined = feed[file.table].properties[column];
+    if (field === undefined) return [];
+    const openers = field.type === "array" ? ["{"] : ["{", "["];
+    return [sql`WHEN list_contains(${openers}, left(${name(column)}::VARCHAR, 1)) THEN ${column}`];
+  });
+  if (wrong.length === 0) return;
+  const found = await session.row(sql`
+    SELECT "row"::INTEGER AS "row", "column" FROM (SELECT "row", CASE ${join(wrong, sql` `)} END AS "column" FROM (${rows}))
+    WHERE "column" IS NOT NULL ORDER BY "row" LIMIT 1`);
+  if (found === undefined) return;
+  const column = textIn(found, "column");
+  const expected = feed[file.table].properties[column]?.type;
+  throw new Failure(
+    `${file.name}, row ${integerIn(found, "row")}: the column "${column}" holds a nested value; expected is ${expected}.`,
+  );
+}

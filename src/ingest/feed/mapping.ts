@@ -1,0 +1,125 @@
+/**
+ * Mapping files: how the columns of a foreign CSV become the fields of our feed.
+ *
+ * A rule becomes one SQL expression over the file's columns; a rule that names a column which the file lacks, or a field
+ * which the feed lacks, is refused before anything is read.
+ */
+import { readFile } from "node:fs/promises";
+import { Failure, messageOf } from "../../base/failure.ts";
+import { isAbsent } from "../../base/files.ts";
+import { checker } from "../../contract/schema.ts";
+import { join, name, type Sql, sql } from "../../db/sql.ts";
+import { type FeedTable, feed, listSeparator } from "./feed-schema.ts";
+
+export interface Rule {
+  readonly column?: string;
+  readonly template?: string;
+  readonly constant?: string;
+  readonly values?: Readonly<Record<string, string | null>>;
+  readonly separator?: string;
+}
+
+export interface Mapping {
+  readonly description?: string;
+  readonly day?: string;
+  readonly delimiter?: string;
+  readonly encoding?: "utf-8" | "utf-16" | "latin-1";
+  readonly fields: Readonly<Record<string, Rule>>;
+  readonly dealer: { readonly columns: readonly string[]; readonly fields: Readonly<Record<string, Rule>> };
+}
+
+const check = checker<Mapping>("mapping");
+
+/** Reads a mapping file; fails when it is no mapping, or names fields that no feed has. */
+export async function readMapping(path: string): Promise<Mapping> {
+  const mapping = check(await readJson(path), path);
+  refuseUnknownFields(path, "inventory", mapping.fields);
+  refuseUnknownFields(path, "dealers", mapping.dealer.fields);
+  for (const [field, rule] of Object.entries(mapping.dealer.fields)) {
+    for (const column of columnsOf(rule)) {
+      if (mapping.dealer.columns.includes(column)) continue;
+      throw new Failure(
+        `${path}: dealer.fields.${field} uses the column "${column}", which does not tell dealers apart; ` +
+          `allowed are ${mapping.dealer.columns.join(", ")}.`,
+      );
+    }
+  }
+  return mapping;
+}
+
+async function readJson(path: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(path, "utf8"));
+  } catch (thrown) {
+    if (isAbsent(thrown)) throw new Failure(`${path}: no such mapping file.`);
+    throw new Failure(`${path}: not a mapping file: ${messageOf(thrown)}.`);
+  }
+}
+
+function refuseUnknownFields(path: string, table: FeedTable, rules: Readonly<Record<string, Rule>>): void {
+  const known = Object.keys(feed[table].properties);
+  const unknown = Object.keys(rules).find((field) => !known.includes(field));
+  if (unknown === undefined) return;
+  throw new Failure(`${path}: the ${table} feed has no field "${unknown}"; allowed are ${known.join(", ")}.`);
+}
+
+/** The columns of the file that a rule reads. */
+function columnsOf(rule: Rule): readonly string[] {
+  if (rule.column !== undefined) return [rule.column];
+  return [...(rule.template ?? "").matchAll(/\{([^}]*)\}/g)].map((match) => match[1] ?? "");
+}
+
+/** Fails when the file lacks a column that the mapping reads; says what the file has. */
+export function refuseMisfit(mapping: Mapping, file: string, columns: readonly string[]): void {
+  const rules = { ...mapping.fields, ...mapping.dealer.fields };
+  const uses = Object.entries(rules).flatMap(([field, rule]) =>
+    columnsOf(rule).map((column) => [field, column] as const),
+  );
+  for (const [field, column] of [...uses, ...mapping.dealer.columns.map((of) => ["dealer", of] as const)]) {
+    if (columns.includes(column)) continue;
+    throw new Failure(
+      `${file}, row 0 (header): the mapping does not fit: ${field} is read from the column "${column}", ` +
+        `which the file lacks; it has ${columns.join(", ")}.`,
+    );
+  }
+}
+
+/** The value that a rule gives, as SQL over the file's columns; null where a table of values says so. */
+export function valueBy(rule: Rule): Sql {
+  const value = plainValueOf(rule);
+  if (rule.values === undefined && rule.separator === undefined) return value;
+  const cases = Object.entries(rule.values ?? {}).map(
+    ([from, to]) => sql`WHEN ${from.trim().toLowerCase()} THEN ${to}`,
+  );
+  const mapped = cases.length === 0 ? value : sql`CASE lower(trim(${value})) ${join(cases, sql` `)} ELSE ${value} END`;
+  return rule.separator === undefined ? mapped : sql`replace(${mapped}, ${rule.separator}, ${listSeparator})`;
+}
+
+function plainValueOf(rule: Rule): Sql {
+  if (rule.column !== undefined) return name(rule.column);
+  if (rule.template === undefined) return sql`${rule.constant ?? null}`;
+  const texts = rule.template.split(/\{[^}]*\}/);
+  const columns = columnsOf(rule);
+  return sql`concat(${join(
+    texts.flatMap((text, index) => {
+      const column = columns[index];
+      return column === undefined ? [sql`${text}`] : [sql`${text}`, sql`trim(${name(column)})`];
+    }),
+  )})`;
+}
+
+/**
+ * The id of the dealer that a row belongs to: a UUIDv5 (RFC 9562) in the namespace of carquet's own, of the columns' values
+ * without case and blanks around them. Null where all of them are empty.
+ */
+export function dealerIdOf(mapping: Mapping): Sql {
+  const values = mapping.dealer.columns.map((column) => sql`coalesce(lower(trim(${name(column)})), '')`);
+  const hash = sql`sha1(unhex(${namespace}) || encode(concat_ws(chr(31), ${join(values)})))`;
+  const part = (from: number, length: number) => sql`substr(${hash}, ${from}, ${length})`;
+  const variant = sql`translate(${part(17, 1)}, '0123456789abcdef', '89ab89ab89ab89ab')`;
+  return sql`CASE WHEN concat(${join(values)}) <> '' THEN concat(
+    ${part(1, 8)}, '-', ${part(9, 4)}, '-5', ${part(14, 3)}, '-', ${variant}, ${part(18, 3)}, '-', ${part(21, 12)}) END`;
+}
+
+/** UUIDv5 of `carquet` in the DNS namespace. */
+const namespace = "ba0b230271315c479da2be3ea9d48205";

@@ -1,0 +1,41 @@
+/** Which dealers delivered, and whether their feeds are believed. */
+
+import type { Session } from "../../db/duckdb.ts";
+import { sql } from "../../db/sql.ts";
+import { life } from "../../listing/life.ts";
+import { isSilent, verdictOn } from "./rules.ts";
+
+/**
+ * Makes `deliveries_today` (columns of the deliveries table but `owned`, for every dealer that ever delivered) with `is_accepted`
+ * (what is not in the feed is absent) and `is_silent` (no claim of the dealer's stands any more).
+ */
+export async function judgeDeliveries(session: Session, day: string): Promise<void> {
+  const delivered = sql`
+    SELECT dealer_id, max(delivered_at) AS delivered_at, count(DISTINCT vin)::INTEGER AS vins
+    FROM (SELECT dealer_id, vin, NULL::TIMESTAMP AS delivered_at FROM parsed_inventory
+          UNION ALL SELECT dealer_id, NULL, delivered_at FROM parsed_deliveries)
+    GROUP BY dealer_id`;
+  const verdict = verdictOn({
+    vins: sql`delivered.vins`,
+    acceptedVins: sql`earlier.accepted_vins`,
+    collapsedInARow: sql`coalesce(earlier.collapsed_in_a_row, 0)`,
+  });
+  await session.keep(
+    "deliveries_today",
+    sql`
+    WITH judged AS (
+      SELECT dealer_id, CASE WHEN delivered.vins IS NULL THEN 'none' ELSE ${verdict} END AS verdict,
+             CASE WHEN delivered.vins IS NOT NULL THEN coalesce(delivered_at, ${`${day} 00:00:00`}::TIMESTAMP) END AS delivered_at,
+             delivered.vins, earlier.last_delivered_on, earlier.accepted_vins, coalesce(earlier.collapsed_in_a_row, 0) AS collapsed_in_a_row
+      FROM (${delivered}) AS delivered
+      FULL JOIN (SELECT * EXCLUDE (delivered_at, vins, verdict) FROM lake_deliveries) AS earlier USING (dealer_id)
+    )
+    SELECT dealer_id, verdict, delivered_at, vins, if(verdict = 'none', last_delivered_on, ${day}::DATE) AS last_delivered_on,
+           CASE verdict WHEN 'accepted' THEN list_append(accepted_vins, vins)[-${life.usualFeeds}:] WHEN 'resized' THEN [vins]
+             ELSE accepted_vins END AS accepted_vins,
+           CASE verdict WHEN 'collapsed' THEN collapsed_in_a_row + 1 WHEN 'none' THEN collapsed_in_a_row ELSE 0 END AS collapsed_in_a_row,
+           verdict IN ('accepted', 'resized') AS is_accepted,
+           verdict = 'none' AND ${isSilent(sql`${day}::DATE - last_delivered_on`)} AS is_silent
+    FROM judged`,
+  );
+}

@@ -1,0 +1,50 @@
+/**
+ * What is read of listings when they are served, on pages and in details alike: the values of the fact by name, in the form in which
+ * they are served. Keys lead into `Dimensions`.
+ */
+import { join, name, type Sql, sql } from "../db/sql.ts";
+import { type Attribute, attributeOf, type NameOf, namesIn, type Serve } from "../listing/schema.ts";
+import { JsonRowFormat } from "./json-row.ts";
+
+/** Attributes of listings that are in no answer. */
+type Unread = NameOf<{ readonly serve: "analysts" | "none" }>;
+
+export type Reading = Exclude<NameOf<{ readonly home: "listings" }>, Unread>;
+
+/** A column of listings in the type in which it is shown: JSON has no decimals. */
+export function shownOf(column: string, { type }: Pick<Attribute, "type">): Sql {
+  const fact = name("facts", column);
+  return type.startsWith("DECIMAL") ? sql`${fact}::DOUBLE` : fact;
+}
+
+/** The form in which a column is served, where that is not the shown value. */
+const forms: Readonly<Partial<Record<Serve, (fact: Sql) => Sql>>> = {
+  second: (fact) => sql`strftime(${fact}, '%Y-%m-%dT%H:%M:%SZ')`,
+  microsecond: (fact) => sql`strftime(${fact}, '%Y-%m-%d %H:%M:%S.%f')`,
+  day: (fact) => sql`${fact}::VARCHAR`,
+  price_history: (fact) => sql`list_transform(coalesce(${fact}, []), lambda change: {
+    date: strftime(change.changed_at, '%Y-%m-%d'), price: change.price,
+    changed_at: strftime(change.changed_at, '%Y-%m-%dT%H:%M:%SZ'),
+    price_before: change.price_before, miles: change.miles})`,
+};
+
+const isRead = (reading: NameOf<{ readonly home: "listings" }>): reading is Reading =>
+  !["analysts", "none"].includes(attributeOf(reading).serve ?? "");
+
+/** Each value, as SQL over `facts`. */
+export const readings = Object.fromEntries(
+  namesIn("listings")
+    .filter(isRead)
+    .map((reading) => {
+      const attribute = attributeOf(reading);
+      const shown = shownOf(attribute.column, attribute);
+      return [reading, attribute.serve === undefined ? shown : (forms[attribute.serve]?.(shown) ?? shown)] as const;
+    }),
+) as Readonly<Record<Reading, Sql>>;
+
+/** Whole listings. */
+export const listingRow = new JsonRowFormat(readings);
+
+/** Some of them, to select from `facts`. */
+export const readOf = (names: readonly Reading[]): Sql =>
+  join(names.map((reading) => sql`${readings[reading]} AS ${name(reading)}`));

@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { microsIn } from "../../src/accounts/money.ts";
+import { billingState, refuseToServe, shortfall } from "../../src/accounts/policy/billing-state.ts";
+import { casesOf } from "../support/case-table.ts";
+
+const micros = (usd: string): number => microsIn(usd) ?? Number.NaN;
+
+const states = casesOf(
+  ["state", "balance", "low below", "billing state"],
+  `
+  state     | balance   | low below | billing state
+  active    | 100       | 5         | active
+  active    | 5         | 5         | active
+  active    | 4.999999  | 5         | low_balance
+  active    | 0.000001  | 5         | low_balance
+  active    | 0         | 5         | exhausted
+  active    | -0.000001 | 5         | exhausted
+  active    | -20       | 5         | exhausted
+  active    | 4         | 0         | active
+  active    | 0         | 0         | exhausted
+  active    | 99        | 100       | low_balance
+  suspended | 100       | 5         | suspended
+  suspended | 1         | 5         | suspended
+  suspended | -1        | 5         | suspended
+`,
+);
+
+for (const { state, balance, "low below": low, "billing state": expected } of states) {
+  test(`an account that is ${state}, has ${balance} USD and is low below ${low}, is ${expected}`, () => {
+    assert.ok(state === "active" || state === "suspended");
+    assert.equal(billingState({ state, balanceMicros: micros(balance), lowMicros: micros(low) }), expected);
+  });
+}
+
+const payments = casesOf(
+  ["state", "balance", "spent", "cap", "price", "comes to"],
+  `
+  state     | balance  | spent  | cap  | price | comes to
+  active    | 1        | 0      | none | 0.002 | paid
+  active    | 0.002    | 0      | none | 0.002 | paid
+  active    | 0.001999 | 0      | none | 0.002 | billing_state_blocked low_balance: this one costs 0.002 USD, and 0.001999 USD is left.
+  active    | 0        | 0      | none | 0.002 | billing_state_blocked exhausted: this one costs 0.002 USD, and 0.00 USD is left.
+  active    | -3       | 0      | none | 0.002 | billing_state_blocked exhausted: this one costs 0.002 USD, and -3.00 USD is left.
+  suspended | 1        | 0      | none | 0.002 | billing_state_blocked suspended.
+  suspended | 1        | 9      | 1    | 0.002 | billing_state_blocked suspended.
+  active    | 1        | 9.998  | 10   | 0.002 | paid
+  active    | 1        | 9.9981 | 10   | 0.002 | monthly_spend_cap_exceeded 10.00
+  active    | 1        | 10     | 10   | 0.002 | monthly_spend_cap_exceeded 10.00
+  active    | 1        | 0      | 0    | 0.002 | monthly_spend_cap_exceeded 0.00
+  active    | 0.001    | 10     | 10   | 0.002 | billing_state_blocked low_balance: this one costs 0.002 USD, and 0.001 USD is left.
+`,
+);
+
+for (const { state, balance, spent, cap, price, "comes to": expected } of payments) {
+  test(`${price} USD of ${balance} USD, ${spent} spent of a cap of ${cap}, ${state}: ${expected}`, () => {
+    assert.ok(state === "active" || state === "suspended");
+    const funds = {
+      state,
+      balanceMicros: micros(balance),
+      lowMicros: 5_000_000,
+      spentMicros: micros(spent),
+      capMicros: cap === "none" ? null : micros(cap),
+    } as const;
+    const short = shortfall(funds, micros(price));
+    if (expected === "paid") return assert.equal(short, undefined);
+    assert.ok(short);
+    const { code, message } = refuseToServe(short);
+    const told = message
+      .replace("The account's billing state, ", "")
+      .replace(" blocks paid requests", "")
+      .replace(",", "")
+      .replace("This request would exceed the account's monthly spend cap of ", "")
+      .replace(/ USD\.$/, (end) => (code === "monthly_spend_cap_exceeded" ? "" : end));
+    assert.equal(`${code} ${told}`, expected);
+  });
+}

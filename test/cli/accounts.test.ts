@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { isObject } from "../../src/base/json.ts";
+import { customerIn } from "../support/accounts.ts";
+import { carquet, eventually, serving } from "../support/command-line.ts";
+import { lakeOf, temporaryFolder } from "../support/lakes/lakes.ts";
+import { wholeFile } from "../support/scope.ts";
+
+const folder = await temporaryFolder(wholeFile);
+const file = join(folder, "accounts.db");
+
+/** Runs a command on the accounts file; gives what it printed, and fails when it did not end well. */
+async function run(...args: readonly string[]): Promise<string> {
+  const { code, out, err } = await carquet([...args, "--accounts", file]);
+  assert.deepEqual([code, err], [0, ""], args.join(" "));
+  return out;
+}
+
+async function object(...args: readonly string[]): Promise<Readonly<Record<string, unknown>>> {
+  const value: unknown = JSON.parse(await run(...args, "--json"));
+  assert.ok(isObject(value), args.join(" "));
+  return value;
+}
+
+test("from an e-mail address to an answer that is paid for, and on to a backup", async () => {
+  const { account_id, ...rest } = await object("accounts", "create", "--email", "joe@dealers.example");
+  assert.ok(typeof account_id === "string" && Object.keys(rest).length === 0);
+  assert.match(account_id, /^acct_[0-9a-z]{16}$/);
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  const account = ["--account", account_id];
+
+  const made = await object("keys", "create", ...account, "--scopes", "inventory.read,usage.read");
+  assert.deepEqual(Object.keys(made).sort(), ["key", "key_id"]);
+  const [key, keyId] = [String(made.key), String(made.key_id)];
+  assert.match(key, new RegExp(`^cq_live_${keyId}_[\\w-]{43}$`));
+
+  const credit = await object("credits", "add", ...account, "--usd", "25", "--unconfirmed", "--reference", "pi_1");
+  assert.equal(credit.balance_usd, "25.00");
+  await run("credits", "confirm", String(credit.credit_id));
+  await object("credits", "add", ...account, "--usd", "0.5", "--kind", "promotional", "--note", "welcome");
+  const adjusted = await object("credits", "adjust", ...account, "--usd", "-20.5", "--note", "a mistake");
+  assert.equal(adjusted.balance_usd, "5.00");
+
+  const { lake } = await lakeOf(wholeFile);
+  const service = await serving(wholeFile, ["serve", "--port", "0", "--lake", lake], {
+    env: { CARQUET_ACCOUNTS: file },
+  });
+  const headers = { Authorization: `Bearer ${key}` };
+  const status = async (path: string): Promise<number> => (await fetch(`${service.url}${path}`, { headers })).status;
+  assert.equal(await status("/v1/listings?limit=1"), 200);
+  assert.equal(await status("/v1/dealers"), 403);
+
+  const shown = await object("accounts", "show", ...account);
+  assert.deepEqual(
+    [shown.billing_state, shown.balance_usd, shown.spent_usd, shown.tier, shown.per_10s, shown.cap_usd],
+    ["low_balance", "4.998", "0.002", 1, 20, null],
+  );
+  await run("accounts", "low", "2", ...account);
+  await run("accounts", "cap", "0.003", ...account);
+  await run("accounts", "override", "--per10s", "3", "--per60s", "30", ...account);
+  const changed = await object("accounts", "show", ...account);
+  assert.deepEqual(
+    [
+      changed.billing_state,
+      changed.low_below_usd,
+      changed.cap_usd,
+      changed.per_10s,
+      changed.per_60s,
+      changed.is_override,
+    ],
+    ["active", "2.00", "0.003", 3, 30, true],
+  );
+  await eventually("the cap holds", async () => (await status("/v1/listings?limit=1")) === 402, 5000);
+  await run("keys", "revoke", keyId);
+  await eventually("the key is revoked", async () => (await status("/v1/usage")) === 401, 5000);
+
+  const keys = await run("keys", "list", ...account);
+  assert.match(keys, new RegExp(`${keyId} +inventory\\.read,usage\\.read +\\S+Z +\\S+Z\n`));
+  assert.ok(!keys.includes(key.slice(-43)), "a secret is shown once");
+  const listed: unknown = JSON.parse(await run("credits", "list", ...account, "--json"));
+  assert.ok(Array.isArray(listed));
+  assert.deepEqual(
+    listed.map(({ kind, usd, reference, note }) => [kind, usd, reference, note]),
+    [
+      ["paid", "25.00", "pi_1", null],
+      ["promotional", "0.50", null, "welcome"],
+      ["adjustment", "-20.50", null, "a mistake"],
+    ],
+  );
+  await object("credits", "reverse", String(credit.credit_id), "--note", "stolen card");
+  assert.equal((await object("accounts", "show", ...account)).balance_usd, "-20.002");
+
+  const copy = join(folder, "copy.db");
+  await run("ledger", "backup", copy);
+  assert.match(await run("ledger", "verify"), /: 2 accounts, 6 entries, 1 of them charges; all sums agree\.\n$/);
+  await run("accounts", "state", "suspended", ...account);
+  const refused = await carquet(["ledger", "restore", copy, "--accounts", file]);
+  assert.match(refused.err, /^carquet: .*1 of its rows are not in .*--discard lets them go\.\n$/);
+  const restored = await carquet(["ledger", "restore", copy, "--discard", "--accounts", file]);
+  assert.deepEqual([restored.code, /^what was there is now (.*)\n$/.test(restored.err)], [0, true]);
+  assert.ok(existsSync(/now (.*)\n/.exec(restored.err)?.[1] ?? ""));
+  assert.equal((await object("accounts", "show", ...account)).state, "active");
+});
+
+test("tiers are reviewed on command, and the manual ones decided", async () => {
+  const other = join(folder, "tiers.db");
+  const { code } = await carquet(["accounts", "create", "--email", "a@b.example", "--tier", "3", "--accounts", other]);
+  assert.equal(code, 0);
+  const { accountId } = customerIn(other, { tier: 3, usd: "600" });
+  const tiers = async (...args: readonly string[]) => carquet(["tiers", ...args, "--accounts", other]);
+  assert.equal((await tiers("review", "--json")).out, "[]\n");
+  assert.equal((await tiers("queue")).out, "(0 rows)\n");
+  const nothing = await tiers("approve", "--account", accountId);
+  assert.deepEqual([nothing.code, nothing.err], [1, `carquet: no review of the account ${accountId} is waiting.\n`]);
+});
+
+const refused: readonly (readonly [args: readonly string[], says: RegExp])[] = [
+  [["accounts", "create"], /required option '--email <email>'/],
+  [["accounts", "create", "--email", "a@b.example", "--tier", "5"], /'5'.*1, 2, 3 or 4/],
+  [["accounts", "show", "--account", "acct_none"], /there is no account acct_none\./],
+  [["keys", "create", "--account", "acct_none", "--scopes", "everything"], /'everything'.*inventory\.read/],
+  [["credits", "add", "--account", "acct_none", "--usd", "0"], /'0'.*an amount in USD/],
+  [["ledger", "restore", "none.db"], /none\.db: cannot be opened/],
+];
+
+describe("a command that cannot do what it is asked to", { concurrency: 2 }, () => {
+  for (const [args, says] of refused) {
+    test(`says why in one line: carquet ${args.join(" ")}`, async () => {
+      const { code, out, err } = await carquet([...args, "--accounts", file]);
+      assert.ok(code !== null && code > 0);
+      assert.equal(out, "");
+      assert.match(err, /^carquet: [^\n]+\n$/);
+      assert.match(err, says);
+    });
+  }
+
+  test("says why in one line: an accounts file that is not there is not made, but by accounts create", async () => {
+    const none = join(folder, "none.db");
+    for (const args of [
+      ["accounts", "list"],
+      ["ledger", "verify"],
+      ["tiers", "review"],
+    ]) {
+      const { code, err } = await carquet([...args, "--accounts", none]);
+      assert.deepEqual([code, err], [1, `carquet: ${none}: there is no accounts file; accounts create makes one.\n`]);
+    }
+    assert.ok(!existsSync(none));
+  });
+});

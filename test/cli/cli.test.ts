@@ -1,0 +1,192 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { promisify } from "node:util";
+import { carquet, type Ended, type Surroundings, serving } from "../support/command-line.ts";
+import { ask, lakeOf, temporaryFolder } from "../support/lakes/lakes.ts";
+import { wholeFile } from "../support/scope.ts";
+
+const { lake } = await lakeOf(wholeFile);
+const empty = join(await temporaryFolder(wholeFile), "nothing");
+
+/** What the help of each command says, in the order in which it says it. */
+const told: readonly (readonly [command: string, says: readonly string[]])[] = [
+  ["", ["start ", "fill an empty lake", "ingest ", "feeds into the lake", "serve ", "the API", "sql ", "verify "]],
+  [
+    "start",
+    ["Generates a market and ingests it when nothing has been published yet", "--lake", "--port", "--listings"],
+  ],
+  ["ingest", ["publishes a version after each.", "--lake", "CARQUET_LAKE", "--mapping", "--day"]],
+  ["serve", ["needs a key", "CARQUET_LAKE", "CARQUET_ACCOUNTS", "CARQUET_HOST", "--tls-cert", "--trust-proxy"]],
+  ["sql", ["Runs a query over the published version", "active, snapshots, missing, sold and ended", "--format"]],
+  ["accounts", ["safe while the service runs", "create ", "list ", "show ", "state ", "cap ", "low ", "override "]],
+  ["accounts create", ["Make an account", "--accounts", "CARQUET_ACCOUNTS", "--json", "--email", "--tier"]],
+  ["keys", ["The secret is shown once", "create ", "list ", "revoke "]],
+  ["keys create", ["Make a key", "--account", "--scopes", "inventory.read"]],
+  ["credits", ["Nothing posted is ever changed", "add ", "confirm ", "adjust ", "reverse ", "list "]],
+  ["credits add", ["Add a credit", "--account", "--usd", "--kind"]],
+  ["tiers", ["Reviews accounts for a higher tier", "review ", "queue ", "approve ", "decline "]],
+  ["ledger", ["audits it", "backup ", "restore ", "verify "]],
+  ["verify", ["Checks the size, content and rows of every file", "--lake"]],
+];
+
+describe("help", { concurrency: 2 }, () => {
+  for (const [command, says] of told) {
+    test(`carquet ${command} --help says what there is to do and to set`, async () => {
+      const { code, out, err } = await carquet([...command.split(" ").filter(Boolean), "--help"]);
+      assert.deepEqual([code, err], [0, ""]);
+      const words = out.replaceAll(/\s+/g, " ");
+      let from = 0;
+      for (const phrase of says) {
+        from = words.indexOf(phrase, from);
+        assert.ok(from >= 0, `${phrase}: ${out}`);
+      }
+    });
+  }
+});
+
+/** Fails when a command did not end with one line that says why. */
+function checkRefused({ code, out, err }: Ended, says: RegExp): void {
+  assert.ok(code !== null && code > 0, "it ends, and not well");
+  assert.equal(out, "");
+  assert.match(err, /^carquet: [^\n]+\n$/);
+  assert.match(err, says);
+}
+
+const refused: readonly (readonly [args: readonly string[], says: RegExp, around?: Surroundings])[] = [
+  [["nonsense"], /unknown command 'nonsense'/],
+  [["serve", "--nonsense"], /unknown option '--nonsense'/],
+  [["serve", "--port", "65536"], /--port.*'65536'.*a whole number up to 65535/],
+  [["serve"], /'http'.*CARQUET_PORT.*a whole number up to 65535/, { env: { CARQUET_PORT: "http" } }],
+  [["serve", "--port", "0", "--lake", lake, "--threads", "0"], /--threads/],
+  [["serve", "--port", "0", "--lake", lake, "--memory", "lots"], /lots/],
+  [["ingest"], /missing required argument 'path'/],
+  [["ingest", "nowhere", "--lake", empty], /nowhere: no such file or folder/],
+  [["ingest", "data/sample", "--day", "2026-02-30", "--lake", empty], /--day.*2026-02-30.*YYYY-MM-DD/],
+  [["sql", "SELECT 1", "--lake", empty], /nothing: nothing has been published yet/],
+  [["verify", "--lake", empty], /nothing: nothing has been published yet/],
+];
+
+describe("a command that cannot do what it is asked to", { concurrency: 2 }, () => {
+  for (const [args, says, around] of refused) {
+    const shown = args.map((arg) => (arg === lake || arg === empty ? "…" : arg)).join(" ");
+    test(`says why in one line: carquet ${shown}`, async () => checkRefused(await carquet(args, around), says));
+  }
+
+  test("says why in one line: a port that is taken", async () => {
+    const taken = createServer();
+    await new Promise<void>((listening) => taken.listen(0, "127.0.0.1", listening));
+    const address = taken.address();
+    assert.ok(typeof address === "object" && address !== null);
+    try {
+      const ended = await carquet(["serve", "--lake", lake, "--port", String(address.port)]);
+      checkRefused({ ...ended, err: withoutLog(ended.err) }, new RegExp(`127\\.0\\.0\\.1:${address.port}.*EADDRINUSE`));
+    } finally {
+      taken.close();
+    }
+  });
+});
+
+/** What a service wrote beside its log. */
+const withoutLog = (err: string): string => err.replaceAll(/^\{.*\}\n/gm, "");
+
+const question =
+  "SELECT make, count(*)::INTEGER AS n, 'a,\"b\"' AS text, NULL AS nothing FROM active WHERE make IN ('Ford', 'Kia') GROUP BY make ORDER BY make";
+
+const printed: readonly (readonly [format: string, out: RegExp])[] = [
+  ["table", /^make {2}n +text +nothing\n-{4} {2}-+ {2}-+ {2}-+\nFord {2}\d+ +a,"b"\nKia {3}\d+ +a,"b"\n\(2 rows\)\n$/],
+  ["csv", /^make,n,text,nothing\nFord,\d+,"a,""b""",\nKia,\d+,"a,""b""",\n$/],
+  ["json", /^\{"make":"Ford","n":\d+,"text":"a,\\"b\\"","nothing":null\}\n\{"make":"Kia",.*\}\n$/],
+];
+
+describe("carquet sql", { concurrency: 2 }, () => {
+  for (const [format, expected] of printed) {
+    test(`prints an answer as ${format}`, async () => {
+      const { code, out, err } = await carquet(["sql", question, "--format", format, "--lake", lake]);
+      assert.deepEqual([code, err], [0, ""]);
+      assert.match(out, expected);
+    });
+  }
+
+  test("reads the question from standard input, and the lake from the environment", async () => {
+    const around = { input: "SELECT count(*)::INTEGER AS n\nFROM active;\n", env: { CARQUET_LAKE: lake } };
+    const { code, out, err } = await carquet(["sql", "--format", "csv"], around);
+    const [counted] = await ask(lake, "SELECT count(*)::INTEGER AS n FROM active");
+    assert.deepEqual([code, out, err], [0, `n\n${counted?.n}\n`, ""]);
+  });
+
+  test("tells what is wrong with a question, and where", async () => {
+    const { code, out, err } = await carquet(["sql", "SELECT nonsense FROM active", "--lake", lake]);
+    assert.deepEqual([code, out], [1, ""]);
+    assert.match(err, /^carquet: Binder Error: [^\n]*"nonsense"[^\n]*\n/);
+    assert.doesNotMatch(err, / {4}at |\.ts\b/);
+  });
+
+  test("names the columns of an answer without rows", async () => {
+    const { code, out } = await carquet([
+      "sql",
+      "SELECT id, vin FROM active WHERE false",
+      "--format",
+      "csv",
+      "--lake",
+      lake,
+    ]);
+    assert.deepEqual([code, out], [0, "id,vin\n"]);
+  });
+});
+
+test("carquet verify says that a lake is whole", async () => {
+  const { code, out, err } = await carquet(["verify", "--lake", lake]);
+  assert.deepEqual([code, out], [0, `${lake}: version 2026-11-19.1 is whole.\n`]);
+  assert.match(err, /^2026-11-19\.1: 1\/\d+ snapshots\/[^\n]+\n/);
+});
+
+test("carquet start fills an empty lake, prints three requests that work, and says last where it listens", async () => {
+  const fresh = join(await temporaryFolder(wholeFile), "lake");
+  const service = await serving(wholeFile, [
+    "start",
+    "--port",
+    "0",
+    "--lake",
+    fresh,
+    "--listings",
+    "300",
+    "--days",
+    "2",
+  ]);
+  const lines = service.announced;
+  assert.deepEqual(
+    lines.filter((line) => /^\d{4}-\d{2}-\d{2}: /.test(line)).map((line) => line.slice(0, 10)),
+    ["2026-11-18", "2026-11-19"],
+  );
+  const requests = lines.slice(-4, -1);
+  assert.equal(lines.filter((line) => line.startsWith("curl ")).length, 3);
+  assert.equal(lines.at(-1), `listening on ${service.url}`);
+  for (const request of requests) {
+    assert.ok(request.includes(` '${service.url}/v1/`), request);
+    const { stdout } = await promisify(execFile)("sh", ["-c", `${request} -s -o /dev/null -w '%{http_code}'`]);
+    assert.equal(stdout, "200", request);
+  }
+  service.terminate();
+  assert.equal((await service.ended).code, 0);
+
+  const env = { CARQUET_LAKE: fresh, CARQUET_PORT: "0", CARQUET_PUBLIC_URL: "https://cars.example" };
+  const again = await serving(wholeFile, ["start"], { env });
+  assert.deepEqual(
+    again.announced.map((line) =>
+      line.replace(/^(?:curl(?: -H '[^']+')? ('https:\/\/cars\.example\/v1\/)|(listening on http:)).*$/, "$1$2"),
+    ),
+    [...Array.from({ length: 3 }, () => "'https://cars.example/v1/"), "listening on http:"],
+    "a lake that has something is not filled again, and a public address is what is announced",
+  );
+  again.terminate();
+  assert.equal((await again.ended).code, 0);
+});
+
+test("a flag goes before the environment", async () => {
+  const env = { CARQUET_LAKE: empty };
+  const { code, out } = await carquet(["sql", "SELECT 1 AS one", "--format", "csv", "--lake", lake], { env });
+  assert.deepEqual([code, out], [0, "one\n1\n"]);
+});

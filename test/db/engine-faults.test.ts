@@ -1,0 +1,194 @@
+/** Faults of the engines and the system, each provoked for real. */
+import assert from "node:assert/strict";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, open, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { Failure } from "../../src/base/failure.ts";
+import { projectPath } from "../../src/base/project-files.ts";
+import { Database as DuckDb, type Session } from "../../src/db/duckdb.ts";
+import { type EngineFault, faultOf, lockHolderOf } from "../../src/db/engine-faults.ts";
+import { literal, sql } from "../../src/db/sql.ts";
+import { Database as Sqlite } from "../../src/db/sqlite.ts";
+import { temporaryFolder } from "../support/lakes/lakes.ts";
+
+const run = promisify(execFile);
+const options = { busyMs: 10 } as const;
+
+/** Makes a SQLite file with a table of one row. */
+function sqliteFile(path: string): Sqlite {
+  Sqlite.make(path).close();
+  const database = Sqlite.open(path, options);
+  database.run(sql`CREATE TABLE words (word TEXT PRIMARY KEY) STRICT`);
+  database.run(sql`INSERT INTO words VALUES ('one')`);
+  return database;
+}
+
+const duckDb = async <T>(work: (session: Session) => Promise<T>): Promise<T> => {
+  const database = await DuckDb.open();
+  try {
+    return await database.using(work);
+  } finally {
+    database.close();
+  }
+};
+
+const copyTo = (path: string): Promise<void> =>
+  duckDb((session) => session.run(sql`COPY (SELECT md5(range::VARCHAR) FROM range(200000)) TO ${literal(path)}`));
+
+/** Provokes a fault in an empty folder. */
+type Provoke = (folder: string) => unknown;
+
+const table: readonly (readonly [what: string, fault: EngineFault, provoke: Provoke])[] = [
+  [
+    "a SQLite file that another connection writes",
+    "busy",
+    (folder) => {
+      const [one, other] = [sqliteFile(join(folder, "a.db")), Sqlite.open(join(folder, "a.db"), options)];
+      one.transaction(() => other.transaction(() => undefined));
+    },
+  ],
+  [
+    "a row that a SQLite table has already",
+    "broken rule",
+    (folder) => sqliteFile(join(folder, "a.db")).run(sql`INSERT INTO words VALUES ('one')`),
+  ],
+  [
+    "a refusal of a SQLite trigger",
+    "broken rule",
+    (folder) => {
+      const database = sqliteFile(join(folder, "a.db"));
+      database.run(sql`CREATE TRIGGER never BEFORE DELETE ON words BEGIN SELECT RAISE(ABORT, 'never'); END`);
+      database.run(sql`DELETE FROM words`);
+    },
+  ],
+  [
+    "a SQLite file of something else",
+    "damaged",
+    async (folder) => {
+      await writeFile(join(folder, "a.db"), "nothing that could be opened".repeat(400));
+      Sqlite.open(join(folder, "a.db"), options);
+    },
+  ],
+  [
+    "a SQLite file with a page overwritten",
+    "damaged",
+    async (folder) => {
+      sqliteFile(join(folder, "a.db")).close();
+      const file = await open(join(folder, "a.db"), "r+");
+      await file.write(Buffer.alloc(4000, 0xff), 0, 4000, 4096);
+      await file.close();
+      Sqlite.open(join(folder, "a.db"), options).all(sql`SELECT * FROM words`);
+    },
+  ],
+  [
+    "a SQLite statement with a mistake",
+    "other",
+    (folder) => sqliteFile(join(folder, "a.db")).run(sql`DELETE FROM nothing`),
+  ],
+  [
+    "a DuckDB file of something else",
+    "damaged",
+    async (folder) => {
+      await writeFile(join(folder, "a.duckdb"), "nothing that could be opened".repeat(400));
+      await duckDb((session) => session.run(sql`ATTACH ${literal(join(folder, "a.duckdb"))} AS a`));
+    },
+  ],
+  [
+    "a Parquet file that was cut off at its start",
+    "damaged",
+    async (folder) => {
+      await writeFile(join(folder, "a.parquet"), "PAR1garbagegarbagePAR1");
+      await duckDb((session) => session.rows(sql`SELECT * FROM read_parquet(${join(folder, "a.parquet")})`));
+    },
+  ],
+  [
+    "a Parquet file of something else",
+    "damaged",
+    async (folder) => {
+      await writeFile(join(folder, "a.parquet"), "nothing that could be read".repeat(40));
+      await duckDb((session) => session.rows(sql`SELECT * FROM read_parquet(${join(folder, "a.parquet")})`));
+    },
+  ],
+  [
+    "a Parquet file that is missing",
+    "other",
+    (folder) => duckDb((session) => session.rows(sql`SELECT * FROM read_parquet(${join(folder, "a.parquet")})`)),
+  ],
+  ["DuckDB writing to a device without room", "disk full", () => copyTo("/dev/full")],
+  ["Node.js writing to a device without room", "disk full", () => writeFile("/dev/full", "more")],
+  [
+    "a defect of the program",
+    "other",
+    () => {
+      throw new TypeError("The disk is full of defects.");
+    },
+  ],
+];
+
+for (const [what, fault, provoke] of table)
+  test(`${what}: ${fault}`, async (t) => {
+    const folder = await temporaryFolder(t);
+    const thrown = await thrownBy(() => provoke(folder));
+    assert.equal(faultOf(thrown), fault, String(thrown));
+    assert.equal(faultOf(new Failure("It failed.", { cause: thrown })), fault, "and what it caused");
+    assert.equal(lockHolderOf(thrown), undefined);
+  });
+
+test("a full disk is one to both engines", async (t) => {
+  const small = join(await temporaryFolder(t), "small");
+  await mkdir(small);
+  try {
+    await run("mount", ["-t", "tmpfs", "-o", "size=512k", "tmpfs", small]);
+  } catch {
+    t.skip("a file system of its own cannot be mounted here; that takes root");
+    return;
+  }
+  try {
+    await fill(small);
+  } finally {
+    await run("umount", [small]);
+  }
+});
+
+async function fill(small: string): Promise<void> {
+  const database = sqliteFile(join(small, "a.db"));
+  try {
+    await run("sh", ["-c", `head -c 10M /dev/zero > ${join(small, "ballast")} || true`]);
+    const word = "w".repeat(100_000);
+    assert.equal(faultOf(await thrownBy(() => database.run(sql`INSERT INTO words VALUES (${word})`))), "disk full");
+    assert.equal(faultOf(await thrownBy(() => copyTo(join(small, "a.parquet")))), "disk full");
+  } finally {
+    database.close();
+  }
+}
+
+test("a DuckDB file that another process has open is busy, and says which process", async (t) => {
+  const path = join(await temporaryFolder(t), "a.duckdb");
+  const code = `
+    const { Database } = await import("./src/db/duckdb.ts");
+    const { literal, sql } = await import("./src/db/sql.ts");
+    const session = await (await Database.open()).connect();
+    await session.run(sql\`ATTACH \${literal(process.argv[1])} AS held\`);
+    console.log("held");
+    setInterval(() => {}, 1000);`;
+  const holder = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", code, path], {
+    cwd: projectPath("."),
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  t.after(() => holder.kill());
+  await once(holder.stdout, "data");
+  const thrown = await thrownBy(() => duckDb((session) => session.run(sql`ATTACH ${literal(path)} AS a`)));
+  assert.deepEqual([faultOf(thrown), lockHolderOf(thrown)], ["busy", holder.pid]);
+});
+
+async function thrownBy(work: () => unknown): Promise<unknown> {
+  try {
+    await work();
+  } catch (thrown) {
+    return thrown;
+  }
+  return assert.fail("nothing was thrown");
+}

@@ -1,0 +1,219 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parse } from "yaml";
+import { projectText } from "../../../src/base/project-files.ts";
+import { operation } from "../../../src/contract/document.ts";
+import type { ErrorCode } from "../../../src/contract/errors.ts";
+import { lakeOf } from "../../support/lakes/lakes.ts";
+import { wholeFile } from "../../support/scope.ts";
+import { serviceOf } from "../../support/service.ts";
+
+const { lake } = await lakeOf(wholeFile);
+const client = await serviceOf(wholeFile, lake);
+
+const facetsSchema = operation("getFacets").parameters.find(({ name }) => name === "facets")?.schema;
+const everyFacet = facetsSchema?.items?.enum ?? [];
+
+const refused: readonly (readonly [query: string, code: ErrorCode, message: RegExp])[] = [
+  ["", "missing_parameter", /^Parameter facets is missing; it takes a list, each one of make, model, /],
+  ["facets=", "invalid_parameter_value", /^Parameter facets: "" is not valid; /],
+  ["facets=make,,year", "invalid_parameter_value", /^Parameter facets: "make,,year" is not valid; /],
+  ["facets=colour", "invalid_parameter_value", /^Parameter facets: "colour" is not valid; allowed is one of make, /],
+  ["facets=make,body_typ", "invalid_parameter_value", / Did you mean body_type\?$/],
+  ["facets=models", "invalid_parameter_value", / Did you mean model\?$/],
+  ["facets=dealer_id", "invalid_parameter_value", /^Parameter facets: "dealer_id" is not valid; /],
+  ["facets=discount_from_msrp", "invalid_parameter_value", /^Parameter facets: "discount_from_msrp" is not valid; /],
+  ["facets=make&facets=year", "repeated_parameter", /^Parameter facets is given 2 times; /],
+  ["facets=make&facet_value_limit=0", "invalid_parameter_value", /^Parameter facet_value_limit: 0 .+ from 1 to 100\.$/],
+  ["facets=make&facet_value_limit=101", "invalid_parameter_value", /^Parameter facet_value_limit: 101 .+ 1 to 100\.$/],
+  ["facets=make&facet_value_limit=ten", "invalid_parameter_value", /^Parameter facet_value_limit: "ten" /],
+  ["facets=price&interval=", "invalid_parameter_value", /\binterval\b/],
+  ["facets=price&interval=5000", "invalid_parameter_value", /\binterval\b.+"5000".+ facet:width, such as price:5000, /],
+  ["facets=price&interval=price", "invalid_parameter_value", /\binterval\b.+"price"/],
+  ["facets=price&interval=price:", "invalid_parameter_value", /\binterval\b.+"price:"/],
+  ["facets=price&interval=price:0", "invalid_parameter_value", /\binterval\b.+"price:0".+ from 1 to 10000000\b/],
+  ["facets=price&interval=price:-5", "invalid_parameter_value", /\binterval\b.+"price:-5"/],
+  ["facets=price&interval=price:2.5", "invalid_parameter_value", /\binterval\b.+"price:2\.5"/],
+  ["facets=price&interval=price:05", "invalid_parameter_value", /\binterval\b.+"price:05"/],
+  ["facets=price&interval=price:10000001", "invalid_parameter_value", /\binterval\b.+"price:10000001"/],
+  ["facets=year&interval=year:5", "invalid_parameter_value", /\binterval\b.+"year:5"/],
+  ["facets=miles&interval=mileage:5", "invalid_parameter_value", /\binterval\b.+"mileage:5"/],
+  ["facets=price&interval=price:5000,,", "invalid_parameter_value", /\binterval\b/],
+  ["facets=price&interval=price:5000;miles:1", "invalid_parameter_value", /\binterval\b/],
+  ["facets=price&interval=price:1,price:2,price:3,price:4,price:5", "invalid_parameter_value", /\binterval\b.+ 4\b/],
+  ["facets=price&interval=price:5000&interval=price:5000", "repeated_parameter", /\binterval\b/],
+  ["facets=price,miles&interval=price:1", "invalid_parameter_value", /\binterval\b.*\bprice\b/],
+  ["facets=price&interval=price:5000,price:2500", "incompatible_parameters", /\binterval\b.*\bprice\b/],
+  ["facets=price&interval=miles:5000", "incompatible_parameters", /\binterval\b.*\bmiles\b/],
+  ["facets=make&interval=price:5000", "incompatible_parameters", /\binterval\b.*\bprice\b/],
+  ["facets=price&interval=price:5000,miles:1", "incompatible_parameters", /\binterval\b.*\bmiles\b/],
+  [
+    "facets=make,year&metric=price.mean",
+    "incompatible_parameters",
+    /^metric=price\.mean and facets=make,year cannot be combined: a metric takes exactly one categorical facet, and 2 are asked for\.$/,
+  ],
+  [
+    "facets=price,miles&metric=price.mean",
+    "incompatible_parameters",
+    /exactly one categorical facet, and 0 are asked for\.$/,
+  ],
+  [
+    "facets=make&metric=price",
+    "invalid_parameter_value",
+    /^Parameter metric: "price" is not valid; allowed is one of /,
+  ],
+  [
+    "facets=make&metric=price.p50",
+    "invalid_parameter_value",
+    /^Parameter metric: "price\.p50" .+ Did you mean price\.p/,
+  ],
+  ["facets=make&metric=year.mean", "invalid_parameter_value", /^Parameter metric: "year\.mean" /],
+  ["facets=make&metric=price.mean,miles.mean", "invalid_parameter_value", /^Parameter metric: /],
+  [
+    "facets=make&sort=metric",
+    "invalid_parameter_value",
+    /^Parameter sort: "metric" .+ where the parameter metric is not given\.$/,
+  ],
+  [
+    "facets=make&sort=-metric",
+    "invalid_parameter_value",
+    /^Parameter sort: "-metric" is not valid; allowed is count or -count /,
+  ],
+  [
+    "facets=make&sort=-price",
+    "invalid_parameter_value",
+    /^Parameter sort: "-price" .+ one of -count, count, -metric, metric\./,
+  ],
+  ["facets=make&min_price=2&max_price=1", "incompatible_parameters", /^min_price and max_price /],
+  ["facets=make&snapshot_date=2020-01-01", "snapshot_unavailable", /there is no snapshot of 2020-01-01/],
+  ["facets=make&snapshot_date=2026-11-18&sold_within_days=3", "incompatible_parameters", /^snapshot_date and /],
+  ["facets=make&postal_code=00000", "unknown_postal_code", /"00000"/],
+  ["facets=make&radius=10", "missing_parameter", /^Parameter postal_code is missing; /],
+  ["facets=make&latitude=10", "missing_parameter", /^Parameter longitude is missing; /],
+];
+
+for (const [query, code, message] of refused) {
+  test(`facets are refused: ${query || "no parameter"}`, async () => {
+    const answer = await client.refused(`/v1/facets?${query}`);
+    assert.deepEqual([answer.status, answer.code], [400, code]);
+    assert.match(answer.message, message);
+  });
+}
+
+for (const control of [
+  ...["limit=5", "offset=0", "fields=id", "include=options", "page=1", "per_page=5"],
+  ...["radius_id=1", "columns=make", "option_sort=count", "agnostic=true", "facet=make", "facet_limit=5"],
+]) {
+  test(`facets take no ${control}`, async () => {
+    const { status, code, message } = await client.refused(`/v1/facets?facets=make&${control}`);
+    assert.deepEqual([status, code], [400, "unknown_query_parameter"]);
+    assert.match(message, new RegExp(`^Unknown query parameter ${control.split("=")[0]}\\.`));
+  });
+}
+
+test("all thirty facets are answered at once, in the order asked, each in its own part", async () => {
+  assert.equal(everyFacet.length, 30);
+  for (const asked of [everyFacet, [...everyFacet].reverse()]) {
+    const { data, meta } = await client.found("getFacets", `/v1/facets?facets=${asked}`);
+    assert.deepEqual(meta.facets, asked);
+    const numeric = asked.filter((facet) => ["price", "msrp", "miles", "days_on_market"].includes(facet));
+    assert.deepEqual(
+      Object.keys(data.facets),
+      asked.filter((facet) => !numeric.includes(facet)),
+    );
+    assert.deepEqual([Object.keys(data.range_facets), Object.keys(data.stats)], [numeric, numeric]);
+    for (const [facet, buckets] of Object.entries(data.facets)) assert.ok(buckets.length > 0, facet);
+  }
+});
+
+test("a facet that is named twice is answered once, and any case will do", async () => {
+  const plain = await client.found("getFacets", "/v1/facets?facets=make,price&metric=price.p5&sort=-metric");
+  const odd = await client.found("getFacets", "/v1/facets?facets=Make,PRICE,make&metric=PRICE.P5&sort=-Metric");
+  assert.deepEqual(odd, plain);
+  assert.deepEqual(plain.meta.facets, ["make", "price"]);
+});
+
+test("the answer says what was asked for, and of which published day it is", async () => {
+  const { meta } = await client.found("getFacets", "/v1/facets?facets=make&metric=miles.median&sort=metric");
+  assert.deepEqual(meta, {
+    ...{ facets: ["make"], metric: "miles.median", sort: "metric", minimum_metric_count: 10 },
+    ...{ as_of: "2026-11-19", version: "2026-11-19.1" },
+  });
+});
+
+test("nothing in meta is null: without a metric it is count, and the minimum of listings is always said", async () => {
+  const { meta } = await client.found("getFacets", "/v1/facets?facets=Price,make&make=nobody");
+  assert.deepEqual(meta, {
+    ...{ facets: ["price", "make"], metric: "count", sort: "-count", minimum_metric_count: 10 },
+    ...{ as_of: "2026-11-19", version: "2026-11-19.1" },
+  });
+});
+
+test("the total is that of the search, in every mode", async () => {
+  for (const query of [
+    "make=toyota",
+    "snapshot_date=2026-11-18",
+    "inventory_status=sold",
+    "sold_within_days=30",
+    "state=CA&max_price=20000",
+  ]) {
+    const { data } = await client.found("getFacets", `/v1/facets?facets=make,price&${query}`);
+    const { pagination } = await client.found("searchListings", `/v1/listings?${query}`);
+    const ranged = data.range_facets.price?.buckets ?? [];
+    assert.equal(data.total, pagination.total);
+    assert.equal(
+      ranged.reduce((sum, { count }) => sum + count, 0),
+      data.stats.price?.count,
+    );
+  }
+});
+
+interface Described {
+  readonly type?: string | readonly string[];
+  readonly properties?: Readonly<Record<string, Described>>;
+}
+
+const { components }: { readonly components: Readonly<Record<string, Readonly<Record<string, Described>>>> } = parse(
+  projectText("schemas/openapi.yaml"),
+);
+const schemas = components.schemas ?? {};
+
+/** A name as generators of clients write it. */
+const camelCased = (name: string): string =>
+  name.replaceAll(/(?:^|_)([a-z0-9])/gi, (_, letter: string) => letter.toUpperCase());
+
+test("no facet component has the camel-cased name of another component, nor of a schema and its property", () => {
+  const { examples: _, ...sections } = components;
+  const names = Object.values(sections).flatMap((section) => Object.keys(section));
+  const properties = Object.entries(schemas).flatMap(([schema, { properties = {} }]) =>
+    Object.keys(properties).map((property) => `${schema}_${property}`),
+  );
+  const ofFacets = names.filter((name) => /facet|metric|range/i.test(name));
+  assert.ok(ofFacets.length > 10);
+  const all = [...names, ...properties].map(camelCased);
+  for (const name of ofFacets) assert.equal(all.filter((other) => other === camelCased(name)).length, 1, name);
+});
+
+test("no value in an answer with facets is of one primitive type or another", () => {
+  const ofFacets = Object.entries(schemas).filter(([name]) => /facet|metric|range/i.test(name));
+  const types = ofFacets.flatMap(([schema, { properties = {} }]) =>
+    Object.entries(properties).map(([property, { type = [] }]) => ({
+      of: `${schema}.${property}`,
+      type: [type].flat(),
+    })),
+  );
+  assert.ok(types.length > 20);
+  for (const { of, type } of types) assert.ok(type.filter((one) => one !== "null").length <= 1, `${of}: ${type}`);
+});
+
+test("facets belong to the account that asked: no cache may keep them", async () => {
+  const { headers } = await client.get("/v1/facets?facets=make");
+  assert.equal(headers.get("Cache-Control"), "private, no-store");
+});
+
+test("hostile values are values that nothing has", async () => {
+  for (const value of ["'; DROP TABLE builds; --", '"', "\\", "%00", "$1", "{}", "ſ", "💥"]) {
+    const { data } = await client.found("getFacets", `/v1/facets?facets=make,price&trim=${encodeURIComponent(value)}`);
+    assert.deepEqual([data.total, data.facets], [0, { make: [] }]);
+  }
+});

@@ -1,0 +1,110 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Row } from "../../../src/base/json.ts";
+import { vocabulary } from "../../../src/contract/document.ts";
+import { ask, lakeOf } from "../../support/lakes/lakes.ts";
+import { pageOf, walk } from "../../support/paging.ts";
+import { wholeFile } from "../../support/scope.ts";
+import { serviceOf } from "../../support/service.ts";
+
+const { lake } = await lakeOf(wholeFile);
+const client = await serviceOf(wholeFile, lake);
+
+const onRequest = ["features", "options_packages"];
+const every = vocabulary("searchListings", "fields").filter((field) => field !== "default");
+const summary = every.filter((field) => !onRequest.includes(field));
+const all = await walk(client, `fields=default,${onRequest.join(",")}`, 100);
+const sorted = (list: readonly string[]): readonly string[] => [...list].sort();
+
+const cases: readonly (readonly [asked: string, served: readonly string[]])[] = [
+  ["", summary],
+  ["fields=default", summary],
+  ["fields=Default,Features", [...summary, "features"]],
+  ["fields=features,default,options_packages", every],
+  ["fields=default,price", summary],
+  [`fields=${every.join(",")}`, every],
+  ["fields=id", ["id", "vin"]],
+  ["fields=vin", ["id", "vin"]],
+  ["fields=price", ["id", "vin", "price"]],
+  ["fields=price,make", ["id", "vin", "make", "price"]],
+  ["fields=make,price", ["id", "vin", "make", "price"]],
+  ["fields=features", ["id", "vin", "features"]],
+  ["fields=options_packages,distance_miles", ["id", "vin", "distance_miles", "options_packages"]],
+  ["fields=status,inventory_status", ["id", "vin", "status", "inventory_status"]],
+];
+
+for (const [asked, served] of cases) {
+  test(`${asked === "" ? "no fields asked for" : asked.slice(0, 60)}: each listing has those keys and no others`, async () => {
+    const { data } = await pageOf(client, asked, 40, 0);
+    assert.equal(data.length, 40);
+    for (const listing of data) assert.deepEqual(sorted(Object.keys(listing)), sorted(served));
+  });
+}
+
+for (const field of every) {
+  test(`the field ${field} can be asked for alone, and is as among all others`, async () => {
+    const alone = (await pageOf(client, `fields=${field}`, 100, 0)).data;
+    assert.deepEqual(
+      alone,
+      all
+        .slice(0, 100)
+        .map((listing) => ({ id: listing.id, vin: listing.vin, [field]: listing[field as keyof typeof listing] })),
+    );
+  });
+}
+
+test("names of filters, expansions and unknown names are no fields", async () => {
+  for (const field of ["model_code", "assembly_country", "keywords", "price_history", "options", "base_msrp", "*"]) {
+    const { status, code, message } = await client.refused(`/v1/listings?fields=id,${field}`);
+    assert.deepEqual([status, code], [400, "invalid_parameter_value"], field);
+    assert.ok(
+      message.startsWith(`Parameter fields: "${field}" is not valid; allowed is one of default, id, `),
+      message,
+    );
+  }
+});
+
+/** Fields that are not served as the lake has them. */
+const madeOf: Readonly<Record<string, (row: Row) => unknown>> = {
+  status: () => "active",
+  inventory_status: () => "active",
+  distance_miles: () => null,
+  listed_at: (row) => `${String(row.listed_at).slice(0, 19).replace(" ", "T")}Z`,
+};
+
+test("what is served is what the lake has, listing by listing and field by field", async () => {
+  const rows = new Map((await ask(lake, "FROM active")).map((row) => [row.id, row]));
+  assert.equal(all.length, rows.size);
+  for (const listing of all) {
+    const row = rows.get(listing.id);
+    assert.ok(row);
+    assert.deepEqual(
+      listing,
+      Object.fromEntries(every.map((field) => [field, (madeOf[field] ?? ((of: Row) => of[field]))(row)])),
+    );
+  }
+});
+
+test("a discount is the share of the MSRP that the price lies above or below it, with 4 decimals", async () => {
+  const found = await walk(client, "fields=price,msrp,discount_from_msrp", 100);
+  for (const { price, msrp, discount_from_msrp, id } of found) {
+    if (price == null || msrp == null || msrp === 0) {
+      assert.equal(discount_from_msrp, null, id);
+      continue;
+    }
+    assert.ok(typeof discount_from_msrp === "number", id);
+    assert.ok(Math.abs(discount_from_msrp - (price - msrp) / msrp) <= 0.00005 + 1e-12, id);
+    assert.equal(discount_from_msrp, Number(discount_from_msrp.toFixed(4)), id);
+  }
+  assert.ok(found.some(({ discount_from_msrp }) => (discount_from_msrp ?? 0) < 0));
+});
+
+test("whole numbers are served as numbers, times with their zone, lists as lists", async () => {
+  const [listing] = await walk(client, "fields=default,features,options_packages&min_price=1&min_msrp=1", 100, 1);
+  assert.ok(listing);
+  for (const field of ["year", "price", "miles", "msrp", "days_on_market"] as const)
+    assert.ok(Number.isInteger(listing[field]), field);
+  assert.match(String(listing.listed_at), /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/);
+  for (const field of ["photo_urls", "features", "options_packages"] as const)
+    assert.ok(Array.isArray(listing[field]), field);
+});

@@ -1,0 +1,173 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Json, Row } from "../../../src/base/json.ts";
+import { operations } from "../../../src/contract/document.ts";
+import { ask, lakeOf } from "../../support/lakes/lakes.ts";
+import { totalOf, walk } from "../../support/paging.ts";
+import { wholeFile } from "../../support/scope.ts";
+import { serviceOf } from "../../support/service.ts";
+
+const { lake } = await lakeOf(wholeFile);
+const client = await serviceOf(wholeFile, lake);
+
+/** All listings as they are served, with the columns that can be filtered by and are not served. */
+const listings: readonly Row[] = await (async () => {
+  const hidden = await ask(lake, "SELECT id, model_code, assembly_location, assembly_country FROM active");
+  const byId = new Map(hidden.map((row) => [row.id, row]));
+  const served = await walk(client, "fields=default,features", 100);
+  return served.map((listing) => ({ ...(listing as unknown as Row), ...byId.get(listing.id) }));
+})();
+
+const count = (holds: (listing: Row) => boolean): number => listings.filter(holds).length;
+
+/** The filters whose values are alternatives, each with the field it looks at. */
+const alternatives: Readonly<Record<string, string>> = Object.fromEntries(
+  [
+    ...["make", "model", "model_code", "trim", "version", "year", "body_type", "engine", "transmission", "drivetrain"],
+    ...["fuel_type", "powertrain_type", "cylinders", "doors", "seating_capacity", "exterior_color", "interior_color"],
+    ...["base_exterior_color", "base_interior_color", "assembly_country", "assembly_location", "inventory_type"],
+    ...["availability_status", "dealer_id", "dealer_type", "state"],
+  ].map((field) => [field, field]),
+);
+
+const takesWords = new Set(["make", "model"]);
+
+/** A value as it is compared: without regard to case, and makes and models by letters and digits alone. */
+function folded(parameter: string, value: Json | undefined): string {
+  const text = String(value).toLowerCase();
+  return takesWords.has(parameter) ? text.normalize("NFD").replace(/[^\p{L}\p{N}]/gu, "") : text;
+}
+
+const has = (parameter: string, field: string, values: readonly Json[]) => {
+  const wanted = new Set(values.map((value) => folded(parameter, value)));
+  return (listing: Row): boolean => listing[field] != null && wanted.has(folded(parameter, listing[field]));
+};
+
+const written = (parameter: string, values: readonly Json[]): string =>
+  values.map((value) => encodeURIComponent(String(value))).join(parameter === "assembly_location" ? "|" : ",");
+
+const known = new Set(operations.get("searchListings")?.parameters.map(({ name }) => name));
+
+for (const [parameter, field] of Object.entries(alternatives)) {
+  const values = [...new Set(listings.map((listing) => listing[field] ?? null))].filter((value) => value !== null);
+  const choices: readonly (readonly Json[])[] = [
+    ...values.slice(0, 2).map((value) => [value]),
+    values.slice(0, 2),
+    values.slice(0, 40),
+    values.slice(-2).map((value) => (typeof value === "string" ? value.toUpperCase() : value)),
+  ];
+
+  test(`${parameter} finds the listings that have one of its values, and no others`, async () => {
+    assert.ok(values.length > 1, `the sample has several values of ${field}`);
+    for (const choice of choices) {
+      const query = `${parameter}=${written(parameter, choice)}`;
+      assert.equal(await totalOf(client, query), count(has(parameter, field, choice)), query);
+    }
+  });
+
+  const exclusion = `exclude_${parameter}`;
+  if (!known.has(exclusion) || parameter === "assembly_location") continue;
+
+  test(`${exclusion} leaves out those listings, and keeps those whose ${parameter} is unknown`, async () => {
+    for (const choice of choices) {
+      const query = `${exclusion}=${written(parameter, choice)}`;
+      const isLeftOut = has(parameter, field, choice);
+      assert.equal(
+        await totalOf(client, query),
+        count((listing) => !isLeftOut(listing)),
+        query,
+      );
+    }
+  });
+}
+
+test("the sample has listings whose value is unknown, so that exclusions can keep them", async () => {
+  for (const field of ["version", "doors"]) assert.ok(count((listing) => listing[field] == null) > 0, field);
+});
+
+const spellings: readonly (readonly [query: string, make: string, model: string | undefined])[] = [
+  ["make=Toyota", "Toyota", undefined],
+  ["make=tOyOtA", "Toyota", undefined],
+  ["make=mercedes-benz", "Mercedes-Benz", undefined],
+  ["make=Mercedes+Benz", "Mercedes-Benz", undefined],
+  ["make=MERCEDESBENZ", "Mercedes-Benz", undefined],
+  ["make=ford&model=F-150", "Ford", "F-150"],
+  ["make=ford&model=f150", "Ford", "F-150"],
+  ["model=f-150", "Ford", "F-150"],
+  ["model=f%20150", "Ford", "F-150"],
+];
+
+for (const [query, make, model] of spellings) {
+  test(`${query} finds ${make} ${model ?? ""}`, async () => {
+    const expected = count((listing) => listing.make === make && (model === undefined || listing.model === model));
+    assert.ok(expected > 0);
+    assert.equal(await totalOf(client, query), expected);
+  });
+}
+
+test("certified listings are also found as cpo, and left out as cpo", async () => {
+  const certified = count((listing) => listing.inventory_type === "certified");
+  assert.ok(certified > 0);
+  assert.equal(await totalOf(client, "inventory_type=cpo"), certified);
+  assert.equal(await totalOf(client, "inventory_type=CPO,certified"), certified);
+  assert.equal(await totalOf(client, "exclude_inventory_type=cpo"), listings.length - certified);
+});
+
+const measures: Readonly<Record<string, string>> = {
+  price: "price",
+  mileage: "miles",
+  msrp: "msrp",
+  days_on_market: "days_on_market",
+};
+
+for (const [range, field] of Object.entries(measures)) {
+  test(`min_${range} and max_${range} include their ends and drop what is unknown`, async () => {
+    const values = listings.flatMap((listing) => (typeof listing[field] === "number" ? [listing[field]] : []));
+    const ordered = [...values].sort((one, other) => one - other);
+    const at = (share: number): number => ordered[Math.floor(share * (ordered.length - 1))] ?? 0;
+    const within = (least: number, most: number) => values.filter((value) => least <= value && value <= most).length;
+    for (const [least, most] of [
+      [0, at(1)],
+      [at(0.3), at(0.3)],
+      [at(0.2), at(0.8)],
+      [at(0.5) + 1, at(0.9)],
+    ] as const) {
+      if (least > most) continue;
+      assert.equal(await totalOf(client, `min_${range}=${least}&max_${range}=${most}`), within(least, most));
+    }
+    assert.equal(await totalOf(client, `min_${range}=0`), values.length);
+    assert.equal(await totalOf(client, `min_${range}=${at(0.6)}`), within(at(0.6), at(1)));
+    assert.equal(await totalOf(client, `max_${range}=${at(0.4)}`), within(0, at(0.4)));
+    assert.equal(await totalOf(client, `min_${range}=${at(1) + 1}`), 0);
+  });
+
+  test(`a min_${range} above its max_${range} is refused`, async () => {
+    const { status, code, message } = await client.refused(`/v1/listings?min_${range}=2&max_${range}=1`);
+    assert.deepEqual([status, code], [400, "incompatible_parameters"]);
+    assert.equal(message, `min_${range} and max_${range} cannot be combined: the minimum 2 is above the maximum 1.`);
+  });
+}
+
+test("different filters must all hold", async () => {
+  const query =
+    "make=toyota,honda&exclude_model=camry&min_price=20000&max_mileage=60000&exclude_state=fl&fuel_type=hybrid,gasoline";
+  const expected = count(
+    ({ make, model, price, miles, state, fuel_type }) =>
+      (make === "Toyota" || make === "Honda") &&
+      model !== "Camry" &&
+      Number(price ?? -1) >= 20_000 &&
+      Number(miles ?? Number.POSITIVE_INFINITY) <= 60_000 &&
+      state !== "FL" &&
+      (fuel_type === "Hybrid" || fuel_type === "Gasoline"),
+  );
+  assert.ok(expected > 0);
+  assert.equal(await totalOf(client, query), expected);
+});
+
+test("a value that nobody has matches nothing, and its exclusion leaves out nothing", async () => {
+  for (const value of ["Nobody", "'; DROP TABLE builds; --", "%", "_", "*", "\\", "\u0000", "🚗"]) {
+    const text = encodeURIComponent(value);
+    assert.equal(await totalOf(client, `trim=${text}`), 0, value);
+    assert.equal(await totalOf(client, `exclude_trim=${text}`), listings.length, value);
+  }
+});

@@ -1,0 +1,168 @@
+/** Facets, slow and plain: the matching listings are gone through once for every bucket. */
+
+import { numberOf, type Query, wordsOf } from "../random-requests/query.ts";
+import { discountOf, matching } from "./listings.ts";
+import { compare, type FlatListing, listFields, type Market } from "./market.ts";
+import { aggregates, ascending, leastWidthInstead, rangesOf, statsOf } from "./statistics.ts";
+
+export const categoricalFacets = [
+  ...["make", "model", "inventory_type", "year", "trim", "version", "base_exterior_color", "exterior_color"],
+  ...["base_interior_color", "interior_color", "seating_capacity", "doors", "engine", "state", "drivetrain"],
+  ...["assembly_location", "assembly_country", "transmission", "fuel_type", "body_type", "cylinders", "dealer_type"],
+  ...["availability_status", "options_packages", "features", "keywords"],
+];
+export const numericFacets = ["price", "msrp", "miles", "days_on_market"];
+export const measures = ["price", "miles", "msrp", "days_on_market", "discount_from_msrp"];
+
+/** A bucket of fewer listings has no metric. */
+const metricListingsMin = 10;
+
+type Value = string | number;
+
+interface Metric {
+  readonly name: string;
+  readonly value: number | null;
+  readonly sample: number;
+  readonly null_reason?: "insufficient_sample" | "no_values";
+}
+
+/** A bucket whose value is still a number where the attribute is one. */
+interface Bucket {
+  readonly value: Value;
+  readonly count: number;
+  readonly metric?: Metric;
+}
+
+/** A numeric facet with a width that gives too many buckets, and the least width that does not. */
+export interface TooNarrow {
+  readonly facet: string;
+  readonly leastWidth: number;
+}
+
+/** The facets of a query whose fixed width is refused. */
+export function tooNarrow(market: Market, query: Query): readonly TooNarrow[] {
+  const widths = fixedWidths(query);
+  const listings = widths.size === 0 ? [] : matching(market, query);
+  return [...widths].flatMap(([facet, width]) => {
+    const leastWidth = leastWidthInstead(knownOf(listings, facet), width);
+    return leastWidth === undefined ? [] : [{ facet, leastWidth }];
+  });
+}
+
+/** Answers a query for facets that is not refused. */
+export function facetsOf(market: Market, query: Query) {
+  const listings = matching(market, query);
+  const asked = [...new Set(wordsOf(query.get("facets")))];
+  const [metric] = wordsOf(query.get("metric"));
+  const [sort = "-count"] = wordsOf(query.get("sort"));
+  const limit = numberOf(query, "facet_value_limit") ?? 20;
+  const categories = asked.filter((name) => categoricalFacets.includes(name));
+  const numbers = asked.filter((name) => numericFacets.includes(name));
+  const widths = fixedWidths(query);
+  const named = (facet: string) =>
+    bucketsOf(listings, facet, metric)
+      .toSorted(orders[sort])
+      .slice(0, limit)
+      .map((bucket) => ({ ...bucket, value: String(bucket.value) }));
+  return {
+    data: {
+      total: listings.length,
+      facets: keyed(categories, named),
+      range_facets: keyed(numbers, (facet) => rangesOf(knownOf(listings, facet), widths.get(facet))),
+      stats: keyed(numbers, (facet) => statsOf(knownOf(listings, facet), listings.length)),
+    },
+    meta: {
+      facets: asked,
+      metric: metric ?? "count",
+      sort,
+      minimum_metric_count: metricListingsMin,
+      as_of: market.asOf,
+      version: market.version,
+    },
+  };
+}
+
+/** The widths that a query fixes, by facet. */
+function fixedWidths(query: Query): ReadonlyMap<string, number> {
+  return new Map(
+    wordsOf(query.get("interval")).map((item) => {
+      const [facet = "", width] = item.trim().split(":");
+      return [facet, Number(width)];
+    }),
+  );
+}
+
+function keyed<Answer>(names: readonly string[], answer: (name: string) => Answer): Readonly<Record<string, Answer>> {
+  return Object.fromEntries(names.map((name) => [name, answer(name)]));
+}
+
+/**
+ * A bucket for each value that some listing has; a listing with several values is in the bucket of each. Spellings in another case
+ * are one value, which goes by the first of them.
+ */
+function bucketsOf(listings: readonly FlatListing[], facet: string, metric?: string): readonly Bucket[] {
+  const groups = new Map<Value, { spellings: Set<Value>; having: Set<FlatListing> }>();
+  for (const listing of listings) {
+    for (const value of valuesOf(listing, facet)) {
+      const key = typeof value === "string" ? value.toLowerCase() : value;
+      const group = groups.get(key) ?? { spellings: new Set(), having: new Set() };
+      groups.set(key, group);
+      group.spellings.add(value);
+      group.having.add(listing);
+    }
+  }
+  return [...groups.values()].map(({ spellings, having }) => ({
+    value: [...spellings].sort(compare)[0] ?? "",
+    count: having.size,
+    ...(metric === undefined ? {} : { metric: metricOf([...having], metric) }),
+  }));
+}
+
+function valuesOf(listing: FlatListing, facet: string): readonly Value[] {
+  const list = listFields.find((field) => field === facet);
+  if (list !== undefined) return listing[list];
+  const value = listing[facet as "make" | "year"];
+  return value === null ? [] : [value];
+}
+
+/** A metric of the listings of a bucket: too few listings, no known value, or the aggregate of however many are known. */
+function metricOf(listings: readonly FlatListing[], name: string): Metric {
+  const [measure = "", aggregate = ""] = name.split(".");
+  const known = knownOf(listings, measure);
+  const sample = known.length;
+  if (listings.length < metricListingsMin) return { name, value: null, sample, null_reason: "insufficient_sample" };
+  if (sample === 0) return { name, value: null, sample, null_reason: "no_values" };
+  return { name, value: aggregates[aggregate]?.(known) ?? Number.NaN, sample };
+}
+
+/** The known values of a measure in ascending order. */
+function knownOf(listings: readonly FlatListing[], measure: string): readonly number[] {
+  return ascending(listings.flatMap((listing) => measured(listing, measure)));
+}
+
+/** A listing's value of a measure; none where it is unknown. */
+function measured(listing: FlatListing, measure: string): readonly number[] {
+  const value = measure === "discount_from_msrp" ? discountOf(listing) : listing[measure as "price"];
+  return value === null ? [] : [value];
+}
+
+type Order = (one: Bucket, other: Bucket) => number;
+
+const byCount = (one: Bucket, other: Bucket): number => one.count - other.count;
+const byValue = (one: Bucket, other: Bucket): number => compare(one.value, other.value);
+
+/** By metric, upwards or downwards; buckets without one are last either way. */
+const byMetric =
+  (direction: 1 | -1): Order =>
+  (one, other) => {
+    const [left, right] = [one.metric?.value ?? null, other.metric?.value ?? null];
+    return left === null || right === null || direction === 1 ? compare(left, right) : compare(right, left);
+  };
+
+/** Ties go by value, always upwards. */
+const orders: Readonly<Record<string, Order>> = {
+  count: (one, other) => byCount(one, other) || byValue(one, other),
+  "-count": (one, other) => byCount(other, one) || byValue(one, other),
+  metric: (one, other) => byMetric(1)(one, other) || byValue(one, other),
+  "-metric": (one, other) => byMetric(-1)(one, other) || byValue(one, other),
+};

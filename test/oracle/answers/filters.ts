@@ -1,0 +1,195 @@
+/** Which listings the filters of a query let through, one listing and one filter at a time. */
+
+import { itemsOf, plain, type Query, wordsOf } from "../random-requests/query.ts";
+import { distanceOf, isInside, originOf } from "./geography.ts";
+import type { FlatListing, ListField, Market, NumberField, TextField } from "./market.ts";
+
+/** Whether a listing has what a filter names; undefined where the listing's value is unknown. */
+type Test = (listing: FlatListing) => boolean | undefined;
+
+/** A test from the parameter's encoded value, and from all that the query and the market hold. */
+type Rule = (raw: string, query: Query, market: Market) => Test;
+
+const fold = (text: string): string => text.toLowerCase();
+
+/** Letters and digits only, without accents: what a name and its slug have in common. */
+const matchKey = (name: string): string => fold(name.normalize("NFD").replaceAll(/[^\p{L}\p{N}]/gu, ""));
+
+const oneOf = (
+  field: TextField,
+  values: (raw: string, market: Market) => readonly string[] = (raw) => itemsOf(raw),
+): Rule => {
+  return (raw, _query, market) => {
+    const wanted = values(raw, market).map(fold);
+    return ({ [field]: value }) => (value === null ? undefined : wanted.includes(fold(value)));
+  };
+};
+
+const named =
+  (field: "make" | "model"): Rule =>
+  (raw) => {
+    const wanted = itemsOf(raw);
+    return ({ [field]: value }) =>
+      value === null
+        ? undefined
+        : wanted.some(
+            (name) => fold(name) === fold(value) || (/[\p{L}\p{N}]/u.test(name) && matchKey(name) === matchKey(value)),
+          );
+  };
+
+const oneNumberOf =
+  (field: NumberField): Rule =>
+  (raw) => {
+    const wanted = itemsOf(raw).map(Number);
+    return ({ [field]: value }) => (value === null ? undefined : wanted.includes(value));
+  };
+
+const atLeast =
+  (field: NumberField): Rule =>
+  (raw) =>
+  ({ [field]: value }) =>
+    value === null ? undefined : value >= Number(plain(raw));
+
+const atMost =
+  (field: NumberField): Rule =>
+  (raw) =>
+  ({ [field]: value }) =>
+    value === null ? undefined : value <= Number(plain(raw));
+
+const carries = (listing: FlatListing, field: ListField, token: string): boolean =>
+  listing[field].map(fold).includes(fold(token));
+
+const allOf =
+  (field: ListField): Rule =>
+  (raw) =>
+  (listing) =>
+    itemsOf(raw).every((token) => carries(listing, field, token));
+
+const someOf =
+  (field: ListField): Rule =>
+  (raw) =>
+  (listing) =>
+    itemsOf(raw).some((token) => carries(listing, field, token));
+
+/** An exclusion leaves out what is known to match, and nothing else. */
+const not =
+  (rule: Rule): Rule =>
+  (raw, query, market) => {
+    const test = rule(raw, query, market);
+    return (listing) => test(listing) !== true;
+  };
+
+const negativeKeywords = ["branded", "fleet"];
+
+const keywords: Rule = (raw) => (listing) =>
+  wordsOf(raw).every((word) => carries(listing, "keywords", word) !== negativeKeywords.includes(word));
+
+const masks: Rule = (raw) => {
+  const patterns = itemsOf(raw.toUpperCase()).map((mask) => mask.replace(/\*$/, "").replaceAll("?", "."));
+  return ({ vin }) => patterns.some((pattern) => new RegExp(`^${pattern}`).test(vin));
+};
+
+const inventoryTypes = oneOf("inventory_type", (raw) =>
+  wordsOf(raw).map((word) => (word === "cpo" ? "certified" : word)),
+);
+
+/** `%2B` separates and `+` is a blank; without any `%2B`, `+` is a blank in a known place, and else separates. */
+const excludedLocations = (raw: string, market: Market): readonly string[] => {
+  if (/%2b/i.test(raw)) return itemsOf(raw, "+");
+  const whole = plain(raw);
+  const isKnown = market.assemblyLocations.some((place) => fold(place) === fold(whole));
+  return isKnown ? [whole] : raw.split("+").map(decodeURIComponent);
+};
+
+const listedAfter: Rule = (raw) => {
+  const from = Date.parse(plain(raw).replace(/([+-]\d\d)(\d\d)$/, "$1:$2"));
+  return ({ listed_at }) => (listed_at === null ? undefined : Date.parse(listed_at) >= from);
+};
+
+const soldWithin: Rule = (raw, _query, { asOf }) => {
+  const after = Date.parse(asOf) - Number(plain(raw)) * 86_400_000;
+  return ({ sold_date }) => (sold_date === null ? undefined : Date.parse(sold_date) > after);
+};
+
+const withinRadius: Rule = (raw, query, { zips }) => {
+  const origin = originOf(query, zips);
+  return (listing) => {
+    const miles = distanceOf(listing, origin);
+    return miles === null ? undefined : miles <= Number(plain(raw));
+  };
+};
+
+const included = {
+  make: named("make"),
+  model: named("model"),
+  model_code: oneOf("model_code"),
+  trim: oneOf("trim"),
+  version: oneOf("version"),
+  year: oneNumberOf("year"),
+  body_type: oneOf("body_type"),
+  engine: oneOf("engine"),
+  transmission: oneOf("transmission"),
+  drivetrain: oneOf("drivetrain"),
+  fuel_type: oneOf("fuel_type"),
+  powertrain_type: oneOf("powertrain_type"),
+  cylinders: oneNumberOf("cylinders"),
+  doors: oneNumberOf("doors"),
+  seating_capacity: oneNumberOf("seating_capacity"),
+  exterior_color: oneOf("exterior_color"),
+  interior_color: oneOf("interior_color"),
+  base_exterior_color: oneOf("base_exterior_color"),
+  base_interior_color: oneOf("base_interior_color"),
+  assembly_country: oneOf("assembly_country"),
+  inventory_type: inventoryTypes,
+  availability_status: oneOf("availability_status"),
+  dealer_id: oneOf("dealer_id"),
+  dealer_type: oneOf("dealer_type"),
+  state: oneOf("state"),
+} satisfies Record<string, Rule>;
+
+const rules: Readonly<Record<string, Rule>> = {
+  ...included,
+  ...Object.fromEntries(Object.entries(included).map(([name, rule]) => [`exclude_${name}`, not(rule)])),
+  assembly_location: oneOf("assembly_location", (raw) => itemsOf(raw, "|")),
+  exclude_assembly_location: not(oneOf("assembly_location", excludedLocations)),
+  options_packages: allOf("options_packages"),
+  exclude_options_packages: not(someOf("options_packages")),
+  features: allOf("features"),
+  exclude_features: not(someOf("features")),
+  keywords,
+  exclude_keywords: not(someOf("keywords")),
+  vin_pattern: masks,
+  listed_after: listedAfter,
+  sold_within_days: soldWithin,
+  min_price: atLeast("price"),
+  max_price: atMost("price"),
+  min_mileage: atLeast("miles"),
+  max_mileage: atMost("miles"),
+  min_msrp: atLeast("msrp"),
+  max_msrp: atMost("msrp"),
+  min_days_on_market: atLeast("days_on_market"),
+  max_days_on_market: atMost("days_on_market"),
+  radius: withinRadius,
+  bbox: (raw) => {
+    const box = itemsOf(raw).map(Number);
+    return (listing) => isInside(listing, box);
+  },
+};
+
+/** What says how to answer, or from which inventory, rather than which listings. */
+const others = [
+  ...["limit", "offset", "page", "per_page", "sort", "fields", "include", "inventory_status", "snapshot_date"],
+  ...["facets", "facet_value_limit", "interval", "metric"],
+];
+const origins = ["latitude", "longitude", "postal_code"];
+
+/** Whether a listing passes every filter of a query. */
+export function filterOf(query: Query, market: Market): (listing: FlatListing) => boolean {
+  const tests = [...query].flatMap(([name, raw]) => {
+    if ([...others, ...origins].includes(name)) return [];
+    const rule = rules[name];
+    if (rule === undefined) throw new TypeError(`There is no filter ${name}.`);
+    return [rule(raw, query, market)];
+  });
+  return (listing) => tests.every((test) => test(listing) === true);
+}

@@ -1,0 +1,42 @@
+/** Where a search starts from, and how far dealers are from there. */
+import assert from "node:assert/strict";
+import { numberOf, plain, type Query } from "../random-requests/query.ts";
+import type { FlatListing, Point } from "./market.ts";
+
+const earthRadiusMiles = 3958.7613;
+
+/** The origin of a query; undefined where it has none. */
+export function originOf(query: Query, zips: ReadonlyMap<string, Point>): Point | undefined {
+  const postalCode = query.get("postal_code");
+  if (postalCode !== undefined) return zips.get(plain(postalCode)) ?? assert.fail(`${postalCode} is no known ZIP`);
+  const latitude = numberOf(query, "latitude");
+  const longitude = numberOf(query, "longitude");
+  return latitude === undefined || longitude === undefined ? undefined : { latitude, longitude };
+}
+
+/** Great-circle miles from the origin to the dealer; null where either is unknown. */
+export function distanceOf({ latitude, longitude }: FlatListing, origin: Point | undefined): number | null {
+  if (origin === undefined || latitude === null || longitude === null) return null;
+  return milesBetween(origin, { latitude, longitude });
+}
+
+export function milesBetween(one: Point, other: Point): number {
+  const northward = radians(other.latitude - one.latitude);
+  const eastward = radians(other.longitude - one.longitude);
+  const haversine =
+    Math.sin(northward / 2) ** 2 +
+    Math.cos(radians(one.latitude)) * Math.cos(radians(other.latitude)) * Math.sin(eastward / 2) ** 2;
+  return 2 * earthRadiusMiles * Math.asin(Math.min(1, Math.sqrt(haversine)));
+}
+
+function radians(degrees: number): number {
+  return (degrees * Math.PI) / 180;
+}
+
+/** Whether a dealer is in the box west, south, east, north; a west above its east crosses the antimeridian. */
+export function isInside({ latitude, longitude }: FlatListing, box: readonly number[]): boolean {
+  const [west = Number.NaN, south = Number.NaN, east = Number.NaN, north = Number.NaN] = box;
+  if (latitude === null || longitude === null || latitude < south || latitude > north) return false;
+  if (west > east) return longitude >= west || longitude <= east;
+  return longitude >= west && longitude <= east;
+}

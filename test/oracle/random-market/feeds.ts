@@ -1,0 +1,157 @@
+/**
+ * A random market from a seed, over some months: cars of every kind that come, go missing, come back, change hands and are
+ * sold, at dealers all over the map.
+ */
+import { plusDays } from "../../../src/base/day.ts";
+import type { FeedDay } from "../../life/feeds.ts";
+import type { FeedRow } from "../../support/lakes/feeds.ts";
+import { inAnyCase } from "../random-requests/spellings.ts";
+import { buildFrom, isBare } from "./builds.ts";
+import { Chance } from "./chance.ts";
+import { changed, type Dealer, dealersFrom, newDealersFrom } from "./places.ts";
+import { catalogue, categories, optionCodes } from "./words.ts";
+
+export interface Extent {
+  readonly seed: number;
+  /** Days that have a folder; they lie some days apart. */
+  readonly days: number;
+  readonly cars: number;
+  /** Columns of the inventory that no dealer ever fills in. */
+  readonly unknown?: readonly string[];
+}
+
+/** A car on a lot, from one of the days until before another. */
+interface Stay {
+  readonly from: number;
+  readonly until: number;
+  readonly dealer: string;
+}
+
+interface Car {
+  readonly build: FeedRow;
+  readonly stays: readonly Stay[];
+  price: number;
+  miles: number;
+  /** Features that it did not have when it came. */
+  readonly added: string[];
+}
+
+const firstDay = "2026-05-22";
+
+const likely = {
+  fromTheStart: 0.6,
+  comesBack: 0.35,
+  twoDealers: 0.08,
+  away: 0.06,
+  otherPrice: 0.15,
+  otherCase: 0.08,
+  noDelivery: 0.05,
+  dealerChanges: 0.08,
+  optionChanges: 0.1,
+  newFeature: 0.02,
+};
+
+/** The days of a market that have a folder, with the feeds of each. */
+export function variedFeeds({ seed, days, cars: count, unknown = [] }: Extent): readonly FeedDay[] {
+  const chance = new Chance(seed);
+  const makes = Object.keys(catalogue);
+  let dealers = [...dealersFrom(chance, makes), ...newDealersFrom(chance, makes, days)];
+  const cars = Array.from({ length: count }, (_, number) => carFrom(chance, number, dealers, days));
+  let day = firstDay;
+  return Array.from({ length: days }, (_, order) => {
+    if (order > 0) day = plusDays(day, chance.pick([1, 4, 6, 6]));
+    const before = dealers;
+    dealers = dealers.map(({ joins, row }) => {
+      const isChanging = joins < order && chance.happens(likely.dealerChanges);
+      return { joins, row: isChanging ? changed(chance, row) : row };
+    });
+    const described = dealers.filter(({ joins, row }, index) => joins === order || row !== before[index]?.row);
+    const open = dealers.filter(({ joins }) => joins <= order).map(({ row }) => row);
+    const { inventory, deliveries } = inventoryOf(chance, cars, open, day, order);
+    const feeds = {
+      inventory: inventory.map((row) => ({ ...row, ...Object.fromEntries(unknown.map((column) => [column, ""])) })),
+      deliveries,
+      dealers: described.map(({ row }) => row),
+      options: optionsFrom(chance, order === 0 ? 0.8 : likely.optionChanges),
+    };
+    return { day, feeds };
+  });
+}
+
+function carFrom(chance: Chance, number: number, dealers: readonly Dealer[], days: number): Car {
+  const stay = (from: number): Stay => ({
+    from,
+    until: from + (chance.happens(0.4) ? days : chance.integer(1, days)),
+    dealer: String(chance.pick(dealers.filter(({ joins }) => joins <= from)).row.dealer_id),
+  });
+  const first = stay(chance.happens(likely.fromTheStart) ? 0 : chance.integer(1, days - 1));
+  const back = {
+    ...stay(first.until + chance.integer(1, 6)),
+    ...(chance.happens(0.5) ? { dealer: first.dealer } : {}),
+  };
+  const stays = [
+    first,
+    ...(chance.happens(likely.comesBack) ? [back] : []),
+    ...(chance.happens(likely.twoDealers) ? [stay(chance.integer(0, days - 1))] : []),
+  ];
+  const comes = Math.min(...stays.map(({ from }) => from));
+  return {
+    build: buildFrom(chance, number, comes),
+    stays,
+    added: [],
+    price: chance.happens(0.03) ? chance.integer(1, 3_000_000) : chance.integer(60, 220) * 250,
+    miles: chance.happens(0.2) ? 0 : chance.integer(1, 90_000),
+  };
+}
+
+function inventoryOf(chance: Chance, cars: readonly Car[], dealers: readonly FeedRow[], day: string, order: number) {
+  const absent = new Set(
+    dealers.filter(() => order > 0 && chance.happens(likely.noDelivery)).map((one) => one.dealer_id),
+  );
+  const inventory = cars.flatMap((car) => {
+    if (chance.happens(likely.otherPrice)) car.price = Math.max(1, car.price + chance.pick([-1000, -500, -1, 500]));
+    car.miles += chance.integer(0, 4);
+    if (order > 0 && chance.happens(likely.newFeature))
+      car.added.push(chance.pick([`new on day ${order}`, "retrofit"]));
+    const there = car.stays.filter(({ from, until }) => from <= order && order < until && !chance.happens(likely.away));
+    return there.filter(({ dealer }) => !absent.has(dealer)).map(({ dealer }) => rowOf(chance, car, dealer, day));
+  });
+  const deliveries = dealers.flatMap(({ dealer_id = "" }) => (absent.has(dealer_id) ? [] : [{ dealer_id }]));
+  return { inventory, deliveries };
+}
+
+function rowOf(chance: Chance, { build, price, miles, added }: Car, dealer: string, day: string): FeedRow {
+  if (isBare(build)) return { ...build, dealer_id: dealer };
+  const two = (number: number): string => String(number).padStart(2, "0");
+  const time = `${two(chance.integer(0, 23))}:${two(chance.integer(0, 59))}:${two(chance.integer(0, 59))}`;
+  return {
+    ...spelledOtherwise(chance, {
+      ...build,
+      features: [build.features, ...added].filter((one) => one !== "").join("|"),
+    }),
+    dealer_id: dealer,
+    price: chance.happens(0.92) ? price : chance.pick(["", 0]),
+    miles: chance.happens(0.93) ? miles : "",
+    observed_at: chance.happens(0.6) ? `${day}T${time}.25Z` : "",
+  };
+}
+
+/** A car's build, some of its texts as another dealer, or the same one on another day, might write them. */
+function spelledOtherwise(chance: Chance, build: FeedRow): FeedRow {
+  const fields = [...Object.keys(categories), "make", "model", "features", "options_packages"];
+  const changing = fields.filter(() => chance.happens(likely.otherCase));
+  const texts = changing.map((field) => [field, inAnyCase(chance, String(build[field] ?? ""))]);
+  return { ...build, ...Object.fromEntries(texts) };
+}
+
+/** What codes stand for; at times only half of it is known. */
+function optionsFrom(chance: Chance, share: number): readonly FeedRow[] {
+  const known = optionCodes.filter((code) => code !== "ZZ9");
+  return Object.keys(catalogue).flatMap((make) =>
+    known.flatMap((code) => {
+      if (!chance.happens(share)) return [];
+      const name = chance.happens(0.95) ? `${code} of ${make}, "${chance.integer(1, 9)}"` : "";
+      return [{ make, code, name, msrp: chance.happens(0.95) ? chance.integer(0, 40) * 50 : "" }];
+    }),
+  );
+}

@@ -1,0 +1,38 @@
+/** The fixtures of released formats, copied so that a test can change them. */
+import { cp } from "node:fs/promises";
+import { join } from "node:path";
+import { projectPath } from "../../../src/base/project-files.ts";
+import { deliveriesAt } from "../../../src/ingest/feed/delivery.ts";
+import { ingest } from "../../../src/ingest/ingest.ts";
+import { vacuum } from "../../../src/lake/maintenance/vacuum.ts";
+import { writing } from "../../../src/lake/writer/writer.ts";
+import type { Scope } from "../scope.ts";
+import { temporaryFolder } from "./lakes.ts";
+
+const folder = projectPath("test/fixtures");
+
+/** The first day of the fixtures' feeds, and the days that their lake keeps. */
+export const [firstFixtureDay, keptFixtureDays] = ["2026-11-18", ["2026-11-23", "2026-11-24"]] as const;
+
+/** Copies the lake of a format. */
+export async function fixtureLake(scope: Scope, format: 1): Promise<string> {
+  const lake = join(await temporaryFolder(scope), "lake");
+  await cp(join(folder, `format-${format}`, "lake"), lake, { recursive: true });
+  return lake;
+}
+
+/** Copies the accounts file of a format. */
+export async function fixtureAccounts(scope: Scope, format: 1): Promise<string> {
+  const path = join(await temporaryFolder(scope), "accounts.db");
+  await cp(join(folder, `format-${format}`, "accounts.db"), path);
+  return path;
+}
+
+/** Creates the lake of the same feeds in today's format, as the fixtures were created. */
+export async function freshLake(scope: Scope): Promise<string> {
+  const lake = join(await temporaryFolder(scope), "lake");
+  await ingest(lake, await deliveriesAt(join(folder, "feeds"), undefined), { replayFrom: firstFixtureDay });
+  const retention = { dailyDays: 1, weeklyDays: 0, versionDays: 0 };
+  await writing(lake, {}, (writer) => vacuum(writer, retention, Date.now(), 0));
+  return lake;
+}

@@ -1,0 +1,42 @@
+/** Generated markets for a test, small ones, and what the generator says of them. */
+import { join } from "node:path";
+import type { Row } from "../../../src/base/json.ts";
+import { Database, type DatabaseOptions } from "../../../src/db/duckdb.ts";
+import { literal, sql } from "../../../src/db/sql.ts";
+import { generate } from "../../../src/demo/generate.ts";
+import { type MarketShape, usualShares } from "../../../src/demo/market-shape.ts";
+import type { Scope } from "../scope.ts";
+import { temporaryFolder } from "./lakes.ts";
+
+export const smallMarket: MarketShape = {
+  listings: 2500,
+  days: 2,
+  end: "2026-11-19",
+  seed: 7,
+  format: "csv",
+  options: "typical",
+  shares: usualShares,
+};
+
+/** Writes a market into a folder of its own, and gives the folder. */
+export async function generated(
+  scope: Scope,
+  shape: Partial<MarketShape> = {},
+  options: DatabaseOptions = {},
+): Promise<string> {
+  const folder = join(await temporaryFolder(scope), "feeds");
+  await generate(folder, { ...smallMarket, ...shape }, options);
+  return folder;
+}
+
+/** The rows of a CSV file, all values texts. */
+export async function rowsOf(path: string): Promise<readonly Row[]> {
+  const database = await Database.open();
+  try {
+    return await database.using((session) =>
+      session.rows(sql`FROM read_csv(${literal(path)}, header = true, all_varchar = true)`),
+    );
+  } finally {
+    database.close();
+  }
+}
