@@ -4,10 +4,10 @@
  */
 import { plusDays } from "../src/base/day.ts";
 import type { Words } from "./dataset/words.ts";
-import { allFacets, categoricalFacets, type FacetOptions, facets, sidebarFacets } from "./questions/facets.ts";
-import { type Filter, is } from "./questions/filter.ts";
+import { allFacets, askedCategoricalFacets, type FacetOptions, facets, sidebarFacets } from "./questions/facets.ts";
+import { is, type QuestionFilter } from "./questions/filter.ts";
 import type { Question } from "./questions/question.ts";
-import { lookUp, search } from "./questions/search.ts";
+import { lookUp, searchQuestion } from "./questions/search.ts";
 
 export interface Case {
   readonly name: string;
@@ -23,7 +23,7 @@ function each<T>(words: readonly T[], question: (word: T, turn: number) => Quest
   return words.slice(0, turns).map(question);
 }
 
-const near = (zip: Words["zips"][number]): Filter => ({ kind: "near", zip, miles: 50 });
+const near = (zip: Words["zips"][number]): QuestionFilter => ({ kind: "near", zip, miles: 50 });
 const offsets = Array.from({ length: turns }, (_, turn) => 1000 + 50 * turn);
 
 /** Every case, in the words of a dataset. */
@@ -41,28 +41,30 @@ function searches({ cars, states, zips, features, vins, dealers, snapshotDay }: 
     .slice(0, turns)
     .map((feature, turn) => [feature, features[(turn + 3 + (turn % 5)) % features.length] ?? feature]);
   return {
-    "search: default page": [search({})],
+    "search: default page": [searchQuestion({})],
     "search: make, model, price": each(cars, ({ make, model, price }) =>
-      search({ filters: [is("make", make), is("model", model), { kind: "maxPrice", price }], sort: "price" }),
+      searchQuestion({ filters: [is("make", make), is("model", model), { kind: "maxPrice", price }], sort: "price" }),
     ),
-    "search: state": each(states, (state) => search({ filters: [is("state", state)] })),
-    "search: radius 50": each(zips, (zip) => search({ filters: [near(zip)], sort: "distance" })),
-    "search: two features": each(pairs, (tokens) => search({ filters: [{ kind: "features", tokens }] })),
+    "search: state": each(states, (state) => searchQuestion({ filters: [is("state", state)] })),
+    "search: radius 50": each(zips, (zip) => searchQuestion({ filters: [near(zip)], sort: "distance" })),
+    "search: two features": each(pairs, (tokens) => searchQuestion({ filters: [{ kind: "features", tokens }] })),
     "search: VIN mask": each(vins, (vin) =>
-      search({ filters: [{ kind: "vinMask", mask: `${vin.slice(0, 3)}?${vin.slice(4, 7)}*` }] }),
+      searchQuestion({ filters: [{ kind: "vinMask", mask: `${vin.slice(0, 3)}?${vin.slice(4, 7)}*` }] }),
     ),
-    "search: offset 1000": each(offsets, (offset) => search({ offset, query: [`offset=${offset}`] })),
-    "search: sold": [search({ from: "sold", query: ["inventory_status=sold"] })],
-    "search: snapshot": [search({ from: "snapshot", query: [`snapshot_date=${snapshotDay}`] })],
-    "search: include both": [search({ query: ["include=price_history,options"], more: ["price_history", "options"] })],
+    "search: offset 1000": each(offsets, (offset) => searchQuestion({ offset, query: [`offset=${offset}`] })),
+    "search: sold": [searchQuestion({ from: "sold", query: ["inventory_status=sold"] })],
+    "search: snapshot": [searchQuestion({ from: "snapshot", query: [`snapshot_date=${snapshotDay}`] })],
+    "search: include both": [
+      searchQuestion({ query: ["include=price_history,options"], more: ["price_history", "options"] }),
+    ],
     "search: dealer": each(dealers, (id) =>
-      search({ path: `/v1/dealers/${id}/listings`, filters: [{ kind: "dealer", id }] }),
+      searchQuestion({ path: `/v1/dealers/${id}/listings`, filters: [{ kind: "dealer", id }] }),
     ),
   };
 }
 
 function counts({ states, makes, zips, snapshotDay, asOf }: Words): Questions {
-  const soldWithin: Filter = { kind: "soldWithin", days: 90, after: plusDays(asOf, -90) };
+  const soldWithin: QuestionFilter = { kind: "soldWithin", days: 90, after: plusDays(asOf, -90) };
   const byState = (asked: FacetOptions["facets"], among = states) =>
     each(among, (state) => facets({ facets: asked, filters: [is("state", state)] }));
   const byMake = (asked: FacetOptions["facets"]) =>
@@ -72,8 +74,8 @@ function counts({ states, makes, zips, snapshotDay, asOf }: Words): Questions {
     "facets: sidebar, state": byState(sidebarFacets),
     "facets: sidebar, largest state": byState(sidebarFacets, largest),
     "facets: sidebar, make": byMake(sidebarFacets),
-    "facets: 26 categories, state": byState(categoricalFacets),
-    "facets: 26 categories, make": byMake(categoricalFacets),
+    "facets: 26 categories, state": byState(askedCategoricalFacets),
+    "facets: 26 categories, make": byMake(askedCategoricalFacets),
     "facets: all 30": [facets({ facets: allFacets })],
     "facets: all 30, state": byState(allFacets),
     "facets: all 30, largest state": byState(allFacets, largest),

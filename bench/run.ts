@@ -4,13 +4,13 @@
  */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Failure, messageOf } from "../src/base/failure.ts";
+import { messageOf, UserError } from "../src/base/user-error.ts";
 import { type Case, casesOf } from "./cases.ts";
 import { type Dataset, datasetOf, type Say } from "./dataset/dataset.ts";
-import { type Words, wordsOf } from "./dataset/words.ts";
+import { questionWords, type Words } from "./dataset/words.ts";
 import { calibration, syncTiming } from "./measure/calibration.ts";
 import { runCases } from "./measure/compete.ts";
-import { type Published, publishToServed, type Serving, startUp } from "./measure/lifetimes.ts";
+import { type MeasuredService, type Published, publishToServed, startUp } from "./measure/lifetimes.ts";
 import { describe } from "./measure/machine.ts";
 import { mixLength, mixOf } from "./measure/mix.ts";
 import { throughputOf } from "./measure/throughput.ts";
@@ -28,7 +28,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => 
 try {
   await main(settingsOf(process.argv.slice(2)));
 } catch (thrown) {
-  const told = thrown instanceof Failure || !(thrown instanceof Error) ? messageOf(thrown) : thrown.stack;
+  const told = thrown instanceof UserError || !(thrown instanceof Error) ? messageOf(thrown) : thrown.stack;
   process.stderr.write(`bench: ${told}\n`);
   process.exitCode = 1;
 }
@@ -37,7 +37,7 @@ async function main(settings: Settings): Promise<void> {
   if (settings.asks === "help") return void process.stdout.write(`${usage}\n`);
   const before = settings.compare === undefined ? undefined : await readResults(settings.compare);
   const dataset = await datasetOf(settings.shape, settings.data, say);
-  const words = await wordsOf(dataset);
+  const words = await questionWords(dataset);
   const isChosen = (name: string): boolean =>
     settings.cases.length === 0 || settings.cases.some((start) => name.startsWith(start));
   const cases = casesOf(words).filter(({ name }) => isChosen(name));
@@ -126,7 +126,7 @@ async function serversOf(
   return servers;
 }
 
-async function livesOf(serving: Serving): Promise<Published> {
+async function livesOf(serving: MeasuredService): Promise<Published> {
   const started = await startUp(serving);
   const { cases, peakMib } = await publishToServed(serving);
   return { cases: [started, ...cases], peakMib };
@@ -136,7 +136,7 @@ async function readResults(path: string): Promise<Results> {
   try {
     return JSON.parse(await readFile(path, "utf8"));
   } catch (thrown) {
-    throw new Failure(`--compare ${path}: cannot be read: ${messageOf(thrown)}.`);
+    throw new UserError(`--compare ${path}: cannot be read: ${messageOf(thrown)}.`);
   }
 }
 

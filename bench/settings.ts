@@ -2,8 +2,8 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { isDay } from "../src/base/day.ts";
-import { Failure } from "../src/base/failure.ts";
 import { projectPath } from "../src/base/project-files.ts";
+import { UserError } from "../src/base/user-error.ts";
 
 /** Peers that are asked in SQL, behind the HTTP layer of serve-peer.ts. */
 export const sqlPeerNames = ["duckdb", "clickhouse", "sqlite"] as const;
@@ -38,7 +38,7 @@ Apache Solr is fetched from Maven Central (84 MB) by \`mvn\`; Java 17 or later i
 PyPI. Without Maven or Java, Solr is left out.`;
 
 /** What makes a market: the same for the same of these. */
-export interface MarketShape {
+export interface DatasetShape {
   readonly listings: number;
   readonly days: number;
   readonly end: string;
@@ -47,7 +47,7 @@ export interface MarketShape {
 }
 
 export interface Settings {
-  readonly shape: MarketShape;
+  readonly shape: DatasetShape;
   readonly cases: readonly string[];
   readonly peers: readonly PeerName[];
   /** By the number of listings, if undefined. */
@@ -81,7 +81,7 @@ const options = {
 /** Reads the arguments of a run; fails with the reason for those that are none. */
 export function settingsOf(args: readonly string[]): Settings {
   const { values } = parsed(args);
-  if (!isDay(values.end)) throw new Failure(`--end ${values.end}: allowed is a day YYYY-MM-DD.`);
+  if (!isDay(values.end)) throw new UserError(`--end ${values.end}: allowed is a day YYYY-MM-DD.`);
   return {
     shape: {
       listings: whole("--listings", values.listings, 1000),
@@ -106,7 +106,7 @@ function parsed(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options });
   } catch (thrown) {
-    throw new Failure(thrown instanceof Error ? thrown.message : String(thrown));
+    throw new UserError(thrown instanceof Error ? thrown.message : String(thrown));
   }
 }
 
@@ -114,16 +114,16 @@ const listed = (text: string): readonly string[] => text.split(",").filter((item
 
 function whole(option: string, text: string, least: number): number {
   if (/^\d{1,9}$/.test(text) && Number(text) >= least) return Number(text);
-  throw new Failure(`${option} ${text}: allowed is a whole number from ${least}.`);
+  throw new UserError(`${option} ${text}: allowed is a whole number from ${least}.`);
 }
 
 function fraction(option: string, text: string): number {
   if (/^\d*\.?\d+$/.test(text)) return Number(text);
-  throw new Failure(`${option} ${text}: allowed is a number.`);
+  throw new UserError(`${option} ${text}: allowed is a number.`);
 }
 
 function oneOf<T extends string>(option: string, text: string, allowed: readonly T[]): T {
   const found = allowed.find((one) => one === text);
-  if (found === undefined) throw new Failure(`${option} ${text}: allowed is ${allowed.join(", ")}.`);
+  if (found === undefined) throw new UserError(`${option} ${text}: allowed is ${allowed.join(", ")}.`);
   return found;
 }

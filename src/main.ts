@@ -1,7 +1,7 @@
 /** The command line. Each command says what it does, how far it is, and exits non-zero with a one-line reason. */
 import { Command, CommanderError } from "commander";
-import { Failure, messageOf } from "./base/failure.ts";
 import { hasThreadPool, restart } from "./base/restart.ts";
+import { messageOf, UserError } from "./base/user-error.ts";
 
 type Row = readonly [usage: string, summary: string, load: () => Promise<Command>];
 
@@ -45,7 +45,9 @@ async function run(): Promise<void> {
     await program.parseAsync();
   } catch (thrown) {
     if (thrown instanceof CommanderError) process.exit(thrown.exitCode);
-    process.stderr.write(thrown instanceof Failure ? `carquet: ${thrown.message}\n` : `carquet: ${stackOf(thrown)}\n`);
+    process.stderr.write(
+      thrown instanceof UserError ? `carquet: ${thrown.message}\n` : `carquet: ${stackOf(thrown)}\n`,
+    );
     process.exitCode = 1;
   }
 }

@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import type { Campaign } from "./soak/campaign.ts";
 
 /** Where each campaign is; its module is loaded when it is asked for. */
-const campaigns: Readonly<Record<string, () => Promise<{ readonly campaign: Campaign }>>> = {
+const campaigns: Readonly<Record<string, () => Promise<{ readonly default: Campaign }>>> = {
   charges: () => import("./soak/charges.ts"),
   ledger: () => import("./soak/ledger.ts"),
   life: () => import("./soak/life.ts"),
@@ -29,11 +29,11 @@ const load = campaigns[name ?? ""];
 
 if (name === undefined) await list();
 else if (load === undefined || rest.length > 0) fail(`there is no campaign ${positionals.join(" ")}`);
-else await run(name, (await load()).campaign);
+else await run(name, (await load()).default);
 
 async function list(): Promise<void> {
   for (const [listed, module] of Object.entries(campaigns)) {
-    const { describe, draws } = (await module()).campaign;
+    const { describe, draws } = (await module()).default;
     process.stdout.write(`${listed}: ${describe}; ${draws} draws\n`);
   }
 }

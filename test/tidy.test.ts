@@ -135,3 +135,20 @@ test("the head of every module says what it is for", () => {
 test("the lock file names no registry", () => {
   assert.doesNotMatch(readFileSync(projectPath("package-lock.json"), "utf8"), /"resolved": "https?:/);
 });
+
+/** The names that a module declares and exports; `export … from` is not a declaration. */
+function exportedNames({ text }: Source): readonly string[] {
+  const declared =
+    /^export (?:declare )?(?:abstract )?(?:async )?(?:function\*?|const|let|class|interface|type|enum) (\w+)/gm;
+  return [...new Set([...text.matchAll(declared)].map((match) => match[1] ?? ""))];
+}
+
+test("no two modules export the same name", () => {
+  const modulesOf = new Map<string, string[]>();
+  for (const source of written)
+    for (const name of exportedNames(source)) modulesOf.set(name, [...(modulesOf.get(name) ?? []), source.path]);
+  const found = [...modulesOf]
+    .filter(([, modules]) => modules.length > 1)
+    .map(([name, modules]) => `${name}: ${modules.join(", ")}`);
+  assert.deepEqual(found, []);
+});

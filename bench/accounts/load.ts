@@ -1,7 +1,7 @@
 /** Load over plain connections: each asks again as soon as it has been answered. Costs the machine as little as it can. */
 import { connect, type Socket } from "node:net";
 
-export interface Load {
+export interface ChargeLoad {
   readonly port: number;
   readonly connections: number;
   readonly seconds: number;
@@ -10,7 +10,7 @@ export interface Load {
 }
 
 /** How long each request took, in milliseconds, the fastest first. Fails when one is not answered with 200. */
-export async function load({ port, connections, seconds, path, headers }: Load): Promise<Float64Array> {
+export async function load({ port, connections, seconds, path, headers }: ChargeLoad): Promise<Float64Array> {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const request = `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${lines.join("")}\r\n`;
   const untilMs = performance.now() + seconds * 1000;

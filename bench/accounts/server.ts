@@ -8,26 +8,26 @@ import Koa from "koa";
 import compose from "koa-compose";
 import pino from "pino";
 import { Accounts, type Hold } from "../../src/accounts/accounts.ts";
-import type { Charge, PricedStep, State, Step } from "../../src/http/context.ts";
+import type { ChargeRequest, Middleware, PricedMiddleware, RequestState } from "../../src/http/context.ts";
 import { charge } from "../../src/http/middleware/charge.ts";
-import { explain } from "../../src/http/middleware/handle-errors.ts";
+import { handleErrors } from "../../src/http/middleware/handle-errors.ts";
 import { holdPrice } from "../../src/http/middleware/hold-price.ts";
 import { identify } from "../../src/http/middleware/identify.ts";
-import { limitRate, tellLimits } from "../../src/http/middleware/limit-rate.ts";
+import { announceLimits, limitRate } from "../../src/http/middleware/limit-rate.ts";
 import { logRequests } from "../../src/http/middleware/log-requests.ts";
 import { refuseKeyInQuery } from "../../src/http/middleware/refuse-key-in-query.ts";
-import { permit } from "../../src/http/middleware/require-scope.ts";
-import { secure } from "../../src/http/middleware/security-headers.ts";
+import { requireScope } from "../../src/http/middleware/require-scope.ts";
+import { setSecurityHeaders } from "../../src/http/middleware/security-headers.ts";
 import { validate } from "../../src/http/middleware/validate.ts";
 import { systemClock } from "../../src/http/system-clock.ts";
 
 const [which, file = "", page = ""] = process.argv.slice(2);
 const body = readFileSync(page, "utf8");
-const noCharge: Charge = async () => {};
+const noCharge: ChargeRequest = async () => {};
 
 /** A step that answers from memory, then charges. */
 const answerFromMemory =
-  (charged: Charge): PricedStep<"searchListings"> =>
+  (charged: ChargeRequest): PricedMiddleware<"searchListings"> =>
   async (exchange, _request, hold) => {
     await charged(exchange, hold);
     exchange.type = "application/json";
@@ -37,7 +37,7 @@ const answerFromMemory =
 
 const free: Hold = { usageClass: "listing_search", micros: 0, release: () => {} };
 
-async function steps(): Promise<Step> {
+async function steps(): Promise<Middleware> {
   if (which === "without") {
     const answer = answerFromMemory(noCharge);
     return compose([
@@ -49,19 +49,19 @@ async function steps(): Promise<Step> {
   return compose([
     refuseKeyInQuery,
     identify(accounts),
-    tellLimits(accounts),
-    permit("searchListings"),
+    announceLimits(accounts),
+    requireScope("searchListings"),
     limitRate(accounts),
     validate("searchListings", holdPrice(accounts, "searchListings", answerFromMemory(charge(accounts)))),
   ]);
 }
 
-const app = new Koa<State>();
+const app = new Koa<RequestState>();
 const logger = pino({ level: "info" }, pino.destination({ dest: "/dev/null", sync: false }));
 app
   .use(logRequests(logger))
-  .use(secure)
-  .use(explain)
+  .use(setSecurityHeaders)
+  .use(handleErrors)
   .use(await steps());
 process.once("SIGINT", () => process.exit(0));
 const server = app.listen(0, "127.0.0.1", () => {

@@ -7,14 +7,14 @@ import { execFile, spawn } from "node:child_process";
 import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { Failure } from "../../src/base/failure.ts";
 import { projectPath } from "../../src/base/project-files.ts";
 import { nodeOptions } from "../../src/base/restart.ts";
-import type { MarketShape, PeerName } from "../settings.ts";
+import { UserError } from "../../src/base/user-error.ts";
+import type { DatasetShape, PeerName } from "../settings.ts";
 import { writeFlat } from "./flat-rows.ts";
 
 export interface Dataset {
-  readonly shape: MarketShape;
+  readonly shape: DatasetShape;
   readonly folder: string;
   readonly lake: string;
   /** Flat rows: `active.parquet`, `snapshot.parquet`, `sold.parquet`. */
@@ -25,14 +25,14 @@ export interface Dataset {
 export type Say = (line: string) => void;
 
 /** The dataset of a market's shape; builds what of it is missing. */
-export async function datasetOf(shape: MarketShape, data: string, say: Say): Promise<Dataset> {
+export async function datasetOf(shape: DatasetShape, data: string, say: Say): Promise<Dataset> {
   const { listings, days, end, seed, options } = shape;
   const folder = join(data, `${listings}-${days}d-${end}-${options}-seed${seed}`);
   const [feeds, lake, flat] = ["feeds", "lake", "flat"].map((part) => join(folder, part)) as [string, string, string];
   await mkdir(folder, { recursive: true });
   await built(lake, say, async (unfinished) => {
     await built(feeds, say, (path) => generate(path, shape, say));
-    await carquet(["ingest", feeds, "--lake", unfinished], say);
+    await runCarquet(["ingest", feeds, "--lake", unfinished], say);
     await rm(feeds, { recursive: true });
   });
   await built(flat, say, (path) => writeFlat(lake, path));
@@ -63,16 +63,16 @@ async function built(path: string, say: Say, build: (path: string) => Promise<vo
   say(`${path} built in ${((performance.now() - startedAtMs) / 1000).toFixed(1)} s`);
 }
 
-async function generate(out: string, { listings, days, end, seed, options }: MarketShape, say: Say): Promise<void> {
+async function generate(out: string, { listings, days, end, seed, options }: DatasetShape, say: Say): Promise<void> {
   const shape = Object.entries({ listings, days, end, seed, options }).flatMap(([name, value]) => [
     `--${name}`,
     String(value),
   ]);
-  await carquet(["generate", "--out", out, "--format", "parquet", ...shape], say);
+  await runCarquet(["generate", "--out", out, "--format", "parquet", ...shape], say);
 }
 
 /** Runs a command of Carquet in a process of its own, so that its memory is its own too. */
-export async function carquet(args: readonly string[], say: Say): Promise<void> {
+export async function runCarquet(args: readonly string[], say: Say): Promise<void> {
   const command = spawn(process.execPath, [...nodeOptions(), projectPath("src/main.ts"), ...args], {
     cwd: projectPath("."),
     stdio: ["ignore", "pipe", "inherit"],
@@ -81,7 +81,7 @@ export async function carquet(args: readonly string[], say: Say): Promise<void> 
     for (const line of text.split("\n").filter((one) => / rows /.test(one))) say(line);
   });
   const code = await new Promise((ended) => command.once("close", ended));
-  if (code !== 0) throw new Failure(`carquet ${args[0]} ended with ${code}.`);
+  if (code !== 0) throw new UserError(`carquet ${args[0]} ended with ${code}.`);
 }
 
 /** What a folder holds on disk, in bytes, without files that go at that moment; nothing where there is none. */

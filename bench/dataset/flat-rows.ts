@@ -5,12 +5,12 @@
  */
 import { join as joinPath } from "node:path";
 import { plusDays } from "../../src/base/day.ts";
-import { Failure } from "../../src/base/failure.ts";
-import { Database } from "../../src/db/duckdb.ts";
-import { join, literal, name, type Sql, sql } from "../../src/db/sql.ts";
-import { flat } from "../../src/lake/flat-listings.ts";
+import { UserError } from "../../src/base/user-error.ts";
+import { DuckDatabase } from "../../src/db/duckdb.ts";
+import { ident, join, literal, type Sql, sql } from "../../src/db/sql.ts";
+import { flatListings } from "../../src/lake/flat-listings.ts";
 import { currentManifest, type LakeFile, type Manifest } from "../../src/lake/manifest.ts";
-import { readings } from "../../src/lake/served-columns.ts";
+import { servedColumns } from "../../src/lake/served-columns.ts";
 import { filesIn, positioned, viewsOf } from "../../src/lake/views.ts";
 import { optionsByMake } from "../../src/serving/dimensions.ts";
 import { columns } from "./columns.ts";
@@ -28,13 +28,13 @@ export function snapshotDay({ as_of, tables }: Manifest): string {
 /** The manifest of what is published in a lake. */
 export async function manifestOf(lake: string): Promise<Manifest> {
   const manifest = await currentManifest(lake);
-  if (manifest === undefined) throw new Failure(`${lake}: nothing is published.`);
+  if (manifest === undefined) throw new UserError(`${lake}: nothing is published.`);
   return manifest;
 }
 
 const served: Readonly<Record<string, Sql>> = {
   position: sql`row_number`,
-  price_history: sql`to_json(${readings.price_history})::VARCHAR`,
+  price_history: sql`to_json(${servedColumns.price_history})::VARCHAR`,
   options: sql`to_json(coalesce(list_filter(
     (SELECT known.options FROM options_by_make AS known WHERE known.make = facts.make),
     lambda option: list_contains(facts.options_packages, option.code)), []))::VARCHAR`,
@@ -48,17 +48,17 @@ export async function writeFlat(lake: string, folder: string): Promise<void> {
     snapshot: filesIn(manifest.tables, "snapshots", snapshotDay(manifest)),
     sold: manifest.tables.sold,
   };
-  const database = await Database.open({ temporaryFolder: joinPath(folder, "spilled") });
+  const database = await DuckDatabase.open({ temporaryFolder: joinPath(folder, "spilled") });
   await database.using(async (session) => {
     for (const view of viewsOf(manifest, lake)) await session.run(view);
     await session.run(sql`CREATE TABLE options_by_make AS ${optionsByMake}`);
     const columnList = join(
-      Object.keys(columns).map((column) => sql`${served[column] ?? name(column)} AS ${name(column)}`),
+      Object.keys(columns).map((column) => sql`${served[column] ?? ident(column)} AS ${ident(column)}`),
     );
     for (const relation of relations) {
       const path = joinPath(folder, `${relation}.parquet`);
       await session.run(sql`
-        COPY (SELECT ${columnList} FROM (${flat(positioned(files[relation], lake))}) AS facts ORDER BY "position")
+        COPY (SELECT ${columnList} FROM (${flatListings(positioned(files[relation], lake))}) AS facts ORDER BY "position")
         TO ${literal(path)} (FORMAT parquet, COMPRESSION zstd)`);
     }
   });

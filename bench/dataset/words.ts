@@ -2,14 +2,14 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Row } from "../../src/base/json.ts";
-import { Database } from "../../src/db/duckdb.ts";
+import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { Sql } from "../../src/db/sql.ts";
 import { pointOfZip } from "../../src/query/zip-codes.ts";
 import type { Origin } from "../peers/peer.ts";
 import type { Dataset } from "./dataset.ts";
 import { manifestOf, snapshotDay } from "./flat-rows.ts";
 
-export interface Car {
+export interface SampledListing {
   readonly make: string;
   readonly model: string;
   /** Half of the cars of this model cost less. */
@@ -24,7 +24,7 @@ export interface Words {
   readonly snapshotDay: string;
   readonly asOf: string;
   readonly makes: readonly string[];
-  readonly cars: readonly Car[];
+  readonly cars: readonly SampledListing[];
   readonly states: readonly string[];
   readonly zips: readonly Zip[];
   readonly features: readonly string[];
@@ -37,12 +37,12 @@ export interface Words {
 const sampled = 500;
 
 /** The words of a dataset. */
-export async function wordsOf({ folder, flat, lake }: Dataset): Promise<Words> {
+export async function questionWords({ folder, flat, lake }: Dataset): Promise<Words> {
   const path = join(folder, "words.json");
   const known = await readFile(path, "utf8").catch(() => undefined);
   if (known !== undefined) return JSON.parse(known);
   const manifest = await manifestOf(lake);
-  const database = await Database.open();
+  const database = await DuckDatabase.open();
   try {
     const words = await database.using(async (session): Promise<Words> => {
       const ask = (query: string): Promise<readonly Row[]> =>

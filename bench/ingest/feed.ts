@@ -5,7 +5,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { plusDays } from "../../src/base/day.ts";
-import { Database, type Session } from "../../src/db/duckdb.ts";
+import { DuckDatabase, type Session } from "../../src/db/duckdb.ts";
 import { integerLiteral, literal, type Sql, sql } from "../../src/db/sql.ts";
 import { checkDigitOf } from "../../src/ingest/normalize/vin.ts";
 
@@ -20,7 +20,7 @@ export interface FeedShape {
 export async function writeDelivery(out: string, firstDay: string, index: number, shape: FeedShape): Promise<string> {
   const folder = join(out, plusDays(firstDay, index));
   await mkdir(folder, { recursive: true });
-  const database = await Database.open();
+  const database = await DuckDatabase.open();
   await database.using(async (session) => {
     const dealers = Math.max(20, Math.round(shape.listings / 150));
     await copy(session, dealersOf(dealers), join(folder, "dealers"), shape.format);

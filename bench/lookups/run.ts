@@ -16,8 +16,8 @@ import { integerLiteral, type Sql, sql } from "../../src/db/sql.ts";
 import { rowsOfFiles } from "../../src/lake/file-rows.ts";
 import { currentVersion, type Files, noFiles } from "../../src/lake/manifest.ts";
 import type { TableName } from "../../src/lake/tables.ts";
-import { writeFiles } from "../../src/lake/writer/split.ts";
-import { nextManifest, publish, type Writer, writing } from "../../src/lake/writer/writer.ts";
+import { writeSplit } from "../../src/lake/writer/split.ts";
+import { nextManifest, publish, type Writer, withWriter } from "../../src/lake/writer/writer.ts";
 import { findListing, findVin } from "../../src/query/look-ups.ts";
 import { withServingFiles } from "../../src/serving/build-serving-files.ts";
 import { LakeVersion } from "../../src/serving/lake-version.ts";
@@ -56,7 +56,7 @@ async function add(
   partition: string | null,
   rows: Sql,
 ): Promise<Files> {
-  const file = await writeFiles(
+  const file = await writeSplit(
     writer,
     `${day}.${files[table].length + 1}`,
     table,
@@ -88,7 +88,7 @@ if (values.lake === undefined) await rm(folder, { recursive: true, force: true }
 
 /** Publishes a day with its active listings and two years of sold ones. */
 function makeLake(): Promise<void> {
-  return writing(folder, {}, async (writer) => {
+  return withWriter(folder, {}, async (writer) => {
     const build = sql`SELECT 1 AS build_key, 2026::SMALLINT AS "year", 'Make' AS make, 'Model' AS model`;
     const dealer = sql`SELECT 1 AS dealer_key, 'd2f1a7e0-5b1c-4e55-9d0b-3c8f5a1b2c3d' AS dealer_id, 'Dealer' AS name`;
     let files = await add(writer, noFiles, "builds", null, build);

@@ -1,13 +1,13 @@
 /** Whether two answers are the same, before either is timed: a peer that answers another question is no peer. */
 import { isDeepStrictEqual } from "node:util";
-import { Failure } from "../../src/base/failure.ts";
 import { isObject } from "../../src/base/json.ts";
+import { UserError } from "../../src/base/user-error.ts";
 
 /** Fails with the first difference between what two say to the same question. */
-export function agree(path: string, ours: unknown, peer: string, theirs: unknown): void {
+export function assertSameAnswer(path: string, ours: unknown, peer: string, theirs: unknown): void {
   if (isDeepStrictEqual(ours, theirs)) return;
   const { where, one, other } = difference(ours, theirs, "");
-  throw new Failure(
+  throw new UserError(
     `${path}: ${peer} answers otherwise at ${where || "the top"}: ${told(other)} where Carquet has ${told(one)}.`,
   );
 }

@@ -4,7 +4,7 @@
  */
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { Database } from "../../src/db/duckdb.ts";
+import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { sql } from "../../src/db/sql.ts";
 import { type Timing, timingOf } from "./measure.ts";
 
@@ -15,7 +15,7 @@ export interface Calibration {
 
 /** A loop in JavaScript, and a query of the engine on all processors. */
 export async function calibration(): Promise<Calibration> {
-  const database = await Database.open();
+  const database = await DuckDatabase.open();
   const session = await database.connect();
   return {
     async run() {

@@ -7,7 +7,7 @@ import type { CaseResult, ServerName } from "../report/results.ts";
 import type { Fetch } from "../servers/carquet.ts";
 import { rehearsalMs, rehearse } from "../servers/rehearse.ts";
 import type { Server } from "../servers/server.ts";
-import { agree } from "./agree.ts";
+import { assertSameAnswer } from "./agree.ts";
 import type { Calibration } from "./calibration.ts";
 import { type Rounds, rounded, takeTurns, timingOf } from "./measure.ts";
 
@@ -121,7 +121,7 @@ async function compareAll(questions: readonly Question[], { inProcess, carquet, 
     // What has to come from the disk first may take longer than a request is given.
     await inProcess.fetch(path).catch(() => {});
     const ours = JSON.parse(await inProcess.fetch(path));
-    agree(path, dataOf(ours), "Carquet over HTTP", dataOf((await carquet.ask(question))()));
+    assertSameAnswer(path, dataOf(ours), "Carquet over HTTP", dataOf((await carquet.ask(question))()));
     for (const peer of peers) {
       const share = question.compare(ours, (await peer.ask(question))(), peer);
       if (share > 0 && peer.tolerance > 0) deviation.set(peer.name, Math.max(share, deviation.get(peer.name) ?? 0));

@@ -3,13 +3,13 @@ import { copyFile, link, mkdir, readdir, rename, rm, writeFile } from "node:fs/p
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { currentPath, currentVersion, readManifest } from "../../src/lake/manifest.ts";
-import { carquet, type Dataset } from "../dataset/dataset.ts";
+import { type Dataset, runCarquet } from "../dataset/dataset.ts";
 import { at } from "../questions/question.ts";
 import type { CaseResult } from "../report/results.ts";
 import { type Running, start } from "../servers/carquet.ts";
 import { timingOf } from "./measure.ts";
 
-export interface Serving {
+export interface MeasuredService {
   readonly dataset: Dataset;
   readonly accounts: string;
   readonly key: string;
@@ -20,7 +20,7 @@ export interface Serving {
 const aQuestion = "/v1/listings?limit=1";
 
 /** Starts a service and asks it, again and again: from the start of the process to its first answer. */
-export async function startUp({ dataset, accounts, key, times }: Serving): Promise<CaseResult> {
+export async function startUp({ dataset, accounts, key, times }: MeasuredService): Promise<CaseResult> {
   const taken: number[] = [];
   let rows = 0;
   for (let time = 0; time < times; time += 1) {
@@ -41,7 +41,7 @@ export async function startUp({ dataset, accounts, key, times }: Serving): Promi
  * from that version. Then builds all serving files of the last version anew, as a publisher does. Nothing where there is only one version.
  * Returns the service's memory at most, too.
  */
-export async function publishToServed({ dataset, accounts, key, scratch, times }: Serving): Promise<Published> {
+export async function publishToServed({ dataset, accounts, key, scratch, times }: MeasuredService): Promise<Published> {
   const lake = join(scratch, "lake");
   await linked(dataset.lake, lake);
   const last = await currentVersion(dataset.lake);
@@ -78,7 +78,7 @@ export async function publishToServed({ dataset, accounts, key, scratch, times }
 async function built(lake: string): Promise<number> {
   await rm(join(lake, "serving"), { recursive: true });
   const startedAtMs = performance.now();
-  await carquet(["index", "--lake", lake], () => {});
+  await runCarquet(["index", "--lake", lake], () => {});
   return performance.now() - startedAtMs;
 }
 

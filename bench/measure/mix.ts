@@ -7,7 +7,7 @@ import type { Words } from "../dataset/words.ts";
 import { facets, sidebarFacets } from "../questions/facets.ts";
 import { is } from "../questions/filter.ts";
 import type { Question } from "../questions/question.ts";
-import { lookUp, search } from "../questions/search.ts";
+import { lookUp, searchQuestion } from "../questions/search.ts";
 
 /** Numbers from 0 up to 1 that follow from a seed. */
 function chanceOf(seed: number): () => number {
@@ -56,15 +56,15 @@ export function mixOf(words: Words, seed: number, count: number): readonly Quest
   const byCar = (): Question => {
     const { make, model, price } = car();
     const [most, sort] = [priceNear(price), anyOf(sorts)];
-    return search({ filters: [is("make", make), is("model", model), { kind: "maxPrice", price: most }], sort });
+    return searchQuestion({ filters: [is("make", make), is("model", model), { kind: "maxPrice", price: most }], sort });
   };
   const byState = (): Question => {
     const [one, place, most] = [make(), state(), priceNear(30_000)];
-    return search({ filters: [is("make", one), is("state", place), { kind: "maxPrice", price: most }] });
+    return searchQuestion({ filters: [is("make", one), is("state", place), { kind: "maxPrice", price: most }] });
   };
   const byPlace = (): Question => {
     const [one, place, miles] = [make(), zip(), anyOf([25, 50, 100])];
-    return search({ filters: [is("make", one), { kind: "near", zip: place, miles }], sort: "distance" });
+    return searchQuestion({ filters: [is("make", one), { kind: "near", zip: place, miles }], sort: "distance" });
   };
   const counted = (): Question => {
     const [one, place] = [make(), state()];

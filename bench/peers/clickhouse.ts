@@ -3,21 +3,21 @@
  * nullable that has no nulls, Bloom filters on what is looked up, min-max indexes on what pages are sorted by.
  */
 import { join } from "node:path";
-import { Failure, messageOf } from "../../src/base/failure.ts";
 import type { Row } from "../../src/base/json.ts";
-import { Database } from "../../src/db/duckdb.ts";
+import { messageOf, UserError } from "../../src/base/user-error.ts";
+import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { Sql } from "../../src/db/sql.ts";
 import { type ColumnName, columnNames, type Kind, kindOf } from "../dataset/columns.ts";
 import { peerFolder } from "../dataset/dataset.ts";
 import { type Relation, relations } from "../dataset/flat-rows.ts";
-import { type Dialect, inBoxAround, isList, milesFrom, type OpenPeer, text } from "./peer.ts";
+import { type Dialect, inBoxAround, isList, type OpenPeer, peerMilesFrom, text } from "./peer.ts";
 
 /** Wide columns are read for the rows of a page only; a condition that was asked before is not remembered: answers are uncached. */
 const settings = "SETTINGS query_plan_max_limit_for_lazy_materialization = 1000, use_query_condition_cache = 0";
 
 export const openClickhouse: OpenPeer = async (dataset, say) => {
   const { drainPending, Session } = await import("chdb").catch((thrown: unknown) => {
-    throw new Failure(
+    throw new UserError(
       `ClickHouse does not load (${messageOf(thrown).split("\n")[0]}): npm install --prefix bench, or leave it out with --peers duckdb,sqlite.`,
     );
   });
@@ -83,7 +83,7 @@ async function tableOf(relation: Relation, file: string): Promise<string> {
 }
 
 async function columnsWithNulls(file: string): Promise<ReadonlySet<string>> {
-  const database = await Database.open();
+  const database = await DuckDatabase.open();
   try {
     return await database.using(async (session) => {
       const counts = columnNames.map((column) => `count(*) - count("${column}") AS "${column}"`).join(", ");
@@ -100,8 +100,8 @@ const dialect: Dialect = {
     SELECT ${columns.map((column) => `\`${column}\``).join(", ")} FROM ${from} WHERE ${where}
     ORDER BY ${order}, position LIMIT ${limit} OFFSET ${offset}`,
   carries: (list, token) => `has(${list}, ${text(token)})`,
-  miles: milesFrom,
-  within: (origin, miles) => `${inBoxAround(origin, miles)} AND ${milesFrom(origin)} <= ${miles}`,
+  miles: peerMilesFrom,
+  within: (origin, miles) => `${inBoxAround(origin, miles)} AND ${peerMilesFrom(origin)} <= ${miles}`,
   counts: (facets, from, where, limit) =>
     facets
       .map((facet) => {

@@ -5,18 +5,18 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { bounds } from "../../src/base/bounds.ts";
-import { Database, engineVersion } from "../../src/db/duckdb.ts";
+import { DuckDatabase, engineVersion } from "../../src/db/duckdb.ts";
 import { SessionPool } from "../../src/db/session-pool.ts";
-import { literal, name, Sql, sql } from "../../src/db/sql.ts";
+import { ident, literal, Sql, sql } from "../../src/db/sql.ts";
 import { relations } from "../dataset/flat-rows.ts";
-import { type Dialect, inBoxAround, isList, milesFrom, type OpenPeer, text } from "./peer.ts";
+import { type Dialect, inBoxAround, isList, type OpenPeer, peerMilesFrom, text } from "./peer.ts";
 
 export const openDuckdb: OpenPeer = async ({ flat }) => {
-  const database = await Database.open({ threads: availableParallelism() });
+  const database = await DuckDatabase.open({ threads: availableParallelism() });
   await database.using(async (session) => {
     for (const relation of relations) {
       const path = literal(join(flat, `${relation}.parquet`));
-      await session.run(sql`CREATE VIEW ${name(relation)} AS FROM read_parquet(${path})`);
+      await session.run(sql`CREATE VIEW ${ident(relation)} AS FROM read_parquet(${path})`);
     }
   });
   const pool = await SessionPool.open(database, {
@@ -41,8 +41,8 @@ const dialect: Dialect = {
     SELECT ${columns.map((column) => `"${column}"`).join(", ")} FROM ${from} WHERE ${where}
     ORDER BY ${order}, position LIMIT ${limit} OFFSET ${offset}`,
   carries: (list, token) => `list_contains(${list}, ${text(token)})`,
-  miles: milesFrom,
-  within: (origin, miles) => `${inBoxAround(origin, miles)} AND ${milesFrom(origin)} <= ${miles}`,
+  miles: peerMilesFrom,
+  within: (origin, miles) => `${inBoxAround(origin, miles)} AND ${peerMilesFrom(origin)} <= ${miles}`,
   counts(facets, from, where, limit) {
     const counted = facets.map((facet) => {
       const values = isList(facet) ? `(SELECT unnest(${facet}) AS "${facet}" FROM matches)` : "matches";

@@ -64,7 +64,7 @@ const radians = (degrees: number): number => (degrees * Math.PI) / 180;
 const earthRadiusMiles = 3958.7613;
 
 /** Great-circle miles from an origin to `latitude` and `longitude`, as SQL that every engine understands. */
-export function milesFrom({ latitude, longitude }: Origin): string {
+export function peerMilesFrom({ latitude, longitude }: Origin): string {
   return `${2 * earthRadiusMiles} * asin(least(1, sqrt(pow(sin((radians(latitude) - ${radians(latitude)}) / 2), 2)
     + ${Math.cos(radians(latitude))} * cos(radians(latitude)) * pow(sin((radians(longitude) - ${radians(longitude)}) / 2), 2))))`;
 }

@@ -5,13 +5,13 @@
 import { join } from "node:path";
 import type BetterSqlite from "better-sqlite3";
 import type { Json, Row } from "../../src/base/json.ts";
-import { Database } from "../../src/db/duckdb.ts";
+import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { Sql } from "../../src/db/sql.ts";
 import { Engine } from "../../src/db/sqlite.ts";
 import { type ColumnName, columnNames, isWide, type Kind, kindOf } from "../dataset/columns.ts";
 import { peerFolder } from "../dataset/dataset.ts";
 import { type Relation, relations } from "../dataset/flat-rows.ts";
-import { type Dialect, isList, milesFrom, type OpenPeer, text } from "./peer.ts";
+import { type Dialect, isList, type OpenPeer, peerMilesFrom, text } from "./peer.ts";
 
 type File = BetterSqlite.Database;
 
@@ -99,7 +99,7 @@ async function fill(path: string, flat: string): Promise<void> {
     "CREATE TABLE tokens (token_key INTEGER PRIMARY KEY, list TEXT NOT NULL, token TEXT NOT NULL, UNIQUE (list, token))",
   );
   const keyOf = keysIn(file);
-  const database = await Database.open();
+  const database = await DuckDatabase.open();
   await database.using(async (session) => {
     for (const relation of relations) {
       make(file, relation);
@@ -201,9 +201,9 @@ const dialect: Dialect = {
     from,
   ) => `EXISTS (SELECT 1 FROM ${from}_tokens AS carried WHERE carried.position = ${from}.position
     AND carried.token_key = (SELECT token_key FROM tokens WHERE list = '${list}' AND token = ${text(token)}))`,
-  miles: (origin) => scalar(milesFrom(origin)),
+  miles: (origin) => scalar(peerMilesFrom(origin)),
   within: (origin, miles, from) =>
-    `dealer_id IN (SELECT dealer_id FROM ${from}_places WHERE ${scalar(milesFrom(origin))} <= ${miles})`,
+    `dealer_id IN (SELECT dealer_id FROM ${from}_places WHERE ${scalar(peerMilesFrom(origin))} <= ${miles})`,
   counts(facets, from, where, limit) {
     const isFiltered = where !== "true";
     const matches = isFiltered ? "matches" : from;

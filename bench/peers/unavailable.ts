@@ -1,4 +1,4 @@
 /** A peer cannot be had on this machine: the run leaves it out and says why. */
-import { Failure } from "../../src/base/failure.ts";
+import { UserError } from "../../src/base/user-error.ts";
 
-export class Unavailable extends Failure {}
+export class Unavailable extends UserError {}

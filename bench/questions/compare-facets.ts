@@ -1,8 +1,8 @@
 /** Compares two answers with facets. Counts must be equal; percentiles may be approximate. */
 import { isDeepStrictEqual } from "node:util";
-import { Failure } from "../../src/base/failure.ts";
 import { isObject, type Json } from "../../src/base/json.ts";
-import { agree } from "../measure/agree.ts";
+import { UserError } from "../../src/base/user-error.ts";
+import { assertSameAnswer } from "../measure/agree.ts";
 import type { Bucket } from "./facets.ts";
 import { at, type Compared, type Facets, listAt } from "./question.ts";
 
@@ -14,7 +14,7 @@ export interface Bodies {
 /** Fails with the first difference; returns the largest share by which a percentile differs. */
 export function compareFacets(path: string, subject: Facets, bodies: Bodies, server: Compared): number {
   const { ours, theirs } = bodies;
-  agree(path, exactPartOf(ours, subject), server.name, exactPartOf(theirs, subject));
+  assertSameAnswer(path, exactPartOf(ours, subject), server.name, exactPartOf(theirs, subject));
   for (const facet of subject.numeric) compareRanges(`${path}: ${facet}`, facet, bodies, server);
   const pairs = percentilesOf(bodies, subject).filter(
     ({ sample }) => server.tolerance === 0 || sample >= approximateSampleMin,
@@ -22,7 +22,7 @@ export function compareFacets(path: string, subject: Facets, bodies: Bodies, ser
   const shares = pairs.map((pair) => {
     const share = differenceOf(pair);
     if (share <= Math.max(server.tolerance, 1e-8)) return share;
-    throw new Failure(
+    throw new UserError(
       `${path}: ${pair.name}: ${server.name} answers ${pair.theirs} where Carquet has ${pair.ours}: expected a difference of at most ${server.tolerance * 100} %.`,
     );
   });
@@ -64,10 +64,10 @@ function compareRanges(what: string, facet: string, { ours, theirs }: Bodies, { 
     max: Number(at(theirs, "data", "range_facets", facet, "regular", "max")),
   };
   const sum = ({ buckets }: Ranges): number => buckets.reduce((total, { count }) => total + count, 0);
-  agree(`${what}: sum of counts`, sum(our), name, sum(their));
+  assertSameAnswer(`${what}: sum of counts`, sum(our), name, sum(their));
   if (tolerance > 0) compareCommonRanges(what, our, their, name);
   else if (!isDeepStrictEqual(our.buckets, endsInRegularBuckets(their.buckets, regular)))
-    agree(what, asJson(our), name, asJson(their));
+    assertSameAnswer(what, asJson(our), name, asJson(their));
 }
 
 interface Ranges {
@@ -109,7 +109,7 @@ function compareCommonRanges(what: string, our: Ranges, their: Ranges, name: str
   const theirCounts = new Map(their.buckets.map(({ min, max, count }) => [`${min} to ${max}`, count]));
   for (const { min, max, count } of our.buckets.slice(2, -2)) {
     const theirCount = theirCounts.get(`${min} to ${max}`);
-    if (theirCount !== undefined) agree(`${what}: ${min} to ${max}`, count, name, theirCount);
+    if (theirCount !== undefined) assertSameAnswer(`${what}: ${min} to ${max}`, count, name, theirCount);
   }
 }
 

@@ -6,14 +6,14 @@ import type { Row } from "../../src/base/json.ts";
 import type { Relation } from "../dataset/flat-rows.ts";
 import type { Categorical, SqlPeer } from "../peers/peer.ts";
 import { compareFacets } from "./compare-facets.ts";
-import { conditionOf, type Filter, parametersOf } from "./filter.ts";
+import { conditionOf, parametersOf, type QuestionFilter } from "./filter.ts";
 import { at, type Facets, type Question } from "./question.ts";
-import { totalOf } from "./search.ts";
+import { questionTotal } from "./search.ts";
 
-export const numericFacets = ["price", "msrp", "miles", "days_on_market"] as const;
-export type NumericFacet = (typeof numericFacets)[number];
+export const askedNumericFacets = ["price", "msrp", "miles", "days_on_market"] as const;
+export type AskedNumericFacet = (typeof askedNumericFacets)[number];
 
-export const categoricalFacets = [
+export const askedCategoricalFacets = [
   ...["make", "model", "inventory_type", "year", "trim", "version", "base_exterior_color", "exterior_color"],
   ...["base_interior_color", "interior_color", "seating_capacity", "doors", "engine", "state", "drivetrain"],
   ...["assembly_location", "assembly_country", "transmission", "fuel_type", "body_type", "cylinders", "dealer_type"],
@@ -21,17 +21,17 @@ export const categoricalFacets = [
 ] as readonly Categorical[];
 
 /** All thirty. */
-export const allFacets = [...categoricalFacets, ...numericFacets];
+export const allFacets = [...askedCategoricalFacets, ...askedNumericFacets];
 
 /** What a list of results usually shows beside it. */
 export const sidebarFacets = [
   ...["make", "model", "year", "body_type", "inventory_type", "base_exterior_color"],
   ...["price", "miles"],
-] as readonly (Categorical | NumericFacet)[];
+] as readonly (Categorical | AskedNumericFacet)[];
 
 export interface FacetOptions {
-  readonly facets: readonly (Categorical | NumericFacet)[];
-  readonly filters?: readonly Filter[];
+  readonly facets: readonly (Categorical | AskedNumericFacet)[];
+  readonly filters?: readonly QuestionFilter[];
   /** Parameters that are not filters. */
   readonly query?: readonly string[];
   readonly from?: Relation;
@@ -60,7 +60,7 @@ export function facets({ facets: asked, query = [], ...options }: FacetOptions):
   };
 }
 
-const isNumeric = (facet: string): facet is NumericFacet => numericFacets.some((one) => one === facet);
+const isNumeric = (facet: string): facet is AskedNumericFacet => askedNumericFacets.some((one) => one === facet);
 
 /** The body of an answer; buckets are rows of `facet`, `value` and `listings`, with `metric` and `sample` if there is a metric. */
 export function facetsBody(total: number, { categorical }: Facets, buckets: readonly Row[], ranged: object): object {
@@ -76,7 +76,7 @@ async function askFacets(subject: Facets, peer: SqlPeer): Promise<object> {
   const { from, filters, categorical, numeric, metric } = subject;
   const { dialect } = peer;
   const where = conditionOf(filters, dialect, from);
-  const total = await totalOf(peer, from, where);
+  const total = await questionTotal(peer, from, where);
   const statement =
     metric === undefined
       ? dialect.counts(categorical, from, where, valuesPerFacet)
@@ -110,7 +110,7 @@ async function rangesOf(peer: SqlPeer, { from, numeric }: Facets, where: string,
     ].join(", "),
   );
   const [known = {}] = await peer.rows(`SELECT ${statistics.join(", ")} FROM ${from} WHERE ${where}`);
-  const statisticsOf = (of: NumericFacet): Statistics =>
+  const statisticsOf = (of: AskedNumericFacet): Statistics =>
     statisticsFrom((part) => (known[`${of}_${part}`] === null ? null : Number(known[`${of}_${part}`])));
   const found = numeric.map((of) => ({ of, statistics: statisticsOf(of) }));
   const counted = found.map(
@@ -119,7 +119,7 @@ async function rangesOf(peer: SqlPeer, { from, numeric }: Facets, where: string,
       FROM ${from} WHERE ${where} AND ${of} IS NOT NULL GROUP BY number`,
   );
   const rows = await peer.rows(counted.join(" UNION ALL "));
-  const countsOf = (of: NumericFacet): readonly Count[] =>
+  const countsOf = (of: AskedNumericFacet): readonly Count[] =>
     rows
       .filter(({ facet }) => facet === of)
       .map(({ number, listings }) => ({ number: Number(number), listings: Number(listings) }));
@@ -158,7 +158,7 @@ export interface Count {
 }
 
 export interface Ranged {
-  readonly of: NumericFacet;
+  readonly of: AskedNumericFacet;
   readonly statistics: Statistics;
   readonly counts: readonly Count[];
 }

@@ -3,7 +3,7 @@ import type { Relation } from "../dataset/flat-rows.ts";
 import type { Zip } from "../dataset/words.ts";
 import { type Dialect, text } from "../peers/peer.ts";
 
-export type Filter =
+export type QuestionFilter =
   | { readonly kind: "is"; readonly column: "make" | "model" | "state"; readonly value: string }
   | { readonly kind: "maxPrice"; readonly price: number }
   | { readonly kind: "near"; readonly zip: Zip; readonly miles: number }
@@ -15,9 +15,13 @@ export type Filter =
   | { readonly kind: "soldWithin"; readonly days: number; readonly after: string };
 
 /** The filter that an attribute has a value. */
-export const is = (column: "make" | "model" | "state", value: string): Filter => ({ kind: "is", column, value });
+export const is = (column: "make" | "model" | "state", value: string): QuestionFilter => ({
+  kind: "is",
+  column,
+  value,
+});
 
-type Kinds = { readonly [Kind in Filter["kind"]]: Extract<Filter, { readonly kind: Kind }> };
+type Kinds = { readonly [Kind in QuestionFilter["kind"]]: Extract<QuestionFilter, { readonly kind: Kind }> };
 export type PerFilter<Arguments extends readonly unknown[], Result> = {
   readonly [Kind in keyof Kinds]: (filter: Kinds[Kind], ...rest: Arguments) => Result;
 };
@@ -25,10 +29,10 @@ export type PerFilter<Arguments extends readonly unknown[], Result> = {
 /** Renders a filter by the row of its kind. */
 export function renderFilter<Arguments extends readonly unknown[], Result>(
   table: PerFilter<Arguments, Result>,
-  filter: Filter,
+  filter: QuestionFilter,
   ...rest: Arguments
 ): Result {
-  const render = table[filter.kind] as (filter: Filter, ...rest: Arguments) => Result;
+  const render = table[filter.kind] as (filter: QuestionFilter, ...rest: Arguments) => Result;
   return render(filter, ...rest);
 }
 
@@ -54,11 +58,11 @@ const conditions: PerFilter<[Dialect, Relation], string> = {
 };
 
 /** The filters as parameters of the API; those that have none are left out. */
-export const parametersOf = (filters: readonly Filter[]): readonly string[] =>
+export const parametersOf = (filters: readonly QuestionFilter[]): readonly string[] =>
   filters.map((filter) => renderFilter(parameters, filter)).filter((parameter) => parameter !== "");
 
 /** The filters as a condition in the words of an engine; `true` without filters. */
-export const conditionOf = (filters: readonly Filter[], dialect: Dialect, from: Relation): string =>
+export const conditionOf = (filters: readonly QuestionFilter[], dialect: Dialect, from: Relation): string =>
   filters.length === 0
     ? "true"
     : filters.map((filter) => renderFilter(conditions, filter, dialect, from)).join(" AND ");

@@ -6,14 +6,14 @@ import { isObject } from "../../src/base/json.ts";
 import type { ColumnName } from "../dataset/columns.ts";
 import type { Relation } from "../dataset/flat-rows.ts";
 import type { Categorical, SqlPeer } from "../peers/peer.ts";
-import type { NumericFacet } from "./facets.ts";
-import type { Filter } from "./filter.ts";
+import type { AskedNumericFacet } from "./facets.ts";
+import type { QuestionFilter } from "./filter.ts";
 
 /** A page of listings. */
 export interface Search {
   readonly kind: "search";
   readonly from: Relation;
-  readonly filters: readonly Filter[];
+  readonly filters: readonly QuestionFilter[];
   /** Ascending; ties go by position. A distance is that of the filter `near`. */
   readonly sort: "days_on_market" | "price" | "miles" | "distance";
   readonly offset: number;
@@ -25,9 +25,9 @@ export interface Search {
 export interface Facets {
   readonly kind: "facets";
   readonly from: Relation;
-  readonly filters: readonly Filter[];
+  readonly filters: readonly QuestionFilter[];
   readonly categorical: readonly Categorical[];
-  readonly numeric: readonly NumericFacet[];
+  readonly numeric: readonly AskedNumericFacet[];
   /** How the API names a metric, and the percentile that it is. */
   readonly metric?: { readonly name: string; readonly column: ColumnName; readonly share: number };
 }

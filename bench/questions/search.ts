@@ -2,13 +2,13 @@
 
 import { type ColumnName, shown } from "../dataset/columns.ts";
 import type { Relation } from "../dataset/flat-rows.ts";
-import { agree } from "../measure/agree.ts";
+import { assertSameAnswer } from "../measure/agree.ts";
 import { type Dialect, type SqlPeer, text } from "../peers/peer.ts";
-import { conditionOf, type Filter, parametersOf } from "./filter.ts";
+import { conditionOf, parametersOf, type QuestionFilter } from "./filter.ts";
 import { at, type LookUp, listAt, type Question, type Search } from "./question.ts";
 
 export interface SearchOptions {
-  readonly filters?: readonly Filter[];
+  readonly filters?: readonly QuestionFilter[];
   readonly sort?: Search["sort"];
   readonly path?: string;
   /** Parameters that are not filters. */
@@ -23,7 +23,7 @@ const limit = 50;
 const defaultSort = "days_on_market";
 
 /** A page of listings: a count and a page in SQL. */
-export function search({ path = "/v1/listings", query = [], more = [], ...options }: SearchOptions): Question {
+export function searchQuestion({ path = "/v1/listings", query = [], more = [], ...options }: SearchOptions): Question {
   const subject: Search = {
     ...{ kind: "search", from: "active", filters: [], sort: defaultSort, offset: 0, limit },
     ...options,
@@ -37,7 +37,7 @@ export function search({ path = "/v1/listings", query = [], more = [], ...option
     subject,
     ask: (peer) => askSearch(subject, peer),
     compare: (ours, theirs, { name }) => {
-      agree(asked, essenceOf(ours), name, essenceOf(theirs));
+      assertSameAnswer(asked, essenceOf(ours), name, essenceOf(theirs));
       return 0;
     },
     rows: totalIn,
@@ -53,26 +53,26 @@ const essenceOf = (body: unknown) => ({
 
 async function askSearch({ from, filters, sort, offset, columns }: Search, peer: SqlPeer): Promise<object> {
   const where = conditionOf(filters, peer.dialect, from);
-  const total = await totalOf(peer, from, where);
+  const total = await questionTotal(peer, from, where);
   const order = orderOf(sort, filters, peer.dialect);
   const data = await peer.rows(peer.dialect.page({ columns, from, where, order, limit, offset }));
   return { data, pagination: { limit, offset, total } };
 }
 
 /** Distances are compared by thousandths of a mile, so that an engine's rounding does not change the order. */
-function orderOf(sort: Search["sort"], filters: readonly Filter[], dialect: Dialect): string {
-  return sort === "distance" ? `round(1000 * (${dialect.miles(originOf(filters))}))` : sort;
+function orderOf(sort: Search["sort"], filters: readonly QuestionFilter[], dialect: Dialect): string {
+  return sort === "distance" ? `round(1000 * (${dialect.miles(questionOrigin(filters))}))` : sort;
 }
 
 /** The origin of the filter by distance. */
-export function originOf(filters: readonly Filter[]) {
+export function questionOrigin(filters: readonly QuestionFilter[]) {
   const near = filters.find((filter) => filter.kind === "near");
   if (near === undefined) throw new Error("A distance needs a filter by distance.");
   return near.zip;
 }
 
 /** Counts the listings of a relation that meet a condition in SQL. */
-export async function totalOf(peer: SqlPeer, from: Relation, where: string): Promise<number> {
+export async function questionTotal(peer: SqlPeer, from: Relation, where: string): Promise<number> {
   const [row] = await peer.rows(`SELECT count(*) AS total FROM ${from} WHERE ${where}`);
   return Number(row?.total);
 }
@@ -93,7 +93,7 @@ export function lookUp(by: LookUp["by"], value: string): Question {
       return foundBy(by, listing);
     },
     compare: (ours, theirs, { name }) => {
-      agree(path, idOf(ours), name, idOf(theirs));
+      assertSameAnswer(path, idOf(ours), name, idOf(theirs));
       return 0;
     },
     rows: () => 1,

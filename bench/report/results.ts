@@ -1,6 +1,6 @@
 /** What a run finds, in the shape in which it is written down, compared and published. */
 import type { Timing } from "../measure/measure.ts";
-import type { MarketShape, PeerName } from "../settings.ts";
+import type { DatasetShape, PeerName } from "../settings.ts";
 
 export type ServerName = "carquet" | PeerName;
 type PerPeer<T> = Readonly<Partial<Record<PeerName, T>>>;
@@ -58,7 +58,7 @@ export interface Results {
     readonly system: string;
   };
   readonly versions: Readonly<Record<string, string>>;
-  readonly dataset: MarketShape & { readonly sold: number; readonly bytes: Readonly<Record<string, number>> };
+  readonly dataset: DatasetShape & { readonly sold: number; readonly bytes: Readonly<Record<string, number>> };
   readonly cases: readonly CaseResult[];
   readonly throughput: readonly Throughput[];
   /** Resident memory of the service: after its start, and at most, under load or when it takes up a version. */

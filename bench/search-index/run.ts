@@ -4,9 +4,9 @@
  */
 import { join as joinPath } from "node:path";
 import { parseArgs } from "node:util";
-import { Failure } from "../../src/base/failure.ts";
-import { Database, type Session } from "../../src/db/duckdb.ts";
-import { columnType, integerLiteral, join, literal, name, type Sql, sql } from "../../src/db/sql.ts";
+import { UserError } from "../../src/base/user-error.ts";
+import { DuckDatabase, type Session } from "../../src/db/duckdb.ts";
+import { columnType, ident, integerLiteral, join, literal, type Sql, sql } from "../../src/db/sql.ts";
 import { countedColumns, setsOf } from "../../src/serving/index/build.ts";
 import { usableFiles } from "../../src/serving/serving-files.ts";
 import { manifestOf } from "../dataset/flat-rows.ts";
@@ -18,15 +18,15 @@ const { values } = parseArgs({
 const rounds = 15;
 const rehearsed = 3;
 const catalog = "search_index";
-const listings = name(catalog, "listings");
-const columns = join(countedColumns.map((column) => name(column)));
+const listings = ident(catalog, "listings");
+const columns = join(countedColumns.map((column) => ident(column)));
 
 const file = usableFiles(await manifestOf(values.lake)).find(({ kind }) => kind === "index");
 if (file === undefined)
-  throw new Failure(`${values.lake}: has no search index of this format; see carquet index --help.`);
-const database = await Database.open({ threads: Number(values.threads) });
+  throw new UserError(`${values.lake}: has no search index of this format; see carquet index --help.`);
+const database = await DuckDatabase.open({ threads: Number(values.threads) });
 await database.using(async (session) => {
-  await session.run(sql`ATTACH ${literal(joinPath(values.lake, file.path))} AS ${name(catalog)} (READ_ONLY)`);
+  await session.run(sql`ATTACH ${literal(joinPath(values.lake, file.path))} AS ${ident(catalog)} (READ_ONLY)`);
   await counting(session);
   await tokens(session);
   await pages(session);
@@ -48,7 +48,7 @@ async function counting(session: Session): Promise<void> {
       ),
     "grouping sets": (where) => () =>
       session.vectors(sql`SELECT coalesce(${columns}), count(*)::INTEGER FROM ${listings} WHERE ${where}
-        GROUP BY GROUPING SETS (${join(countedColumns.map((column) => sql`(${name(column)})`))})`),
+        GROUP BY GROUPING SETS (${join(countedColumns.map((column) => sql`(${ident(column)})`))})`),
   };
   for (const states of [1, 3, 12, 60]) {
     const largest = sql`state IN (SELECT state FROM ${listings} GROUP BY state ORDER BY count(*) DESC LIMIT ${integerLiteral(states)})`;
@@ -67,7 +67,7 @@ async function tokens(session: Session): Promise<void> {
   const common = await session.vectors(sql`SELECT token FROM ${sets} GROUP BY token ORDER BY count(*) DESC LIMIT 2`);
   const [one = 0, other = 0] = common.flatMap(([token]) => [...(token ?? [])]);
   const having = (token: number, as: string): Sql =>
-    sql`(SELECT "set" AS ${name(as)} FROM ${sets} WHERE token = ${integerLiteral(token)})`;
+    sql`(SELECT "set" AS ${ident(as)} FROM ${sets} WHERE token = ${integerLiteral(token)})`;
   const both = sql`(SELECT "set" FROM ${sets} WHERE token IN (${integerLiteral(one)}, ${integerLiteral(other)}) GROUP BY "set" HAVING count(*) = 2)`;
   const select = sql`SELECT position, features FROM ${listings}`;
   const ways: Readonly<Record<string, Sql>> = {
@@ -81,7 +81,7 @@ async function tokens(session: Session): Promise<void> {
 
 /** The page of all listings in an order: ranks fetched, or sorted by the engine. */
 async function pages(session: Session): Promise<void> {
-  const rank = name("rank price");
+  const rank = ident("rank price");
   const where = sql`WHERE price >= 1`;
   const ways: Readonly<Record<string, Sql>> = {
     "ranks fetched": sql`SELECT ${rank}, position FROM ${listings} ${where}`,

@@ -1,9 +1,9 @@
 /** Carquet as it is measured: in this process, where an endpoint is called with a decoded request; and as a service in a process of its own. */
-import { makeAccounts } from "../../src/accounts/file/schema.ts";
+import { createAccountsFile } from "../../src/accounts/file/schema.ts";
 import type { MeteredId } from "../../src/accounts/policy/prices.ts";
-import { Failure } from "../../src/base/failure.ts";
 import { projectPath } from "../../src/base/project-files.ts";
 import { nodeOptions } from "../../src/base/restart.ts";
+import { UserError } from "../../src/base/user-error.ts";
 import { decoderOf } from "../../src/contract/decode.ts";
 import { operations } from "../../src/contract/document.ts";
 import { type Endpoint, endpoints } from "../../src/http/endpoints.ts";
@@ -29,7 +29,7 @@ export async function openInProcess(lake: string): Promise<{ readonly fetch: Fet
         const parts = pattern.exec(place);
         if (parts !== null) return run(query, { ...parts.groups });
       }
-      throw new Failure(`${path}: no endpoint answers it.`);
+      throw new UserError(`${path}: no endpoint answers it.`);
     },
     close: async () => version.close(),
   };
@@ -89,6 +89,6 @@ export async function start(script: string, args: readonly string[], key?: strin
 
 /** A key that no limit stops and no bill ends, of an account in a file of its own. */
 export function keyIn(accounts: string): string {
-  makeAccounts(accounts, { busyMs: 5000 }).close();
+  createAccountsFile(accounts, { busyMs: 5000 }).close();
   return customerIn(accounts, { usd: "999999" }).key;
 }

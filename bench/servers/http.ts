@@ -1,6 +1,6 @@
 /** The client that asks every server: keep-alive connections, the answer read to its end. */
 import { Agent, type IncomingMessage, request } from "node:http";
-import { Failure } from "../../src/base/failure.ts";
+import { UserError } from "../../src/base/user-error.ts";
 
 export interface Message {
   /** A form, posted; without one, the request is a GET. */
@@ -28,7 +28,7 @@ export function httpClient(url: string, headers: Readonly<Record<string, string>
       const sent = request(`${url}${path}`, options, (response) => {
         read(response).then((text) => {
           if (response.statusCode === 200) answered(text);
-          else failed(new Failure(`${path}: ${response.statusCode} ${text.slice(0, 500)}`));
+          else failed(new UserError(`${path}: ${response.statusCode} ${text.slice(0, 500)}`));
         }, failed);
       });
       sent.on("error", (error) =>

@@ -3,8 +3,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { Failure } from "../../src/base/failure.ts";
 import { projectPath } from "../../src/base/project-files.ts";
+import { UserError } from "../../src/base/user-error.ts";
 
 export interface Launch {
   readonly command: string;
@@ -71,7 +71,7 @@ export async function launch({ command, args, env = {}, errors }: Launch): Promi
 function listening(child: ChildProcess, command: string): Promise<string> {
   return new Promise((started, failed) => {
     child.once("error", failed);
-    child.once("close", (code) => failed(new Failure(`${command} ended with ${code} before it listened.`)));
+    child.once("close", (code) => failed(new UserError(`${command} ended with ${code} before it listened.`)));
     if (child.stdout === null) return;
     createInterface(child.stdout).on("line", (line) => {
       const [, url] = /^listening on (.+)$/.exec(line) ?? [];

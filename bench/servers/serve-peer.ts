@@ -7,10 +7,10 @@ import cluster from "node:cluster";
 import { createServer } from "node:http";
 import { availableParallelism } from "node:os";
 import Koa from "koa";
-import { Failure } from "../../src/base/failure.ts";
+import { UserError } from "../../src/base/user-error.ts";
 import { casesOf } from "../cases.ts";
 import type { Dataset, Say } from "../dataset/dataset.ts";
-import { wordsOf } from "../dataset/words.ts";
+import { questionWords } from "../dataset/words.ts";
 import { mixLength, mixOf } from "../measure/mix.ts";
 import { openPeer } from "../peers/open.ts";
 import { type SqlPeerName, sqlPeerNames } from "../settings.ts";
@@ -19,7 +19,7 @@ import { decoders } from "./carquet.ts";
 const say: Say = (line) => process.stderr.write(`${line}\n`);
 const [given, datasetGiven = "{}"] = process.argv.slice(2);
 const peer = sqlPeerNames.find((one) => one === given);
-if (peer === undefined) throw new Failure(`Invalid peer "${given}": expected ${sqlPeerNames.join(", ")}.`);
+if (peer === undefined) throw new UserError(`Invalid peer "${given}": expected ${sqlPeerNames.join(", ")}.`);
 const dataset: Dataset = JSON.parse(datasetGiven);
 
 /** SQLite answers in the thread that asks, so that it takes a process for each processor to use them all. */
@@ -44,7 +44,7 @@ async function serveByProcesses(name: SqlPeerName): Promise<void> {
 
 async function serve(name: SqlPeerName): Promise<void> {
   const opened = await openPeer(name, dataset, say);
-  const words = await wordsOf(dataset);
+  const words = await questionWords(dataset);
   const asked = [
     ...casesOf(words).flatMap(({ questions }) => questions),
     ...mixOf(words, dataset.shape.seed, mixLength),
@@ -60,7 +60,7 @@ async function serve(name: SqlPeerName): Promise<void> {
     decode(exchange.url);
     const question = questions.get(exchange.url);
     if (question === undefined)
-      throw new Failure(`Unknown question ${exchange.url}: expected one of the cases or the mix.`);
+      throw new UserError(`Unknown question ${exchange.url}: expected one of the cases or the mix.`);
     exchange.body = await question.ask(opened);
   });
   const server = createServer(app.callback());

@@ -1,11 +1,12 @@
 /** Accounts: made, looked up and changed. */
-import { Failure } from "../base/failure.ts";
+
 import { integerIn, type Row, textIn } from "../base/json.ts";
 import { randomWord } from "../base/random-ids.ts";
+import { UserError } from "../base/user-error.ts";
 import { type Sql, sql } from "../db/sql.ts";
-import type { Database } from "../db/sqlite.ts";
+import type { SqliteDatabase } from "../db/sqlite.ts";
 import { type AccountState, type Funds, lowBalanceMicros } from "./policy/billing-state.ts";
-import type { Limits } from "./policy/rate-limiter.ts";
+import type { RateLimits } from "./policy/rate-limiter.ts";
 import { limitsOf, type Tier, tiers } from "./policy/tiers.ts";
 
 export interface Account extends Funds {
@@ -16,15 +17,15 @@ export interface Account extends Funds {
   /** The UTC month that `spentMicros` is of. */
   readonly month: string;
   /** The account's own limits, where it has some that are not its tier's. */
-  readonly override: Limits | null;
+  readonly override: RateLimits | null;
 }
 
 /** The limits that hold for an account. */
-export const effectiveLimits = ({ tier, override }: Account): Limits => override ?? limitsOf[tier];
+export const effectiveLimits = ({ tier, override }: Account): RateLimits => override ?? limitsOf[tier];
 
 /** Makes an account; gives its id. */
 export function createAccount(
-  database: Database,
+  database: SqliteDatabase,
   { email, tier, atMs }: { readonly email: string; readonly tier: Tier; readonly atMs: number },
 ): string {
   const accountId = `acct_${randomWord(16)}`;
@@ -35,30 +36,30 @@ export function createAccount(
 }
 
 /** All accounts with what they have spent in a UTC month, the oldest first. */
-export function accountsIn(database: Database, month: string): readonly Account[] {
+export function listAccounts(database: SqliteDatabase, month: string): readonly Account[] {
   return database.all(sql`${rowsOf(month)} ORDER BY created_at_ms, accounts.account_id`).map(accountOf);
 }
 
 /** An account with what it has spent in a UTC month; undefined when there is none. */
-export function findAccount(database: Database, accountId: string, month: string): Account | undefined {
+export function findAccount(database: SqliteDatabase, accountId: string, month: string): Account | undefined {
   const row = database.one(sql`${rowsOf(month)} WHERE accounts.account_id = ${accountId}`);
   return row && accountOf(row);
 }
 
 /** An account that has to be there. */
-export function accountAt(database: Database, accountId: string, month: string): Account {
+export function accountAt(database: SqliteDatabase, accountId: string, month: string): Account {
   const found = findAccount(database, accountId, month);
-  if (found === undefined) throw new Failure(`there is no account ${accountId}.`);
+  if (found === undefined) throw new UserError(`there is no account ${accountId}.`);
   return found;
 }
 
 /** What an account has, as far as paying goes. */
-export function fundsAt(database: Database, accountId: string, month: string): Funds {
+export function fundsAt(database: SqliteDatabase, accountId: string, month: string): Funds {
   const row = database.one(sql`
     SELECT state, balance_micros, low_micros, cap_micros,
            coalesce((SELECT micros FROM spending WHERE account_id = ${accountId} AND month = ${month}), 0) AS spent_micros
     FROM   accounts WHERE account_id = ${accountId}`);
-  if (row === undefined) throw new Failure(`there is no account ${accountId}.`);
+  if (row === undefined) throw new UserError(`there is no account ${accountId}.`);
   return fundsOf(row);
 }
 
@@ -97,16 +98,16 @@ export function tierIn(row: Row, column: string): Tier {
 }
 
 /** What can be changed of an account. */
-export interface Change {
+export interface AccountChange {
   readonly tier?: Tier;
   readonly state?: AccountState;
   readonly lowMicros?: number;
   readonly capMicros?: number | null;
-  readonly override?: Limits | null;
+  readonly override?: RateLimits | null;
 }
 
 /** Changes what is given of an account. */
-export function changeAccount(database: Database, accountId: string, change: Change): void {
+export function changeAccount(database: SqliteDatabase, accountId: string, change: AccountChange): void {
   const { tier, state, lowMicros, capMicros, override } = change;
   const changed = database.run(sql`
     UPDATE accounts
@@ -117,5 +118,5 @@ export function changeAccount(database: Database, accountId: string, change: Cha
            per_10s    = iif(${override === undefined}, per_10s, ${override?.per10s ?? null}),
            per_60s    = iif(${override === undefined}, per_60s, ${override?.per60s ?? null})
     WHERE  account_id = ${accountId}`);
-  if (changed === 0) throw new Failure(`there is no account ${accountId}.`);
+  if (changed === 0) throw new UserError(`there is no account ${accountId}.`);
 }

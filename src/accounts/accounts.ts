@@ -10,16 +10,16 @@ import { refuse } from "../contract/errors.ts";
 import type { QueryOf } from "../contract/types.ts";
 import type { Synchronous } from "../db/sqlite.ts";
 import { type Account, effectiveLimits } from "./account.ts";
-import { isSecretOf, partsOf } from "./api-key.ts";
+import { matchesSecret, parseApiKey } from "./api-key.ts";
 import { type Clock, dayOf, monthOf } from "./clock.ts";
-import type { Key } from "./keys.ts";
-import type { Charged } from "./ledger/charging.ts";
+import type { ApiKey } from "./keys.ts";
+import type { ChargeResult } from "./ledger/charging.ts";
 import { usageRange } from "./ledger/usage.ts";
-import { refuseToServe, shortfall } from "./policy/billing-state.ts";
+import { refuseForBilling, shortfall } from "./policy/billing-state.ts";
 import { prices, type UsageClass } from "./policy/prices.ts";
-import { type Left, type Limits, Rates } from "./policy/rate-limiter.ts";
-import type { Reviewed } from "./policy/tier-reviews.ts";
-import { Line, Undone } from "./worker/ledger-client.ts";
+import { RateLimiter, type RateLimits, type RemainingRequests } from "./policy/rate-limiter.ts";
+import type { ReviewResult } from "./policy/tier-reviews.ts";
+import { LedgerClient, LedgerUnavailable } from "./worker/ledger-client.ts";
 
 export interface AccountsOptions {
   readonly clock: Clock;
@@ -53,7 +53,7 @@ interface Held {
 
 /** Somebody who has presented a valid key. */
 export interface Identity {
-  readonly key: Key;
+  readonly key: ApiKey;
   /** What is held of the account's balance, shared by all its keys. */
   readonly held: Held;
 }
@@ -75,8 +75,8 @@ export class Accounts {
   private readonly known = new Map<string, Known>();
   private readonly loading = new Map<string, Promise<Known | undefined>>();
   private readonly held = new Map<string, Held>();
-  private readonly line: Line;
-  private readonly rates: Rates;
+  private readonly ledger: LedgerClient;
+  private readonly rateLimiter: RateLimiter;
 
   private constructor(
     path: string,
@@ -84,47 +84,47 @@ export class Accounts {
     { onChange = () => undefined, synchronous = "FULL", thread = ledgerThread }: Omit<AccountsOptions, "clock">,
   ) {
     const { busyMs, ...lineBounds } = bounds;
-    const onCharged = (charged: readonly Charged[]): void => {
+    const onCharged = (charged: readonly ChargeResult[]): void => {
       for (const { accountId, ...funds } of charged) {
         const held = this.held.get(accountId);
         if (held !== undefined) held.account = { ...held.account, ...funds };
       }
     };
-    this.line = new Line({ path, busyMs, synchronous }, { ...lineBounds, thread, onCharged, onChange });
-    this.rates = new Rates(() => clock.monotonicMs());
+    this.ledger = new LedgerClient({ path, busyMs, synchronous }, { ...lineBounds, thread, onCharged, onChange });
+    this.rateLimiter = new RateLimiter(() => clock.monotonicMs());
   }
 
   /** Opens an accounts file, and makes it when there is none. */
   static async open(path: string, { clock, ...options }: AccountsOptions): Promise<Accounts> {
     const accounts = new Accounts(path, clock, options);
-    await accounts.line.open();
+    await accounts.ledger.open();
     return accounts;
   }
 
   /** Who presents a key; refuses with `invalid_api_key`, or `metering_unavailable` when that cannot be told. */
   async identify(key: string): Promise<Identity> {
-    const parts = partsOf(key);
+    const parts = parseApiKey(key);
     if (parts === undefined) throw refuse("invalid_api_key", {});
     let known = this.known.get(parts.keyId);
     const ageMs = known === undefined ? Number.POSITIVE_INFINITY : this.clock.monotonicMs() - known.loadedAtMs;
     if (ageMs > bounds.validMs) known = await this.load(parts.keyId);
     else if (ageMs > bounds.refreshMs) this.load(parts.keyId).catch(() => undefined);
-    if (known === undefined || !isSecretOf(parts.secret, known.sha256)) throw refuse("invalid_api_key", {});
+    if (known === undefined || !matchesSecret(parts.secret, known.sha256)) throw refuse("invalid_api_key", {});
     return known;
   }
 
   /** Counts a request against the account's limits; refuses with `rate_limit_exceeded` when it exceeds one. */
   countRequest({ held: { account } }: Identity): void {
-    const excess = this.rates.take(account.accountId, effectiveLimits(account));
+    const excess = this.rateLimiter.take(account.accountId, effectiveLimits(account));
     if (excess === undefined) return;
     const { limit, windowSeconds, retryAfterSeconds } = excess;
     throw refuse("rate_limit_exceeded", { limit, window: windowSeconds, retryAfter: retryAfterSeconds });
   }
 
   /** The limits of an account, and what is left of them now. */
-  limits({ held: { account } }: Identity): { readonly limits: Limits; readonly left: Left } {
+  limits({ held: { account } }: Identity): { readonly limits: RateLimits; readonly left: RemainingRequests } {
     const limits = effectiveLimits(account);
-    return { limits, left: this.rates.left(account.accountId, limits) };
+    return { limits, left: this.rateLimiter.left(account.accountId, limits) };
   }
 
   /** Holds the price of a request; refuses with the codes of 402 when the account cannot pay it on top of what is held. */
@@ -140,7 +140,7 @@ export class Accounts {
       },
       micros,
     );
-    if (short !== undefined) throw refuseToServe(short);
+    if (short !== undefined) throw refuseForBilling(short);
     held.micros += micros;
     let isHeld = true;
     const release = (): void => {
@@ -157,25 +157,25 @@ export class Accounts {
   async charge({ key }: Identity, { usageClass, release }: Hold, chargeId: string): Promise<void> {
     const { accountId, keyId } = key;
     const charge = { chargeId, accountId, keyId, usageClass, atMs: this.clock.wallMs() };
-    const short = await this.line.ask("charge", charge, release).catch(refuseUnmetered);
-    if (short !== null) throw refuseToServe(short);
+    const short = await this.ledger.ask("charge", charge, release).catch(refuseUnmetered);
+    if (short !== null) throw refuseForBilling(short);
   }
 
   /** Operation `getUsage`: the account's usage, with the range that it is of. */
   async usage({ key }: Identity, query: QueryOf<"getUsage">) {
     const range = usageRange(query, dayOf(this.clock.wallMs()));
-    const rows = await this.line.ask("usage", { accountId: key.accountId, range }).catch(refuseUnmetered);
+    const rows = await this.ledger.ask("usage", { accountId: key.accountId, range }).catch(refuseUnmetered);
     return { range, rows };
   }
 
   /** The automatic tier review of today, unless it has been made. */
-  async review(): Promise<readonly Reviewed[]> {
-    return this.line.ask("review", { day: dayOf(this.clock.wallMs()) });
+  async review(): Promise<readonly ReviewResult[]> {
+    return this.ledger.ask("review", { day: dayOf(this.clock.wallMs()) });
   }
 
   /** Waits for the charges that are being made, and closes the file. */
   close(): Promise<void> {
-    return this.line.close();
+    return this.ledger.close();
   }
 
   /** Looks a key up, once for all who wait for it. */
@@ -187,7 +187,9 @@ export class Accounts {
 
   private async present(keyId: string): Promise<Known | undefined> {
     const loadedAtMs = this.clock.monotonicMs();
-    const found = await this.line.ask("present", { keyId, month: monthOf(this.clock.wallMs()) }).catch(refuseUnmetered);
+    const found = await this.ledger
+      .ask("present", { keyId, month: monthOf(this.clock.wallMs()) })
+      .catch(refuseUnmetered);
     if (found === null) {
       this.known.delete(keyId);
       return undefined;
@@ -213,5 +215,5 @@ export class Accounts {
 
 /** Nothing is answered that could not be billed. */
 function refuseUnmetered(thrown: unknown): never {
-  throw thrown instanceof Undone ? refuse("metering_unavailable", {}) : thrown;
+  throw thrown instanceof LedgerUnavailable ? refuse("metering_unavailable", {}) : thrown;
 }

@@ -6,7 +6,7 @@ import { dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
 
 /** Forces a file's content, or a folder's entries, to the disk. */
-export async function sync(path: string): Promise<void> {
+export async function syncToDisk(path: string): Promise<void> {
   const handle = await open(path, "r");
   try {
     await handle.sync();
@@ -16,19 +16,19 @@ export async function sync(path: string): Promise<void> {
 }
 
 /** Makes a folder and its parents, and syncs each folder that gained one. */
-export async function makeFolder(path: string): Promise<void> {
+export async function createFolder(path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true });
   if (first === undefined) return;
-  for (let made = path; made.length >= first.length; made = dirname(made)) await sync(dirname(made));
+  for (let made = path; made.length >= first.length; made = dirname(made)) await syncToDisk(dirname(made));
 }
 
 /** Puts a text in place of a file at once: a reader sees the old content or the new one, whole. */
 export async function replaceFile(path: string, text: string): Promise<void> {
   const fresh = `${path}.new`;
   await writeFile(fresh, text);
-  await sync(fresh);
+  await syncToDisk(fresh);
   await rename(fresh, path);
-  await sync(dirname(path));
+  await syncToDisk(dirname(path));
 }
 
 /** The SHA-256 of a file, in hex. */
@@ -39,6 +39,6 @@ export async function sha256Of(path: string): Promise<string> {
 }
 
 /** Whether what was thrown says that there is no such file. */
-export function isAbsent(thrown: unknown): boolean {
+export function isNotFound(thrown: unknown): boolean {
   return thrown instanceof Error && "code" in thrown && thrown.code === "ENOENT";
 }

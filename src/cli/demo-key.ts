@@ -1,9 +1,9 @@
 /** The account that `npm start` is tried with: made once, with promotional credits, and a key of it for each start. */
-import { accountAt, accountsIn, createAccount } from "../accounts/account.ts";
+import { accountAt, createAccount, listAccounts } from "../accounts/account.ts";
 import { monthOf } from "../accounts/clock.ts";
-import { createKey, keysOf, revokeKey, scopes } from "../accounts/keys.ts";
+import { createKey, listKeys, revokeKey, scopes } from "../accounts/keys.ts";
 import { addCredit } from "../accounts/ledger/ledger.ts";
-import { onNewAccounts } from "./accounts-file.ts";
+import { withNewAccounts } from "./accounts-file.ts";
 
 const email = "demo@carquet.invalid";
 /** What the account has to begin with, and again when less than a fifth of it is left. */
@@ -13,12 +13,12 @@ const keysKept = 3;
 
 /** A key to try the service with, as of a time. */
 export function demoKey(path: string, atMs: number): string {
-  return onNewAccounts(path, (database) => {
-    const known = accountsIn(database, monthOf(atMs)).find((account) => account.email === email);
+  return withNewAccounts(path, (database) => {
+    const known = listAccounts(database, monthOf(atMs)).find((account) => account.email === email);
     const accountId = known?.accountId ?? createAccount(database, { email, tier: 1, atMs });
     if (accountAt(database, accountId, monthOf(atMs)).balanceMicros < creditMicros / 5)
       addCredit(database, { accountId, kind: "promotional", micros: creditMicros, atMs, isConfirmed: false });
-    const valid = keysOf(database, accountId).filter(({ revokedAtMs }) => revokedAtMs === null);
+    const valid = listKeys(database, accountId).filter(({ revokedAtMs }) => revokedAtMs === null);
     for (const { keyId } of valid.slice(0, -keysKept)) revokeKey(database, keyId, atMs);
     return createKey(database, { accountId, scopes, atMs }).key;
   });

@@ -50,7 +50,7 @@ export const memoryOption = (): Option =>
     throw new InvalidArgumentError("allowed is a size such as 512MiB or 4GiB.");
   });
 
-export const answersOption = (): Option =>
+export const responseCacheOption = (): Option =>
   new Option("--answers <MiB>", "memory for answers that are kept until it is full; 0 keeps none")
     .default(bounds.answerBytes / 2 ** 20)
     .argParser((text) => whole(text, 1_048_576));

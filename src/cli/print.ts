@@ -1,11 +1,11 @@
 /** Rows as text: a table to look at, CSV or JSON lines to go on with. */
 import type { Json } from "../base/json.ts";
-import type { Answer } from "../lake/analyst-database.ts";
+import type { QueryResult } from "../lake/analyst-database.ts";
 
 type Format = "table" | "csv" | "json";
 
 /** Rows in a format, each line ended. */
-export function printed({ columns, rows }: Answer, format: Format): string {
+export function formatRows({ columns, rows }: QueryResult, format: Format): string {
   if (format === "json") return rows.map((row) => `${JSON.stringify(row)}\n`).join("");
   const cells = [columns, ...rows.map((row) => columns.map((column) => asText(row[column] ?? null)))];
   if (format === "csv") return cells.map((line) => `${line.map(quoted).join(",")}\n`).join("");

@@ -7,7 +7,7 @@ export interface Progress {
   end(): void;
 }
 
-export function progress(): Progress {
+export function createProgress(): Progress {
   return process.stderr.isTTY ? bar() : lines();
 }
 

@@ -8,7 +8,7 @@ import type { Operation, Parameter, Schema } from "./document.ts";
 import { operation } from "./document.ts";
 import { type Refusal, refuse } from "./errors.ts";
 import { validators } from "./generated/parameters.gen.js";
-import { type Given, quoted, readQuery } from "./query-string.ts";
+import { type GivenParameter, quoted, readQuery } from "./query-string.ts";
 import type { Validator } from "./schema.ts";
 import type { OperationId, PathOf, QueryOf, RequestOf } from "./types.ts";
 
@@ -32,7 +32,10 @@ interface Checked {
 }
 
 /** The decoder of an operation's query or path: values by parameter, with the defaults of those not given. */
-function partDecoder<T>(described: Operation, part: Parameter["in"]): (given: ReadonlyMap<string, Given>) => T {
+function partDecoder<T>(
+  described: Operation,
+  part: Parameter["in"],
+): (given: ReadonlyMap<string, GivenParameter>) => T {
   const checked = checkedOf(described, part);
   const byName = new Map(checked.map(({ parameter }) => [parameter.name, parameter]));
   const defaults = checked.filter(({ parameter }) => parameter.schema.default !== undefined);
@@ -87,7 +90,7 @@ function didYouMean(word: string, known: readonly string[]): string {
 }
 
 /** A parameter's value as its schema has it: a list of items, or one. Refuses empty values and empty items. */
-function readValue(parameter: Parameter, given: Given): unknown {
+function readValue(parameter: Parameter, given: GivenParameter): unknown {
   const { name, schema } = parameter;
   const { items } = schema;
   const texts = items === undefined ? [given.text] : itemsIn(given, separatorOf(parameter));
@@ -109,7 +112,7 @@ function readValue(parameter: Parameter, given: Given): unknown {
  * The items of a list. A form writes a blank as `+`, so a list separated by `+` stays one item, as it was sent, unless a `+` that
  * stands for itself (`%2B`) separates.
  */
-function itemsIn({ raw, text }: Given, separator: string): readonly string[] {
+function itemsIn({ raw, text }: GivenParameter, separator: string): readonly string[] {
   if (separator !== "+" || /%2b/i.test(raw)) return text.split(separator);
   const parts = raw.split("+").map(decodeURIComponent);
   return parts.some((part) => part.trim() === "") ? parts : [parts.join("+")];

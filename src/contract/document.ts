@@ -4,10 +4,10 @@
  * Parsing the YAML takes longer than the rest of a start, so this module reads the JSON that `npm run generate` makes of it.
  */
 import { projectText } from "../base/project-files.ts";
-import { type Document, type Operation, operationsIn, resolveIn } from "./operations.ts";
+import { type ContractOperation, type Document, operationsIn, resolveIn } from "./operations.ts";
 import type { OperationId, QueryOf } from "./types.ts";
 
-export type { Deprecation, Operation, Parameter, Schema } from "./operations.ts";
+export type { ContractOperation as Operation, Deprecation, Parameter, Schema } from "./operations.ts";
 
 /** The document as it is served. */
 export const document: Document = JSON.parse(projectText("src/contract/generated/document.gen.json"));
@@ -18,17 +18,17 @@ export function resolve<T extends object>(value: T | { readonly $ref: string }):
 }
 
 /** All operations by id, literal paths first. */
-export const operations: ReadonlyMap<OperationId, Operation> = operationsIn(document);
+export const operations: ReadonlyMap<OperationId, ContractOperation> = operationsIn(document);
 
 /** An operation by its name. */
-export function operation(id: OperationId): Operation {
+export function operation(id: OperationId): ContractOperation {
   const found = operations.get(id);
   if (found === undefined) throw new TypeError(`The document has no operation ${id}.`);
   return found;
 }
 
 /** The number that an operation's parameter has unless it is given. */
-export function numberUnlessGiven(id: OperationId, name: string): number {
+export function defaultOf(id: OperationId, name: string): number {
   return Number(operation(id).parameters.find((parameter) => parameter.name === name)?.schema.default);
 }
 

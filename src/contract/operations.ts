@@ -41,7 +41,7 @@ export interface Deprecation {
   readonly sunset?: string;
 }
 
-export interface Operation {
+export interface ContractOperation {
   readonly id: OperationId;
   /** With its parameters in braces, as in the document. */
   readonly path: string;
@@ -82,10 +82,10 @@ export function resolveIn<T extends object>(document: Document, value: T | { rea
 }
 
 /** The operations of a document by id. Literal paths come before paths with a parameter, because a router takes the first match. */
-export function operationsIn(document: Document): ReadonlyMap<OperationId, Operation> {
+export function operationsIn(document: Document): ReadonlyMap<OperationId, ContractOperation> {
   const operations = Object.entries(document.paths)
     .sort(([one], [other]) => one.split("{").length - other.split("{").length)
-    .map(([path, { get }]): readonly [OperationId, Operation] => [
+    .map(([path, { get }]): readonly [OperationId, ContractOperation] => [
       get.operationId,
       {
         id: get.operationId,

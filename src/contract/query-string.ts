@@ -2,7 +2,7 @@
 import { refuse } from "./errors.ts";
 
 /** A parameter's value as it was sent, and decoded as a form is (`+` is a blank). */
-export interface Given {
+export interface GivenParameter {
   readonly raw: string;
   readonly text: string;
 }
@@ -32,8 +32,8 @@ export function pairsIn(queryString: string): readonly (readonly [name: string, 
 }
 
 /** The parameters of a query string by name. Refuses what cannot be decoded, is empty, or is given more than once. */
-export function readQuery(queryString: string): ReadonlyMap<string, Given> {
-  const given = new Map<string, Given>();
+export function readQuery(queryString: string): ReadonlyMap<string, GivenParameter> {
+  const given = new Map<string, GivenParameter>();
   const times = new Map<string, number>();
   for (const [rawName, raw] of pairsIn(queryString)) {
     const name = decoded(rawName, rawName);

@@ -1,6 +1,6 @@
 /** Data from outside is checked where it enters, and typed from there on. The validators are generated: `npm run generate`. */
 import type { ErrorObject } from "ajv";
-import { Failure } from "../base/failure.ts";
+import { UserError } from "../base/user-error.ts";
 import { validators } from "./generated/files.gen.js";
 
 /** A generated validator; `errors` holds what the last call found. */
@@ -18,12 +18,12 @@ export function checker<T>(kind: FileKind): (value: unknown, source: string) => 
   const isValid = (value: unknown): value is T => validate(value);
   return (value, source) => {
     if (isValid(value)) return value;
-    throw new Failure(`${source}: ${(validate.errors ?? []).map(explained).join("; ")}.`);
+    throw new UserError(`${source}: ${(validate.errors ?? []).map(describeSchemaErrors).join("; ")}.`);
   };
 }
 
 /** What one rule found, with its place in the value. */
-export function explained(error: ErrorObject): string {
+export function describeSchemaErrors(error: ErrorObject): string {
   const place = error.instancePath === "" ? "" : `${error.instancePath.slice(1).replaceAll("/", ".")} `;
   const more = error.keyword === "additionalProperties" ? ` (${String(error.params.additionalProperty)})` : "";
   const allowed = error.keyword === "enum" ? `: ${JSON.stringify(error.params.allowedValues)}` : "";

@@ -10,7 +10,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join as joinPath } from "node:path";
 import type * as Engine from "@duckdb/node-api";
 import type { Json, Row } from "../base/json.ts";
-import { join, literal, name, type Sql, sql, type Value } from "./sql.ts";
+import { ident, join, literal, type Sql, sql, type Value } from "./sql.ts";
 
 // A require takes a third of an import's time: it does not look for the names that 180 CommonJS files export.
 const engine: typeof Engine = createRequire(import.meta.url)("@duckdb/node-api");
@@ -28,11 +28,11 @@ export interface DatabaseOptions {
 /** The version of the engine, which decides the bytes of a file together with the rows. */
 export const engineVersion = version();
 
-export class Database {
+export class DuckDatabase {
   private constructor(private readonly instance: Engine.DuckDBInstance) {}
 
   /** Opens an empty database in memory; times are UTC. */
-  static async open(options: DatabaseOptions = {}): Promise<Database> {
+  static async open(options: DatabaseOptions = {}): Promise<DuckDatabase> {
     const instance = await DuckDBInstance.create(":memory:", {
       threads: String(options.threads ?? availableParallelism()),
       ...(options.memoryLimit === undefined ? {} : { memory_limit: options.memoryLimit }),
@@ -40,7 +40,7 @@ export class Database {
       autoinstall_known_extensions: "false",
       autoload_known_extensions: "false",
     });
-    const database = new Database(instance);
+    const database = new DuckDatabase(instance);
     await database.using(async (session) => {
       await session.run(sql`SET GLOBAL TimeZone = 'UTC'`);
       await session.run(sql`SET GLOBAL late_materialization_max_rows = 1000`);
@@ -121,18 +121,18 @@ export class Session {
   }
 
   /** Makes a temporary table of a query's rows, in place of one of that name. */
-  async keep(table: string, query: Sql): Promise<void> {
-    await this.run(sql`CREATE OR REPLACE TEMPORARY TABLE ${name(table)} AS ${query}`);
+  async createTempTable(table: string, query: Sql): Promise<void> {
+    await this.run(sql`CREATE OR REPLACE TEMPORARY TABLE ${ident(table)} AS ${query}`);
   }
 
   /** Makes a temporary view of a query, in place of one of that name. */
-  async show(view: string, query: Sql): Promise<void> {
-    await this.run(sql`CREATE OR REPLACE TEMPORARY VIEW ${name(view)} AS ${query}`);
+  async createTempView(view: string, query: Sql): Promise<void> {
+    await this.run(sql`CREATE OR REPLACE TEMPORARY VIEW ${ident(view)} AS ${query}`);
   }
 
   /** Drops temporary tables that are no longer needed, which gives their memory back. */
   async drop(...names: readonly string[]): Promise<void> {
-    for (const table of names) await this.run(sql`DROP TABLE IF EXISTS ${name(table)}`);
+    for (const table of names) await this.run(sql`DROP TABLE IF EXISTS ${ident(table)}`);
   }
 
   /** Ends the query that runs; it throws, and the session stays usable. */

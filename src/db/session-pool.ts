@@ -1,7 +1,7 @@
 /** Sessions shared by requests: a few run, a bounded number wait, and none runs longer than its deadline. */
 import type { Row } from "../base/json.ts";
 import { refuse } from "../contract/errors.ts";
-import type { Database, Session } from "./duckdb.ts";
+import type { DuckDatabase, Session } from "./duckdb.ts";
 import type { Sql } from "./sql.ts";
 
 export interface PoolBounds {
@@ -18,7 +18,7 @@ export class SessionPool {
     private readonly bounds: PoolBounds,
   ) {}
 
-  static async open(database: Database, bounds: PoolBounds): Promise<SessionPool> {
+  static async open(database: DuckDatabase, bounds: PoolBounds): Promise<SessionPool> {
     const sessions = Array.from({ length: bounds.sessions }, () => database.connect());
     return new SessionPool(await Promise.all(sessions), bounds);
   }

@@ -39,10 +39,10 @@ export const columnsOf = <Column extends string>(
   table: string,
   columns: readonly Column[],
 ): Readonly<Record<Column, Sql>> =>
-  Object.fromEntries(columns.map((column) => [column, name(table, column)])) as Record<Column, Sql>;
+  Object.fromEntries(columns.map((column) => [column, ident(table, column)])) as Record<Column, Sql>;
 
 /** An identifier, always quoted: `trim`, `version` and others are keywords in places. */
-export function name(...path: readonly string[]): Sql {
+export function ident(...path: readonly string[]): Sql {
   return new Sql([path.map((part) => `"${part.replaceAll('"', '""')}"`).join(".")], []);
 }
 

@@ -5,8 +5,8 @@
 import { closeSync, fsyncSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import type Sqlite from "better-sqlite3";
-import { Failure, messageOf } from "../base/failure.ts";
 import type { Row } from "../base/json.ts";
+import { messageOf, UserError } from "../base/user-error.ts";
 import type { Sql, Value } from "./sql.ts";
 
 const hasNodeApi10 = Number(process.versions.napi) >= 10;
@@ -36,7 +36,7 @@ export type PreparedRun = (...parameters: readonly Parameter[]) => number;
 
 type Parameter = string | number | Buffer;
 
-export class Database {
+export class SqliteDatabase {
   private readonly statements = new Map<string, Sqlite.Statement<unknown[], Row>>();
 
   private readonly transact: Sqlite.Transaction<(work: () => void) => void>;
@@ -46,8 +46,8 @@ export class Database {
   }
 
   /** Opens a file that is there. Fails when it is no database, or does not take the settings that keep it safe. */
-  static open(path: string, { busyMs, synchronous = "FULL" }: SqliteOptions): Database {
-    return Database.opened(path, { timeout: busyMs }, (engine) => {
+  static open(path: string, { busyMs, synchronous = "FULL" }: SqliteOptions): SqliteDatabase {
+    return SqliteDatabase.opened(path, { timeout: busyMs }, (engine) => {
       const mode = engine.pragma("journal_mode = WAL", { simple: true });
       engine.pragma(`synchronous = ${synchronous}`);
       engine.pragma("foreign_keys = ON");
@@ -55,18 +55,18 @@ export class Database {
       engine.pragma("recursive_triggers = ON");
       const level = engine.pragma("synchronous", { simple: true });
       if (mode !== "wal" || level !== levels[synchronous])
-        throw new Failure(`journal_mode is ${String(mode)} and synchronous ${String(level)}`);
+        throw new UserError(`journal_mode is ${String(mode)} and synchronous ${String(level)}`);
     });
   }
 
   /** Opens a file that is there to read it, and leaves it as it is. */
-  static openToRead(path: string): Database {
-    return Database.opened(path, { readonly: true }, (engine) => engine.pragma("schema_version"));
+  static openToRead(path: string): SqliteDatabase {
+    return SqliteDatabase.opened(path, { readonly: true }, (engine) => engine.pragma("schema_version"));
   }
 
   /** Opens a file that nobody changes any more: what has been read of it is not checked again. Keeps up to 256 KiB of it in memory. */
-  static openUnchanging(path: string): Database {
-    return Database.opened(path, { readonly: true }, (engine) => {
+  static openUnchanging(path: string): SqliteDatabase {
+    return SqliteDatabase.opened(path, { readonly: true }, (engine) => {
       engine.pragma("locking_mode = EXCLUSIVE");
       engine.pragma("cache_size = -256");
       engine.pragma("schema_version");
@@ -77,23 +77,23 @@ export class Database {
    * Makes a file, to be filled and closed before anybody is told its name: what the power takes of it until then is made again. Fails
    * when something is there.
    */
-  static make(path: string): Database {
+  static make(path: string): SqliteDatabase {
     closeSync(openSync(path, "wx"));
-    return Database.opened(path, {}, (engine) => {
+    return SqliteDatabase.opened(path, {}, (engine) => {
       engine.pragma("journal_mode = OFF");
       engine.pragma("synchronous = OFF");
     });
   }
 
-  private static opened(path: string, options: Sqlite.Options, set: (engine: Sqlite.Database) => void): Database {
+  private static opened(path: string, options: Sqlite.Options, set: (engine: Sqlite.Database) => void): SqliteDatabase {
     let engine: Sqlite.Database | undefined;
     try {
       engine = new Engine(path, { fileMustExist: true, ...options });
       set(engine);
-      return new Database(engine);
+      return new SqliteDatabase(engine);
     } catch (thrown) {
       engine?.close();
-      throw new Failure(`${path}: cannot be opened as a database: ${messageOf(thrown)}.`, { cause: thrown });
+      throw new UserError(`${path}: cannot be opened as a database: ${messageOf(thrown)}.`, { cause: thrown });
     }
   }
 
@@ -167,7 +167,7 @@ export function makeFile(path: string): void {
     closeSync(openSync(path, "wx", 0o600));
   } catch (thrown) {
     if (thrown instanceof Error && "code" in thrown && thrown.code === "EEXIST") return;
-    throw new Failure(`${path}: cannot be made: ${messageOf(thrown)}.`);
+    throw new UserError(`${path}: cannot be made: ${messageOf(thrown)}.`);
   }
   syncFile(dirname(path));
 }

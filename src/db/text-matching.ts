@@ -2,7 +2,7 @@
 import { type Sql, sql } from "./sql.ts";
 
 /** Text matches without regard to case. */
-export const folded = (text: Sql): Sql => sql`lower(${text})`;
+export const caseFold = (text: Sql): Sql => sql`lower(${text})`;
 
 /** Makes and models match by letters and digits alone, so that `F-150`, `f150` and the slug `f-150` are one. */
 export const matchKey = (text: Sql): Sql =>

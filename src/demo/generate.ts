@@ -8,23 +8,23 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { join as joinPath } from "node:path";
 import { plusDays } from "../base/day.ts";
-import { Failure } from "../base/failure.ts";
 import { integerIn } from "../base/json.ts";
-import { Database, type DatabaseOptions, type Session } from "../db/duckdb.ts";
-import { literal, name, type Sql, sql } from "../db/sql.ts";
-import { isOpen, makeTroubles } from "./deliveries/feed-troubles.ts";
+import { UserError } from "../base/user-error.ts";
+import { type DatabaseOptions, DuckDatabase, type Session } from "../db/duckdb.ts";
+import { ident, literal, type Sql, sql } from "../db/sql.ts";
+import { createFeedTroubles, isOpen } from "./deliveries/feed-troubles.ts";
 import { inventoryRows } from "./deliveries/inventory.ts";
-import { makeToday } from "./deliveries/today.ts";
-import { makeCars } from "./market/cars.ts";
-import { makeDealers } from "./market/dealers.ts";
-import { makeStays } from "./market/stays.ts";
+import { createToday } from "./deliveries/today.ts";
+import { createCars } from "./market/cars.ts";
+import { createDealers } from "./market/dealers.ts";
+import { createStays } from "./market/stays.ts";
 import type { MarketShape } from "./market-shape.ts";
-import { type Chance, chanceOf, fixed } from "./random.ts";
+import { fixed, type RandomDraws, randomDraws } from "./random.ts";
 import { loadFacts } from "./reference.ts";
-import { foresee, tell } from "./truth.ts";
-import { makeCatalogue } from "./vehicles/catalogue.ts";
-import { makeEquipment } from "./vehicles/equipment.ts";
-import { makeVariants } from "./vehicles/variants.ts";
+import { foresee, writeTruth } from "./truth.ts";
+import { createCatalogue } from "./vehicles/catalogue.ts";
+import { createEquipment } from "./vehicles/equipment.ts";
+import { createVariants } from "./vehicles/variants.ts";
 
 /** Rows of a file: what is sorted at once, and what a second thread is no help with. */
 const rowsOfFile = 100_000;
@@ -32,27 +32,31 @@ const rowsOfFile = 100_000;
 const memoryLimit = "3GiB";
 
 /** Told as each step begins: its number, how many there are, and what it does. */
-export type OnStep = (step: number, steps: number, what: string) => void;
+export type OnGenerateStep = (step: number, steps: number, what: string) => void;
 
-export type GenerateOptions = DatabaseOptions & { readonly onStep?: OnStep };
+export type GenerateOptions = DatabaseOptions & { readonly onStep?: OnGenerateStep };
 
 /** One day's deliveries, written. */
-export interface Delivered {
+export interface GeneratedDay {
   readonly folder: string;
   /** Rows of inventory. */
   readonly rows: number;
 }
 
-export interface Generated {
+export interface GeneratedMarket {
   readonly days: number;
   /** Rows of inventory, over all days. */
   readonly rows: number;
 }
 
 /** Writes a market's deliveries below a folder, all of them; see `delivering`. */
-export async function generate(out: string, shape: MarketShape, options: GenerateOptions = {}): Promise<Generated> {
+export async function generate(
+  out: string,
+  shape: MarketShape,
+  options: GenerateOptions = {},
+): Promise<GeneratedMarket> {
   let rows = 0;
-  for await (const delivered of delivering(out, shape, options)) rows += delivered.rows;
+  for await (const delivered of generateDays(out, shape, options)) rows += delivered.rows;
   return { days: shape.days, rows };
 }
 
@@ -60,21 +64,21 @@ export async function generate(out: string, shape: MarketShape, options: Generat
  * Writes a market's deliveries below a folder, one dated folder a day, each when it is asked for, and at last beside them `truth.csv`
  * (what happened, day by day) and `dirt.csv` (which rows were written wrongly). Fails when the folder has something in it.
  */
-export async function* delivering(
+export async function* generateDays(
   out: string,
   shape: MarketShape,
   options: GenerateOptions = {},
-): AsyncGenerator<Delivered, void, undefined> {
+): AsyncGenerator<GeneratedDay, void, undefined> {
   await mkdir(out, { recursive: true });
-  if ((await readdir(out)).length > 0) throw new Failure(`${out}: the folder is not empty.`);
-  const database = await Database.open({
+  if ((await readdir(out)).length > 0) throw new UserError(`${out}: the folder is not empty.`);
+  const database = await DuckDatabase.open({
     memoryLimit,
     ...(shape.listings <= rowsOfFile ? { threads: 1 } : {}),
     ...options,
     temporaryFolder: options.temporaryFolder ?? joinPath(out, ".spilled"),
   });
   const steps = shape.days + 1;
-  const chance = chanceOf(shape.seed);
+  const chance = randomDraws(shape.seed);
   const session = await database.connect();
   try {
     options.onStep?.(1, steps, "makes the market");
@@ -84,38 +88,38 @@ export async function* delivering(
       const folder = joinPath(out, date);
       options.onStep?.(day + 2, steps, `delivers ${date}`);
       const rows = await writeDay(session, chance, shape, { day, date, folder });
-      await tell(session, day, date);
+      await writeTruth(session, day, date);
       yield { folder, rows };
     }
-    for (const table of ["truth", "dirt"]) await copy(session, sql`FROM ${name(table)}`, joinPath(out, table), "csv");
+    for (const table of ["truth", "dirt"]) await copy(session, sql`FROM ${ident(table)}`, joinPath(out, table), "csv");
   } finally {
     session.close();
     database.close();
   }
 }
 
-async function makeMarket(session: Session, chance: Chance, shape: MarketShape): Promise<void> {
+async function makeMarket(session: Session, chance: RandomDraws, shape: MarketShape): Promise<void> {
   await loadFacts(session);
-  await makeVariants(session, shape.end);
-  await makeCatalogue(session);
-  await makeEquipment(session, chance, shape.options);
-  await makeDealers(session, chance, shape);
-  await makeCars(session, chance, shape);
-  await makeStays(session, chance, shape);
-  await makeTroubles(session, chance, shape);
+  await createVariants(session, shape.end);
+  await createCatalogue(session);
+  await createEquipment(session, chance, shape.options);
+  await createDealers(session, chance, shape);
+  await createCars(session, chance, shape);
+  await createStays(session, chance, shape);
+  await createFeedTroubles(session, chance, shape);
   await foresee(session, shape);
 }
 
 /** Writes the files of a day; gives how many rows of inventory. */
 async function writeDay(
   session: Session,
-  chance: Chance,
+  chance: RandomDraws,
   shape: MarketShape,
   { day, date, folder }: { readonly day: number; readonly date: string; readonly folder: string },
 ): Promise<number> {
   const { format } = shape;
   await mkdir(folder);
-  await makeToday(session, day);
+  await createToday(session, day);
   const openDealers = sql`FROM dealers WHERE ${isOpen(fixed(day))}`;
   const troubled = (trouble: string): Sql =>
     sql`dealer IN (SELECT dealer FROM troubles WHERE day = ${fixed(day)} AND trouble = ${literal(trouble)})`;

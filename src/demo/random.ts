@@ -9,7 +9,7 @@ export const fixed = (number: number): Sql => numberLiteral(number);
 
 const steps = 2 ** 32;
 
-export interface Chance {
+export interface RandomDraws {
   /** A number in [0, 1), evenly. */
   even(purpose: string, about: Sql): Sql;
   /** A whole number in [0, below). */
@@ -22,7 +22,7 @@ export interface Chance {
 }
 
 /** The draws of a seed. */
-export function chanceOf(seed: number): Chance {
+export function randomDraws(seed: number): RandomDraws {
   const bits = (purpose: string, about: Sql): Sql =>
     sql`(hash((${about})::BIGINT + ${fixed(saltOf(`${seed} ${purpose}`))}) % ${fixed(steps)})`;
   const even = (purpose: string, about: Sql): Sql => sql`(${bits(purpose, about)}::DOUBLE / ${fixed(steps)})`;

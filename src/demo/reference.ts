@@ -8,14 +8,17 @@ const facts = ["ages", "base_colors", "features", "lines", "makes", "models", "n
 /** Makes a table of each file of facts, named `<file>_facts`, and `zips`, `aliases` and `stores_facts`, `states_facts`. */
 export async function loadFacts(session: Session): Promise<void> {
   for (const file of [...facts, "stores", "states"]) {
-    await session.keep(`${file}_facts`, sql`SELECT row_number() OVER () AS line, * FROM ${csv(`market/${file}.csv`)}`);
+    await session.createTempTable(
+      `${file}_facts`,
+      sql`SELECT row_number() OVER () AS line, * FROM ${csv(`market/${file}.csv`)}`,
+    );
   }
-  await session.keep(
+  await session.createTempTable(
     "zips",
     sql`SELECT *, sum(population) OVER (ORDER BY postal_code ROWS UNBOUNDED PRECEDING) - population AS people_before
         FROM ${csv("zip_codes.csv", "postal_code")} SEMI JOIN states_facts USING (state) WHERE population > 0`,
   );
-  await session.keep(
+  await session.createTempTable(
     "aliases",
     sql`SELECT attribute, canonical, max(spelling) AS alias FROM ${csv("spellings.csv")} WHERE lower(canonical) <> spelling GROUP BY ALL`,
   );

@@ -6,7 +6,7 @@
  */
 
 import type { Session } from "../db/duckdb.ts";
-import { join, literal, name, type Sql, sql } from "../db/sql.ts";
+import { ident, join, literal, type Sql, sql } from "../db/sql.ts";
 import { isDirt, kindsThatAre } from "./deliveries/dirt.ts";
 import { isOpen, isShown } from "./deliveries/feed-troubles.ts";
 import { type MarketShape, troubleFreeDays } from "./market-shape.ts";
@@ -38,15 +38,15 @@ export const truthColumns = [
 
 /** Makes `events` (day, event, n), `contending` (claims that are not the owner's, with their days) and `truth`, empty. */
 export async function foresee(session: Session, { days }: MarketShape): Promise<void> {
-  await session.keep("claims", claims(days));
-  await session.keep("rivals", rivals);
-  await session.keep(
+  await session.createTempTable("claims", claims(days));
+  await session.createTempTable("rivals", rivals);
+  await session.createTempTable(
     "events",
     sql`SELECT day, event, sum(n)::INTEGER AS n FROM (${events}) WHERE day < ${fixed(days)} GROUP BY ALL`,
   );
-  await session.keep("contending", contending);
+  await session.createTempTable("contending", contending);
   await session.drop("claims", "rivals");
-  const columns = truthColumns.map((column) => sql`${name(column)} INTEGER`);
+  const columns = truthColumns.map((column) => sql`${ident(column)} INTEGER`);
   await session.run(sql`CREATE OR REPLACE TEMPORARY TABLE truth ("day" VARCHAR, ${join(columns)})`);
   await session.run(
     sql`CREATE OR REPLACE TEMPORARY TABLE dirt ("day" VARCHAR, kind VARCHAR, outcome VARCHAR, "rows" INTEGER)`,
@@ -54,7 +54,7 @@ export async function foresee(session: Session, { days }: MarketShape): Promise<
 }
 
 /** Adds a day to `truth` and `dirt`, from what `today` shows. */
-export async function tell(session: Session, day: number, date: string): Promise<void> {
+export async function writeTruth(session: Session, day: number, date: string): Promise<void> {
   const at = fixed(day);
   const count = (from: Sql): Sql => sql`(SELECT count(*)::INTEGER FROM ${from})`;
   const rows = (condition: Sql): Sql => count(sql`today WHERE ${condition}`);

@@ -2,7 +2,7 @@
 import type { Logger } from "pino";
 import type { Accounts } from "../accounts/accounts.ts";
 import { bounds } from "../base/bounds.ts";
-import { messageOf } from "../base/failure.ts";
+import { messageOf } from "../base/user-error.ts";
 
 /** Starts with today's review; gives what stops it. */
 export function reviewDaily(accounts: Accounts, logger: Logger): () => Promise<void> {

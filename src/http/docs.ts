@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import type { Step } from "./context.ts";
+import type { Middleware } from "./context.ts";
 import { serveContent } from "./static-content.ts";
 
 const { resolve } = createRequire(import.meta.url);
@@ -33,14 +33,14 @@ const policy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-export function docs(): Step {
+export function docs(): Middleware {
   const served = new Map(
     Object.entries(files).map(([path, [type, file]]) => [path, serveContent(readFileSync(file), type)]),
   );
-  return async (exchange, next) => {
-    const serve = served.get(exchange.path);
+  return async (context, next) => {
+    const serve = served.get(context.path);
     if (serve === undefined) return next();
-    exchange.set("Content-Security-Policy", policy);
-    return serve(exchange, next);
+    context.set("Content-Security-Policy", policy);
+    return serve(context, next);
   };
 }

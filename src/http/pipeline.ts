@@ -9,24 +9,24 @@ import { document, operation, operations } from "../contract/document.ts";
 import { refuse } from "../contract/errors.ts";
 import type { OperationId } from "../contract/types.ts";
 import type { CurrentVersion } from "../serving/current-version.ts";
-import type { State, Step } from "./context.ts";
+import type { Middleware, RequestState } from "./context.ts";
 import { announceDeprecation } from "./middleware/announce-deprecation.ts";
 import { answer } from "./middleware/answer.ts";
 import { charge } from "./middleware/charge.ts";
 import { holdPrice } from "./middleware/hold-price.ts";
 import { identify } from "./middleware/identify.ts";
-import { limitRate, tellLimits } from "./middleware/limit-rate.ts";
+import { announceLimits, limitRate } from "./middleware/limit-rate.ts";
 import { refuseKeyInQuery } from "./middleware/refuse-key-in-query.ts";
-import { permit } from "./middleware/require-scope.ts";
+import { requireScope } from "./middleware/require-scope.ts";
 import { validate } from "./middleware/validate.ts";
-import type { Answers } from "./response-cache.ts";
+import type { ResponseCache } from "./response-cache.ts";
 import { serveContent } from "./static-content.ts";
 import { answerUsage } from "./usage-endpoint.ts";
 
 /** What answers and meters. */
-export interface Means {
+export interface PipelineServices {
   readonly current: CurrentVersion;
-  readonly answers: Answers;
+  readonly answers: ResponseCache;
   readonly accounts: Accounts;
 }
 
@@ -34,44 +34,44 @@ export interface Means {
  * The steps of an operation that is answered from the market, and paid for, wherever the answer comes from. From `validate` on each step
  * hands its successor what that needs: nothing is priced before it is validated, nothing answered before its price is held.
  */
-function metered<Id extends MeteredId>(id: Id, { current, answers, accounts }: Means): Step {
+function metered<Id extends MeteredId>(id: Id, { current, answers, accounts }: PipelineServices): Middleware {
   const answered = answer(id, { current, answers }, charge(accounts));
   return compose([
     announceDeprecation(operation(id)),
     refuseKeyInQuery,
     identify(accounts),
-    tellLimits(accounts),
-    permit(id),
+    announceLimits(accounts),
+    requireScope(id),
     limitRate(accounts),
     validate(id, holdPrice(accounts, id, answered)),
   ]);
 }
 
 /** The steps of an operation that needs a key, and no money. */
-function unmetered(id: "getUsage", accounts: Accounts): Step {
+function unmetered(id: "getUsage", accounts: Accounts): Middleware {
   return compose([
     refuseKeyInQuery,
     identify(accounts),
-    tellLimits(accounts),
-    permit(id),
+    announceLimits(accounts),
+    requireScope(id),
     limitRate(accounts),
     validate(id, answerUsage(accounts)),
   ]);
 }
 
 /** The steps of an operation that is answered without the market, and needs no key. */
-function free(id: OperationId, answered: Step): Step {
-  return compose([refuseKeyInQuery, validate(id, async (exchange) => answered(exchange, async () => {}))]);
+function free(id: OperationId, answered: Middleware): Middleware {
+  return compose([refuseKeyInQuery, validate(id, async (context) => answered(context, async () => {}))]);
 }
 
-function stepsOf(id: OperationId, means: Means): Step {
+function stepsOf(id: OperationId, means: PipelineServices): Middleware {
   if (id === "getDocument") return free(id, serveContent(JSON.stringify(document), "application/json"));
   return id === "getUsage" ? unmetered(id, means.accounts) : metered(id, means);
 }
 
 /** Routes each path of the document. */
-export function routes(means: Means): ReturnType<Router<State>["routes"]> {
-  const router = new Router<State>({ sensitive: true, strict: true });
+export function routes(means: PipelineServices): ReturnType<Router<RequestState>["routes"]> {
+  const router = new Router<RequestState>({ sensitive: true, strict: true });
   for (const { id, path } of operations.values()) {
     router.get(path.replaceAll(/\{(\w+)\}/g, ":$1"), stepsOf(id, means));
   }
@@ -79,12 +79,12 @@ export function routes(means: Means): ReturnType<Router<State>["routes"]> {
 }
 
 /** Every operation is a GET. */
-export const refuseOtherMethods: Step = async ({ method }, next) => {
+export const refuseOtherMethods: Middleware = async ({ method }, next) => {
   if (method !== "GET") throw refuse("method_not_allowed", { method });
   await next();
 };
 
 /** What no route has taken. */
-export const refuseUnknownPath: Step = async ({ path }) => {
+export const refuseUnknownPath: Middleware = async ({ path }) => {
   throw refuse("not_found", { what: "resource", id: path });
 };

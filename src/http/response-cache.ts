@@ -9,7 +9,7 @@ import { isObject } from "../base/json.ts";
 type Make = () => Promise<Buffer>;
 
 /** How often an answer was at hand, was being made for somebody else, or had to be made; and what is kept. */
-export interface AnswerCounts {
+export interface ResponseCacheCounts {
   readonly hits: number;
   readonly shared: number;
   readonly misses: number;
@@ -17,7 +17,7 @@ export interface AnswerCounts {
   readonly bytes: number;
 }
 
-export class Answers {
+export class ResponseCache {
   private readonly kept: LRUCache<string, Buffer, Make> | undefined;
   private hits = 0;
   private shared = 0;
@@ -34,7 +34,7 @@ export class Answers {
     });
   }
 
-  get counts(): AnswerCounts {
+  get counts(): ResponseCacheCounts {
     const { hits, shared, misses, kept } = this;
     return { hits, shared, misses, kept: kept?.size ?? 0, bytes: kept?.calculatedSize ?? 0 };
   }

@@ -11,22 +11,22 @@ import type { Logger } from "pino";
 import { Accounts } from "../accounts/accounts.ts";
 import type { Clock } from "../accounts/clock.ts";
 import { bounds } from "../base/bounds.ts";
-import { Failure, messageOf } from "../base/failure.ts";
+import { messageOf, UserError } from "../base/user-error.ts";
 import type { Synchronous } from "../db/sqlite.ts";
 import { CurrentVersion } from "../serving/current-version.ts";
-import type { VersionOptions } from "../serving/lake-version.ts";
-import type { State } from "./context.ts";
+import type { LakeVersionOptions } from "../serving/lake-version.ts";
+import type { RequestState } from "./context.ts";
 import { reviewDaily } from "./daily-review.ts";
 import { docs } from "./docs.ts";
 import { health } from "./health.ts";
-import { explain } from "./middleware/handle-errors.ts";
+import { handleErrors } from "./middleware/handle-errors.ts";
 import { logRequests } from "./middleware/log-requests.ts";
-import { secure } from "./middleware/security-headers.ts";
+import { setSecurityHeaders } from "./middleware/security-headers.ts";
 import { refuseOtherMethods, refuseUnknownPath, routes } from "./pipeline.ts";
-import { Answers } from "./response-cache.ts";
+import { ResponseCache } from "./response-cache.ts";
 import { systemClock } from "./system-clock.ts";
 
-export interface ServeOptions extends VersionOptions {
+export interface ServeOptions extends LakeVersionOptions {
   readonly lake: string;
   /** The accounts file; made when there is none. */
   readonly accounts: string;
@@ -54,7 +54,7 @@ export interface Tls {
   readonly key: string;
 }
 
-export interface Service {
+export interface RunningService {
   /** Where it listens, for example `http://127.0.0.1:8080`. */
   readonly url: string;
   /** Answers what is in flight, takes nothing new, and resolves when all is closed. */
@@ -62,7 +62,7 @@ export interface Service {
 }
 
 /** Starts the service; resolves when it listens and what is published is open. Fails when the port is taken. */
-export async function serve(options: ServeOptions): Promise<Service> {
+export async function serve(options: ServeOptions): Promise<RunningService> {
   const { lake, host, port, logger, tls, proxies = 0, answerBytes = bounds.answerBytes } = options;
   const accounts = await openAccounts(options);
   const current = await CurrentVersion.watch(lake, {
@@ -73,12 +73,12 @@ export async function serve(options: ServeOptions): Promise<Service> {
     onFailure: (version, message) =>
       logger.error({ version, message }, "version does not open; serving the one before"),
   });
-  const answers = new Answers(answerBytes);
+  const answers = new ResponseCache(answerBytes);
   let isStopping = false;
-  const app = new Koa<State>({ proxy: proxies > 0, maxIpsCount: proxies });
+  const app = new Koa<RequestState>({ proxy: proxies > 0, maxIpsCount: proxies });
   app.use(logRequests(logger));
-  app.use(secure);
-  app.use(explain);
+  app.use(setSecurityHeaders);
+  app.use(handleErrors);
   app.use(health(current, answers, () => isStopping));
   app.use(refuseOtherMethods);
   app.use(docs());
@@ -146,7 +146,7 @@ function serverOf({ tls, headersMs = bounds.headersMs }: ServeOptions, listener:
 
 function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((listening, failed) => {
-    server.once("error", (error) => failed(new Failure(`cannot listen on ${host}:${port}: ${error.message}.`)));
+    server.once("error", (error) => failed(new UserError(`cannot listen on ${host}:${port}: ${error.message}.`)));
     server.listen({ host, port }, listening);
   });
 }

@@ -1,12 +1,12 @@
 /** Operation `getUsage` (section 4.9 of the specification): the account's own usage, from the ledger. Never charged. */
 import type { Accounts } from "../accounts/accounts.ts";
 import type { AnswerOf } from "../contract/types.ts";
-import { identityOf, type RequestStep } from "./context.ts";
+import { identityOf, type ValidatedMiddleware } from "./context.ts";
 
 export const answerUsage =
-  (accounts: Accounts): RequestStep<"getUsage"> =>
-  async (exchange, { query }) => {
-    const { range, rows } = await accounts.usage(identityOf(exchange), query);
+  (accounts: Accounts): ValidatedMiddleware<"getUsage"> =>
+  async (context, { query }) => {
+    const { range, rows } = await accounts.usage(identityOf(context), query);
     const body: AnswerOf<"getUsage"> = {
       data: [...rows],
       totals: {
@@ -22,6 +22,6 @@ export const answerUsage =
         freshness: "eventually consistent, at most 2 seconds behind the ledger",
       },
     };
-    exchange.body = body;
-    exchange.set("Cache-Control", "private, no-store");
+    context.body = body;
+    context.set("Cache-Control", "private, no-store");
   };

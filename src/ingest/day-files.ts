@@ -3,16 +3,16 @@ import { integerIn, textIn } from "../base/json.ts";
 import { join, type Sql, sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
 import type { Files, LakeFile, Manifest } from "../lake/manifest.ts";
-import { layoutOf, type TableName } from "../lake/tables.ts";
-import { layersFor } from "../lake/writer/compaction.ts";
-import { writeFiles } from "../lake/writer/split.ts";
+import { type TableName, tableOf } from "../lake/tables.ts";
+import { filesToCompact } from "../lake/writer/compaction.ts";
+import { writeSplit } from "../lake/writer/split.ts";
 import type { Writer } from "../lake/writer/writer.ts";
 
 /** A table, the value of its partition where it has one, and the rows to add. */
 type Addition = readonly [TableName, string | null, Sql];
 
 /** Writes the files of a day, named after its version, and gives all files of the tables with them. */
-export async function writeAdditions(writer: Writer, manifest: Manifest): Promise<Files> {
+export async function writeDayFiles(writer: Writer, manifest: Manifest): Promise<Files> {
   const day = manifest.as_of;
   return add(writer, manifest.version, manifest.tables, [
     ...(await listings(writer, day)),
@@ -24,9 +24,9 @@ export async function writeAdditions(writer: Writer, manifest: Manifest): Promis
 async function add(writer: Writer, version: string, before: Files, additions: readonly Addition[]): Promise<Files> {
   const files: Record<TableName, readonly LakeFile[]> = { ...before };
   for (const [table, partition, rows] of additions) {
-    files[table] = layoutOf(table).isLayered
+    files[table] = tableOf(table).isLayered
       ? await addLayer(writer, version, table, partition, files[table], rows)
-      : [...files[table], ...(await writeFiles(writer, version, table, partition, rows))];
+      : [...files[table], ...(await writeSplit(writer, version, table, partition, rows))];
   }
   return files;
 }
@@ -43,13 +43,13 @@ async function addLayer(
   const newRows = integerIn(await writer.session.row(sql`SELECT count(*)::INTEGER AS n FROM (${rows})`), "n");
   if (newRows === 0) return files;
   const others = files.filter((file) => file.partition !== partition);
-  const { kept: stay, merged } = layersFor(
+  const { kept: stay, merged } = filesToCompact(
     files.filter((file) => file.partition === partition),
     newRows,
   );
   const older = withTrim(rowsOfFiles(table, merged, writer.lake), table);
   const together = merged.length === 0 ? rows : sql`FROM (${rows}) UNION ALL BY NAME FROM (${older})`;
-  const written = await writeFiles(writer, version, table, partition, together);
+  const written = await writeSplit(writer, version, table, partition, together);
   return [...others, ...stay, ...written].sort(byPartition);
 }
 
@@ -77,7 +77,7 @@ async function listings({ session }: Writer, day: string): Promise<readonly Addi
 
 /** Rows of a table with the trim that listings are sorted by. */
 function withTrim(rows: Sql, table: TableName): Sql {
-  if (!layoutOf(table).order.includes("trim")) return rows;
+  if (!tableOf(table).order.includes("trim")) return rows;
   return sql`SELECT listings.*, all_builds.trim FROM (${rows}) AS listings JOIN all_builds USING (build_key)`;
 }
 

@@ -11,17 +11,17 @@ import { rowsOfFiles } from "../lake/file-rows.ts";
 import { type Keyed, type Manifest, noFiles } from "../lake/manifest.ts";
 import { filesIn } from "../lake/views.ts";
 import type { Writer } from "../lake/writer/writer.ts";
-import { writeAdditions } from "./day-files.ts";
-import { type Account, accountOf } from "./delivery-report.ts";
-import { keyDealers, settleDealers } from "./dimensions/dealers.ts";
-import { greatestKeys, keyBuilds, keyOptions, keyTokens } from "./dimensions/dimension-keys.ts";
+import { writeDayFiles } from "./day-files.ts";
+import { type DeliveryReport, deliveryReport } from "./delivery-report.ts";
+import { assignDealerKeys, normalizeDealers } from "./dimensions/dealers.ts";
+import { assignBuildKeys, assignOptionKeys, assignTokenKeys, maxKeys } from "./dimensions/dimension-keys.ts";
 import type { Delivery } from "./feed/delivery.ts";
 import type { Mapping } from "./feed/mapping.ts";
 import { readDelivery } from "./feed/read-files.ts";
 import { attributeClaims } from "./lifecycle/attribution.ts";
-import { describeVehicles } from "./lifecycle/claims.ts";
+import { collectClaims } from "./lifecycle/claims.ts";
 import { judgeDeliveries } from "./lifecycle/feed-verdicts.ts";
-import { judgeAbsent, showClaimed, showYesterday } from "./lifecycle/lifecycle.ts";
+import { createAbsentTables, createClaimedView, createYesterdayView } from "./lifecycle/lifecycle.ts";
 import { beginParsing, endParsing, parseRows } from "./normalize/parse.ts";
 import { loadReference } from "./normalize/spellings.ts";
 import { spellVocabularies } from "./normalize/vocabularies.ts";
@@ -37,16 +37,16 @@ const steps = [
 type Step = (typeof steps)[number];
 
 /** Told as each step of a day begins: its number, how many there are, and what it does. */
-export type OnStep = (day: string, step: number, steps: number, what: string) => void;
+export type OnIngestStep = (day: string, step: number, steps: number, what: string) => void;
 
 /** Writes the files of a day on top of the version before, and gives its manifest with what came of the delivery. */
-export async function writeDay(
+export async function ingestDay(
   writer: Writer,
   before: Manifest | undefined,
   next: Manifest,
   delivery: Delivery,
-  { mapping, onStep }: { readonly mapping?: Mapping; readonly onStep?: OnStep },
-): Promise<{ readonly manifest: Manifest; readonly account: Account }> {
+  { mapping, onStep }: { readonly mapping?: Mapping; readonly onStep?: OnIngestStep },
+): Promise<{ readonly manifest: Manifest; readonly account: DeliveryReport }> {
   const { lake, session } = writer;
   const { day } = delivery;
   const begin = (what: Step): void => onStep?.(day, 1 + steps.indexOf(what), steps.length, what);
@@ -60,36 +60,36 @@ export async function writeDay(
 
   begin("normalises");
   await loadReference(session);
-  await settleDealers(session);
+  await normalizeDealers(session);
   const spellings = await spellVocabularies(session);
-  await keyDealers(session, spellings, next.keys.dealers);
-  await keyBuilds(session, spellings, next.keys.builds);
-  await keyTokens(session, spellings, next.keys.tokens);
-  await keyOptions(session, spellings, next.keys.options);
+  await assignDealerKeys(session, spellings, next.keys.dealers);
+  await assignBuildKeys(session, spellings, next.keys.builds);
+  await assignTokenKeys(session, spellings, next.keys.tokens);
+  await assignOptionKeys(session, spellings, next.keys.options);
 
   begin("attributes each VIN to its owner");
-  await showYesterday(session);
+  await createYesterdayView(session);
   await judgeDeliveries(session, day);
   await attributeClaims(session, spellings, day);
 
   begin("decides what lives and what ends");
-  await describeVehicles(session, day);
-  await showClaimed(session, day);
-  await judgeAbsent(session, day);
+  await collectClaims(session, day);
+  await createClaimedView(session, day);
+  await createAbsentTables(session, day);
 
   begin("writes the files");
-  const files = await writeAdditions(writer, next);
+  const files = await writeDayFiles(writer, next);
 
-  const manifest = { ...next, keys: await greatestKeys(session, next.keys), tables: files };
+  const manifest = { ...next, keys: await maxKeys(session, next.keys), tables: files };
   const active = filesIn(files, "snapshots", day).reduce((sum, file) => sum + file.rows, 0);
-  return { manifest, account: await accountOf(session, { day, version: next.version, rows, active, remarks }) };
+  return { manifest, account: await deliveryReport(session, { day, version: next.version, rows, active, remarks }) };
 }
 
 /** The version before as `lake_<table>`: dimensions whole, what belongs to a day as of the last one. */
 async function showLake(session: Session, lake: string, before: Manifest | undefined): Promise<void> {
   const files = before?.tables ?? noFiles;
   const whole: readonly Keyed[] = ["builds", "dealers", "tokens", "options"];
-  for (const table of whole) await session.keep(`lake_${table}`, rowsOfFiles(table, files[table], lake));
+  for (const table of whole) await session.createTempTable(`lake_${table}`, rowsOfFiles(table, files[table], lake));
   const ofLastDay = {
     lake_active: "snapshots",
     lake_missing: "missing",
@@ -98,6 +98,6 @@ async function showLake(session: Session, lake: string, before: Manifest | undef
     lake_deliveries: "deliveries",
   } as const;
   for (const [view, table] of Object.entries(ofLastDay)) {
-    await session.show(view, rowsOfFiles(table, filesIn(files, table, before?.as_of ?? ""), lake));
+    await session.createTempView(view, rowsOfFiles(table, filesIn(files, table, before?.as_of ?? ""), lake));
   }
 }

@@ -3,7 +3,7 @@ import { integerIn, textIn } from "../base/json.ts";
 import type { Session } from "../db/duckdb.ts";
 import { type Sql, sql } from "../db/sql.ts";
 
-export interface Account {
+export interface DeliveryReport {
   readonly day: string;
   /** The version that holds the day. */
   readonly version: string;
@@ -30,12 +30,12 @@ export interface Account {
   /** Feeds that were not believed: far smaller than the dealer's usual ones. */
   readonly collapsed: number;
   /** What was recorded, counted by outcome, field and reason. */
-  readonly reasons: readonly Reason[];
+  readonly reasons: readonly ReportedReason[];
   /** Columns that were ignored, in words. */
   readonly remarks: readonly string[];
 }
 
-export interface Reason {
+export interface ReportedReason {
   readonly outcome: string;
   readonly field: string;
   readonly reason: string;
@@ -43,10 +43,10 @@ export interface Reason {
 }
 
 /** Counts a day's tables; `rows` were read, of them `active` listings come out. */
-export async function accountOf(
+export async function deliveryReport(
   session: Session,
-  known: Pick<Account, "day" | "version" | "rows" | "active" | "remarks">,
-): Promise<Account> {
+  known: Pick<DeliveryReport, "day" | "version" | "rows" | "active" | "remarks">,
+): Promise<DeliveryReport> {
   const count = async (from: Sql): Promise<number> =>
     integerIn(await session.row(sql`SELECT count(*)::INTEGER AS n ${from}`), "n");
   const rowsWith = (outcome: string): Promise<number> =>
@@ -68,7 +68,7 @@ export async function accountOf(
   };
 }
 
-async function reasonsOf(session: Session): Promise<readonly Reason[]> {
+async function reasonsOf(session: Session): Promise<readonly ReportedReason[]> {
   const rows = await session.rows(sql`
     SELECT outcome, feed || '.' || field AS field, reason, count(*)::INTEGER AS n FROM issues GROUP BY ALL ORDER BY ALL`);
   return rows.map((row) => ({

@@ -4,14 +4,14 @@
  * Whatever fails on the way leaves the published version as it was. A replay starts again from the version before a day and
  * publishes once, at its end.
  */
-import { Failure } from "../base/failure.ts";
+import { UserError } from "../base/user-error.ts";
 import type { DatabaseOptions } from "../db/duckdb.ts";
 import { currentManifest, type Manifest, readManifest, versionsIn } from "../lake/manifest.ts";
-import { nextManifest, publish, type Writer, writing } from "../lake/writer/writer.ts";
+import { nextManifest, publish, type Writer, withWriter } from "../lake/writer/writer.ts";
 import { withServingFiles } from "../serving/build-serving-files.ts";
 import { usableFiles } from "../serving/serving-files.ts";
-import { type OnStep, writeDay } from "./day.ts";
-import type { Account } from "./delivery-report.ts";
+import { ingestDay, type OnIngestStep } from "./day.ts";
+import type { DeliveryReport } from "./delivery-report.ts";
 import type { Delivery } from "./feed/delivery.ts";
 import type { Mapping } from "./feed/mapping.ts";
 
@@ -19,11 +19,11 @@ export interface IngestOptions extends DatabaseOptions {
   readonly mapping?: Mapping;
   /** Start again from the version before this day. */
   readonly replayFrom?: string;
-  readonly onStep?: OnStep;
+  readonly onStep?: OnIngestStep;
   /** Whether serving files are built for the last of the days; they are unless this is false. */
   readonly hasServingFiles?: boolean;
   /** Called when a day is in: published, or, in a replay, written. */
-  readonly onDay?: (account: Account) => void;
+  readonly onDay?: (account: DeliveryReport) => void;
 }
 
 /** Deliveries in the order of their days, there already or made as they are asked for. */
@@ -37,8 +37,8 @@ export async function ingest(
   lake: string,
   deliveries: Deliveries,
   options: IngestOptions = {},
-): Promise<readonly Account[]> {
-  return writing(lake, options, async (writer) => {
+): Promise<readonly DeliveryReport[]> {
+  return withWriter(lake, options, async (writer) => {
     const published = await currentManifest(lake);
     const { replayFrom } = options;
     if (replayFrom !== undefined) return replay(writer, published, deliveries, replayFrom, options);
@@ -53,7 +53,7 @@ async function replay(
   deliveries: Deliveries,
   from: string,
   options: IngestOptions,
-): Promise<readonly Account[]> {
+): Promise<readonly DeliveryReport[]> {
   const again: Delivery[] = [];
   for await (const delivery of deliveries) if (delivery.day >= from) again.push(delivery);
   const days = new Set(again.map(({ day }) => day));
@@ -62,7 +62,7 @@ async function replay(
     .filter((day) => day >= from && !days.has(day));
   if (again.length === 0 || lacking.length > 0) {
     const what = lacking.length > 0 ? lacking.join(", ") : "any of them";
-    throw new Failure(`a replay from ${from} needs all days from there on; there is no folder of ${what}.`);
+    throw new UserError(`a replay from ${from} needs all days from there on; there is no folder of ${what}.`);
   }
   let last: Manifest | undefined;
   const accounts = await writeDays(
@@ -85,13 +85,13 @@ async function writeDays(
   deliveries: Deliveries,
   options: IngestOptions,
   onWritten: (manifest: Manifest) => Promise<void>,
-): Promise<readonly Account[]> {
+): Promise<readonly DeliveryReport[]> {
   let before = base;
-  const accounts: Account[] = [];
+  const accounts: DeliveryReport[] = [];
   for await (const [delivery, isLast] of markLast(deliveries)) {
     refuseAgain(before, delivery);
     const next = nextManifest(writer, before, delivery.day);
-    const { manifest: written, account } = await writeDay(writer, before, next, delivery, options);
+    const { manifest: written, account } = await ingestDay(writer, before, next, delivery, options);
     const manifest = await withServingFilesOf(writer, written, isLast, options);
     await onWritten(manifest);
     before = manifest;
@@ -128,7 +128,7 @@ function withServingFilesOf(
 function refuseAgain(before: Manifest | undefined, { day }: Delivery): void {
   if (before === undefined || day > before.as_of) return;
   const reason = `the lake is at ${before.as_of}; give the days after it, or --replay-from to do days again`;
-  throw new Failure(`${day} is already in: ${reason}.`);
+  throw new UserError(`${day} is already in: ${reason}.`);
 }
 
 /** The newest version of a day before `from`; undefined when the lake begins there. */
@@ -137,7 +137,7 @@ async function lastBefore(lake: string, published: Manifest | undefined, from: s
   while (at !== undefined && at.as_of >= from) {
     if (at.previous === null) return undefined;
     if (!(await versionsIn(lake)).includes(at.previous)) {
-      throw new Failure(`no version before ${from} is kept; the oldest to replay from is after ${at.as_of}.`);
+      throw new UserError(`no version before ${from} is kept; the oldest to replay from is after ${at.as_of}.`);
     }
     at = await readManifest(lake, at.previous);
   }
@@ -149,5 +149,5 @@ async function lastBefore(lake: string, published: Manifest | undefined, from: s
 function refuseUndoing(published: Manifest | undefined, base: Manifest | undefined): void {
   const newest = base?.tables.deliveries.find(({ partition }) => partition === base.as_of);
   if (newest === undefined || published?.tables.deliveries.some(({ path }) => path === newest.path)) return;
-  throw new Failure(`${base?.as_of} was itself replayed since; replay from ${base?.as_of} or a day before it.`);
+  throw new UserError(`${base?.as_of} was itself replayed since; replay from ${base?.as_of} or a day before it.`);
 }

@@ -6,11 +6,11 @@
  */
 import { createHash } from "node:crypto";
 import { join as joinPath } from "node:path";
-import { columnType, join, literal, name, type Sql, sql } from "../db/sql.ts";
+import { columnType, ident, join, literal, type Sql, sql } from "../db/sql.ts";
 import type { LakeFile } from "./manifest.ts";
-import { layoutOf, priceHistoryType, type Table, type TableName } from "./tables.ts";
+import { priceHistoryType, type TableDefinition, type TableName, tableOf } from "./tables.ts";
 
-type Columns = Table["columns"];
+type Columns = TableDefinition["columns"];
 
 /** What is read of a file beside the columns of its table. */
 export type Beside = "nothing" | "file_row_number" | "partition";
@@ -36,8 +36,8 @@ export function fingerprintOf(columns: Columns): string {
 }
 
 /** Returns whether a file has exactly the columns of its table's layout. */
-export const isOfToday = (table: TableName, { schema }: Pick<LakeFile, "schema">): boolean =>
-  schema === fingerprintOf(layoutOf(table).columns);
+export const isCurrentSchema = (table: TableName, { schema }: Pick<LakeFile, "schema">): boolean =>
+  schema === fingerprintOf(tableOf(table).columns);
 
 /** The rows of some files of a table, given the folder that their paths are relative to. */
 export function rowsOfFiles(
@@ -46,16 +46,16 @@ export function rowsOfFiles(
   folder: string,
   beside: Beside = "nothing",
 ): Sql {
-  const { columns, partition } = layoutOf(table);
+  const { columns, partition } = tableOf(table);
   const { settings, more } = waysToRead(partition)[beside];
   const read = (some: readonly Pick<LakeFile, "path">[], isMixed: boolean): Sql =>
     sql`read_parquet([${join(some.map(({ path }) => literal(joinPath(folder, path))))}],
       union_by_name = ${literal(String(isMixed))}, ${settings})`;
-  const current = files.filter((file) => isOfToday(table, file));
-  const older = files.filter((file) => !isOfToday(table, file));
+  const current = files.filter((file) => isCurrentSchema(table, file));
+  const older = files.filter((file) => !isCurrentSchema(table, file));
   const parts = [
     ...(current.length === 0 ? [] : [sql`SELECT ${join([...namesOf(columns), ...more])} FROM ${read(current, false)}`]),
-    ...(older.length === 0 ? [] : [inTodaysColumns(columns, read(older, true), more)]),
+    ...(older.length === 0 ? [] : [inCurrentColumns(columns, read(older, true), more)]),
   ];
   return parts.length === 0 ? noRows(columns, more) : join(parts, sql` UNION ALL `);
 }
@@ -67,26 +67,26 @@ const waysToRead = (
   nothing: { settings: sql`hive_partitioning = false`, more: [] },
   file_row_number: {
     settings: sql`hive_partitioning = false, file_row_number = true`,
-    more: [name("file_row_number")],
+    more: [ident("file_row_number")],
   },
-  partition: { settings: sql`hive_partitioning = true`, more: [name(partition ?? "partition")] },
+  partition: { settings: sql`hive_partitioning = true`, more: [ident(partition ?? "partition")] },
 });
 
 /** A relation of any columns as rows of the columns given, then of some that it has besides. */
-export function inTodaysColumns(columns: Columns, rows: Sql, besides: readonly Sql[] = []): Sql {
+export function inCurrentColumns(columns: Columns, rows: Sql, besides: readonly Sql[] = []): Sql {
   const readAs = Object.fromEntries(
     Object.entries(columns).map(([column, of]) => [column, conversions[column]?.readAs ?? of] as const),
   );
   const values = Object.entries(columns).map(
-    ([column, of]) => sql`(${conversions[column]?.value ?? name(column)})::${columnType(of)} AS ${name(column)}`,
+    ([column, of]) => sql`(${conversions[column]?.value ?? ident(column)})::${columnType(of)} AS ${ident(column)}`,
   );
   return sql`SELECT ${join([...values, ...besides])} FROM (${noRows(readAs)} UNION ALL BY NAME FROM ${rows})`;
 }
 
 /** Typed columns without a row: what a table without files looks like. */
 function noRows(columns: Columns, besides: readonly Sql[] = []): Sql {
-  const typed = Object.entries(columns).map(([column, of]) => sql`NULL::${columnType(of)} AS ${name(column)}`);
+  const typed = Object.entries(columns).map(([column, of]) => sql`NULL::${columnType(of)} AS ${ident(column)}`);
   return sql`SELECT ${join([...typed, ...besides.map((column) => sql`NULL AS ${column}`)])} WHERE false`;
 }
 
-const namesOf = (columns: Columns): readonly Sql[] => Object.keys(columns).map((column) => name(column));
+const namesOf = (columns: Columns): readonly Sql[] => Object.keys(columns).map((column) => ident(column));

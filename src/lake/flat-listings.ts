@@ -4,13 +4,13 @@
  * This is the one place that knows how the star becomes a listing. Analysts' views join it in SQL; pages of the API take the few
  * rows that they show and look up the rest in `Dimensions`.
  */
-import { integerLiteral, join, literal, name, type Sql, sql } from "../db/sql.ts";
+import { ident, integerLiteral, join, literal, type Sql, sql } from "../db/sql.ts";
 import { type AttributeName, attributeOf, namesIn, tokensNames } from "../listing/schema.ts";
 import { shownOf } from "./served-columns.ts";
 import { keywordBits, type TokenColumn } from "./tables.ts";
 
 /** Where a column comes from: the listing itself (as SQL over `facts`), its build, its dealer, or the words of its token keys. */
-export type Origin =
+export type ListingOrigin =
   | { readonly of: "facts"; readonly value: Sql }
   | { readonly of: "builds" | "dealers"; readonly column: string }
   | { readonly of: "tokens"; readonly column: TokenColumn };
@@ -22,7 +22,7 @@ const keywords = join(
 );
 
 /** Where an attribute comes from. */
-function originOf(attribute: AttributeName): Origin {
+function originOf(attribute: AttributeName): ListingOrigin {
   const { home, column, ...row } = attributeOf(attribute);
   const list = tokensNames.find((name) => name === attribute);
   if (list !== undefined) return { of: "tokens", column: list };
@@ -35,7 +35,7 @@ function originOf(attribute: AttributeName): Origin {
 const isShown = (attribute: AttributeName): boolean => !["key", "none"].includes(attributeOf(attribute).serve ?? "");
 
 /** Every column of a flat listing, by the specification's name, and where it comes from. */
-export const flatColumns: Readonly<Record<string, Origin>> = {
+export const flatColumns: Readonly<Record<string, ListingOrigin>> = {
   row_number: { of: "facts", value: sql`facts.row_number` },
   ...Object.fromEntries(
     (["id", "vin", ...namesIn("builds"), ...namesIn("listings"), ...namesIn("dealers")] as const)
@@ -52,8 +52,8 @@ export const tokensInOrder = sql`SELECT list(token ORDER BY token_key) AS words 
  * `row_number`; `more` are further columns of theirs that the flat rows keep. Each listing has its build and its dealer; the left
  * joins keep the engine from joining the list of all tokens to every dealer first.
  */
-export function flat(facts: Sql, more: readonly Sql[] = []): Sql {
-  const columns = Object.entries(flatColumns).map(([column, origin]) => sql`${sqlOf(origin)} AS ${name(column)}`);
+export function flatListings(facts: Sql, more: readonly Sql[] = []): Sql {
+  const columns = Object.entries(flatColumns).map(([column, origin]) => sql`${sqlOf(origin)} AS ${ident(column)}`);
   return sql`SELECT ${join([...columns, ...more])}
     FROM (${facts}) AS facts
     LEFT JOIN builds USING (build_key)
@@ -61,8 +61,8 @@ export function flat(facts: Sql, more: readonly Sql[] = []): Sql {
     CROSS JOIN tokens_in_order`;
 }
 
-function sqlOf(origin: Origin): Sql {
+function sqlOf(origin: ListingOrigin): Sql {
   if (origin.of === "facts") return origin.value;
-  if (origin.of !== "tokens") return name(origin.of, origin.column);
-  return sql`list_transform(${name("facts", origin.column)}, lambda token_key: tokens_in_order.words[token_key])`;
+  if (origin.of !== "tokens") return ident(origin.of, origin.column);
+  return sql`list_transform(${ident("facts", origin.column)}, lambda token_key: tokens_in_order.words[token_key])`;
 }

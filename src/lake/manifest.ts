@@ -6,9 +6,9 @@
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Failure } from "../base/failure.ts";
-import { isAbsent } from "../base/files.ts";
+import { isNotFound } from "../base/files.ts";
 import { isObject } from "../base/json.ts";
+import { UserError } from "../base/user-error.ts";
 import { checker } from "../contract/schema.ts";
 import { type TableName, tableNames } from "./tables.ts";
 
@@ -82,7 +82,7 @@ export async function currentVersion(lake: string): Promise<string | undefined> 
   try {
     return (await readFile(currentPath(lake), "utf8")).trim();
   } catch (thrown) {
-    if (isAbsent(thrown)) return undefined;
+    if (isNotFound(thrown)) return undefined;
     throw thrown;
   }
 }
@@ -93,7 +93,7 @@ export async function readManifest(lake: string, version: string): Promise<Manif
   const content: unknown = JSON.parse(await readFile(path, "utf8"));
   const format = isObject(content) ? content.format : undefined;
   if (typeof format === "number" && format > lakeFormat)
-    throw new Failure(
+    throw new UserError(
       `${path}: lake format ${format}; this release reads formats 1 to ${lakeFormat}. Use a newer release.`,
     );
   const manifest = check(content, path);
@@ -112,7 +112,7 @@ export async function versionsIn(lake: string): Promise<readonly string[]> {
     const names = await readdir(join(lake, "versions"));
     return names.filter((file) => file.endsWith(".json")).map((file) => file.slice(0, -".json".length));
   } catch (thrown) {
-    if (isAbsent(thrown)) return [];
+    if (isNotFound(thrown)) return [];
     throw thrown;
   }
 }

@@ -11,7 +11,7 @@
  */
 import { attributeOf, attributes, columnsIn, type TokensName, tokensNames } from "../listing/schema.ts";
 
-export interface Table {
+export interface TableDefinition {
   /** Column name to DuckDB type, in the order of the file. */
   readonly columns: Readonly<Record<string, string>>;
   /** What the rows are sorted by; it must be total, because files must be the same bytes for the same feeds. */
@@ -43,7 +43,7 @@ const sortColumns = Object.fromEntries(
 
 const { id, vin, build_key, dealer_key, ...others } = columnsIn("listings");
 
-const listings: Table = {
+const listings: TableDefinition = {
   columns: { id, vin, build_key, dealer_key, ...sortColumns, ...others },
   order: listingOrder,
   rowsPerFile: 262_144,
@@ -111,7 +111,7 @@ export const tables = {
     order: ["file", "row", "feed", "outcome", "field", "value", "reason"],
     partition: "delivery_date",
   },
-} as const satisfies Record<string, Table>;
+} as const satisfies Record<string, TableDefinition>;
 
 export type TableName = keyof typeof tables;
 
@@ -132,7 +132,7 @@ export const keywordBits: Readonly<Record<Keyword, number>> = Object.fromEntries
 type Keyword = (typeof attributes.keywords.words)[number];
 
 /** What a table's layout says, by its name. */
-export const layoutOf = (table: TableName): Table => tables[table];
+export const tableOf = (table: TableName): TableDefinition => tables[table];
 
 /** Rows in a row group: small enough that fifty rows of a page touch few of them, large enough to compress. */
 export const rowGroupSize = 32_768;

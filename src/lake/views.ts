@@ -1,12 +1,12 @@
 /** The files of a version as SQL relations: the star's tables, what is made of them, and the views for analysts. */
 
-import { integerLiteral, join, literal, name, type Sql, sql } from "../db/sql.ts";
+import { ident, integerLiteral, join, literal, type Sql, sql } from "../db/sql.ts";
 import { wordsIn } from "../db/text-matching.ts";
 import { rowsOfFiles } from "./file-rows.ts";
-import { flat, tokensInOrder } from "./flat-listings.ts";
+import { flatListings, tokensInOrder } from "./flat-listings.ts";
 import type { Files, LakeFile, Manifest } from "./manifest.ts";
-import { type Reading, readOf } from "./served-columns.ts";
-import { buildColumns, layoutOf, type TableName, tableNames } from "./tables.ts";
+import { type ServedColumn, selectServed } from "./served-columns.ts";
+import { buildColumns, type TableName, tableNames, tableOf } from "./tables.ts";
 
 /**
  * The listings of some files with `row_number`, each row's position in the order of the files: that is the partition's
@@ -25,13 +25,13 @@ export function rowsAt(
   files: readonly LakeFile[],
   folder: string,
   positions: readonly number[],
-  names: readonly Reading[],
+  names: readonly ServedColumn[],
 ): Sql {
   const facts = joined(files, folder, (file, rows, start) => {
     const inFile = positions.map((position) => position - start).filter((row) => row >= 0 && row < file.rows);
     return inFile.length === 0 ? [] : [sql`${rows} WHERE file_row_number IN (SELECT unnest(${inFile}))`];
   });
-  return sql`SELECT row_number::UINTEGER AS row_number, ${readOf(names)} FROM (${facts}) AS facts`;
+  return sql`SELECT row_number::UINTEGER AS row_number, ${selectServed(names)} FROM (${facts}) AS facts`;
 }
 
 /** Files in a row, each as what `chosen` makes of its rows, given the position of the first. */
@@ -82,7 +82,7 @@ export const buildValues = sql`
 
 /** A row for each build and known value of it. */
 function unpivotedBuilds(): Sql {
-  const columns = Object.keys(buildColumns).map((column) => name(column));
+  const columns = Object.keys(buildColumns).map((column) => ident(column));
   const texts = columns.map((column) => sql`${column}::VARCHAR AS ${column}`);
   return sql`UNPIVOT (SELECT build_key, ${join(texts)} FROM builds) ON ${join(columns)} INTO NAME attribute VALUE value`;
 }
@@ -94,7 +94,7 @@ function unpivotedBuilds(): Sql {
 export function viewsOf({ tables: files, as_of }: Manifest, folder: string): readonly Sql[] {
   const listings: readonly TableName[] = ["snapshots", "missing", "sold", "ended", "contenders"];
   const plain = tableNames.filter((table) => !listings.includes(table));
-  const view = (of: string, query: Sql): Sql => sql`CREATE OR REPLACE VIEW ${name(of)} AS ${query}`;
+  const view = (of: string, query: Sql): Sql => sql`CREATE OR REPLACE VIEW ${ident(of)} AS ${query}`;
   return [
     ...plain.map((table) => view(table, rowsOfFiles(table, files[table], folder))),
     view("tokens_in_order", tokensInOrder),
@@ -105,7 +105,7 @@ export function viewsOf({ tables: files, as_of }: Manifest, folder: string): rea
 
 /** All listings of a table as flat rows, with the partition that each is in. */
 function flatOf(table: TableName, files: readonly LakeFile[], folder: string): Sql {
-  const key = layoutOf(table).partition ?? "partition";
+  const key = tableOf(table).partition ?? "partition";
   const rows = sql`SELECT *, NULL::BIGINT AS row_number FROM (${rowsOfFiles(table, files, folder, "partition")})`;
-  return sql`SELECT * EXCLUDE (row_number) FROM (${flat(rows, [name("facts", key)])})`;
+  return sql`SELECT * EXCLUDE (row_number) FROM (${flatListings(rows, [ident("facts", key)])})`;
 }

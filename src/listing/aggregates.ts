@@ -1,7 +1,7 @@
 /** Statistics of numbers, as SQL over whole units: sums and percentiles are exact, whatever the engine's threads. */
 import { bounds } from "../base/bounds.ts";
 import { isRow, type Row } from "../base/json.ts";
-import { integerLiteral, name, numberLiteral, type Sql, sql } from "../db/sql.ts";
+import { ident, integerLiteral, numberLiteral, type Sql, sql } from "../db/sql.ts";
 import { attributeOf, type NumberName } from "./schema.ts";
 import type { Aggregate, NumberSummary, Summaries } from "./source.ts";
 
@@ -27,7 +27,7 @@ export function metricOf(measure: NumberName, aggregate: Aggregate, units: Sql):
 }
 
 /** The statistics of a number of a group, as a struct; of whole numbers of their last decimal. */
-export const summaryOf = (units: Sql): Sql => sql`{
+export const summarySql = (units: Sql): Sql => sql`{
   known: count(${units})::INTEGER, min: min(${units}), max: max(${units}), total: sum(${units})::DOUBLE,
   variance: if(count(${units}) > 1, (count(${units}) * sum(${units}::BIGINT * ${units}) - sum(${units}) * sum(${units}))::DOUBLE
     / count(${units}) / (count(${units}) - 1), NULL),
@@ -35,7 +35,7 @@ export const summaryOf = (units: Sql): Sql => sql`{
 
 /** The select list of the summaries of some numbers, by name. */
 export const summariesOf = (numbers: readonly NumberName[], unitsOf: (attribute: NumberName) => Sql): readonly Sql[] =>
-  numbers.map((attribute) => sql`${summaryOf(unitsOf(attribute))} AS ${name(attribute)}`);
+  numbers.map((attribute) => sql`${summarySql(unitsOf(attribute))} AS ${ident(attribute)}`);
 
 /** The summaries in a row, by name; a number that no listing has is left out. */
 export function readSummaries(row: Row | undefined, numbers: readonly NumberName[]): Summaries {

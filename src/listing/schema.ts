@@ -22,7 +22,7 @@ export type Home = "listings" | "builds" | "dealers";
  * - `rule`: an expression over the delivery, in `ingest/vehicles.ts` or `ingest/dealers.ts`.
  * - `history`: an expression over the delivery and the listing of the day before, in `ingest/lifecycle.ts`.
  */
-export type Feed = "field" | "spelled" | "list" | "flag" | "tokens" | "keywords" | "rule" | "history";
+export type FeedKind = "field" | "spelled" | "list" | "flag" | "tokens" | "keywords" | "rule" | "history";
 
 /**
  * How requests find an attribute.
@@ -35,22 +35,22 @@ export type Feed = "field" | "spelled" | "list" | "flag" | "tokens" | "keywords"
  * - `time`: a timestamp with bounds, in seconds.
  * - `pattern`: a VIN, matched by masks.
  */
-export type Search = "category" | "name" | "tokens" | "keywords" | "number" | "time" | "pattern";
+export type SearchKind = "category" | "name" | "tokens" | "keywords" | "number" | "time" | "pattern";
 
 /**
  * How a listing shows an attribute, where that is not its value: a time to the second or the microsecond, a day, the words of its tokens,
  * changes of price; `key` leads to what is shown in its place; `analysts` see it in their views alone, and `none` is in no listing.
  */
-export type Serve = "second" | "microsecond" | "day" | "words" | "price_history" | "key" | "analysts" | "none";
+export type ServeKind = "second" | "microsecond" | "day" | "words" | "price_history" | "key" | "analysts" | "none";
 
 interface Row {
   /** Its column in its table; the attribute's own name unless given. */
   readonly column?: string;
   /** The column's type in the lake. */
   readonly type: string;
-  readonly feed: Feed;
-  readonly search?: Search;
-  readonly serve?: Serve;
+  readonly feed: FeedKind;
+  readonly search?: SearchKind;
+  readonly serve?: ServeKind;
   /** Digits after the point of a `number` that is a fraction. */
   readonly decimals?: number;
   /** A `number` that has the filters `min_<range>` and `max_<range>`, and is a numeric facet. */

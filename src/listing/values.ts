@@ -1,6 +1,6 @@
 /** Searched values as whole numbers, in SQL over the columns of listings: sums are exact, and two engines order them alike. */
 
-import { integerLiteral, name, type Sql, sql } from "../db/sql.ts";
+import { ident, integerLiteral, type Sql, sql } from "../db/sql.ts";
 import { matchKeyOf } from "../db/text-matching.ts";
 import { attributeOf, categoryNames, type NumberName } from "./schema.ts";
 import type { SortKey } from "./sorts.ts";
@@ -15,7 +15,7 @@ export const epochSeconds = 631_152_000;
 /** A number of a listing as a whole number of its last decimal; null where it is unknown. */
 export function unitsOf(attribute: NumberName): Sql {
   const { column, decimals = 0 } = attributeOf(attribute);
-  return decimals === 0 ? name(column) : sql`(${name(column)} * ${integerLiteral(10 ** decimals)})::INTEGER`;
+  return decimals === 0 ? ident(column) : sql`(${ident(column)} * ${integerLiteral(10 ** decimals)})::INTEGER`;
 }
 
 /** Categories whose values match in any punctuation. */
@@ -30,7 +30,7 @@ export const unitsPerOne = (attribute: NumberName): number => 10 ** (attributeOf
 
 /** What a sort compares, as an integer. */
 export const sortValueOf = ({ attribute }: SortKey): Sql =>
-  attribute === "listed_at" ? secondsOf(name(attribute)) : unitsOf(attribute);
+  attribute === "listed_at" ? secondsOf(ident(attribute)) : unitsOf(attribute);
 
 /** How many characters of a VIN one integer holds, six bits each. */
 const vinHead = 10;

@@ -5,8 +5,8 @@
 import { integerIn, type Row } from "../base/json.ts";
 import { refuse } from "../contract/errors.ts";
 import type { QueryOf } from "../contract/types.ts";
-import { all, join, literal, name, type Sql, sql } from "../db/sql.ts";
-import { folded, matchKey, wordsIn } from "../db/text-matching.ts";
+import { all, ident, join, literal, type Sql, sql } from "../db/sql.ts";
+import { caseFold, matchKey, wordsIn } from "../db/text-matching.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 
 export type DealerQuery = QueryOf<"searchDealers">;
@@ -14,10 +14,10 @@ export type DealerQuery = QueryOf<"searchDealers">;
 /** What a profile is served with, in this order; all columns of `dealer_profiles`. */
 const profile = ["dealer_id", "name", "city", "state", "postal_code", "country", "latitude", "longitude", "type"]
   .concat(["website", "makes", "listing_count"])
-  .map((column) => name(column));
+  .map((column) => ident(column));
 
 const address = join(
-  ["line1", "city", "state", "postal_code", "country"].map((column) => sql`${literal(column)}: ${name(column)}`),
+  ["line1", "city", "state", "postal_code", "country"].map((column) => sql`${literal(column)}: ${ident(column)}`),
 );
 
 const isOneOf = (column: Sql, values: readonly string[], compared: (value: Sql) => Sql): Sql =>
@@ -27,10 +27,10 @@ const isOneOf = (column: Sql, values: readonly string[], compared: (value: Sql) 
 const filters: {
   readonly [P in Exclude<keyof DealerQuery, "limit" | "offset">]-?: (value: NonNullable<DealerQuery[P]>) => Sql;
 } = {
-  dealer_id: (ids) => isOneOf(name("dealer_id"), ids, folded),
-  state: (states) => isOneOf(name("state"), states, folded),
-  country: (countries) => isOneOf(name("country"), countries, folded),
-  type: (types) => isOneOf(name("type"), types, folded),
+  dealer_id: (ids) => isOneOf(ident("dealer_id"), ids, caseFold),
+  state: (states) => isOneOf(ident("state"), states, caseFold),
+  country: (countries) => isOneOf(ident("country"), countries, caseFold),
+  type: (types) => isOneOf(ident("type"), types, caseFold),
   make: (makes) => sql`len(list_filter(makes, lambda make: ${isOneOf(sql`make`, makes, matchKey)})) > 0`,
   q: (text) => sql`(${hasWords(text)})`,
 };
@@ -66,7 +66,7 @@ export const readTotal = (rows: readonly Row[]): number => integerIn(rows[0], "t
 /** The profile of a dealer, as schema `DealerDetail`; refuses what is no dealer's id, whatever its form, as not found. */
 export async function findDealer(id: string, version: LakeVersion): Promise<Row> {
   const [dealer] = await version.rows(sql`
-    SELECT ${join(profile)}, phone, {${address}} AS address FROM dealer_profiles WHERE dealer_id = ${folded(sql`${id}`)}`);
+    SELECT ${join(profile)}, phone, {${address}} AS address FROM dealer_profiles WHERE dealer_id = ${caseFold(sql`${id}`)}`);
   if (dealer === undefined) throw refuse("not_found", { what: "dealer", id });
   return dealer;
 }

@@ -5,10 +5,10 @@
 import { isRow, type Json, type Row, textIn } from "../base/json.ts";
 import { resolve } from "../contract/document.ts";
 import type { AnswerOf } from "../contract/types.ts";
-import { listingRow, type Reading } from "../lake/served-columns.ts";
+import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
 import type { AttributeName } from "../listing/schema.ts";
 import { buildRow, type Dimensions, dealerRow } from "../serving/dimensions.ts";
-import { type Expansion, expanded, readingOf } from "./expansions.ts";
+import { type Expansion, expanded, expansionColumn } from "./expansions.ts";
 
 /** A listing's own fields, its dealer and its build. */
 export interface Detail {
@@ -38,13 +38,16 @@ const [build, dealer] = [
 const own = propertiesOf("ListingDetail").filter((property) => !apart.some((one) => one === property));
 
 /** What is read for the properties that are not what a listing has under their name. */
-const readBesides = ["build_key", "dealer_key", "listed_at", "msrp"] as const satisfies readonly Reading[];
+const readBesides = ["build_key", "dealer_key", "listed_at", "msrp"] as const satisfies readonly ServedColumn[];
 
-const read: readonly Reading[] = [...readBesides, ...[...own, ...build].filter((property) => listingRow.has(property))];
+const read: readonly ServedColumn[] = [
+  ...readBesides,
+  ...[...own, ...build].filter((property) => listingRow.has(property)),
+];
 
 /** What is read of a listing for its detail. */
-export function detailReadings(include: readonly Expansion[] = []): readonly Reading[] {
-  return [...new Set([...read, ...include.map((expansion) => readingOf[expansion])])];
+export function detailColumns(include: readonly Expansion[] = []): readonly ServedColumn[] {
+  return [...new Set([...read, ...include.map((expansion) => expansionColumn[expansion])])];
 }
 
 /** The detail of a listing, given what `detailReadings` had read of it; `include` adds what it names. */
@@ -58,7 +61,7 @@ export function detailOf(fact: Row, include: readonly Expansion[] = [], dimensio
   };
   const added = (expansion: Expansion): Row =>
     include.includes(expansion)
-      ? { [expansion]: expanded(expansion, fact[readingOf[expansion]], vehicle.make, dimensions) }
+      ? { [expansion]: expanded(expansion, fact[expansionColumn[expansion]], vehicle.make, dimensions) }
       : {};
   return {
     vin: textIn(fact, "vin"),
@@ -73,7 +76,7 @@ export function detailOf(fact: Row, include: readonly Expansion[] = [], dimensio
 }
 
 /** How the properties are made that are not what was read under their name. */
-const made: Readonly<Record<Exclude<keyof ListingDetail, Reading | (typeof apart)[number]>, (fact: Row) => Json>> &
+const made: Readonly<Record<Exclude<keyof ListingDetail, ServedColumn | (typeof apart)[number]>, (fact: Row) => Json>> &
   Readonly<Partial<Record<string, (fact: Row) => Json>>> = {
   photo_urls: photosOf,
   photo_url_primary: (fact) => photosOf(fact)[0] ?? null,

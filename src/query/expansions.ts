@@ -2,16 +2,16 @@
 
 import type { Json } from "../base/json.ts";
 import type { QueryOf } from "../contract/types.ts";
-import type { Reading } from "../lake/served-columns.ts";
+import type { ServedColumn } from "../lake/served-columns.ts";
 import type { Dimensions } from "../serving/dimensions.ts";
 
 export type Expansion = NonNullable<QueryOf<"getListing">["include"]>[number];
 
 /** What is read of a listing for each. */
-export const readingOf = {
+export const expansionColumn = {
   price_history: "price_history",
   options: "options_packages",
-} as const satisfies Record<Expansion, Reading>;
+} as const satisfies Record<Expansion, ServedColumn>;
 
 const served: Readonly<
   Record<Expansion, (read: Json | undefined, make: Json | undefined, dimensions: Dimensions) => Json>

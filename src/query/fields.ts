@@ -6,24 +6,24 @@ import { vocabulary } from "../contract/document.ts";
 import type { QueryOf } from "../contract/types.ts";
 import { flatColumns } from "../lake/flat-listings.ts";
 import { type JsonRow, valueIn } from "../lake/json-row.ts";
-import { listingRow, type Reading } from "../lake/served-columns.ts";
+import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
 import type { Point } from "../listing/geography.ts";
 import type { AttributeName } from "../listing/schema.ts";
 import { buildRow, type Dimensions, dealerRow } from "../serving/dimensions.ts";
-import { type Expansion, expanded, readingOf } from "./expansions.ts";
+import { type Expansion, expanded, expansionColumn } from "./expansions.ts";
 import { milesTo } from "./geography.ts";
 
-export type Field = QueryOf<"searchListings">["fields"][number];
+export type ListingField = QueryOf<"searchListings">["fields"][number];
 
 /** All fields that can be served, in the order of the document, in which they are served. */
-const servable: readonly Field[] = vocabulary("searchListings", "fields").filter((field) => field !== "default");
+const servable: readonly ListingField[] = vocabulary("searchListings", "fields").filter((field) => field !== "default");
 
 /** Fields that are served only when they are asked for by name. */
-const onRequest: readonly Field[] = ["features", "options_packages"];
+const onRequest: readonly ListingField[] = ["features", "options_packages"];
 
 /** The fields that a request's `fields` stand for, in the order in which they are served. */
-export function fieldsOf(asked: readonly Field[]): readonly Field[] {
-  const isServed = (field: Field): boolean =>
+export function fieldsOf(asked: readonly ListingField[]): readonly ListingField[] {
+  const isServed = (field: ListingField): boolean =>
     field === "id" ||
     field === "vin" ||
     asked.includes(field) ||
@@ -32,15 +32,23 @@ export function fieldsOf(asked: readonly Field[]): readonly Field[] {
 }
 
 /** What is read of a listing for some fields and expansions: values, and the keys into the dimensions. */
-export function readingsOf(fields: readonly Field[], include: readonly Expansion[]): readonly Reading[] {
+export function columnsOfFields(
+  fields: readonly ListingField[],
+  include: readonly Expansion[],
+): readonly ServedColumn[] {
   const own = fields.filter((field) => listingRow.has(field));
   return [
-    ...new Set<Reading>(["build_key", "dealer_key", ...own, ...include.map((expansion) => readingOf[expansion])]),
+    ...new Set<ServedColumn>([
+      "build_key",
+      "dealer_key",
+      ...own,
+      ...include.map((expansion) => expansionColumn[expansion]),
+    ]),
   ];
 }
 
-export interface Serving {
-  readonly fields: readonly Field[];
+export interface PageServing {
+  readonly fields: readonly ListingField[];
   readonly include: readonly Expansion[];
   readonly status: "active" | "sold";
   /** From where distances are served. */
@@ -54,13 +62,13 @@ type Star = Readonly<Record<"facts" | "builds" | "dealers", JsonRow>>;
 type Part = (star: Star) => string;
 
 /** Gives what turns a listing into the JSON that is served of it, schema `ListingSummary`. */
-export function serving(
-  { fields, include, status, origin }: Serving,
+export function servePage(
+  { fields, include, status, origin }: PageServing,
   dimensions: Dimensions,
 ): (facts: JsonRow) => string {
   const itsStatus = JSON.stringify(status);
-  const special: Readonly<Record<Exclude<Field, AttributeName | "default">, Part>> &
-    Readonly<Partial<Record<Field, Part>>> = {
+  const special: Readonly<Record<Exclude<ListingField, AttributeName | "default">, Part>> &
+    Readonly<Partial<Record<ListingField, Part>>> = {
     status: () => itsStatus,
     inventory_status: () => itsStatus,
     distance_miles: distanceFrom(origin),
@@ -89,7 +97,7 @@ function lineOf(of: keyof Star, column: string): Part {
   return (star) => star[of][place] ?? "null";
 }
 
-function partOf(field: Field, dimensions: Dimensions): Part {
+function partOf(field: ListingField, dimensions: Dimensions): Part {
   const origin = flatColumns[field];
   if (origin === undefined) throw new TypeError(`The field ${field} comes from nowhere.`);
   if (origin.of !== "tokens") return lineOf(origin.of, origin.of === "facts" ? field : origin.column);
@@ -98,7 +106,7 @@ function partOf(field: Field, dimensions: Dimensions): Part {
 }
 
 function additionOf(expansion: Expansion, dimensions: Dimensions): Part {
-  const [read, make] = [lineOf("facts", readingOf[expansion]), lineOf("builds", "make")];
+  const [read, make] = [lineOf("facts", expansionColumn[expansion]), lineOf("builds", "make")];
   return (star) => JSON.stringify(expanded(expansion, valueIn(read(star)), valueIn(make(star)), dimensions));
 }
 

@@ -3,7 +3,7 @@
  * the VIN's state (section 3 of the specification), its latest listing, and what took the place of one that ended.
  */
 import { textIn } from "../base/json.ts";
-import type { Reading } from "../lake/served-columns.ts";
+import type { ServedColumn } from "../lake/served-columns.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import type { FoundListing as FoundRow, ListingState } from "../serving/listing-files.ts";
 
@@ -25,9 +25,9 @@ const endOf = ({ row }: FoundRow): string => textIn(row, "missing_since");
  * The listings of a VIN, the oldest first, with what is read of them; none of an unknown VIN. A past one was first missing on a day
  * after it began, and no later than the next one begins.
  */
-export async function spellsOf(
+export async function listingPeriodsOf(
   vin: string,
-  names: readonly Reading[],
+  names: readonly ServedColumn[],
   version: LakeVersion,
 ): Promise<readonly FoundRow[]> {
   const all = await version.lookUp("vin", vin, [...names, "missing_since"]);
@@ -36,7 +36,7 @@ export async function spellsOf(
 }
 
 /** The state of the VIN that some spells are of; that of none is undefined. */
-export function stateOf(spells: readonly FoundRow[]): VinState | undefined {
+export function vinStateOf(spells: readonly FoundRow[]): VinState | undefined {
   const latest = spells.at(-1);
   return latest && stateAfter[latest.state];
 }

@@ -8,7 +8,7 @@ import type { Filters } from "../contract/types.ts";
 import type { Filter } from "../listing/filter.ts";
 import type { LakeVersion, Listings } from "../serving/lake-version.ts";
 
-export interface Mode {
+export interface InventoryMode {
   readonly listings: Listings;
   /** What of them is searched, besides a request's own filters. */
   readonly filters: readonly Filter[];
@@ -19,7 +19,10 @@ export interface Mode {
 type ModeFilters = Pick<Filters, "inventory_status" | "sold_within_days" | "snapshot_date">;
 
 /** The mode of a request. Windows count back from the published day. Refuses modes that do not go together. */
-export function modeOf({ inventory_status, sold_within_days, snapshot_date }: ModeFilters, version: LakeVersion): Mode {
+export function modeOf(
+  { inventory_status, sold_within_days, snapshot_date }: ModeFilters,
+  version: LakeVersion,
+): InventoryMode {
   const asOf = version.manifest.as_of;
   if (snapshot_date !== undefined && (inventory_status === "sold" || sold_within_days !== undefined)) {
     const other = sold_within_days === undefined ? "inventory_status=sold" : "sold_within_days";

@@ -1,5 +1,5 @@
 /** The deprecated way to ask for a page, by its number (section 4.2 of the specification), as the way that replaced it. */
-import { numberUnlessGiven } from "../contract/document.ts";
+import { defaultOf } from "../contract/document.ts";
 import { refuse } from "../contract/errors.ts";
 import type { QueryOf } from "../contract/types.ts";
 import type { SearchQuery } from "./search.ts";
@@ -13,6 +13,6 @@ export function byOffset({ page, per_page, limit, offset, ...query }: QueryOf<"s
     const reason = "a page is asked for either by number or by offset";
     throw refuse("incompatible_parameters", { parameters: `${byPage} and ${byOffset}`, reason });
   }
-  const size = per_page ?? limit ?? numberUnlessGiven("searchListings", "limit");
+  const size = per_page ?? limit ?? defaultOf("searchListings", "limit");
   return { ...query, limit: size, offset: offset ?? ((page ?? 1) - 1) * size };
 }

@@ -8,22 +8,22 @@ import type { Point } from "../listing/geography.ts";
 import type { FoundPage, PageOrder } from "../listing/source.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import type { Expansion } from "./expansions.ts";
-import { type Field, fieldsOf, readingsOf, serving } from "./fields.ts";
+import { columnsOfFields, fieldsOf, type ListingField, servePage } from "./fields.ts";
 import { filtersOf } from "./filters.ts";
 import { neededOrigin, originOf } from "./geography.ts";
-import { type Mode, modeOf } from "./modes.ts";
+import { type InventoryMode, modeOf } from "./modes.ts";
 
 export type SearchQuery = QueryOf<"searchListings">;
 
 /** A search, decided in full; what remains is to run it. */
 export interface SearchPlan {
-  readonly mode: Mode;
+  readonly mode: InventoryMode;
   readonly filters: readonly Filter[];
   readonly order: PageOrder;
   readonly limit: number;
   readonly offset: number;
   /** In the order in which they are served. */
-  readonly fields: readonly Field[];
+  readonly fields: readonly ListingField[];
   readonly include: readonly Expansion[];
   /** From where distances are served. */
   readonly origin: Point | undefined;
@@ -59,6 +59,6 @@ export async function readPage(
   version: LakeVersion,
 ): Promise<readonly string[]> {
   const { mode, fields, include } = plan;
-  const serve = serving({ ...plan, status: mode.status }, version.dimensions);
-  return (await mode.listings.read(positions, readingsOf(fields, include))).map(serve);
+  const serve = servePage({ ...plan, status: mode.status }, version.dimensions);
+  return (await mode.listings.read(positions, columnsOfFields(fields, include))).map(serve);
 }

@@ -1,9 +1,9 @@
 /** Builds the serving files of a version that is about to be published, those that it does not have from the one before. */
 import { mkdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { sha256Of, sync } from "../base/files.ts";
+import { sha256Of, syncToDisk } from "../base/files.ts";
 import type { Session } from "../db/duckdb.ts";
-import { literal, name, type Sql, sql } from "../db/sql.ts";
+import { ident, literal, type Sql, sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
 import type { Manifest, ServingFile } from "../lake/manifest.ts";
 import { filesIn, positioned } from "../lake/views.ts";
@@ -38,7 +38,7 @@ export async function withServingFiles(
     await rm(target, { force: true });
     if (kind === "index") await buildIndex(writer, manifest, target, progress);
     else await buildRows(writer, manifest, { source, target }, progress);
-    await sync(target);
+    await syncToDisk(target);
     built.push({
       kind,
       source,
@@ -48,7 +48,7 @@ export async function withServingFiles(
       sha256: await sha256Of(target),
     });
   }
-  if (built.length > 0) await sync(join(writer.lake, "serving"));
+  if (built.length > 0) await syncToDisk(join(writer.lake, "serving"));
   return { ...manifest, serving: [...sound, ...built] };
 }
 
@@ -122,7 +122,7 @@ async function withTables(
   const tables = ["builds", "dealers", "tokens"] as const;
   try {
     for (const table of tables)
-      await session.run(sql`CREATE OR REPLACE TEMPORARY TABLE ${name(table)} AS ${rowsOf(table)}`);
+      await session.run(sql`CREATE OR REPLACE TEMPORARY TABLE ${ident(table)} AS ${rowsOf(table)}`);
     await work();
   } finally {
     await session.drop(...tables);

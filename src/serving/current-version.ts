@@ -2,12 +2,12 @@
  * The current version of a lake: the next one is opened beside it and swapped in at once, and the old one is closed when the last request
  * on it has ended. A version that does not open leaves the one before in service.
  */
-import { messageOf } from "../base/failure.ts";
+import { messageOf } from "../base/user-error.ts";
 import { refuse } from "../contract/errors.ts";
 import { currentVersion } from "../lake/manifest.ts";
-import { LakeVersion, type VersionOptions } from "./lake-version.ts";
+import { LakeVersion, type LakeVersionOptions } from "./lake-version.ts";
 
-export interface CurrentVersionOptions extends VersionOptions {
+export interface CurrentVersionOptions extends LakeVersionOptions {
   /** How often to look for another version. */
   readonly pollMs: number;
   /** Called when a version has come into service, with what it is served from. */

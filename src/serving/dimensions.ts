@@ -4,7 +4,7 @@
  */
 import { integerIn, isRow, type Json, type Row, textIn } from "../base/json.ts";
 import type { Session } from "../db/duckdb.ts";
-import { columnsOf, name, type Sql, sql } from "../db/sql.ts";
+import { columnsOf, ident, type Sql, sql } from "../db/sql.ts";
 import { type JsonRow, JsonRowFormat } from "../lake/json-row.ts";
 import { buildColumns, dealerColumns, type TokenColumn, tokenKinds } from "../lake/tables.ts";
 import { attributeOf, type CategoryName, categoryNames } from "../listing/schema.ts";
@@ -99,7 +99,7 @@ async function spellingsOfAll(
   const found: [CategoryName, Map<string, readonly string[]>][] = [];
   for (const attribute of buildTexts) {
     const spellings = new Map<string, readonly string[]>();
-    const value = name(attributeOf(attribute).column);
+    const value = ident(attributeOf(attribute).column);
     for (const row of await session.rows(
       sql`SELECT DISTINCT ${value} AS value FROM builds WHERE ${value} IS NOT NULL ORDER BY value`,
     )) {

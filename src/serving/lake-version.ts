@@ -8,28 +8,28 @@ import { join, resolve } from "node:path";
 import { bounds } from "../base/bounds.ts";
 import { type Row, textIn } from "../base/json.ts";
 import { refuse } from "../contract/errors.ts";
-import { Database, type DatabaseOptions } from "../db/duckdb.ts";
+import { type DatabaseOptions, DuckDatabase } from "../db/duckdb.ts";
 import { type PoolBounds, SessionPool } from "../db/session-pool.ts";
-import { name, type Sql, sql } from "../db/sql.ts";
+import { ident, type Sql, sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
 import type { JsonRow } from "../lake/json-row.ts";
 import { type LakeFile, type Manifest, readManifest } from "../lake/manifest.ts";
-import { listingRow, type Reading } from "../lake/served-columns.ts";
+import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
 import { buildValues, buildWords, dealerProfiles, filesIn, positioned, rowsAt } from "../lake/views.ts";
 import type { ListingSource } from "../listing/source.ts";
 import { Dimensions } from "./dimensions.ts";
 import { type FoundListing, type ListingState, lookUpStatement } from "./listing-files.ts";
 import { ParquetSource } from "./parquet/parquet-source.ts";
-import { Serving } from "./serving.ts";
+import { ServingFiles } from "./serving.ts";
 import { checkFile } from "./serving-files.ts";
 
 /** A source of listings, and their rows. */
 export interface Listings extends ListingSource {
   /** The listings at some positions, in the order of these, with what is to be read of them. */
-  read(positions: readonly number[], names: readonly Reading[]): Promise<readonly JsonRow[]>;
+  read(positions: readonly number[], names: readonly ServedColumn[]): Promise<readonly JsonRow[]>;
 }
 
-export interface VersionOptions extends DatabaseOptions, Partial<PoolBounds> {
+export interface LakeVersionOptions extends DatabaseOptions, Partial<PoolBounds> {
   /** Whether serving files are opened; they are unless this is false, and then the Parquet files answer. */
   readonly hasServingFiles?: boolean;
   /** Up to so many matches of facets are fetched from the index to be counted; more are counted by the engine. */
@@ -43,17 +43,17 @@ export class LakeVersion {
     readonly manifest: Manifest,
     readonly dimensions: Dimensions,
     private readonly folder: string,
-    private readonly database: Database,
+    private readonly database: DuckDatabase,
     private readonly pool: SessionPool,
-    private readonly serving: Serving,
+    private readonly serving: ServingFiles,
   ) {}
 
   /** Opens a version of a lake and reads its dimensions; fails if a file is missing, or is not what the manifest says. */
-  static async open(lake: string, version: string, options: VersionOptions = {}): Promise<LakeVersion> {
+  static async open(lake: string, version: string, options: LakeVersionOptions = {}): Promise<LakeVersion> {
     const manifest = await readManifest(lake, version);
     const folder = resolve(lake);
     await checkFiles(folder, manifest);
-    const database = await Database.open(options);
+    const database = await DuckDatabase.open(options);
     try {
       const dimensions = await database.using((session) => readDimensions(session, manifest, folder));
       await database.lockDown([folder]);
@@ -61,8 +61,8 @@ export class LakeVersion {
       const onFallback = options.onFallback ?? (() => {});
       const serving =
         options.hasServingFiles === false
-          ? Serving.none
-          : await Serving.open({
+          ? ServingFiles.none
+          : await ServingFiles.open({
               manifest,
               folder,
               database,
@@ -109,7 +109,7 @@ export class LakeVersion {
   }
 
   /** All listings of a VIN, or the listing of an id (32 hex digits), in whatever state; none when there is none. */
-  async lookUp(by: "vin" | "id", wanted: string, names: readonly Reading[]): Promise<readonly FoundListing[]> {
+  async lookUp(by: "vin" | "id", wanted: string, names: readonly ServedColumn[]): Promise<readonly FoundListing[]> {
     const stored = this.serving.lookUp(by, wanted, names);
     if (stored !== undefined) return stored;
     const rows = await this.rows(lookUpStatement(this.manifest, this.folder, by, wanted, names));
@@ -141,7 +141,7 @@ export class LakeVersion {
   private async read(
     files: readonly LakeFile[],
     positions: readonly number[],
-    names: readonly Reading[],
+    names: readonly ServedColumn[],
   ): Promise<readonly JsonRow[]> {
     if (positions.length === 0) return [];
     const stored = this.serving.rowsAt(files, positions);
@@ -165,7 +165,7 @@ async function readDimensions(
   folder: string,
 ): Promise<Dimensions> {
   for (const table of ["builds", "dealers", "tokens", "options"] as const) {
-    await session.run(sql`CREATE TABLE ${name(table)} AS ${rowsOfFiles(table, tables[table], folder)}`);
+    await session.run(sql`CREATE TABLE ${ident(table)} AS ${rowsOfFiles(table, tables[table], folder)}`);
   }
   await session.run(sql`CREATE TABLE build_words AS ${buildWords}`);
   await session.run(sql`CREATE TABLE build_values AS ${buildValues}`);

@@ -2,8 +2,8 @@
 import type { Row } from "../base/json.ts";
 import { join, literal, type Sql, sql } from "../db/sql.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
-import { type Reading, readOf } from "../lake/served-columns.ts";
-import { layoutOf, type TableName } from "../lake/tables.ts";
+import { type ServedColumn, selectServed } from "../lake/served-columns.ts";
+import { type TableName, tableOf } from "../lake/tables.ts";
 import { positioned } from "../lake/views.ts";
 
 export type ListingState = "active" | "missing" | "sold" | "ended";
@@ -20,20 +20,20 @@ export interface ListingFile {
   readonly file: LakeFile;
 }
 
-const tableOf: Readonly<Record<ListingState, TableName>> = {
+const tableOfState: Readonly<Record<ListingState, TableName>> = {
   active: "snapshots",
   missing: "missing",
   sold: "sold",
   ended: "ended",
 };
 
-const states = Object.keys(tableOf) as readonly ListingState[];
+const states = Object.keys(tableOfState) as readonly ListingState[];
 
 /** The files of a version's listings: as of the published day, or for good. */
 export function listingFiles({ tables, as_of }: Manifest): readonly ListingFile[] {
   const filesOf = (table: TableName): readonly LakeFile[] =>
-    tables[table].filter(({ partition }) => layoutOf(table).isLayered === true || partition === as_of);
-  return states.flatMap((state) => filesOf(tableOf[state]).map((file) => ({ state, file })));
+    tables[table].filter(({ partition }) => tableOf(table).isLayered === true || partition === as_of);
+  return states.flatMap((state) => filesOf(tableOfState[state]).map((file) => ({ state, file })));
 }
 
 /** Looks an id (32 hex digits) or a VIN up in all files: rows with their `state`. A scan, for as long as there is no row store. */
@@ -42,7 +42,7 @@ export function lookUpStatement(
   folder: string,
   by: "vin" | "id",
   wanted: string,
-  names: readonly Reading[],
+  names: readonly ServedColumn[],
 ): Sql {
   const isIt = by === "vin" ? sql`facts.vin = ${wanted}` : sql`facts.id = ${wanted}`;
   const parts = states.flatMap((state) => {
@@ -52,7 +52,7 @@ export function lookUpStatement(
       files.map(({ file }) => file),
       folder,
     );
-    return [sql`SELECT ${literal(state)} AS state, ${readOf(names)} FROM (${rows}) AS facts WHERE ${isIt}`];
+    return [sql`SELECT ${literal(state)} AS state, ${selectServed(names)} FROM (${rows}) AS facts WHERE ${isIt}`];
   });
   return parts.length === 0 ? sql`SELECT NULL AS state WHERE false` : join(parts, sql` UNION ALL `);
 }

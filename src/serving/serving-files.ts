@@ -6,8 +6,8 @@
 import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { Failure } from "../base/failure.ts";
 import { sha256Of } from "../base/files.ts";
+import { UserError } from "../base/user-error.ts";
 import type { Manifest, ServingFile } from "../lake/manifest.ts";
 import { filesIn } from "../lake/views.ts";
 import { searchIndexFormat } from "./index/build.ts";
@@ -49,7 +49,7 @@ export async function checkFile(
 ): Promise<void> {
   const target = join(lake, path);
   const { size } = await stat(target);
-  if (size !== bytes) throw new Failure(`${path}: ${size} bytes, expected ${bytes}.`);
+  if (size !== bytes) throw new UserError(`${path}: ${size} bytes, expected ${bytes}.`);
   if (how === "content" && (await sha256Of(target)) !== sha256)
-    throw new Failure(`${path}: its SHA-256 is not that of the manifest.`);
+    throw new UserError(`${path}: its SHA-256 is not that of the manifest.`);
 }

@@ -5,13 +5,13 @@
  * found out included. It is used again when a version lists a sound one.
  */
 import { join } from "node:path";
-import { messageOf } from "../base/failure.ts";
+import { messageOf } from "../base/user-error.ts";
 import { Refusal } from "../contract/errors.ts";
-import type { Database } from "../db/duckdb.ts";
+import type { DuckDatabase } from "../db/duckdb.ts";
 import { literal, sql } from "../db/sql.ts";
 import type { JsonRow } from "../lake/json-row.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
-import type { Reading } from "../lake/served-columns.ts";
+import type { ServedColumn } from "../lake/served-columns.ts";
 import type { ListingSource } from "../listing/source.ts";
 import type { Dimensions } from "./dimensions.ts";
 import { type Engine, SearchIndex } from "./index/search-index.ts";
@@ -22,7 +22,7 @@ import { checkFile, neededSources, usableFiles } from "./serving-files.ts";
 export interface ServingOptions {
   readonly manifest: Manifest;
   readonly folder: string;
-  readonly database: Database;
+  readonly database: DuckDatabase;
   readonly engine: Engine;
   readonly dimensions: Dimensions;
   /** Up to so many matches are fetched to be counted. */
@@ -31,9 +31,9 @@ export interface ServingOptions {
   readonly onFallback: (message: string) => void;
 }
 
-export class Serving {
+export class ServingFiles {
   /** Nothing is served from files of its own. */
-  static readonly none = new Serving(undefined, undefined, () => {});
+  static readonly none = new ServingFiles(undefined, undefined, () => {});
 
   private constructor(
     private index: SearchIndex | undefined,
@@ -42,7 +42,7 @@ export class Serving {
   ) {}
 
   /** Opens the files that a version's manifest lists. */
-  static async open(options: ServingOptions): Promise<Serving> {
+  static async open(options: ServingOptions): Promise<ServingFiles> {
     const { onFallback } = options;
     const opened = async <T>(what: string, open: () => Promise<T>): Promise<T | undefined> => {
       try {
@@ -54,7 +54,7 @@ export class Serving {
     };
     const needsIndex = neededSources(options.manifest).some(({ kind }) => kind === "index");
     const index = needsIndex ? await opened("search index", () => openIndex(options)) : undefined;
-    return new Serving(index, await opened("row store", () => openRows(options)), onFallback);
+    return new ServingFiles(index, await opened("row store", () => openRows(options)), onFallback);
   }
 
   get state(): { readonly index: boolean; readonly rows: boolean } {
@@ -86,7 +86,7 @@ export class Serving {
   }
 
   /** The listings of an id or a VIN; undefined where there is no row store. */
-  lookUp(by: "id" | "vin", wanted: string, names: readonly Reading[]): readonly FoundListing[] | undefined {
+  lookUp(by: "id" | "vin", wanted: string, names: readonly ServedColumn[]): readonly FoundListing[] | undefined {
     return this.stored((rows) => rows.by(by, wanted, names));
   }
 

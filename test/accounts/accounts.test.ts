@@ -10,7 +10,7 @@ import { accountAt, changeAccount } from "../../src/accounts/account.ts";
 import { Accounts, type AccountsOptions } from "../../src/accounts/accounts.ts";
 import { revokeKey } from "../../src/accounts/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
-import { addCredit, adjust } from "../../src/accounts/ledger/ledger.ts";
+import { addCredit, adjustBalance } from "../../src/accounts/ledger/ledger.ts";
 import { Refusal } from "../../src/contract/errors.ts";
 import { sql } from "../../src/db/sql.ts";
 import { systemClock } from "../../src/http/system-clock.ts";
@@ -140,7 +140,7 @@ test("money that goes while a request is answered is not there for its charge", 
   const accounts = await opened(t, path);
   const identity = await accounts.identify(key);
   const hold = accounts.hold(identity, "listing_search");
-  onFile(path, (database) => adjust(database, { accountId, micros: -999_999, atMs: 0 }));
+  onFile(path, (database) => adjustBalance(database, { accountId, micros: -999_999, atMs: 0 }));
   await assert.rejects(accounts.charge(identity, hold, "late"), { code: "billing_state_blocked" });
   assert.equal(balanceOf(path, accountId), 1);
 });
@@ -149,8 +149,8 @@ const broken: readonly (readonly [what: string, break_: (path: string) => Promis
   [
     "another process keeps it locked",
     async (path) => {
-      const { Database } = await import("../../src/db/sqlite.ts");
-      const other = Database.open(path, { busyMs: 1000 });
+      const { SqliteDatabase } = await import("../../src/db/sqlite.ts");
+      const other = SqliteDatabase.open(path, { busyMs: 1000 });
       other.run(sql`BEGIN IMMEDIATE`);
       return async () => other.close();
     },

@@ -2,24 +2,24 @@ import assert from "node:assert/strict";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { makeAccounts, openAccounts } from "../../src/accounts/file/schema.ts";
+import { createAccountsFile, openAccountsFile } from "../../src/accounts/file/schema.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
-import { charge } from "../../src/accounts/ledger/charging.ts";
+import { postCharges } from "../../src/accounts/ledger/charging.ts";
 import { addCredit } from "../../src/accounts/ledger/ledger.ts";
 import { type Sql, sql } from "../../src/db/sql.ts";
-import { Database } from "../../src/db/sqlite.ts";
+import { SqliteDatabase } from "../../src/db/sqlite.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { book, chargeOf, paid } from "../support/ledger.ts";
 
 test("a commit waits for the disk: the write-ahead log with synchronous=FULL, at every opening", async (t) => {
   const { path, database } = await book(t);
-  const settings = (opened: Database) => [
+  const settings = (opened: SqliteDatabase) => [
     opened.one(sql`PRAGMA journal_mode`)?.journal_mode,
     opened.one(sql`PRAGMA synchronous`)?.synchronous,
     opened.one(sql`PRAGMA foreign_keys`)?.foreign_keys,
   ];
   assert.deepEqual(settings(database), ["wal", 2, 1]);
-  const again = openAccounts(path, { busyMs: 1000 });
+  const again = openAccountsFile(path, { busyMs: 1000 });
   assert.deepEqual(settings(again), ["wal", 2, 1]);
   again.close();
   assert.equal(statSync(path).mode & 0o777, 0o600, "nobody else reads it");
@@ -30,22 +30,22 @@ test("what is no accounts file is refused, and left as it is", async (t) => {
   const [text, foreign, later] = ["text", "foreign", "later"].map((name) => join(folder, name));
   assert.ok(text && foreign && later);
   writeFileSync(text, "no database at all".repeat(500));
-  assert.throws(() => openAccounts(text, { busyMs: 10 }), /text: cannot be opened as a database: .*not a database/);
+  assert.throws(() => openAccountsFile(text, { busyMs: 10 }), /text: cannot be opened as a database: .*not a database/);
   assert.equal(readFileSync(text, "utf8"), "no database at all".repeat(500));
   writeFileSync(foreign, "");
-  const other = Database.open(foreign, { busyMs: 10 });
+  const other = SqliteDatabase.open(foreign, { busyMs: 10 });
   other.run(sql`CREATE TABLE mine (x)`);
   other.close();
-  assert.throws(() => openAccounts(foreign, { busyMs: 10 }), /foreign: this is no accounts file\.$/);
-  assert.throws(() => makeAccounts(foreign, { busyMs: 10 }), /foreign: this is no accounts file\.$/);
-  const ours = makeAccounts(later, { busyMs: 10 });
+  assert.throws(() => openAccountsFile(foreign, { busyMs: 10 }), /foreign: this is no accounts file\.$/);
+  assert.throws(() => createAccountsFile(foreign, { busyMs: 10 }), /foreign: this is no accounts file\.$/);
+  const ours = createAccountsFile(later, { busyMs: 10 });
   ours.run(sql`PRAGMA user_version = 9`);
   ours.close();
   assert.throws(
-    () => openAccounts(later, { busyMs: 10 }),
+    () => openAccountsFile(later, { busyMs: 10 }),
     /later: accounts file version 9; this release knows versions up to 1\. /,
   );
-  assert.throws(() => openAccounts(join(folder, "none"), { busyMs: 10 }), /none: cannot be opened/);
+  assert.throws(() => openAccountsFile(join(folder, "none"), { busyMs: 10 }), /none: cannot be opened/);
 });
 
 const tampering: readonly (readonly [what: string, statement: Sql, says: RegExp])[] = [
@@ -86,7 +86,7 @@ for (const [what, statement, says] of tampering) {
   test(`the file itself refuses ${what}`, async (t) => {
     const one = await book(t);
     addCredit(one.database, { ...paid, accountId: one.accountId, micros: 4_000 });
-    charge(one.database, chargeOf(one, "c1"));
+    postCharges(one.database, chargeOf(one, "c1"));
     assert.throws(() => one.database.run(statement), says);
     assert.equal(one.balance(), 2_000);
     assert.deepEqual(audit(one.database), { faults: [], accounts: 1, entries: 2, charges: 1 });
@@ -111,7 +111,7 @@ for (const [fault, statement] of breakages) {
   test(`an audit finds that ${fault}: ${statement.text.slice(0, 40)}`, async (t) => {
     const one = await book(t);
     addCredit(one.database, { ...paid, accountId: one.accountId, micros: 4_000 });
-    charge(one.database, chargeOf(one, "c1"));
+    postCharges(one.database, chargeOf(one, "c1"));
     one.database.run(sql`PRAGMA foreign_keys = OFF`);
     one.database.run(statement);
     const { faults } = audit(one.database);

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { accountAt, changeAccount } from "../../src/accounts/account.ts";
 import { backUp, restore } from "../../src/accounts/file/backup.ts";
-import { openCopy } from "../../src/accounts/file/schema.ts";
-import { keysOf, revokeKey } from "../../src/accounts/keys.ts";
+import { openBackup } from "../../src/accounts/file/schema.ts";
+import { listKeys, revokeKey } from "../../src/accounts/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
-import { adjust } from "../../src/accounts/ledger/ledger.ts";
+import { adjustBalance } from "../../src/accounts/ledger/ledger.ts";
 import { textIn } from "../../src/base/json.ts";
 import { sql } from "../../src/db/sql.ts";
 import { accountsFile, customerIn, onFile } from "../support/accounts.ts";
@@ -34,7 +34,7 @@ test("copies made while charges are made are sound, and have every charge that w
     const known = [...answered];
     const file = join(folder, `copy-${copy}.db`);
     assert.deepEqual(backUp(client.accounts, file).faults, []);
-    const copied = openCopy(file);
+    const copied = openBackup(file);
     const charges = copied.all(sql`SELECT entry_id FROM entries WHERE kind = 'charge'`);
     copied.close();
     const ids = new Set(charges.map((row) => textIn(row, "entry_id")));
@@ -61,7 +61,7 @@ test("a copy is put in place while the service runs, which goes on from it", asy
   const then = balance();
   await client.get(path);
   await client.get(path);
-  onFile(client.accounts, (database) => adjust(database, { accountId, micros: -1 - balance(), atMs: 0 }));
+  onFile(client.accounts, (database) => adjustBalance(database, { accountId, micros: -1 - balance(), atMs: 0 }));
   await eventually("no money", async () => (await client.get(path)).status === 402, 2000);
 
   await assert.rejects(
@@ -85,7 +85,7 @@ test("a copy is put in place while the service runs, which goes on from it", asy
   );
   onFile(client.accounts, (database) => changeAccount(database, accountId, { state: "suspended" }));
   await restore(client.accounts, copy, { stamp: "again", discard: true });
-  assert.equal(onFile(client.accounts, (database) => keysOf(database, accountId))[0]?.revokedAtMs, null);
+  assert.equal(onFile(client.accounts, (database) => listKeys(database, accountId))[0]?.revokedAtMs, null);
 });
 
 test("a copy takes the place of a file that is damaged, which is kept", async (t) => {

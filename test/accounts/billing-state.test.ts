@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { microsIn } from "../../src/accounts/money.ts";
-import { billingState, refuseToServe, shortfall } from "../../src/accounts/policy/billing-state.ts";
-import { casesOf } from "../support/case-table.ts";
+import { billingState, refuseForBilling, shortfall } from "../../src/accounts/policy/billing-state.ts";
+import { tableCases } from "../support/case-table.ts";
 
 const micros = (usd: string): number => microsIn(usd) ?? Number.NaN;
 
-const states = casesOf(
+const states = tableCases(
   ["state", "balance", "low below", "billing state"],
   `
   state     | balance   | low below | billing state
@@ -33,7 +33,7 @@ for (const { state, balance, "low below": low, "billing state": expected } of st
   });
 }
 
-const payments = casesOf(
+const payments = tableCases(
   ["state", "balance", "spent", "cap", "price", "comes to"],
   `
   state     | balance  | spent  | cap  | price | comes to
@@ -65,7 +65,7 @@ for (const { state, balance, spent, cap, price, "comes to": expected } of paymen
     const short = shortfall(funds, micros(price));
     if (expected === "paid") return assert.equal(short, undefined);
     assert.ok(short);
-    const { code, message } = refuseToServe(short);
+    const { code, message } = refuseForBilling(short);
     const told = message
       .replace("The account's billing state, ", "")
       .replace(" blocks paid requests", "")

@@ -2,16 +2,16 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { isSecretOf, newKey, partsOf } from "../../src/accounts/api-key.ts";
-import { createKey, keysOf, presented, revokeKey } from "../../src/accounts/keys.ts";
+import { generateApiKey, matchesSecret, parseApiKey } from "../../src/accounts/api-key.ts";
+import { createKey, findPresentedKey, listKeys, revokeKey } from "../../src/accounts/keys.ts";
 import { accountsFile, customerIn, onFile } from "../support/accounts.ts";
 import { wholeFile } from "../support/scope.ts";
 
 test("a key is cq_live_, an id and a secret of 256 random bits; the hash that is kept is the secret's", () => {
-  const made = Array.from({ length: 200 }, () => newKey());
+  const made = Array.from({ length: 200 }, () => generateApiKey());
   for (const { key, keyId, sha256 } of made) {
     assert.match(key, /^cq_live_[0-9a-z]{16}_[\w-]{43}$/);
-    const parts = partsOf(key);
+    const parts = parseApiKey(key);
     assert.equal(parts?.keyId, keyId);
     assert.equal(Buffer.from(parts?.secret ?? "", "base64url").length, 32);
     assert.equal(
@@ -25,7 +25,7 @@ test("a key is cq_live_, an id and a secret of 256 random bits; the hash that is
   assert.equal(new Set(made.map(({ keyId }) => keyId)).size, made.length);
 });
 
-const { key: sample } = newKey();
+const { key: sample } = generateApiKey();
 const malformed = [
   "",
   "cq_live_",
@@ -44,16 +44,16 @@ const malformed = [
 ];
 
 test("what is not of that form is no key", () => {
-  for (const text of malformed) assert.equal(partsOf(text), undefined, text.slice(0, 80));
+  for (const text of malformed) assert.equal(parseApiKey(text), undefined, text.slice(0, 80));
 });
 
 test("only the secret itself matches what was kept of it", () => {
-  const { key, sha256 } = newKey();
+  const { key, sha256 } = generateApiKey();
   const kept = Buffer.from(sha256, "hex");
-  const secret = partsOf(key)?.secret ?? "";
-  assert.ok(isSecretOf(secret, kept));
+  const secret = parseApiKey(key)?.secret ?? "";
+  assert.ok(matchesSecret(secret, kept));
   for (const other of ["", secret.slice(1), `${secret}A`, secret.replace(/^./, (first) => (first === "A" ? "B" : "A"))])
-    assert.ok(!isSecretOf(other, kept));
+    assert.ok(!matchesSecret(other, kept));
 });
 
 test("secrets are compared in constant time", () => {
@@ -65,18 +65,18 @@ test("the file holds no secret, and a key that is revoked is presented no more",
   const path = await accountsFile(wholeFile);
   const { accountId, keyId } = customerIn(path);
   const other = onFile(path, (database) => createKey(database, { accountId, scopes: ["usage.read"], atMs: 5 }));
-  const secret = partsOf(other.key)?.secret ?? "";
+  const secret = parseApiKey(other.key)?.secret ?? "";
   onFile(path, (database) => {
     const bytes = ["", "-wal", "-shm"].map((part) => readFileSync(`${path}${part}`, "latin1")).join("");
     assert.ok(!bytes.includes(secret));
     assert.ok(bytes.includes(other.keyId), "what is looked for would be found");
-    assert.deepEqual(presented(database, other.keyId, "2026-11")?.key.scopes, ["usage.read"]);
+    assert.deepEqual(findPresentedKey(database, other.keyId, "2026-11")?.key.scopes, ["usage.read"]);
     revokeKey(database, other.keyId, 77);
     revokeKey(database, other.keyId, 99);
-    assert.equal(presented(database, other.keyId, "2026-11"), null);
-    assert.equal(presented(database, "0000000000000000", "2026-11"), null);
+    assert.equal(findPresentedKey(database, other.keyId, "2026-11"), null);
+    assert.equal(findPresentedKey(database, "0000000000000000", "2026-11"), null);
     assert.deepEqual(
-      keysOf(database, accountId).map((key) => [key.keyId, key.revokedAtMs]),
+      listKeys(database, accountId).map((key) => [key.keyId, key.revokedAtMs]),
       [
         [other.keyId, 77],
         [keyId, null],

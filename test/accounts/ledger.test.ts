@@ -2,11 +2,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { accountAt, changeAccount } from "../../src/accounts/account.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
-import { charge } from "../../src/accounts/ledger/charging.ts";
-import { addCredit, adjust, confirmCredit, postingsOf, reverseCredit } from "../../src/accounts/ledger/ledger.ts";
+import { postCharges } from "../../src/accounts/ledger/charging.ts";
+import {
+  addCredit,
+  adjustBalance,
+  confirmCredit,
+  listEntries,
+  reverseCredit,
+} from "../../src/accounts/ledger/ledger.ts";
 import { usageIn } from "../../src/accounts/ledger/usage.ts";
 import { decideReview, queuedReviews, reviewAccounts, reviewOnce } from "../../src/accounts/policy/tier-reviews.ts";
-import { doBatch } from "../../src/accounts/worker/group-commit.ts";
+import { commitBatch } from "../../src/accounts/worker/group-commit.ts";
 import { atMs, book, chargeOf, dayMs, month, paid } from "../support/ledger.ts";
 
 test("credits, charges, adjustments and reversals add up to the balance", async (t) => {
@@ -15,21 +21,21 @@ test("credits, charges, adjustments and reversals add up to the balance", async 
   const first = addCredit(database, { ...paid, accountId, micros: 25_000_000, reference: "pi_1", note: "card" });
   assert.equal(one.balance(), 25_000_000);
   addCredit(database, { ...paid, kind: "promotional", accountId, micros: 1_000_000 });
-  assert.equal(charge(database, chargeOf(one, "c1")), undefined);
+  assert.equal(postCharges(database, chargeOf(one, "c1")), undefined);
   assert.equal(one.balance(), 25_998_000);
-  adjust(database, { accountId, micros: -998_000, atMs, note: "rounding" });
+  adjustBalance(database, { accountId, micros: -998_000, atMs, note: "rounding" });
   assert.equal(one.balance(), 25_000_000);
   reverseCredit(database, first, atMs + dayMs, "stolen card");
   assert.equal(one.balance(), 0);
-  adjust(database, { accountId, micros: -1, atMs });
+  adjustBalance(database, { accountId, micros: -1, atMs });
   assert.equal(one.balance(), -1, "an operator may take a balance below zero");
-  assert.deepEqual(charge(database, chargeOf(one, "c2")), {
+  assert.deepEqual(postCharges(database, chargeOf(one, "c2")), {
     code: "billing_state_blocked",
     state: "exhausted",
     why: ": this one costs 0.002 USD, and -0.000001 USD is left",
   });
   assert.deepEqual(
-    postingsOf(database, accountId).map(({ kind, micros, note }) => [kind, micros, note]),
+    listEntries(database, accountId).map(({ kind, micros, note }) => [kind, micros, note]),
     [
       ["paid", 25_000_000, "card"],
       ["promotional", 1_000_000, null],
@@ -45,13 +51,13 @@ test("nothing is posted twice: a charge of one id, a payment of one reference, a
   const one = await book(t);
   const { database, accountId } = one;
   const credit = addCredit(database, { ...paid, accountId, micros: 10_000, reference: "pi_1" });
-  for (let times = 0; times < 3; times += 1) assert.equal(charge(database, chargeOf(one, "same")), undefined);
+  for (let times = 0; times < 3; times += 1) assert.equal(postCharges(database, chargeOf(one, "same")), undefined);
   assert.equal(one.balance(), 8_000);
   assert.throws(
     () => addCredit(database, { ...paid, accountId, micros: 10_000, reference: "pi_1" }),
     new RegExp(`the payment pi_1 has been credited already, as ${credit}\\.$`),
   );
-  assert.throws(() => adjust(database, { accountId, micros: 1, atMs, reference: "pi_1" }), /credited already/);
+  assert.throws(() => adjustBalance(database, { accountId, micros: 1, atMs, reference: "pi_1" }), /credited already/);
   reverseCredit(database, credit, atMs);
   assert.throws(() => reverseCredit(database, credit, atMs), /has been taken back already/);
   assert.throws(() => reverseCredit(database, "credit_none", atMs), /there is no paid credit credit_none/);
@@ -69,14 +75,14 @@ test("charges that go together are one transaction: of a batch that fails nothin
   const tasks = ["c1", "c2", "c3"].map((id) => ({ task: "charge", asked: chargeOf(one, id) }) as const);
   const broken = { task: "charge", asked: { ...chargeOf(one, "c4"), accountId: "acct_none" } } as const;
   const thrown: unknown[] = [];
-  const failed = doBatch(one.database, [...tasks, broken], (error) => thrown.push(error));
+  const failed = commitBatch(one.database, [...tasks, broken], (error) => thrown.push(error));
   assert.equal(thrown.length, 1);
   assert.deepEqual(
     failed.outcomes,
     [...tasks, broken].map(() => ({ failed: "there is no account acct_none." })),
   );
   assert.equal(one.balance(), 100_000);
-  const done = doBatch(one.database, tasks, (error) => thrown.push(error));
+  const done = commitBatch(one.database, tasks, (error) => thrown.push(error));
   assert.deepEqual(
     done.outcomes,
     tasks.map(() => ({ answered: null })),
@@ -95,7 +101,7 @@ test("in a batch on the last cent as many are charged as can be, and the others 
     { length: 64 },
     (_, index) => ({ task: "charge", asked: chargeOf(one, `c${index}`) }) as const,
   );
-  const { outcomes } = doBatch(one.database, tasks, assert.ifError);
+  const { outcomes } = commitBatch(one.database, tasks, assert.ifError);
   assert.equal(outcomes.filter((outcome) => "answered" in outcome && outcome.answered === null).length, 5);
   assert.equal(one.balance(), 999);
   assert.deepEqual(audit(one.database).faults, []);
@@ -116,7 +122,7 @@ test("the spend cap holds for a UTC calendar month, whichever way the clock jump
     ["2027-01-01T00:00:00.000Z", "charged"],
   ];
   for (const [index, [at, comesTo]] of steps.entries()) {
-    const short = charge(one.database, { ...chargeOf(one, `c${index}`), atMs: Date.parse(at) });
+    const short = postCharges(one.database, { ...chargeOf(one, `c${index}`), atMs: Date.parse(at) });
     assert.equal(short?.code ?? "charged", comesTo, at);
   }
   const range = { startDate: "2026-11-01", endDate: "2027-01-31", classes: undefined };

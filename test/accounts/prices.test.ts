@@ -4,12 +4,12 @@ import { type MeteredId, prices, pricingVersion, usageClassOf } from "../../src/
 import { projectText } from "../../src/base/project-files.ts";
 import { decoderOf } from "../../src/contract/decode.ts";
 import { operation, operations, vocabulary } from "../../src/contract/document.ts";
-import { casesOf } from "../support/case-table.ts";
-import { encoded } from "../support/examples.ts";
+import { tableCases } from "../support/case-table.ts";
+import { encodedParameter } from "../support/examples.ts";
 
 const dealer = "0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c7e40";
 
-const cases = casesOf(
+const cases = tableCases(
   ["operation", "asked", "class", "micros"],
   `
   operation            | asked                                                            | class                                     | micros
@@ -57,7 +57,7 @@ const pathOf = (id: MeteredId): Readonly<Record<string, string>> =>
   Object.fromEntries(
     operation(id)
       .parameters.filter(({ in: place }) => place === "path")
-      .map((parameter) => [parameter.name, encoded(parameter)]),
+      .map((parameter) => [parameter.name, encodedParameter(parameter)]),
   );
 
 for (const { operation: id, asked, class: expected, micros } of cases) {

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Limits, Rates } from "../../src/accounts/policy/rate-limiter.ts";
+import { RateLimiter, type RateLimits } from "../../src/accounts/policy/rate-limiter.ts";
 import { limitsOf, tiers } from "../../src/accounts/policy/tiers.ts";
 import { Chance } from "../oracle/random-market/chance.ts";
 
 /** A clock that a test turns. */
 class Turned {
   ms = 1_000_000;
-  readonly rates = new Rates(() => this.ms);
+  readonly rates = new RateLimiter(() => this.ms);
 }
 
 for (const tier of tiers) {
@@ -37,7 +37,7 @@ for (const tier of tiers) {
 
 test("what is left goes down with each request, and up again as requests leave the windows", () => {
   const turned = new Turned();
-  const limits: Limits = { per10s: 3, per60s: 5 };
+  const limits: RateLimits = { per10s: 3, per60s: 5 };
   const left = (): string => Object.values(turned.rates.left("a", limits)).join();
   assert.equal(left(), "3,5");
   for (const expected of ["2,4", "1,3", "0,2"]) {
@@ -58,7 +58,7 @@ test("who waits as long as he is told is let in, and a second sooner is not", ()
   const chance = new Chance(4);
   for (let draw = 0; draw < 200; draw += 1) {
     const turned = new Turned();
-    const limits: Limits = { per10s: chance.integer(1, 6), per60s: chance.integer(1, 12) };
+    const limits: RateLimits = { per10s: chance.integer(1, 6), per60s: chance.integer(1, 12) };
     for (let request = 0; request < 40; request += 1) {
       const excess = turned.rates.take("a", limits);
       if (excess === undefined) turned.ms += chance.integer(0, 4000);
@@ -77,7 +77,7 @@ test("in no 10 and in no 60 seconds is a limit exceeded, and nobody is refused w
   const chance = new Chance(9);
   for (let draw = 0; draw < 60; draw += 1) {
     const turned = new Turned();
-    let limits: Limits = { per10s: chance.integer(0, 40), per60s: chance.integer(0, 120) };
+    let limits: RateLimits = { per10s: chance.integer(0, 40), per60s: chance.integer(0, 120) };
     const granted: number[] = [];
     for (let request = 0; request < 1500; request += 1) {
       turned.ms += chance.happens(0.02) ? chance.integer(0, 90_000) : chance.integer(0, 300) / 7;
@@ -93,7 +93,7 @@ test("in no 10 and in no 60 seconds is a limit exceeded, and nobody is refused w
 
 test("accounts have limits of their own, however many there are", () => {
   const turned = new Turned();
-  const limits: Limits = { per10s: 1, per60s: 1 };
+  const limits: RateLimits = { per10s: 1, per60s: 1 };
   for (let account = 0; account < 25_000; account += 1) {
     assert.equal(turned.rates.take(`a${account}`, limits), undefined);
     if (account % 9_999 === 0) turned.ms += 61_000;

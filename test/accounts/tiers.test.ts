@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { limitsOf, type PaidCredit, review, type Tier } from "../../src/accounts/policy/tiers.ts";
 import { plusDays } from "../../src/base/day.ts";
 import { projectText } from "../../src/base/project-files.ts";
-import { casesOf } from "../support/case-table.ts";
+import { tableCases } from "../support/case-table.ts";
 
 const today = "2026-11-19";
 
@@ -18,7 +18,7 @@ function creditIn(text: string): PaidCredit {
   };
 }
 
-const cases = casesOf(
+const cases = tableCases(
   ["tier", "paid credits", "account", "balance", "becomes"],
   `
   tier | paid credits                                   | account   | balance | becomes

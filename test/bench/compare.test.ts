@@ -1,7 +1,7 @@
 /** When a run of the bench suite says that Carquet has become slower. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { agree } from "../../bench/measure/agree.ts";
+import { assertSameAnswer } from "../../bench/measure/agree.ts";
 import { quantile, takeTurns } from "../../bench/measure/measure.ts";
 import { changes } from "../../bench/report/compare.ts";
 import type { Results } from "../../bench/report/results.ts";
@@ -75,9 +75,9 @@ test("a case that only one of two runs has is not compared", () => {
 
 test("a peer that answers otherwise ends the run with the first difference", () => {
   const ours = { total: 2, ids: ["a", "b"] };
-  agree("/v1/listings", ours, "duckdb", { total: 2, ids: ["a", "b"] });
+  assertSameAnswer("/v1/listings", ours, "duckdb", { total: 2, ids: ["a", "b"] });
   assert.throws(
-    () => agree("/v1/listings", ours, "duckdb", { total: 2, ids: ["a", "c"] }),
+    () => assertSameAnswer("/v1/listings", ours, "duckdb", { total: 2, ids: ["a", "c"] }),
     /\/v1\/listings: duckdb answers otherwise at ids\.1: "c" where Carquet has "b"/,
   );
 });

@@ -6,9 +6,9 @@ import { existsSync } from "node:fs";
 import { test } from "node:test";
 import { facetParameters, formOf, searchParameters } from "../../bench/peers/solr/requests.ts";
 import { facets } from "../../bench/questions/facets.ts";
-import { type Filter, is } from "../../bench/questions/filter.ts";
+import { is, type QuestionFilter } from "../../bench/questions/filter.ts";
 import type { Facets, Question, Search } from "../../bench/questions/question.ts";
-import { search } from "../../bench/questions/search.ts";
+import { searchQuestion } from "../../bench/questions/search.ts";
 import { processorMsOf } from "../../bench/servers/process.ts";
 
 const zip = { code: "60601", latitude: 41.88, longitude: -87.62 };
@@ -42,16 +42,16 @@ for (const { filter, parameter, query } of [
     parameter: "postal_code=60601&radius=50",
     query: "{!geofilt sfield=place pt=41.88,-87.62 d=80.4672 cache=false}",
   },
-] satisfies { readonly filter: Filter; readonly parameter: string; readonly query: string }[]) {
+] satisfies { readonly filter: QuestionFilter; readonly parameter: string; readonly query: string }[]) {
   test(`the filter ${filter.kind} is ${parameter} for the API, and bypasses Solr's caches`, () => {
-    const question = search({ filters: [filter] });
+    const question = searchQuestion({ filters: [filter] });
     assert.equal(question.path, `/v1/listings?${parameter}`);
     assert.equal(searchParameters(subjectOf<"search">(question, "search") satisfies Search, uncached).q, query);
   });
 }
 
 test("in the cached mode no filter bypasses the caches", () => {
-  const question = search({ filters: [is("make", "Ford"), is("state", "IL"), { kind: "maxPrice", price: 1 }] });
+  const question = searchQuestion({ filters: [is("make", "Ford"), is("state", "IL"), { kind: "maxPrice", price: 1 }] });
   const { q, fq } = searchParameters(subjectOf(question, "search"), { isCached: true });
   assert.deepEqual([q, fq], ["{!term f=make_key}ford", ["{!term f=state}IL", "{!lucene}price:[* TO 1]"]]);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { operations } from "../../src/contract/document.ts";
-import { encoded, leastRequest } from "../support/examples.ts";
+import { encodedParameter, leastRequest } from "../support/examples.ts";
 import { lakeOf } from "../support/lakes/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
 import { serviceOf } from "../support/service.ts";
@@ -23,7 +23,7 @@ const choices = ["sort", "include", "inventory_status"];
 /** Every parameter of the listing search with its example, and each word of what chooses what is done. */
 const queries: readonly string[] = (operations.get("searchListings")?.parameters ?? []).flatMap((parameter) => {
   const { name, schema } = parameter;
-  if (!choices.includes(name)) return [together[name] ?? `${name}=${encoded(parameter)}`];
+  if (!choices.includes(name)) return [together[name] ?? `${name}=${encodedParameter(parameter)}`];
   const words: readonly unknown[] = schema.items?.enum ?? schema.enum ?? [];
   return words.map((word) => (word === "distance" ? `postal_code=94538&${name}=${word}` : `${name}=${word}`));
 });

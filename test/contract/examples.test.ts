@@ -4,8 +4,8 @@ import { isObject } from "../../src/base/json.ts";
 import { decoderOf } from "../../src/contract/decode.ts";
 import { document, type Operation, operations, type Parameter, resolve } from "../../src/contract/document.ts";
 import { errors } from "../../src/contract/errors.ts";
-import { explained } from "../../src/contract/schema.ts";
-import { encoded, exampleOf, requiredQuery } from "../support/examples.ts";
+import { describeSchemaErrors } from "../../src/contract/schema.ts";
+import { encodedParameter, exampleOf, requiredQuery } from "../support/examples.ts";
 import { ajv, refer } from "../support/schemas.ts";
 
 /** A value that somebody is shown, the schema it belongs to, and where it stands. */
@@ -54,7 +54,9 @@ test("the document shows examples of parameters, headers, answers and errors, an
 test("every example and every default in the document is what its schema allows", () => {
   const faults = shown.flatMap(({ at, schema, value }) => {
     const validate = ajv.compile(schema);
-    return validate(structuredClone(value)) ? [] : [`${at}: ${(validate.errors ?? []).map(explained).join("; ")}`];
+    return validate(structuredClone(value))
+      ? []
+      : [`${at}: ${(validate.errors ?? []).map(describeSchemaErrors).join("; ")}`];
   });
   assert.deepEqual(faults, []);
 });
@@ -70,7 +72,7 @@ test("every answer in the document has an example", () => {
 
 const isOf = (place: Parameter["in"]) => (parameter: Parameter) => parameter.in === place;
 const examplePath = ({ parameters }: Operation): Readonly<Record<string, string>> =>
-  Object.fromEntries(parameters.filter(isOf("path")).map((parameter) => [parameter.name, encoded(parameter)]));
+  Object.fromEntries(parameters.filter(isOf("path")).map((parameter) => [parameter.name, encodedParameter(parameter)]));
 
 for (const described of operations.values()) {
   test(`every parameter of ${described.id} has an example, which is read as it is written`, () => {
@@ -78,7 +80,7 @@ for (const described of operations.values()) {
     const path = examplePath(described);
     for (const parameter of described.parameters.filter(isOf("query"))) {
       const others = requiredQuery(described).filter(([name]) => name !== parameter.name);
-      const query = [...others, [parameter.name, encoded(parameter)]].map((pair) => pair.join("=")).join("&");
+      const query = [...others, [parameter.name, encodedParameter(parameter)]].map((pair) => pair.join("=")).join("&");
       const values: Readonly<Record<string, unknown>> = decode(query, path).query;
       assert.deepEqual(values[parameter.name], exampleOf(parameter), query);
     }

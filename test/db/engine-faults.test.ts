@@ -6,12 +6,12 @@ import { mkdir, open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { Failure } from "../../src/base/failure.ts";
 import { projectPath } from "../../src/base/project-files.ts";
-import { Database as DuckDb, type Session } from "../../src/db/duckdb.ts";
+import { UserError } from "../../src/base/user-error.ts";
+import { DuckDatabase as DuckDb, type Session } from "../../src/db/duckdb.ts";
 import { type EngineFault, faultOf, lockHolderOf } from "../../src/db/engine-faults.ts";
 import { literal, sql } from "../../src/db/sql.ts";
-import { Database as Sqlite } from "../../src/db/sqlite.ts";
+import { SqliteDatabase as Sqlite } from "../../src/db/sqlite.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 
 const run = promisify(execFile);
@@ -133,7 +133,7 @@ for (const [what, fault, provoke] of table)
     const folder = await temporaryFolder(t);
     const thrown = await thrownBy(() => provoke(folder));
     assert.equal(faultOf(thrown), fault, String(thrown));
-    assert.equal(faultOf(new Failure("It failed.", { cause: thrown })), fault, "and what it caused");
+    assert.equal(faultOf(new UserError("It failed.", { cause: thrown })), fault, "and what it caused");
     assert.equal(lockHolderOf(thrown), undefined);
   });
 

@@ -1,21 +1,21 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Json } from "../../src/base/json.ts";
-import { Database } from "../../src/db/duckdb.ts";
+import { DuckDatabase } from "../../src/db/duckdb.ts";
 import {
   all,
   columnType,
+  ident,
   integerLiteral,
   join,
   literal,
-  name,
   numberLiteral,
   Sql,
   sql,
   type Value,
 } from "../../src/db/sql.ts";
 
-const database = await Database.open({ threads: 1 });
+const database = await DuckDatabase.open({ threads: 1 });
 after(() => database.close());
 
 const answer = async (query: Sql): Promise<Json | undefined> => {
@@ -97,7 +97,7 @@ const cases: readonly Case[] = [
   ],
   [
     "a keyword and a quote in a name",
-    sql`SELECT ${name("t", `tr"im`)} AS answer FROM (SELECT 1 AS ${name(`tr"im`)}) AS ${name("t")}`,
+    sql`SELECT ${ident("t", `tr"im`)} AS answer FROM (SELECT 1 AS ${ident(`tr"im`)}) AS ${ident("t")}`,
     `SELECT "t"."tr""im" AS answer FROM (SELECT 1 AS "tr""im") AS "t"`,
     [],
     1,
@@ -177,7 +177,7 @@ test("more than nine parameters keep their numbers apart", async () => {
 
 test("a hostile name and a hostile literal stay what they are", async () => {
   const column = `x" FROM builds; --`;
-  const query = sql`SELECT ${name("t", column)} AS answer FROM (SELECT ${literal(hostile)} AS ${name(column)}) AS t`;
+  const query = sql`SELECT ${ident("t", column)} AS answer FROM (SELECT ${literal(hostile)} AS ${ident(column)}) AS t`;
   assert.equal(await answer(query), hostile);
 });
 

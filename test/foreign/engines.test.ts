@@ -6,11 +6,11 @@ import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { isObject, type Json } from "../../src/base/json.ts";
 import { projectPath } from "../../src/base/project-files.ts";
-import { Database } from "../../src/db/duckdb.ts";
-import { name, type Sql, sql } from "../../src/db/sql.ts";
+import { DuckDatabase } from "../../src/db/duckdb.ts";
+import { ident, type Sql, sql } from "../../src/db/sql.ts";
 import { rowsOfFiles } from "../../src/lake/file-rows.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
-import { layoutOf, type TableName, tableNames } from "../../src/lake/tables.ts";
+import { type TableName, tableNames, tableOf } from "../../src/lake/tables.ts";
 import { freshLake } from "../support/lakes/fixtures.ts";
 import { wholeFile } from "../support/scope.ts";
 
@@ -49,7 +49,7 @@ interface Asked {
 /** The columns of a table and how each is compared; fails for a type that has no comparison. */
 function columnsOf(table: TableName): Readonly<Record<string, Kind>> {
   return Object.fromEntries(
-    Object.entries(layoutOf(table).columns).map(([column, type]) => {
+    Object.entries(tableOf(table).columns).map(([column, type]) => {
       const kind = kinds.find(([pattern]) => pattern.test(type))?.[1];
       assert.ok(kind !== undefined, `${table}.${column}: ${type}`);
       return [column, kind] as const;
@@ -82,14 +82,14 @@ const expected = await duckdbs();
 async function duckdbs(): Promise<
   Readonly<Record<string, readonly [rows: Json, numbers: Readonly<Record<string, Json>>]>>
 > {
-  const database = await Database.open();
+  const database = await DuckDatabase.open();
   const said: Record<string, readonly [Json, Record<string, Json>]> = {};
   for (const table of tableNames) {
     const rows = rowsOfFiles(table, manifest?.tables[table] ?? [], lake);
     const counted = await database.using((session) => session.row(sql`SELECT count(*)::INTEGER AS n FROM (${rows})`));
     const numbers: Record<string, Json> = {};
     for (const [column, kind] of Object.entries(columnsOf(table))) {
-      const query = sql`SELECT ${numbersOf[kind](name(column))} AS numbers FROM (${rows})`;
+      const query = sql`SELECT ${numbersOf[kind](ident(column))} AS numbers FROM (${rows})`;
       numbers[column] = (await database.using((session) => session.row(query)))?.numbers ?? null;
     }
     said[table] = [counted?.n ?? null, numbers];

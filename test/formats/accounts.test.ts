@@ -6,13 +6,13 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { accountAt } from "../../src/accounts/account.ts";
 import { migrateAccounts } from "../../src/accounts/file/backup.ts";
-import { type Migration, migrations, versionAfter, versionOf } from "../../src/accounts/file/migrations.ts";
-import { openAccounts, openCopy, openOfAnyVersion } from "../../src/accounts/file/schema.ts";
+import { type Migration, migrations, schemaVersionOf, versionAfter } from "../../src/accounts/file/migrations.ts";
+import { openAccountsFile, openAnyVersion, openBackup } from "../../src/accounts/file/schema.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { integerIn, textIn } from "../../src/base/json.ts";
 import { projectPath } from "../../src/base/project-files.ts";
 import { type Sql, sql } from "../../src/db/sql.ts";
-import type { Database } from "../../src/db/sqlite.ts";
+import type { SqliteDatabase } from "../../src/db/sqlite.ts";
 import { accountsFile } from "../support/accounts.ts";
 import { fixtureAccounts } from "../support/lakes/fixtures.ts";
 import { nextSteps } from "./next-steps.ts";
@@ -20,8 +20,8 @@ import { nextSteps } from "./next-steps.ts";
 const busyMs = 1000;
 
 /** Does some work on an accounts file of any version. */
-function within<T>(path: string, work: (database: Database) => T): T {
-  const database = openOfAnyVersion(path, { busyMs });
+function within<T>(path: string, work: (database: SqliteDatabase) => T): T {
+  const database = openAnyVersion(path, { busyMs });
   try {
     return work(database);
   } finally {
@@ -42,7 +42,7 @@ test("an accounts file of version 1, migrated, has the schema of a new one, and 
   const [path, fresh] = [await fixtureAccounts(t, 1), await accountsFile(t)];
   migrateAccounts(path);
   assert.deepEqual(schemaOf(path), schemaOf(fresh));
-  const database = openAccounts(path, { busyMs });
+  const database = openAccountsFile(path, { busyMs });
   const [account] = database.all(sql`SELECT account_id FROM accounts WHERE tier = 4`);
   const found = accountAt(database, textIn(account, "account_id"), "2026-11");
   assert.deepEqual(audit(database), { faults: [], accounts: 2, entries: 6, charges: 4 });
@@ -63,14 +63,14 @@ test("a file that lacks steps gets them in one go, and is kept beside as it was"
   const done = migrateAccounts(path, nextSteps);
   assert.deepEqual(done, { from: 1, to: 3, backup: `${path}.version-1` });
   within(path, (database) => {
-    assert.equal(versionOf(database), 3);
+    assert.equal(schemaVersionOf(database), 3);
     const [row] = database.all(sql`SELECT count(*) AS n FROM accounts WHERE label = 'tier ' || tier`);
     assert.equal(integerIn(row, "n"), 2);
     assert.deepEqual(audit(database).faults, []);
   });
   assert.deepEqual(schemaOf(`${path}.version-1`), before);
-  const copy = openCopy(`${path}.version-1`);
-  assert.deepEqual([versionOf(copy), audit(copy).entries], [1, 6]);
+  const copy = openBackup(`${path}.version-1`);
+  assert.deepEqual([schemaVersionOf(copy), audit(copy).entries], [1, 6]);
   copy.close();
   assert.deepEqual(
     migrateAccounts(path, nextSteps),
@@ -91,7 +91,7 @@ test("a step that fails leaves the file as it was", async (t) => {
     const added = sql`ALTER TABLE accounts ADD COLUMN label TEXT`;
     assert.throws(() => migrateAccounts(path, step(added, statement)), what);
     assert.deepEqual(schemaOf(path), before);
-    const database = openAccounts(path, { busyMs });
+    const database = openAccountsFile(path, { busyMs });
     assert.deepEqual(audit(database), { faults: [], accounts: 2, entries: 6, charges: 4 });
     database.close();
   }
@@ -101,7 +101,7 @@ test("a file of a newer release, and one of none, is refused and stays as it is"
   const path = await fixtureAccounts(t, 1);
   migrateAccounts(path, nextSteps);
   const message = `${path}: accounts file version 3; this release knows versions up to 1. Use a newer release.`;
-  assert.throws(() => openAccounts(path, { busyMs }), { message });
+  assert.throws(() => openAccountsFile(path, { busyMs }), { message });
   assert.throws(() => migrateAccounts(path), { message });
   within(path, (database) => database.run(sql`PRAGMA user_version = 0`));
   assert.throws(() => migrateAccounts(path), /accounts file version 0; expected a version from 1 to 1\.$/);
@@ -116,7 +116,7 @@ test("a file that an older release wrote says which command migrates it", async 
   const path = await fixtureAccounts(t, 1);
   within(path, (database) => database.run(sql`PRAGMA user_version = 0`));
   const message = `${path}: accounts file version 0; this release needs version 1. Run carquet migrate --accounts ${path}.`;
-  assert.throws(() => openAccounts(path, { busyMs }), { message });
+  assert.throws(() => openAccountsFile(path, { busyMs }), { message });
 });
 
 test("a migration that is killed leaves the version before or the last one, sound", async (t) => {
@@ -126,11 +126,11 @@ test("a migration that is killed leaves the version before or the last one, soun
     await killMigration(path, delayMs);
     const version = within(path, (database) => {
       assert.deepEqual(audit(database), { faults: [], accounts: 2, entries: 6, charges: 4 });
-      return versionOf(database);
+      return schemaVersionOf(database);
     });
     assert.ok(version === 1 || version === 3, `version ${version} after ${delayMs} ms`);
     migrateAccounts(path, nextSteps);
-    assert.equal(within(path, versionOf), 3);
+    assert.equal(within(path, schemaVersionOf), 3);
     left.push(version);
   }
   assert.equal(left[0], 1, "the first kill came too late to prove anything");

@@ -3,13 +3,13 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { projectPath } from "../../src/base/project-files.ts";
-import { Database } from "../../src/db/duckdb.ts";
+import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { literal, sql } from "../../src/db/sql.ts";
-import { inTodaysColumns, isOfToday, rowsOfFiles } from "../../src/lake/file-rows.ts";
+import { inCurrentColumns, isCurrentSchema, rowsOfFiles } from "../../src/lake/file-rows.ts";
 import { vacuum } from "../../src/lake/maintenance/vacuum.ts";
 import { currentManifest, lakeFormat, manifestPath } from "../../src/lake/manifest.ts";
 import { priceHistoryType, tableNames } from "../../src/lake/tables.ts";
-import { writing } from "../../src/lake/writer/writer.ts";
+import { withWriter } from "../../src/lake/writer/writer.ts";
 import { faultsOf } from "../support/lakes/contents.ts";
 import { dealerIdOf, deliver, type FeedRow, vinOf } from "../support/lakes/feeds.ts";
 import { fixtureLake, freshLake, keptFixtureDays } from "../support/lakes/fixtures.ts";
@@ -95,7 +95,7 @@ test("a day published on a lake of format 1 is what it is on a lake of today, an
   assert.equal(manifest.format, lakeFormat);
   assert.deepEqual(await faultsOf(older), []);
   const ofToday = (table: "snapshots" | "sold"): readonly boolean[] =>
-    manifest.tables[table].map((file) => isOfToday(table, file));
+    manifest.tables[table].map((file) => isCurrentSchema(table, file));
   assert.deepEqual(ofToday("snapshots"), [false, false, true, true]);
   assert.deepEqual(ofToday("sold"), [true], "older layers are rewritten with the new");
   assert.equal((await ask(older, "SELECT count(*)::INTEGER AS n FROM sold"))[0]?.n, 2);
@@ -108,12 +108,12 @@ test("vacuum lets days of format 1 go", async (t) => {
   const lake = await fixtureLake(t, 1);
   await ingestPath(lake, await deliverMore(t));
   const retention = { dailyDays: 2, weeklyDays: 0, versionDays: 1 };
-  const done = await writing(lake, {}, (writer) => vacuum(writer, retention, Date.now(), 0));
+  const done = await withWriter(lake, {}, (writer) => vacuum(writer, retention, Date.now(), 0));
   assert.deepEqual(done.days, [keptFixtureDays[0]]);
   assert.deepEqual(await faultsOf(lake), []);
 });
 
-const database = await Database.open();
+const database = await DuckDatabase.open();
 wholeFile.after(async () => database.close());
 
 test("a column that a file lacks is null, and one that the layout lacks is dropped", async (t) => {
@@ -126,7 +126,7 @@ test("a column that a file lacks is null, and one that the layout lacks is dropp
     battery_health: "STRUCT(percent INTEGER, tested_on DATE)",
     recalls: "INTEGER[]",
   };
-  const rows = await database.using((session) => session.rows(inTodaysColumns(columns, older)));
+  const rows = await database.using((session) => session.rows(inCurrentColumns(columns, older)));
   assert.equal(rows.length, file?.rows);
   for (const row of rows) {
     assert.deepEqual(Object.keys(row), Object.keys(columns));

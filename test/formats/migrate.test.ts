@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { projectPath } from "../../src/base/project-files.ts";
-import { isOfToday } from "../../src/lake/file-rows.ts";
+import { isCurrentSchema } from "../../src/lake/file-rows.ts";
 import { currentManifest, currentVersion } from "../../src/lake/manifest.ts";
 import { tableNames } from "../../src/lake/tables.ts";
 import { carquet } from "../support/command-line.ts";
@@ -33,7 +33,7 @@ test("a lake that was migrated has the rows it had, all in files of today, and a
   assert.deepEqual(await faultsOf(lake), []);
   const manifest = await currentManifest(lake);
   for (const table of tableNames)
-    for (const file of manifest?.tables[table] ?? []) assert.ok(isOfToday(table, file), file.path);
+    for (const file of manifest?.tables[table] ?? []) assert.ok(isCurrentSchema(table, file), file.path);
   const contents = await contentsOf(lake);
   const second = await carquet(["migrate", "--lake", lake]);
   assert.equal(second.out, `${lake}: version 2026-11-24.3 has format 2 already.\n`);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import pino from "pino";
 import { changeAccount } from "../../src/accounts/account.ts";
-import { openAccounts } from "../../src/accounts/file/schema.ts";
+import { openAccountsFile } from "../../src/accounts/file/schema.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { prices, pricingVersion, type UsageClass } from "../../src/accounts/policy/prices.ts";
 import type { Row } from "../../src/base/json.ts";
@@ -199,7 +199,7 @@ test("who leaves before the charge is not charged", async (t) => {
 
 test("a ledger that is locked answers nothing that has a price: 503, and then again as before", async (t) => {
   const locked = await serviceOf(t, lake);
-  const other = openAccounts(locked.accounts, { busyMs: 1000 });
+  const other = openAccountsFile(locked.accounts, { busyMs: 1000 });
   try {
     other.run(sql`BEGIN IMMEDIATE`);
     const answers = await Promise.all(Array.from({ length: 5 }, () => locked.get("/v1/listings?limit=1")));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Answers } from "../../src/http/response-cache.ts";
+import { ResponseCache } from "../../src/http/response-cache.ts";
 import { customerIn } from "../support/accounts.ts";
 import { ingestPath, lakeOf, samplePath } from "../support/lakes/lakes.ts";
 import { serviceOf } from "../support/service.ts";
@@ -22,7 +22,7 @@ function maker(text = "an answer"): { readonly make: () => Promise<Buffer>; time
 }
 
 test("what is asked again is at hand, in whatever order its parameters come", async () => {
-  const [answers, made] = [new Answers(1000), maker()];
+  const [answers, made] = [new ResponseCache(1000), maker()];
   const first = await answers.of("v1", "search", request, made.make);
   const again = await answers.of("v1", "search", { query: { limit: 10, make: ["Kia"] } }, made.make);
   assert.equal(again, first);
@@ -32,7 +32,7 @@ test("what is asked again is at hand, in whatever order its parameters come", as
 });
 
 test("another version, operation, value or order of values is another question", async () => {
-  const [answers, made] = [new Answers(10_000), maker()];
+  const [answers, made] = [new ResponseCache(10_000), maker()];
   await answers.of("v1", "search", request, made.make);
   await answers.of("v2", "search", request, made.make);
   await answers.of("v1", "facets", request, made.make);
@@ -44,7 +44,7 @@ test("another version, operation, value or order of values is another question",
 });
 
 test("what is being made is shared", async () => {
-  const [answers, made] = [new Answers(1000), maker()];
+  const [answers, made] = [new ResponseCache(1000), maker()];
   const all = await Promise.all(Array.from({ length: 20 }, () => answers.of("v1", "search", request, made.make)));
   assert.equal(made.times, 1);
   assert.deepEqual(new Set(all).size, 1);
@@ -52,7 +52,7 @@ test("what is being made is shared", async () => {
 });
 
 test("a failure goes to all who wait for it, and is not kept", async () => {
-  const answers = new Answers(1000);
+  const answers = new ResponseCache(1000);
   const fail = async (): Promise<Buffer> => {
     await sleep(5);
     throw new Error("no");
@@ -63,7 +63,7 @@ test("a failure goes to all who wait for it, and is not kept", async () => {
 });
 
 test("room is bounded: the least recently wanted go, and who waits gets its answer all the same", async () => {
-  const [answers, made] = [new Answers(1000), maker("x".repeat(300))];
+  const [answers, made] = [new ResponseCache(1000), maker("x".repeat(300))];
   const ask = (limit: number): Promise<Buffer> => answers.of("v1", "search", { limit }, made.make);
   const all = await Promise.all(Array.from({ length: 12 }, (_, limit) => ask(limit)));
   assert.deepEqual(new Set(all.map(String)), new Set(["x".repeat(300)]));
@@ -74,7 +74,7 @@ test("room is bounded: the least recently wanted go, and who waits gets its answ
 });
 
 test("without room every answer is made", async () => {
-  const [answers, made] = [new Answers(0), maker()];
+  const [answers, made] = [new ResponseCache(0), maker()];
   for (let times = 0; times < 3; times += 1) await answers.of("v1", "search", request, made.make);
   assert.equal(made.times, 3);
   assert.deepEqual(answers.counts, { hits: 0, shared: 0, misses: 3, kept: 0, bytes: 0 });

@@ -5,7 +5,7 @@ import { request } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { describe, test } from "node:test";
-import { createKey, type Scope as KeyScope, scopes } from "../../src/accounts/keys.ts";
+import { createKey, type ApiScope as KeyScope, scopes } from "../../src/accounts/keys.ts";
 import { bounds } from "../../src/base/bounds.ts";
 import { isObject } from "../../src/base/json.ts";
 import { projectPath } from "../../src/base/project-files.ts";

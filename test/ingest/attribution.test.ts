@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { casesOf } from "../support/case-table.ts";
+import { tableCases } from "../support/case-table.ts";
 import { dealerIdOf, deliver, type FeedRow, type Feeds, vinOf } from "../support/lakes/feeds.ts";
 import { ask, lakeOf, temporaryFolder } from "../support/lakes/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
@@ -12,7 +12,7 @@ const columns = ["case", "A", "B", "C", "A then", "B then", "C then", "owner", "
  * listed: `listed` is a used car without price or photos, `new` and `franchise` (the dealer sells that make new), `price` and
  * `photos` say what there is; `without` is a delivery without the VIN, `-` no delivery.
  */
-const cases = casesOf(
+const cases = tableCases(
   columns,
   `
   case                                                 | A             | B             | C      | A then  | B then        | C then | owner | decided by

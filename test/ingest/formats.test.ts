@@ -4,9 +4,9 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { Database, type Session } from "../../src/db/duckdb.ts";
-import { columnType, join as joined, literal, name, type Sql, sql } from "../../src/db/sql.ts";
-import { type FeedTable, type Field, feed, feedTables } from "../../src/ingest/feed/feed-schema.ts";
+import { DuckDatabase, type Session } from "../../src/db/duckdb.ts";
+import { columnType, ident, join as joined, literal, type Sql, sql } from "../../src/db/sql.ts";
+import { type FeedField, type FeedTable, feed, feedTables } from "../../src/ingest/feed/feed-schema.ts";
 import { lineItemsType } from "../../src/lake/tables.ts";
 import { ask, lakeOf, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
@@ -35,23 +35,23 @@ const forms: Readonly<Record<string, (table: FeedTable, folder: string) => Promi
 /** Writes a table of the sample with each column as an expression makes it of the text. */
 async function copy(
   table: FeedTable,
-  writtenAs: (session: Session, table: FeedTable, column: string, field: Field) => Promise<Sql>,
+  writtenAs: (session: Session, table: FeedTable, column: string, field: FeedField) => Promise<Sql>,
   path: string,
   format: "json" | "parquet",
 ): Promise<void> {
-  const database = await Database.open();
+  const database = await DuckDatabase.open();
   try {
     await database.using(async (session) => {
-      await session.keep(table, sql`SELECT * FROM read_csv(${literal(csvPath(table))}, all_varchar = true)`);
+      await session.createTempTable(table, sql`SELECT * FROM read_csv(${literal(csvPath(table))}, all_varchar = true)`);
       const header = readFileSync(csvPath(table), "utf8").split("\n")[0]?.split(",") ?? [];
       const values: Sql[] = [];
       for (const column of header) {
         const field = feed[table].properties[column];
         assert.ok(field !== undefined, column);
-        values.push(sql`${await writtenAs(session, table, column, field)} AS ${name(column)}`);
+        values.push(sql`${await writtenAs(session, table, column, field)} AS ${ident(column)}`);
       }
       await session.run(
-        sql`COPY (SELECT ${joined(values)} FROM ${name(table)}) TO ${literal(path)} (FORMAT ${name(format)})`,
+        sql`COPY (SELECT ${joined(values)} FROM ${ident(table)}) TO ${literal(path)} (FORMAT ${ident(format)})`,
       );
     });
   } finally {
@@ -60,8 +60,8 @@ async function copy(
 }
 
 /** JSON of the field's own type where the text is of it, else the text. */
-async function jsonValue(_session: Session, _table: FeedTable, column: string, field: Field): Promise<Sql> {
-  const text = name(column);
+async function jsonValue(_session: Session, _table: FeedTable, column: string, field: FeedField): Promise<Sql> {
+  const text = ident(column);
   if (column === "line_items")
     return sql`CASE WHEN json_valid(${text}) THEN ${text}::JSON ELSE to_json(${text})::JSON END`;
   if (field.type === "array") return sql`to_json(string_split(${text}, '|'))`;
@@ -72,15 +72,15 @@ async function jsonValue(_session: Session, _table: FeedTable, column: string, f
 const columnTypes = { integer: columnType("INTEGER"), number: columnType("DOUBLE"), boolean: columnType("BOOLEAN") };
 
 /** The column in the field's own type; a column with a value that is not of it stays text, all of it. */
-async function typedValue(session: Session, table: FeedTable, column: string, field: Field): Promise<Sql> {
-  const text = name(column);
+async function typedValue(session: Session, table: FeedTable, column: string, field: FeedField): Promise<Sql> {
+  const text = ident(column);
   if (column === "line_items") return sql`TRY_CAST(TRY_CAST(${text} AS JSON) AS ${columnType(lineItemsType)})`;
   if (field.type === "array") return sql`string_split(${text}, '|')`;
   if (field.format === "date-time") return sql`TRY_CAST(${text} AS TIMESTAMPTZ)`;
   if (field.type === "string") return text;
   const typed = sql`TRY_CAST(${text} AS ${columnTypes[field.type]})`;
   const dirty = await session.row(
-    sql`SELECT 1 AS found FROM ${name(table)} WHERE ${text} IS NOT NULL AND ${typed} IS NULL LIMIT 1`,
+    sql`SELECT 1 AS found FROM ${ident(table)} WHERE ${text} IS NOT NULL AND ${typed} IS NULL LIMIT 1`,
   );
   return dirty === undefined ? typed : text;
 }

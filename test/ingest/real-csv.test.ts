@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { parse } from "csv-parse/sync";
 import { projectPath } from "../../src/base/project-files.ts";
-import type { Account } from "../../src/ingest/delivery-report.ts";
+import type { DeliveryReport } from "../../src/ingest/delivery-report.ts";
 import { readMapping } from "../../src/ingest/feed/mapping.ts";
 import { ask, lakeOf } from "../support/lakes/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
@@ -21,7 +21,7 @@ const skip = existsSync(path) ? false : `${path} is not there`;
 const mapping = await readMapping(projectPath("data/mappings/usa_cars.json"));
 const cars: readonly Auctioned[] = skip ? [] : parse(readFileSync(path, "utf8"), { columns: true, trim: true });
 const { lake, accounts } = skip
-  ? { lake: "", accounts: [] as readonly Account[] }
+  ? { lake: "", accounts: [] as readonly DeliveryReport[] }
   : await lakeOf(wholeFile, path, { mapping });
 
 const carOf = (row: unknown): Auctioned => {

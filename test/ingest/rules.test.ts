@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { Database } from "../../src/db/duckdb.ts";
+import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { integerLiteral, join, type Sql, sql } from "../../src/db/sql.ts";
-import { isSilent, stateOfAbsent, verdictOn } from "../../src/ingest/lifecycle/rules.ts";
-import { casesOf } from "../support/case-table.ts";
+import { feedVerdict, isSilent, stateOfAbsent } from "../../src/ingest/lifecycle/rules.ts";
+import { tableCases } from "../support/case-table.ts";
 
-const database = await Database.open();
+const database = await DuckDatabase.open();
 after(() => database.close());
 
 /** What an expression says. */
@@ -16,7 +16,7 @@ const said = async (expression: Sql): Promise<unknown> => {
 
 const number = (text: string): Sql => integerLiteral(Number.parseInt(text, 10));
 
-for (const of of casesOf(
+for (const of of tableCases(
   ["absent", "feeds without it", "days seen", "missing for", "becomes"],
   `
   absent   | feeds without it | days seen | missing for | becomes
@@ -47,7 +47,7 @@ for (const of of casesOf(
   });
 }
 
-for (const of of casesOf(
+for (const of of tableCases(
   ["VINs", "accepted before", "collapsed before", "verdict"],
   `
   VINs | accepted before            | collapsed before | verdict
@@ -73,7 +73,7 @@ for (const of of casesOf(
       of["accepted before"] === ""
         ? sql`NULL::INTEGER[]`
         : sql`[${join((of["accepted before"] ?? "").split(",").map(number))}]`;
-    const verdict = verdictOn({
+    const verdict = feedVerdict({
       vins: number(of.VINs),
       acceptedVins: accepted,
       collapsedInARow: number(of["collapsed before"]),

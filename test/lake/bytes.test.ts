@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { Database } from "../../src/db/duckdb.ts";
+import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { literal, sql } from "../../src/db/sql.ts";
 import { tableNames } from "../../src/lake/tables.ts";
 import { contentsOf, filesUnder } from "../support/lakes/contents.ts";
@@ -34,7 +34,7 @@ test("files are named after the day and a sequence, never after a clock", async 
 async function largeFeeds(folder: string): Promise<void> {
   const day = join(folder, "2026-03-01");
   await mkdir(day);
-  const database = await Database.open();
+  const database = await DuckDatabase.open();
   try {
     await database.using(async (session) => {
       await session.run(sql`

@@ -4,16 +4,16 @@ import { test } from "node:test";
 import { literal, type Sql, sql } from "../../src/db/sql.ts";
 import { rowsOfFiles } from "../../src/lake/file-rows.ts";
 import { type LakeFile, noFiles } from "../../src/lake/manifest.ts";
-import { layoutOf } from "../../src/lake/tables.ts";
+import { tableOf } from "../../src/lake/tables.ts";
 import { positioned, rowsAt } from "../../src/lake/views.ts";
-import { writeFiles } from "../../src/lake/writer/split.ts";
-import { writing } from "../../src/lake/writer/writer.ts";
+import { writeSplit } from "../../src/lake/writer/split.ts";
+import { withWriter } from "../../src/lake/writer/writer.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 import type { Scope } from "../support/scope.ts";
 
 const day = "2026-11-01";
 const rows = 600_000;
-const most = layoutOf("snapshots").rowsPerFile ?? 0;
+const most = tableOf("snapshots").rowsPerFile ?? 0;
 
 /** Listings of which a third are of one model, and some of an unknown make. */
 const listings: Sql = sql`
@@ -30,8 +30,8 @@ async function written(
   ...queries: readonly ((files: readonly LakeFile[], lake: string) => Sql)[]
 ) {
   const lake = resolve(await temporaryFolder(scope));
-  return writing(lake, { threads }, async (writer) => {
-    const files = await writeFiles(writer, `${day}.1`, "snapshots", day, padded);
+  return withWriter(lake, { threads }, async (writer) => {
+    const files = await writeSplit(writer, `${day}.1`, "snapshots", day, padded);
     const answers = [];
     for (const query of queries) answers.push(await writer.session.rows(query(files, lake)));
     return { files, answers };

@@ -4,9 +4,9 @@ import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { type TestContext, test } from "node:test";
-import { Failure } from "../../src/base/failure.ts";
+import { UserError } from "../../src/base/user-error.ts";
 import { currentVersion } from "../../src/lake/manifest.ts";
-import { writing } from "../../src/lake/writer/writer.ts";
+import { withWriter } from "../../src/lake/writer/writer.ts";
 import { ingestingProcess, killIngests } from "../support/campaigns/kills.ts";
 import { contentsOf, faultsOf, filesUnder, marketOf, strayFilesIn } from "../support/lakes/contents.ts";
 import { ingestPath, lakeOf, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
@@ -33,7 +33,7 @@ async function ingestElsewhere(lake: string): Promise<{ code: unknown; said: str
 test("a second writer is refused in one line that names the process of the first", async (t) => {
   const lake = await copyOfLake(t);
   const before = await contentsOf(lake);
-  const { code, said } = await writing(lake, {}, () => ingestElsewhere(lake));
+  const { code, said } = await withWriter(lake, {}, () => ingestElsewhere(lake));
   assert.equal(code, 1);
   assert.equal(said, `carquet: ${lake} is being written by process ${process.pid}; one writer at a time.\n`);
   assert.deepEqual(await contentsOf(lake), before);
@@ -45,7 +45,7 @@ test("a second writer that is refused touches nothing that the first is working 
   const lake = await copyOfLake(t);
   const spilled = join(lake, "spill", "first-writers.tmp");
   const stray = join(lake, "builds", `${secondDay}.1.parquet`);
-  await writing(lake, {}, async () => {
+  await withWriter(lake, {}, async () => {
     await mkdir(join(lake, "spill"), { recursive: true });
     for (const path of [spilled, stray]) await writeFile(path, "half written");
     assert.equal((await ingestElsewhere(lake)).code, 1);
@@ -55,7 +55,7 @@ test("a second writer that is refused touches nothing that the first is working 
 
 test("a writer that fails gives the lock back", async (t) => {
   const lake = await copyOfLake(t);
-  const failing = writing(lake, {}, () => Promise.reject(new Failure("the disk is full")));
+  const failing = withWriter(lake, {}, () => Promise.reject(new UserError("the disk is full")));
   await assert.rejects(failing, /the disk is full/);
   await ingestPath(lake, samplePath, { day: secondDay });
 });
@@ -81,7 +81,7 @@ test("the next writer removes what one that was killed left behind, and nothing 
     await writeFile(join(lake, path), content);
   }
   assert.equal((await strayFilesIn(lake)).length, Object.keys(left).length);
-  await writing(lake, {}, async () => undefined);
+  await withWriter(lake, {}, async () => undefined);
   assert.deepEqual(await contentsOf(lake), before);
 });
 
@@ -89,7 +89,7 @@ test("versions before the published one, and their files, stay", async (t) => {
   const lake = await copyOfLake(t);
   await ingestPath(lake, samplePath, { day: secondDay });
   const before = await contentsOf(lake);
-  await writing(lake, {}, async () => undefined);
+  await withWriter(lake, {}, async () => undefined);
   assert.deepEqual(await contentsOf(lake), before);
   assert.ok((await filesUnder(lake)).includes(`versions/${firstDay}.1.json`));
 });

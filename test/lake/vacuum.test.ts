@@ -6,7 +6,7 @@ import { plusDays } from "../../src/base/day.ts";
 import { keptDays, vacuum } from "../../src/lake/maintenance/vacuum.ts";
 import { verify } from "../../src/lake/maintenance/verify.ts";
 import { currentManifest, versionsIn } from "../../src/lake/manifest.ts";
-import { writing } from "../../src/lake/writer/writer.ts";
+import { withWriter } from "../../src/lake/writer/writer.ts";
 import { LakeVersion } from "../../src/serving/lake-version.ts";
 import { contentsOf } from "../support/lakes/contents.ts";
 import { dealerIdOf, deliver, vinOf } from "../support/lakes/feeds.ts";
@@ -58,7 +58,7 @@ test("the published day is kept whatever the policy", () => {
 test("what is let go is gone, and what is kept is as it was", async (t) => {
   const lake = await twelveDays(t);
   const before = await ask(lake, "FROM active ORDER BY vin");
-  const done = await writing(lake, {}, (writer) =>
+  const done = await withWriter(lake, {}, (writer) =>
     vacuum(writer, { ...policy, versionDays: 0 }, Date.now() + 2 * hourMs, hourMs),
   );
   const manifest = await currentManifest(lake);
@@ -85,7 +85,7 @@ test("a version in service keeps its files until the grace period is over", asyn
   assert.ok(published !== undefined);
   const version = await LakeVersion.open(lake, published.version);
   atEndOf(t, async () => version.close());
-  await writing(lake, {}, (writer) => vacuum(writer, { ...policy, versionDays: 0 }, Date.now(), hourMs));
+  await withWriter(lake, {}, (writer) => vacuum(writer, { ...policy, versionDays: 0 }, Date.now(), hourMs));
   assert.ok((await versionsIn(lake)).includes(published.version));
   for (const { partition, rows } of published.tables.snapshots) {
     const { total } = await version.activeOn(partition ?? "").findPage({
@@ -97,7 +97,9 @@ test("a version in service keeps its files until the grace period is over", asyn
 
 test("a replay goes back as far as versions are kept, and says so when it cannot", async (t) => {
   const lake = await twelveDays(t);
-  await writing(lake, {}, (writer) => vacuum(writer, { ...policy, versionDays: 4 }, Date.now() + 2 * hourMs, hourMs));
+  await withWriter(lake, {}, (writer) =>
+    vacuum(writer, { ...policy, versionDays: 4 }, Date.now() + 2 * hourMs, hourMs),
+  );
   await assert.rejects(ingestPath(lake, feeds, { replayFrom: first }), /no version before 2026-03-02 is kept/);
   await ingestPath(lake, feeds, { replayFrom: "2026-03-12" });
   const manifest = await currentManifest(lake);
@@ -116,7 +118,7 @@ test("a writer removes nothing that is not the lake's", async (t) => {
   const mine = join(lake, "mine", "feed.parquet");
   await mkdir(dirname(mine));
   await writeFile(mine, "not of the lake");
-  await writing(lake, {}, (writer) => vacuum(writer, policy, Date.now() + 2 * hourMs, hourMs));
+  await withWriter(lake, {}, (writer) => vacuum(writer, policy, Date.now() + 2 * hourMs, hourMs));
   assert.equal(await readFile(mine, "utf8"), "not of the lake");
 });
 

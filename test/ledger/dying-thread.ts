@@ -4,8 +4,8 @@
  * written and not committed.
  */
 import { isMainThread } from "node:worker_threads";
-import { Charging } from "../../src/accounts/ledger/charging.ts";
-import { Database } from "../../src/db/sqlite.ts";
+import { ChargeBatch } from "../../src/accounts/ledger/charging.ts";
+import { SqliteDatabase } from "../../src/db/sqlite.ts";
 
 /** When the thread ends. */
 export type Moment = "before-commit" | "after-commit";
@@ -19,19 +19,19 @@ export function dyingThread(moment: Moment, transaction: number): URL {
 
 if (!isMainThread) {
   const given = new URL(import.meta.url).searchParams;
-  const { transaction } = Database.prototype;
-  const { charge } = Charging.prototype;
+  const { transaction } = SqliteDatabase.prototype;
+  const { postCharge: charge } = ChargeBatch.prototype;
   let left = Number(given.get("transaction"));
   let charges = 0;
-  Charging.prototype.charge = function (one) {
+  ChargeBatch.prototype.postCharge = function (one) {
     charges += 1;
     return charge.call(this, one);
   };
   const endAt = (moment: Moment): void => {
     if (charges > 0 && left === 1 && given.get("moment") === moment) process.exit(1);
   };
-  Database.prototype.transaction = function <T>(this: Database, work: () => T): T {
-    const result = transaction.call<Database, [() => T], T>(this, () => {
+  SqliteDatabase.prototype.transaction = function <T>(this: SqliteDatabase, work: () => T): T {
+    const result = transaction.call<SqliteDatabase, [() => T], T>(this, () => {
       const done = work();
       endAt("before-commit");
       return done;

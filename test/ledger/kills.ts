@@ -10,7 +10,7 @@ import { accountsFile, type Customer, customerIn, onFile } from "../support/acco
 import { serving } from "../support/command-line.ts";
 import type { Scope } from "../support/scope.ts";
 
-export interface KillOptions {
+export interface ServiceKillOptions {
   readonly lake: string;
   readonly kills: number;
   readonly clients: number;
@@ -41,7 +41,7 @@ const paths = [
 ];
 
 /** Kills a service so often, under load from so many clients; fails when an answer that came whole was not charged exactly once. */
-export async function killServing(scope: Scope, { lake, kills, clients, chance }: KillOptions): Promise<Killed> {
+export async function killServing(scope: Scope, { lake, kills, clients, chance }: ServiceKillOptions): Promise<Killed> {
   const accounts = await accountsFile(scope);
   const customers = Array.from({ length: 6 }, () => customerIn(accounts));
   const all: Paid[] = [];

@@ -1,18 +1,18 @@
 /** A random sequence of operations on the ledger and on its model, which must say the same of each. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { accountsIn, changeAccount, createAccount } from "../../src/accounts/account.ts";
-import { makeAccounts, openAccounts } from "../../src/accounts/file/schema.ts";
+import { changeAccount, createAccount, listAccounts } from "../../src/accounts/account.ts";
+import { createAccountsFile, openAccountsFile } from "../../src/accounts/file/schema.ts";
 import { createKey, scopes } from "../../src/accounts/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
-import { addCredit, adjust, confirmCredit, reverseCredit } from "../../src/accounts/ledger/ledger.ts";
+import { addCredit, adjustBalance, confirmCredit, reverseCredit } from "../../src/accounts/ledger/ledger.ts";
 import { usageIn } from "../../src/accounts/ledger/usage.ts";
 import { billingState } from "../../src/accounts/policy/billing-state.ts";
 import type { UsageClass } from "../../src/accounts/policy/prices.ts";
 import { decideReview, reviewAccounts } from "../../src/accounts/policy/tier-reviews.ts";
-import { doBatch } from "../../src/accounts/worker/group-commit.ts";
-import { Failure } from "../../src/base/failure.ts";
-import type { Database } from "../../src/db/sqlite.ts";
+import { commitBatch } from "../../src/accounts/worker/group-commit.ts";
+import { UserError } from "../../src/base/user-error.ts";
+import type { SqliteDatabase } from "../../src/db/sqlite.ts";
 import type { Chance } from "../oracle/random-market/chance.ts";
 import { classes, Model, type Posted } from "./model.ts";
 
@@ -31,7 +31,7 @@ class Pair {
   constructor(
     readonly chance: Chance,
     readonly path: string,
-    public database: Database,
+    public database: SqliteDatabase,
   ) {}
 
   open(): void {
@@ -58,7 +58,7 @@ class Pair {
 /** Does something on the ledger that the model says is refused or not; gives what it made. */
 function agreed<T>(isRefused: boolean, act: () => T): T | undefined {
   if (!isRefused) return act();
-  assert.throws(act, Failure);
+  assert.throws(act, UserError);
   return undefined;
 }
 
@@ -97,7 +97,7 @@ const charges: Operation = (pair) => {
     task: "charge" as const,
     asked: { chargeId, accountId: pair.idOf(account), keyId: pair.keys[account] ?? "", usageClass, atMs: pair.atMs },
   }));
-  const { outcomes } = doBatch(database, tasks, assert.ifError);
+  const { outcomes } = commitBatch(database, tasks, assert.ifError);
   const told = outcomes.map((outcome) => {
     const short = "answered" in outcome ? outcome.answered : undefined;
     return short === null ? "charged" : JSON.parse(JSON.stringify(short)).code;
@@ -111,7 +111,7 @@ const charges: Operation = (pair) => {
 const adjusts: Operation = (pair) => {
   const account = pair.anyone();
   const micros = pair.chance.integer(-40, 40) * 1_000 || 1;
-  const id = adjust(pair.database, { accountId: pair.idOf(account), micros, atMs: pair.atMs });
+  const id = adjustBalance(pair.database, { accountId: pair.idOf(account), micros, atMs: pair.atMs });
   pair.model.posted.push({ id, account, kind: "adjustment", micros, atMs: pair.atMs });
 };
 
@@ -184,7 +184,7 @@ const passesTime: Operation = (pair) => {
 
 const closesAndOpens: Operation = (pair) => {
   pair.database.close();
-  pair.database = openAccounts(pair.path, options);
+  pair.database = openAccountsFile(pair.path, options);
 };
 
 /** What may happen, as often as it stands here. */
@@ -211,7 +211,7 @@ const operations: readonly Operation[] = [
 /** Fails unless the ledger says of every account what the model says. */
 function compare({ database, model, ids, atMs }: Pair): void {
   const month = new Date(atMs).toISOString().slice(0, 7);
-  const accounts = accountsIn(database, month);
+  const accounts = listAccounts(database, month);
   for (const [index, accountId] of ids.entries()) {
     const account = accounts.find((one) => one.accountId === accountId);
     assert.ok(account);
@@ -228,7 +228,7 @@ function compare({ database, model, ids, atMs }: Pair): void {
 /** Does so many random operations in a new file; fails when the ledger and the model differ. Gives how many charges were made. */
 export function runSequence(folder: string, chance: Chance, length: number): number {
   const path = join(folder, "accounts.db");
-  const pair = new Pair(chance, path, makeAccounts(path, options));
+  const pair = new Pair(chance, path, createAccountsFile(path, options));
   try {
     pair.open();
     for (let step = 0; step < length; step += 1) {

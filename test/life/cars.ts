@@ -4,7 +4,7 @@ import type { Chance } from "../oracle/random-market/chance.ts";
 import type { FeedRow } from "../support/lakes/feeds.ts";
 
 /** A car as a dealer has it; the same VIN may stand on two lots, each with its own price. */
-export interface Car {
+export interface LotCar {
   readonly make: string;
   readonly isNew: boolean;
   readonly hasPhotos: boolean;
@@ -17,9 +17,9 @@ export interface Car {
   readonly lastDay?: number;
 }
 
-export interface Moment {
+export interface LotMoment {
   readonly vin: string;
-  readonly car: Car;
+  readonly car: LotCar;
   readonly dealer: string;
   readonly day: string;
   readonly order: number;
@@ -29,7 +29,7 @@ export interface Moment {
 
 const likely = { away: 0.04, otherPrice: 0.08, unknownPrice: 0.04, knownAgain: 0.3, twice: 0.02, observed: 0.4 };
 
-export function carFrom(chance: Chance, makes: readonly string[]): Car {
+export function carFrom(chance: Chance, makes: readonly string[]): LotCar {
   return {
     make: chance.pick(makes),
     isNew: chance.happens(0.4),
@@ -42,7 +42,7 @@ export function carFrom(chance: Chance, makes: readonly string[]): Car {
 }
 
 /** The rows of a car in a day's feed: none, one, or two of which the later counts. */
-export function rowsOf(chance: Chance, moment: Moment): readonly FeedRow[] {
+export function lotRows(chance: Chance, moment: LotMoment): readonly FeedRow[] {
   const { car, order, isShown } = moment;
   if (car.awayUntil <= order && order > 0 && chance.happens(likely.away)) car.awayUntil = order + chance.integer(1, 6);
   if (chance.happens(likely.otherPrice)) car.price += chance.pick([-1000, -500, 500]);
@@ -54,7 +54,7 @@ export function rowsOf(chance: Chance, moment: Moment): readonly FeedRow[] {
   return [{ ...row, vin: String(row.vin).toLowerCase(), price: car.price + 100, photo_urls: "" }, row];
 }
 
-function rowOf(chance: Chance, { vin, car, dealer, day }: Moment): FeedRow {
+function rowOf(chance: Chance, { vin, car, dealer, day }: LotMoment): FeedRow {
   return {
     vin,
     dealer_id: dealer,

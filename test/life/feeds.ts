@@ -2,9 +2,9 @@
 import { plusDays } from "../../src/base/day.ts";
 import { Chance } from "../oracle/random-market/chance.ts";
 import { dealerIdOf, type FeedRow, type Feeds, vinOf } from "../support/lakes/feeds.ts";
-import { type Car, carFrom, rowsOf } from "./cars.ts";
+import { carFrom, type LotCar, lotRows } from "./cars.ts";
 
-export interface Extent {
+export interface LifeMarketExtent {
   readonly seed: number;
   readonly days: number;
   readonly dealers: number;
@@ -30,7 +30,7 @@ interface Dealer {
   absentUntil: number;
   partialUntil: number;
   /** Its cars by VIN. */
-  readonly lot: Map<string, Car>;
+  readonly lot: Map<string, LotCar>;
 }
 
 const firstDay = "2026-03-24";
@@ -56,7 +56,7 @@ const likely = {
 };
 
 /** The days of a market that have a folder, with the feeds of each. */
-export function randomFeeds(extent: Extent): readonly FeedDay[] {
+export function randomFeeds(extent: LifeMarketExtent): readonly FeedDay[] {
   const chance = new Chance(extent.seed);
   const dealers = Array.from({ length: extent.dealers }, (_, index) => randomDealer(chance, index, extent.days));
   const days: FeedDay[] = [];
@@ -158,7 +158,7 @@ function deliveredRows(chance: Chance, dealer: Dealer, order: number): readonly 
   const rows = [...dealer.lot].flatMap(([vin, car]) => {
     const isThere = car.lastDay === undefined || car.lastDay >= order;
     const isShown = isThere && !hasNothing && (!isPartial || chance.happens(share));
-    return rowsOf(chance, { vin, car, dealer: dealer.id, day: plusDays(firstDay, order), order, isShown });
+    return lotRows(chance, { vin, car, dealer: dealer.id, day: plusDays(firstDay, order), order, isShown });
   });
   return dealer.absentUntil > order ? undefined : rows;
 }

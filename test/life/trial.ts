@@ -7,7 +7,7 @@ import { ingestPath, temporaryFolder } from "../support/lakes/lakes.ts";
 import type { Scope } from "../support/scope.ts";
 import { differencesAfterReplay, differencesBetween } from "./again.ts";
 import { differencesFrom } from "./agree.ts";
-import { type Extent, randomFeeds } from "./feeds.ts";
+import { type LifeMarketExtent, randomFeeds } from "./feeds.ts";
 import { Oracle, type Told } from "./oracle.ts";
 
 /** What a market had to offer, so that a run of markets in which nothing happens is noticed. */
@@ -31,7 +31,7 @@ const differencesShown = 5;
 /** Ingests a random market; fails with the first differences from what the oracle tells. */
 export async function liveThrough(
   scope: Scope,
-  extent: Extent,
+  extent: LifeMarketExtent,
 ): Promise<Lived & { readonly lake: string; readonly folder: string }> {
   const { folder, told } = await delivered(scope, extent);
   const lake = join(await temporaryFolder(scope), "lake");
@@ -41,7 +41,7 @@ export async function liveThrough(
 }
 
 /** Ingests a market into two lakes, and replays one of them twice from the same random day; fails unless all bytes agree. */
-export async function liveAgain(scope: Scope, extent: Extent): Promise<Lived> {
+export async function liveAgain(scope: Scope, extent: LifeMarketExtent): Promise<Lived> {
   const { folder, lake, ...lived } = await liveThrough(scope, extent);
   const other = join(await temporaryFolder(scope), "lake");
   await ingestPath(other, folder);
@@ -54,7 +54,7 @@ export async function liveAgain(scope: Scope, extent: Extent): Promise<Lived> {
 /** Feeds of a random market in a folder, and what the oracle tells of each day. */
 export async function delivered(
   scope: Scope,
-  extent: Extent,
+  extent: LifeMarketExtent,
 ): Promise<{ readonly folder: string; readonly told: readonly Told[] }> {
   const folder = await temporaryFolder(scope);
   const oracle = new Oracle();
@@ -66,7 +66,7 @@ export async function delivered(
   return { folder, told };
 }
 
-function expectNone(extent: Extent, differences: readonly string[]): void {
+function expectNone(extent: LifeMarketExtent, differences: readonly string[]): void {
   if (differences.length === 0) return;
   const shown = differences.slice(0, differencesShown).join("\n");
   assert.fail(`${JSON.stringify(extent)}: ${differences.length} differences, the first of them:\n${shown}`);

@@ -8,7 +8,7 @@ import { currentManifest } from "../../src/lake/manifest.ts";
 import { LakeVersion } from "../../src/serving/lake-version.ts";
 import { answerOf } from "../support/versions.ts";
 
-export interface Asked {
+export interface AskedPaths {
   readonly lake: string;
   readonly feeds?: string;
   readonly paths: readonly string[];
@@ -20,7 +20,7 @@ export interface Answers {
   readonly bodies: readonly unknown[];
 }
 
-async function answersOf({ lake, paths }: Asked, hasServingFiles: boolean): Promise<Answers> {
+async function answersOf({ lake, paths }: AskedPaths, hasServingFiles: boolean): Promise<Answers> {
   const version = await LakeVersion.open(lake, (await currentManifest(lake))?.version ?? "", { hasServingFiles });
   const bodies: unknown[] = [];
   for (const path of paths) bodies.push(await answerOf(version, path));
@@ -31,7 +31,7 @@ async function answersOf({ lake, paths }: Asked, hasServingFiles: boolean): Prom
 
 const [, , argument] = process.argv;
 if (argument !== undefined) {
-  const asked: Asked = JSON.parse(argument);
+  const asked: AskedPaths = JSON.parse(argument);
   if (asked.feeds !== undefined) await ingest(asked.lake, await deliveriesAt(asked.feeds, undefined), {});
   const answers: readonly Answers[] = [await answersOf(asked, true), await answersOf(asked, false)];
   process.stdout.write(JSON.stringify(answers));

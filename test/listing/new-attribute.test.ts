@@ -10,7 +10,7 @@ import { csvOf, dealerIdOf, deliverFiles, vinOf } from "../support/lakes/feeds.t
 import { fixtureLake } from "../support/lakes/fixtures.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
-import type { Answers, Asked } from "./answers.ts";
+import type { Answers, AskedPaths } from "./answers.ts";
 
 /** The program, and what asks it: the tests' oracle has its own word on every parameter. */
 const copied = [
@@ -36,7 +36,7 @@ const runModule = (path: string, ...args: readonly string[]): Promise<string> =>
   run(process.execPath, "--import", "tsx", path, ...args);
 
 /** What the copy answers, by the index and by Parquet alone. */
-async function answers(asked: Asked): Promise<readonly Answers[]> {
+async function answers(asked: AskedPaths): Promise<readonly Answers[]> {
   return JSON.parse(await runModule("test/listing/answers.ts", JSON.stringify(asked)));
 }
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { casesOf } from "../support/case-table.ts";
+import { tableCases } from "../support/case-table.ts";
 import { dealerIdOf, vinOf } from "../support/lakes/feeds.ts";
-import { type Car, feedsOf, marketOf } from "../support/lakes/markets.ts";
+import { type Car, feedsOf, serveMarket } from "../support/lakes/markets.ts";
 import { wholeFile } from "../support/scope.ts";
 import type { Client } from "../support/service.ts";
 
@@ -34,7 +34,7 @@ const cars: readonly Car[] = [
   { dealer_id: nowhere, make: "Mazda", model: "3", year: 2009 },
   { dealer_id: nowhere, make: "Fiat", model: "500", trim: "Ábarth" },
 ];
-const client = await marketOf(wholeFile, feedsOf(cars, dealers));
+const client = await serveMarket(wholeFile, feedsOf(cars, dealers));
 
 /** The buckets of a facet in words: `value count, value count`. */
 async function countsOf(of: Client, facet: string, query = ""): Promise<string> {
@@ -42,7 +42,7 @@ async function countsOf(of: Client, facet: string, query = ""): Promise<string> 
   return (data.facets[facet] ?? []).map(({ value, count }) => `${value} ${count}`).join(", ");
 }
 
-const cases = casesOf(
+const cases = tableCases(
   ["facet", "more", "buckets"],
   `
   facet               | more                    | buckets
@@ -116,7 +116,7 @@ test("a value is text in every facet, spelled as its filter takes it", async () 
 
 test("ties are in order of number for whole numbers, in order of text for digits in a text", async (scope) => {
   const digits = ["9", "10", "007", "7", "1e1", "100"];
-  const numbered = await marketOf(
+  const numbered = await serveMarket(
     scope,
     feedsOf(digits.map((trim, index) => ({ trim, year: 2030 - index, cylinders: [8, 10, 12, 4, 16, 5][index] ?? "" }))),
   );
@@ -133,7 +133,7 @@ test("ties are in order of number for whole numbers, in order of text for digits
 });
 
 test("twenty values are answered unless more are asked for, at most a hundred", async (scope) => {
-  const many = await marketOf(
+  const many = await serveMarket(
     scope,
     feedsOf(Array.from({ length: 120 }, (_, index) => ({ trim: `trim ${1000 + index}` }))),
   );
@@ -155,7 +155,7 @@ test("a color that two days spelled differently is one value, and measured as on
       ...{ base_exterior_color: color },
     }));
   const described = [north, south].map((dealer_id) => ({ dealer_id, name: "A dealer" }));
-  const two = await marketOf(
+  const two = await serveMarket(
     scope,
     { dealers: described, inventory: of("Zebra", 1, north) },
     { dealers: described, inventory: of("ZEBRA", 11, south) },

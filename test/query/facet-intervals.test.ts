@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Car, feedsOf, marketOf } from "../support/lakes/markets.ts";
+import { type Car, feedsOf, serveMarket } from "../support/lakes/markets.ts";
 import { wholeFile } from "../support/scope.ts";
 
 /** A hundred cars whose prices, MSRPs and miles are evenly spread; one in four lacks a price. */
@@ -10,7 +10,7 @@ const cars: readonly Car[] = Array.from({ length: 100 }, (_, step) => ({
   msrp: 20_000 + 300 * step,
   miles: 1000 * step,
 }));
-const client = await marketOf(wholeFile, feedsOf(cars));
+const client = await serveMarket(wholeFile, feedsOf(cars));
 
 const rangesOf = async (query: string) =>
   (await client.found("getFacets", `/v1/facets?facets=make,price,msrp,miles,days_on_market${query}`)).data.range_facets;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { casesOf } from "../support/case-table.ts";
+import { tableCases } from "../support/case-table.ts";
 import { dealerIdOf } from "../support/lakes/feeds.ts";
-import { type Car, feedsOf, marketOf } from "../support/lakes/markets.ts";
+import { type Car, feedsOf, serveMarket } from "../support/lakes/markets.ts";
 import { wholeFile } from "../support/scope.ts";
 
 /** Eleven cars from 10,000 to 20,000, a thousand apart, with all else that is measured in the same steps. */
@@ -10,7 +10,7 @@ const eleven = (make: string, more: (step: number) => Car = () => ({})): readonl
   Array.from({ length: 11 }, (_, step) => ({ make, price: 10_000 + 1000 * step, ...more(step) }));
 
 /** Makes with so many listings, of which so many have a price: 30,000 and more, 2000 apart. */
-const sampled = casesOf(
+const sampled = tableCases(
   ["make", "count", "known", "median"],
   `
   make         | count | known | median
@@ -51,14 +51,14 @@ const dealers = [
   { dealer_id: dealerIdOf(1), state: "TX" },
   { dealer_id: dealerIdOf(2), state: "CA", type: "franchise" },
 ];
-const client = await marketOf(wholeFile, feedsOf(cars, dealers));
+const client = await serveMarket(wholeFile, feedsOf(cars, dealers));
 
 async function bucketsOf(facet: string, query: string) {
   const { data } = await client.found("getFacets", `/v1/facets?facets=${facet}&${query}`);
   return data.facets[facet] ?? [];
 }
 
-const metricCases = casesOf(
+const metricCases = tableCases(
   ["metric", "value"],
   `
   metric                    | value
@@ -105,7 +105,7 @@ for (const { make, count, known, median } of sampled) {
 
 test("the sample of a discount is the listings with both a price and an MSRP", async (scope) => {
   const priced = { make: "Kia", price: 18_000 };
-  const client = await marketOf(
+  const client = await serveMarket(
     scope,
     feedsOf([
       ...Array.from({ length: 2 }, () => ({ ...priced, msrp: 20_000 })),
@@ -149,7 +149,7 @@ for (const [facet, values] of Object.entries({
   });
 }
 
-const orders = casesOf(
+const orders = tableCases(
   ["sort", "makes"],
   `
   sort    | makes

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AnswerOf } from "../../src/contract/types.ts";
 import { eachOf } from "../oracle/compare/agree.ts";
-import { casesOf } from "../support/case-table.ts";
-import { type Car, feedsOf, marketOf } from "../support/lakes/markets.ts";
+import { tableCases } from "../support/case-table.ts";
+import { type Car, feedsOf, serveMarket } from "../support/lakes/markets.ts";
 import { wholeFile } from "../support/scope.ts";
 
 type RangeFacet = AnswerOf<"getFacets">["data"]["range_facets"][string];
@@ -37,7 +37,7 @@ function wordsOf({ buckets }: RangeFacet): string {
 }
 
 /** Without a width in the request; `width` is the one that follows from the values. */
-const chosen = casesOf(
+const chosen = tableCases(
   ["case", "miles", "width", "buckets"],
   `
   case                                   | miles                             | width | buckets
@@ -66,7 +66,7 @@ const chosen = casesOf(
 );
 
 /** With `interval=miles:width`. */
-const fixed = casesOf(
+const fixed = tableCases(
   ["case", "miles", "width", "buckets"],
   `
   case                                   | miles                             | width    | buckets
@@ -87,7 +87,7 @@ const fixed = casesOf(
 );
 
 /** More than 100 regular buckets: the answer names the least width that gives at most 100. */
-const refused = casesOf(
+const refused = tableCases(
   ["case", "miles", "width", "least"],
   `
   case                                    | miles                  | width | least
@@ -102,7 +102,7 @@ const refused = casesOf(
 const carsOf = (table: string, cases: readonly { readonly miles: string }[]): readonly Car[] =>
   cases.flatMap(({ miles }, index) => numbersOf(miles).map((value) => ({ make: `${table} ${index}`, miles: value })));
 const cars = [...carsOf("chosen", chosen), ...carsOf("fixed", fixed), ...carsOf("refused", refused)];
-const client = await marketOf(wholeFile, feedsOf(cars));
+const client = await serveMarket(wholeFile, feedsOf(cars));
 
 /** Checks that ranges adjoin, that edges of regular ones are multiples of the width, and that searches find what they count. */
 async function checkRanges(range: RangeFacet, make: string, values: readonly number[]): Promise<void> {

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { casesOf } from "../support/case-table.ts";
-import { type Car, feedsOf, marketOf } from "../support/lakes/markets.ts";
+import { tableCases } from "../support/case-table.ts";
+import { type Car, feedsOf, serveMarket } from "../support/lakes/markets.ts";
 import { wholeFile } from "../support/scope.ts";
 
 /** Statistics of prices, by hand; `-` is an unknown price, or no statistic. */
-const cases = casesOf(
+const cases = tableCases(
   ["prices", "count", "missing", "min", "max", "mean", "median", "stddev"],
   `
   prices                          | count | missing | min     | max      | mean      | median  | stddev
@@ -23,7 +23,7 @@ const cases = casesOf(
 const cars: readonly Car[] = cases.flatMap(({ prices }, index) =>
   prices.split(",").map((price) => ({ make: `case ${index}`, price: price.trim() === "-" ? "" : price.trim() })),
 );
-const client = await marketOf(wholeFile, feedsOf(cars));
+const client = await serveMarket(wholeFile, feedsOf(cars));
 
 for (const [index, { prices, ...expected }] of cases.entries()) {
   test(`the statistics of the prices ${prices}`, async () => {

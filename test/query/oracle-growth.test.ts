@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Market, readMarket } from "../oracle/answers/market.ts";
 import { agree } from "../oracle/compare/agree.ts";
-import type { Extent } from "../oracle/random-market/feeds.ts";
+import type { RandomMarketExtent } from "../oracle/random-market/feeds.ts";
 import { growingLake, variedLake } from "../oracle/random-market/lakes.ts";
 import { randomFacets, randomRequests } from "../oracle/random-requests/requests.ts";
 import { type Implementation, implementationsOf } from "../support/implementations.ts";
@@ -61,7 +61,7 @@ async function agreeAll(
   }
 }
 
-async function grow(scope: Scope, extent: Extent): Promise<readonly ReturnType<typeof noveltiesOf>[]> {
+async function grow(scope: Scope, extent: RandomMarketExtent): Promise<readonly ReturnType<typeof noveltiesOf>[]> {
   const novelties: ReturnType<typeof noveltiesOf>[] = [];
   let implementations: readonly Implementation[] | undefined;
   for await (const { lake } of growingLake(scope, extent)) {

@@ -8,7 +8,7 @@ import {
   askSample,
   askVaried,
   hasReal,
-  type Outcome,
+  type TrialResult,
 } from "../oracle/compare/index-trials.ts";
 
 const seed = 20261122;
@@ -17,7 +17,7 @@ const seed = 20261122;
 const trials: readonly (readonly [
   what: string,
   draws: number,
-  ask: () => Promise<Outcome>,
+  ask: () => Promise<TrialResult>,
   skip?: string | undefined,
 ])[] = [
   ["a varied market", 400, () => askVaried({ seed, draws: 400, days: 5, cars: 250 })],

@@ -3,14 +3,14 @@ import { existsSync } from "node:fs";
 import { test } from "node:test";
 import { projectPath } from "../../src/base/project-files.ts";
 import { readMapping } from "../../src/ingest/feed/mapping.ts";
-import { categoricalFacets, numericFacets } from "../oracle/answers/facets.ts";
+import { oracleCategoricalFacets, oracleNumericFacets } from "../oracle/answers/facets.ts";
 import { readMarket } from "../oracle/answers/market.ts";
 import { agree, eachOf } from "../oracle/compare/agree.ts";
 import { searchBuckets } from "../oracle/compare/buckets.ts";
 import { pageThrough, sorts } from "../oracle/compare/pages.ts";
 import { Chance } from "../oracle/random-market/chance.ts";
 import { variedLake } from "../oracle/random-market/lakes.ts";
-import { type Query, wordsOf } from "../oracle/random-requests/query.ts";
+import { type Query, queryValues } from "../oracle/random-requests/query.ts";
 import { type Request, randomFacets, randomFilters, randomRequests } from "../oracle/random-requests/requests.ts";
 import { implementationsOf } from "../support/implementations.ts";
 import { lakeOf } from "../support/lakes/lakes.ts";
@@ -80,7 +80,7 @@ for (const [place, { name, client, confirm }] of implementations.entries()) {
 
   test(`random requests to ${name} for facets count what a plain count of every listing counts`, async () => {
     const requests = [...randomFacets(market, { seed: seed + place, count: 200 })];
-    const facets = new Set(requests.flatMap(({ query }) => wordsOf(query.get("facets"))));
+    const facets = new Set(requests.flatMap(({ query }) => queryValues(query.get("facets"))));
     const metrics = new Set(requests.map(({ query }) => query.get("metric")?.toLowerCase()));
     assert.ok(facets.size === 30 && metrics.size > 25, `${facets.size} facets, ${metrics.size} metrics`);
     assert.ok(requests.filter(({ query }) => query.has("interval")).length > 25);
@@ -94,7 +94,7 @@ for (const [place, { name, client, confirm }] of implementations.entries()) {
     const queries = [new Map(), ...randomFilters(market, { seed: seed + place, count: 4 })];
     const { buckets, facets } = await searchBuckets(client, new Chance(seed + place), queries, 4);
     assert.ok(buckets > 200, `only ${buckets} buckets`);
-    assert.equal(facets, categoricalFacets.length + numericFacets.length);
+    assert.equal(facets, oracleCategoricalFacets.length + oracleNumericFacets.length);
     confirm();
   });
 }

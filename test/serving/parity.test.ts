@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { plusDays } from "../../src/base/day.ts";
 import { operation } from "../../src/contract/document.ts";
-import { encoded } from "../support/examples.ts";
+import { encodedParameter } from "../support/examples.ts";
 import { dealerIdOf, deliver, vinOf } from "../support/lakes/feeds.ts";
 import { ask, lakeOf, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
@@ -39,7 +39,9 @@ function queriesOf(id: "searchListings" | "getFacets"): readonly string[] {
     const { name, schema } = parameter;
     const choices = ["sort", "include", "inventory_status", "facets", "metric"].includes(name);
     const values = choices ? (schema.items?.enum ?? schema.enum ?? []) : [];
-    return choices ? values.map((value) => `${name}=${value}`) : [together[name] ?? `${name}=${encoded(parameter)}`];
+    return choices
+      ? values.map((value) => `${name}=${value}`)
+      : [together[name] ?? `${name}=${encodedParameter(parameter)}`];
   });
 }
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { summaryOf } from "../../src/serving/index/statistics.ts";
-import { percentile, statsOf } from "../oracle/answers/statistics.ts";
+import { summarizeNumbers } from "../../src/serving/index/statistics.ts";
+import { oracleStats, percentile } from "../oracle/answers/statistics.ts";
 
 const numbers = fc.oneof(
   fc.integer({ min: 0, max: 5 }),
@@ -16,9 +16,9 @@ test("statistics of fetched numbers are those of sorting all of them; unknown on
     fc.property(fc.array(fc.array(numbers, { maxLength: 200 }), { maxLength: 6 }), (parts) => {
       const known = parts.flat().filter((one) => one >= 0);
       const sorted = known.toSorted((one, other) => one - other);
-      const summary = summaryOf(parts.map((part) => Int32Array.from(part)));
+      const summary = summarizeNumbers(parts.map((part) => Int32Array.from(part)));
       if (summary === undefined) return assert.equal(known.length, 0);
-      const { min, max, count, mean, median, stddev } = statsOf(sorted, known.length);
+      const { min, max, count, mean, median, stddev } = oracleStats(sorted, known.length);
       assert.deepEqual(
         { min: summary.min, max: summary.max, count: summary.known, mean: summary.mean, median: summary.median },
         { min, max, count, mean, median },

@@ -1,5 +1,5 @@
 /** What a soak campaign is. */
-export interface Extent {
+export interface CampaignExtent {
   readonly seed: number;
   readonly draws: number;
 }
@@ -10,5 +10,5 @@ export interface Campaign {
   /** How many draws it makes unless told otherwise. */
   readonly draws: number;
   /** Runs it; says in a line what came of it, and fails when anything is wrong. */
-  run(extent: Extent): Promise<string>;
+  run(extent: CampaignExtent): Promise<string>;
 }

@@ -5,7 +5,7 @@ import { lakeOf } from "../support/lakes/lakes.ts";
 import { withScope } from "../support/scope.ts";
 import type { Campaign } from "./campaign.ts";
 
-export const campaign: Campaign = {
+export default {
   describe: "a service that is killed under load from 32 clients has charged each whole answer exactly once",
   draws: 200,
   run: ({ seed, draws }) =>
@@ -18,4 +18,4 @@ export const campaign: Campaign = {
         `${refused} requests refused on the last cent; sums exact, files sound`
       );
     }),
-};
+} satisfies Campaign;

@@ -10,7 +10,7 @@ import { inMarkets } from "./markets.ts";
 const searchedEvery = 100;
 const bucketsMost = 20;
 
-export const campaign: Campaign = {
+export default {
   describe: "random requests for facets of random markets count what a plain count does, and what searches find",
   draws: 5000,
   async run(extent) {
@@ -24,4 +24,4 @@ export const campaign: Campaign = {
     });
     return `${requests} requests to ${markets} markets agree, ${buckets} buckets compared, ${searched} searched for`;
   },
-};
+} satisfies Campaign;

@@ -7,7 +7,7 @@ import { withScope } from "../support/scope.ts";
 import { serviceOf } from "../support/service.ts";
 import type { Campaign } from "./campaign.ts";
 
-export const campaign: Campaign = {
+export default {
   describe: "so many hostile values for each parameter are answered or refused, and nothing else",
   draws: 500,
   run: ({ seed, draws }) =>
@@ -23,4 +23,4 @@ export const campaign: Campaign = {
       }
       return counts.join("; ");
     }),
-};
+} satisfies Campaign;

@@ -4,7 +4,7 @@ import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { withScope } from "../support/scope.ts";
 import type { Campaign } from "./campaign.ts";
 
-export const campaign: Campaign = {
+export default {
   describe:
     "an ingest that is killed at any moment leaves the old version or the new one, whole, and its serving files",
   draws: 200,
@@ -20,4 +20,4 @@ export const campaign: Campaign = {
         `${halfBuilt} of them left half-built serving files, which the next writer removed`
       );
     }),
-};
+} satisfies Campaign;

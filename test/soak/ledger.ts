@@ -5,7 +5,7 @@ import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { withScope } from "../support/scope.ts";
 import type { Campaign } from "./campaign.ts";
 
-export const campaign: Campaign = {
+export default {
   describe: "random sequences of 100 operations leave what a plain re-counting of all that was posted leaves",
   draws: 2000,
   async run({ seed, draws }) {
@@ -16,4 +16,4 @@ export const campaign: Campaign = {
       );
     return `${draws} sequences of 100 operations agree, ${charges} charges in them`;
   },
-};
+} satisfies Campaign;

@@ -1,6 +1,6 @@
 /** The campaign `life`: many random markets, each compared day by day with what the oracle tells of the same feeds. */
 
-import type { Extent } from "../life/feeds.ts";
+import type { LifeMarketExtent } from "../life/feeds.ts";
 import { type Lived, liveAgain, liveThrough } from "../life/trial.ts";
 import { Chance } from "../oracle/random-market/chance.ts";
 import { withScope } from "../support/scope.ts";
@@ -10,7 +10,7 @@ import type { Campaign } from "./campaign.ts";
 const longEvery = 8;
 const againEvery = 5;
 
-export const campaign: Campaign = {
+export default {
   describe: "random markets live as a plain telling of their days does, twice the same, and again in a replay",
   draws: 40,
   async run({ seed, draws }) {
@@ -27,9 +27,9 @@ export const campaign: Campaign = {
       `${sold} sold, ${superseded} moved, ${expired} missing for too long, ${collapsed} feeds not believed`
     );
   },
-};
+} satisfies Campaign;
 
-function randomExtent(chance: Chance, isLong: boolean): Extent {
+function randomExtent(chance: Chance, isLong: boolean): LifeMarketExtent {
   const seed = chance.integer(1, 2 ** 31);
   return isLong
     ? {

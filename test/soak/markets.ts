@@ -5,7 +5,7 @@ import { Chance } from "../oracle/random-market/chance.ts";
 import { variedLake } from "../oracle/random-market/lakes.ts";
 import { withScope } from "../support/scope.ts";
 import { type Client, serviceOf } from "../support/service.ts";
-import type { Extent } from "./campaign.ts";
+import type { CampaignExtent } from "./campaign.ts";
 
 export interface Visit {
   readonly client: Client;
@@ -18,7 +18,10 @@ export interface Visit {
 const drawsPerMarketMost = 5000;
 
 /** Visits one random market after another until all draws are used up; gives the number of markets. */
-export async function inMarkets({ seed, draws }: Extent, visit: (visit: Visit) => Promise<void>): Promise<number> {
+export async function inMarkets(
+  { seed, draws }: CampaignExtent,
+  visit: (visit: Visit) => Promise<void>,
+): Promise<number> {
   const chance = new Chance(seed);
   const markets = Math.max(1, Math.ceil(draws / drawsPerMarketMost));
   for (let market = 0; market < markets; market += 1) {

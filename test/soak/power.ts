@@ -8,7 +8,7 @@ import { lakeOf, temporaryFolder } from "../support/lakes/lakes.ts";
 import { withScope } from "../support/scope.ts";
 import type { Campaign } from "./campaign.ts";
 
-export const campaign: Campaign = {
+export default {
   describe:
     "a loss of power at any moment keeps every charge that was answered for; with synchronous=NORMAL it does not",
   draws: 400,
@@ -33,4 +33,4 @@ export const campaign: Campaign = {
         `lost its charge; NORMAL: ${normal.syncs} syncs, ${normal.broken} of ${normal.losses} losses lost some, the first ${normal.first}`
       );
     }),
-};
+} satisfies Campaign;

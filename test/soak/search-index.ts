@@ -7,8 +7,8 @@ import {
   askSample,
   askVaried,
   hasReal,
-  type Outcome,
   sumOf,
+  type TrialResult,
 } from "../oracle/compare/index-trials.ts";
 import { Chance } from "../oracle/random-market/chance.ts";
 import type { Campaign } from "./campaign.ts";
@@ -19,7 +19,7 @@ const drawsPerMarketMost = 1000;
 /** What is asked, and how many shares of the draws it has. */
 const kinds: readonly {
   readonly shares: number;
-  readonly ask: (chance: Chance, draws: number) => Promise<Outcome>;
+  readonly ask: (chance: Chance, draws: number) => Promise<TrialResult>;
 }[] = [
   {
     shares: 4,
@@ -46,13 +46,13 @@ const kinds: readonly {
 
 const seedFrom = (chance: Chance): number => chance.integer(1, 2 ** 30);
 
-export const campaign: Campaign = {
+export default {
   describe: "the search index and row store, the Parquet files and a plain search answer random requests alike",
   draws: 10_000,
   async run({ seed, draws }) {
     const chance = new Chance(seed);
     const shares = kinds.reduce((sum, kind) => sum + kind.shares, 0);
-    const outcomes: Outcome[] = [];
+    const outcomes: TrialResult[] = [];
     for (const kind of kinds) {
       let left = Math.ceil((draws * kind.shares) / shares);
       for (; left > 0; left -= drawsPerMarketMost)
@@ -64,4 +64,4 @@ export const campaign: Campaign = {
       `something, ${refused} refused, ${compared} listings and buckets compared; ${lookUps} look-ups agree`
     );
   },
-};
+} satisfies Campaign;

@@ -5,7 +5,7 @@ import { randomRequests } from "../oracle/random-requests/requests.ts";
 import type { Campaign } from "./campaign.ts";
 import { inMarkets } from "./markets.ts";
 
-export const campaign: Campaign = {
+export default {
   describe: "random requests to random markets find what a plain search of every listing finds",
   draws: 20_000,
   async run(extent) {
@@ -19,4 +19,4 @@ export const campaign: Campaign = {
     });
     return `${requests} requests to ${markets} markets agree, ${found} of them found something, ${listings} listings compared`;
   },
-};
+} satisfies Campaign;

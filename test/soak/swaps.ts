@@ -4,7 +4,7 @@ import { swapWhileServing } from "../support/campaigns/swaps.ts";
 import { withScope } from "../support/scope.ts";
 import type { Campaign } from "./campaign.ts";
 
-export const campaign: Campaign = {
+export default {
   describe:
     "versions with and without serving files come into service while 8 clients search, without a failed request or a mixed answer",
   draws: 100,
@@ -24,4 +24,4 @@ export const campaign: Campaign = {
         `the last was served ${Math.round(lastVersionServedMs)} ms after it was published`
       );
     }),
-};
+} satisfies Campaign;

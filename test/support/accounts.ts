@@ -1,13 +1,13 @@
 /** Accounts for a test: a file of its own, with real accounts, keys and credits in it. */
 import { join } from "node:path";
 import { changeAccount, createAccount } from "../../src/accounts/account.ts";
-import { makeAccounts, openAccounts } from "../../src/accounts/file/schema.ts";
-import { createKey, type Scope as KeyScope, scopes } from "../../src/accounts/keys.ts";
+import { createAccountsFile, openAccountsFile } from "../../src/accounts/file/schema.ts";
+import { createKey, type ApiScope as KeyScope, scopes } from "../../src/accounts/keys.ts";
 import { addCredit } from "../../src/accounts/ledger/ledger.ts";
 import { microsIn } from "../../src/accounts/money.ts";
-import type { Limits } from "../../src/accounts/policy/rate-limiter.ts";
+import type { RateLimits } from "../../src/accounts/policy/rate-limiter.ts";
 import type { Tier } from "../../src/accounts/policy/tiers.ts";
-import type { Database } from "../../src/db/sqlite.ts";
+import type { SqliteDatabase } from "../../src/db/sqlite.ts";
 import { temporaryFolder } from "./lakes/lakes.ts";
 import type { Scope } from "./scope.ts";
 
@@ -23,23 +23,23 @@ export interface Customer {
 export interface CustomerOptions {
   readonly tier?: Tier;
   /** Limits of its own; none that a test could reach, unless given. Null for the tier's. */
-  readonly override?: Limits | null;
+  readonly override?: RateLimits | null;
   readonly usd?: string;
   readonly scopes?: readonly KeyScope[];
 }
 
-const farAway: Limits = { per10s: 1_000_000, per60s: 1_000_000 };
+const farAway: RateLimits = { per10s: 1_000_000, per60s: 1_000_000 };
 
 /** An accounts file in a folder of its own. */
 export async function accountsFile(scope: Scope): Promise<string> {
   const path = join(await temporaryFolder(scope), "accounts.db");
-  makeAccounts(path, { busyMs: 5000 }).close();
+  createAccountsFile(path, { busyMs: 5000 }).close();
   return path;
 }
 
 /** Does some work on an accounts file, as another process would. */
-export function onFile<T>(path: string, work: (database: Database) => T): T {
-  const database = openAccounts(path, { busyMs: 10_000 });
+export function onFile<T>(path: string, work: (database: SqliteDatabase) => T): T {
+  const database = openAccountsFile(path, { busyMs: 10_000 });
   try {
     return work(database);
   } finally {

@@ -1,7 +1,7 @@
 /** Tables of cases in the field's words, as text: a line of columns, then a line for each case, `|` between cells. */
 
 /** The cases of a table by column; fails when a line does not have the columns' number of cells. */
-export function casesOf<Column extends string>(
+export function tableCases<Column extends string>(
   columns: readonly Column[],
   text: string,
 ): readonly Readonly<Record<Column, string>>[] {

@@ -46,7 +46,7 @@ export async function carquet(
 }
 
 /** A service in a process of its own. */
-export interface Serving {
+export interface ServeProcess {
   /** Where it says that it listens. */
   readonly url: string;
   /** Who may ask it: a customer whom no limit stops. */
@@ -69,7 +69,7 @@ export async function serving(
   scope: Scope,
   args: readonly string[],
   { env = {} }: Surroundings = {},
-): Promise<Serving> {
+): Promise<ServeProcess> {
   const accounts = env.CARQUET_ACCOUNTS ?? (await accountsFile(scope));
   const customer = customerIn(accounts);
   const child = started(args, { ...env, CARQUET_ACCOUNTS: accounts });

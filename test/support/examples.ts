@@ -9,7 +9,7 @@ export function exampleOf(parameter: Parameter): unknown {
 }
 
 /** A parameter's example as it stands in a query string or in a path. */
-export function encoded(parameter: Parameter): string {
+export function encodedParameter(parameter: Parameter): string {
   const example = exampleOf(parameter);
   const separator = parameter.schema["x-separator"] ?? (parameter.style === "pipeDelimited" ? "|" : ",");
   return (Array.isArray(example) ? example : [example]).map((item) => encodeURIComponent(String(item))).join(separator);
@@ -19,13 +19,13 @@ export function encoded(parameter: Parameter): string {
 export function requiredQuery({ parameters }: Operation): readonly (readonly [name: string, value: string])[] {
   return parameters
     .filter((parameter) => parameter.in === "query" && parameter.required)
-    .map((parameter) => [parameter.name, encoded(parameter)]);
+    .map((parameter) => [parameter.name, encodedParameter(parameter)]);
 }
 
 /** The least that can be asked of an operation: its path with examples, and what it requires. */
 export function leastRequest(operation: Operation): string {
   const examples = new Map(
-    operation.parameters.filter(({ in: place }) => place === "path").map((one) => [one.name, encoded(one)]),
+    operation.parameters.filter(({ in: place }) => place === "path").map((one) => [one.name, encodedParameter(one)]),
   );
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => examples.get(name) ?? "");
   const query = requiredQuery(operation).map((pair) => pair.join("="));

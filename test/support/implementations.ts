@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import pino from "pino";
 import { errorBody, errors, Refusal } from "../../src/contract/errors.ts";
 import type { LakeVersion } from "../../src/serving/lake-version.ts";
-import type { Answer, Answering } from "../oracle/compare/agree.ts";
+import type { Answering, ComparedAnswer } from "../oracle/compare/agree.ts";
 import { logged } from "./command-line.ts";
 import type { Scope } from "./scope.ts";
 import { type Client, serviceOf } from "./service.ts";
@@ -102,7 +102,7 @@ export const answersOf = (version: LakeVersion): Answering => ({
   get: (path) => answerTo(path, () => answerOf(version, path)),
 });
 
-async function answerTo(path: string, answer: () => Promise<unknown>): Promise<Answer> {
+async function answerTo(path: string, answer: () => Promise<unknown>): Promise<ComparedAnswer> {
   try {
     return { status: 200, body: await answer() };
   } catch (thrown) {

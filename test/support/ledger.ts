@@ -1,10 +1,10 @@
 /** A ledger with one account, to post to. */
 import { join } from "node:path";
 import { accountAt, createAccount } from "../../src/accounts/account.ts";
-import { makeAccounts } from "../../src/accounts/file/schema.ts";
+import { createAccountsFile } from "../../src/accounts/file/schema.ts";
 import { createKey, scopes } from "../../src/accounts/keys.ts";
-import type { Charge } from "../../src/accounts/ledger/charging.ts";
-import type { Database } from "../../src/db/sqlite.ts";
+import type { ChargeEntry } from "../../src/accounts/ledger/charging.ts";
+import type { SqliteDatabase } from "../../src/db/sqlite.ts";
 import { temporaryFolder } from "./lakes/lakes.ts";
 import { atEndOf, type Scope } from "./scope.ts";
 
@@ -13,7 +13,7 @@ export const [dayMs, month] = [86_400_000, "2026-11"];
 
 export interface Book {
   readonly path: string;
-  readonly database: Database;
+  readonly database: SqliteDatabase;
   readonly accountId: string;
   readonly keyId: string;
   /** What the account has. */
@@ -23,7 +23,7 @@ export interface Book {
 /** A file with one account that has a key and no money. */
 export async function book(scope: Scope): Promise<Book> {
   const path = join(await temporaryFolder(scope), "accounts.db");
-  const database = makeAccounts(path, { busyMs: 1000 });
+  const database = createAccountsFile(path, { busyMs: 1000 });
   atEndOf(scope, async () => database.close());
   const accountId = createAccount(database, { email: "a@b.example", tier: 1, atMs });
   const { keyId } = createKey(database, { accountId, scopes, atMs });
@@ -34,7 +34,7 @@ export async function book(scope: Scope): Promise<Book> {
 export const paid = { kind: "paid", atMs, isConfirmed: true } as const;
 
 /** A listing search of the account, as a charge. */
-export const chargeOf = ({ accountId, keyId }: Book, chargeId: string): Charge => ({
+export const chargeOf = ({ accountId, keyId }: Book, chargeId: string): ChargeEntry => ({
   ...{ accountId, keyId, chargeId, atMs },
   usageClass: "listing_search",
 });

@@ -4,10 +4,10 @@ import type { AnswerOf } from "../../src/contract/types.ts";
 import type { Client } from "./service.ts";
 
 export type Page = AnswerOf<"searchListings">;
-export type Listing = Page["data"][number];
+export type ServedListing = Page["data"][number];
 
 /** One page of a search; `query` is without `limit` and `offset`. */
-export function pageOf(client: Client, query: string, limit: number, offset: number): Promise<Page> {
+export function servedPage(client: Client, query: string, limit: number, offset: number): Promise<Page> {
   const path = `/v1/listings?${query === "" ? "" : `${query}&`}limit=${limit}&offset=${offset}`;
   return client.found("searchListings", path);
 }
@@ -18,11 +18,11 @@ export async function walk(
   query: string,
   limit: number,
   pagesMost = Number.POSITIVE_INFINITY,
-): Promise<readonly Listing[]> {
-  const listings: Listing[] = [];
+): Promise<readonly ServedListing[]> {
+  const listings: ServedListing[] = [];
   let offset: number | null = 0;
   for (let pages = 0; offset !== null && pages < pagesMost; pages += 1) {
-    const { data, pagination }: Page = await pageOf(client, query, limit, offset);
+    const { data, pagination }: Page = await servedPage(client, query, limit, offset);
     listings.push(...data);
     const end: number = offset + limit;
     const { total } = pagination;
@@ -35,6 +35,6 @@ export async function walk(
 }
 
 /** How many listings a search finds. */
-export async function totalOf(client: Client, query: string): Promise<number> {
-  return (await pageOf(client, `${query}&fields=id`, 1, 0)).pagination.total;
+export async function servedTotal(client: Client, query: string): Promise<number> {
+  return (await servedPage(client, `${query}&fields=id`, 1, 0)).pagination.total;
 }

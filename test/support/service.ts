@@ -4,9 +4,9 @@ import type { ValidateFunction } from "ajv";
 import pino from "pino";
 import { isObject } from "../../src/base/json.ts";
 import { document, type Operation, operations } from "../../src/contract/document.ts";
-import { explained } from "../../src/contract/schema.ts";
+import { describeSchemaErrors } from "../../src/contract/schema.ts";
 import type { AnswerOf, OperationId } from "../../src/contract/types.ts";
-import { type ServeOptions, type Service, serve } from "../../src/http/server.ts";
+import { type RunningService, type ServeOptions, serve } from "../../src/http/server.ts";
 import { accountsFile, type Customer, customerIn } from "./accounts.ts";
 import { ajv, refer } from "./schemas.ts";
 import { atEndOf, type Scope } from "./scope.ts";
@@ -24,7 +24,7 @@ export interface Refused {
   readonly message: string;
 }
 
-export interface Client extends Service {
+export interface Client extends RunningService {
   /** The accounts file. */
   readonly accounts: string;
   /** Who asks, unless a request says otherwise: a customer whom no limit stops. */
@@ -85,7 +85,7 @@ export function checkAgainstDocument(path: string, { status, headers, body }: An
   assert.ok(operation.statuses.includes(status), `${path}: the document has no answer ${status} for ${operation.id}`);
   if (status === 304) return;
   const validate = bodyValidator(operation, status);
-  if (!validate(body)) assert.fail(`${path}: ${(validate.errors ?? []).map(explained).join("; ")}`);
+  if (!validate(body)) assert.fail(`${path}: ${(validate.errors ?? []).map(describeSchemaErrors).join("; ")}`);
 }
 
 /** The operation that a path belongs to. */

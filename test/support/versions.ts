@@ -4,11 +4,11 @@ import { decoderOf } from "../../src/contract/decode.ts";
 import { operations } from "../../src/contract/document.ts";
 import { type Endpoint, endpoints } from "../../src/http/endpoints.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
-import { LakeVersion, type VersionOptions } from "../../src/serving/lake-version.ts";
+import { LakeVersion, type LakeVersionOptions } from "../../src/serving/lake-version.ts";
 import { atEndOf, type Scope } from "./scope.ts";
 
 /** Opens the published version of a lake until a scope ends. */
-export async function versionOf(scope: Scope, lake: string, options: VersionOptions = {}): Promise<LakeVersion> {
+export async function versionOf(scope: Scope, lake: string, options: LakeVersionOptions = {}): Promise<LakeVersion> {
   const version = await LakeVersion.open(lake, (await currentManifest(lake))?.version ?? "", options);
   atEndOf(scope, async () => version.close());
   return version;

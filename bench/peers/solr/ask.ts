@@ -1,10 +1,10 @@
 /** Asks Solr, and makes bodies in the shape of the API of what it answers. */
 import { isObject, type Row } from "../../../src/base/json.ts";
 import {
+  type AskedNumericFacet,
+  askedCategoricalFacets,
   type Count,
-  categoricalFacets,
   facetsBody,
-  type NumericFacet,
   rangedBody,
   type Statistics,
   spanOf,
@@ -105,13 +105,13 @@ const numberOf = (value: unknown): number | null => (typeof value === "number" ?
 /** Percentiles come in one list, in the order of `percentShares`. */
 const percentiles: Readonly<Partial<Record<keyof Statistics, number>>> = { p1: 0, median: 1, p99: 2 };
 
-const statisticsIn = (facets: unknown, of: NumericFacet): Statistics =>
+const statisticsIn = (facets: unknown, of: AskedNumericFacet): Statistics =>
   statisticsFrom((part) => {
     const index = percentiles[part];
     return numberOf(index === undefined ? at(facets, `${of}_${part}`) : at(facets, `${of}_percentiles`, index));
   });
 
-function countsIn(ranges: unknown, of: NumericFacet, statistics: Statistics): readonly Count[] {
+function countsIn(ranges: unknown, of: AskedNumericFacet, statistics: Statistics): readonly Count[] {
   const { width, first, last } = spanOf(statistics);
   const regular = listAt(ranges, of, "buckets").map((bucket) => ({
     ...{ number: Math.round(Number(at(bucket, "val")) / width), listings: Number(at(bucket, "count")) },
@@ -129,7 +129,7 @@ const bitsetsMax = 1000;
 
 /** The fields whose facets are counted by ordinals, given what a core holds. */
 export async function fieldsByOrdinals(client: HttpClient): Promise<readonly string[]> {
-  const fields = categoricalFacets.map(fieldOf);
+  const fields = askedCategoricalFacets.map(fieldOf);
   const { facets } = parsed(await sendBy(client)("active", distinctParameters(fields)));
   return fields.filter((field) => Number(at(facets, field) ?? 0) > bitsetsMax);
 }

@@ -1,7 +1,7 @@
 /** Fills Solr's cores from the flat rows: batches of JSON, a commit, and a merge to one segment. */
 import { join } from "node:path";
 import type { Json, Row } from "../../../src/base/json.ts";
-import { Database } from "../../../src/db/duckdb.ts";
+import { DuckDatabase } from "../../../src/db/duckdb.ts";
 import { Sql } from "../../../src/db/sql.ts";
 import { type ColumnName, columnNames, kindOf } from "../../dataset/columns.ts";
 import { type Relation, relations } from "../../dataset/flat-rows.ts";
@@ -16,7 +16,7 @@ export async function fillSolr(home: string, flat: string, installation: Install
   await writeHome(home);
   const server = await startSolr(home, installation, { heapMib: heapMibFor(1_000_000), isCached: false });
   const client = httpClient(server.url);
-  const database = await Database.open();
+  const database = await DuckDatabase.open();
   try {
     for (const relation of relations) await fillCore(relation, join(flat, `${relation}.parquet`), client, database);
   } finally {
@@ -30,7 +30,7 @@ export async function fillSolr(home: string, flat: string, installation: Install
 const [readAtOnce, postedAtOnce] = [50_000, 5000];
 
 /** Two batches are under way at a time, because Solr indexes on a thread for each request. */
-async function fillCore(relation: Relation, file: string, client: HttpClient, database: Database): Promise<void> {
+async function fillCore(relation: Relation, file: string, client: HttpClient, database: DuckDatabase): Promise<void> {
   await database.using(async (session) => {
     const ask = (statement: string): Promise<readonly Row[]> => session.rows(new Sql([statement], []));
     const source = `read_parquet(${text(file)})`;

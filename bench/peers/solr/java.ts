@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { readdir, stat } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { messageOf } from "../../../src/base/failure.ts";
+import { messageOf } from "../../../src/base/user-error.ts";
 import type { Say } from "../../dataset/dataset.ts";
 import { Unavailable } from "../unavailable.ts";
 

@@ -3,10 +3,10 @@
  * Categories are counted by `facet.method`, which is Solr's fastest way; numbers and metrics by the JSON Facet API.
  */
 import type { ColumnName } from "../../dataset/columns.ts";
-import { type NumericFacet, type Span, valuesPerFacet } from "../../questions/facets.ts";
-import { type Filter, type PerFilter, renderFilter } from "../../questions/filter.ts";
+import { type AskedNumericFacet, type Span, valuesPerFacet } from "../../questions/facets.ts";
+import { type PerFilter, type QuestionFilter, renderFilter } from "../../questions/filter.ts";
 import type { Facets, LookUp, Search } from "../../questions/question.ts";
-import { originOf } from "../../questions/search.ts";
+import { questionOrigin } from "../../questions/search.ts";
 
 /** The parameters of a request; a list is a parameter that is repeated. */
 export type Parameters = Readonly<Record<string, string | readonly string[]>>;
@@ -49,7 +49,7 @@ const queries: PerFilter<[cache: string], string> = {
 const localCache = (isCached: boolean): string => (isCached ? "" : " cache=false");
 
 /** The first filter is the query, so that most questions have no other. */
-function filtered(filters: readonly Filter[], isCached: boolean): Parameters {
+function filtered(filters: readonly QuestionFilter[], isCached: boolean): Parameters {
   const cache = localCache(isCached);
   const [query = `{!lucene${cache}}*:*`, ...others] = filters.map((filter) => renderFilter(queries, filter, cache));
   return { q: query, fq: others };
@@ -62,7 +62,7 @@ export function searchParameters(
 ): Parameters {
   const page = { ...filtered(filters, isCached), start: String(offset), rows: String(limit) };
   if (sort !== "distance") return { ...page, sort: `${sort} asc,position asc`, fl: columns.join(",") };
-  const { latitude, longitude } = originOf(filters);
+  const { latitude, longitude } = questionOrigin(filters);
   return {
     ...page,
     ...{ sfield: "place", pt: `${latitude},${longitude}`, sort: "geodist() asc,position asc" },
@@ -100,7 +100,7 @@ export function facetParameters({ filters, categorical, numeric, metric }: Facet
   };
 }
 
-const statistics = (of: NumericFacet): readonly (readonly [string, string])[] => [
+const statistics = (of: AskedNumericFacet): readonly (readonly [string, string])[] => [
   [`${of}_min`, `min(${of})`],
   [`${of}_max`, `max(${of})`],
   [`${of}_mean`, `avg(${of})`],
@@ -112,7 +112,7 @@ const statistics = (of: NumericFacet): readonly (readonly [string, string])[] =>
 /** The counts of ranges: regular ones, those before and those after. */
 export function rangeParameters(
   { filters }: Facets,
-  spans: readonly { readonly of: NumericFacet; readonly span: Span }[],
+  spans: readonly { readonly of: AskedNumericFacet; readonly span: Span }[],
   { isCached }: Pick<Mode, "isCached">,
 ): Parameters {
   const ranges = spans.map(({ of, span: { width, first, last } }) => [

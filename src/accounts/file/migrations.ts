@@ -4,10 +4,11 @@
  * To change the schema: change `layout.ts`, which new files are created from, and append a step here that changes existing files the
  * same way. A test compares the two. Steps that a release has contained are never edited.
  */
-import { Failure } from "../../base/failure.ts";
+
 import { integerIn } from "../../base/json.ts";
+import { UserError } from "../../base/user-error.ts";
 import { integerLiteral, type Sql, sql } from "../../db/sql.ts";
-import type { Database } from "../../db/sqlite.ts";
+import type { SqliteDatabase } from "../../db/sqlite.ts";
 
 /** One step: the statements that turn a file of the version before it into one of version `to`. */
 export interface Migration {
@@ -28,7 +29,7 @@ export const versionAfter = (steps: readonly Migration[]): number => steps.at(-1
 export const accountsVersion = versionAfter(migrations);
 
 /** Returns the version of a file. */
-export const versionOf = (database: Database): number =>
+export const schemaVersionOf = (database: SqliteDatabase): number =>
   integerIn(database.one(sql`PRAGMA user_version`), "user_version");
 
 /**
@@ -36,13 +37,13 @@ export const versionOf = (database: Database): number =>
  * what it throws rolls everything back. Fails when the file is of a newer release, or of a version that no step starts from.
  */
 export function applyMigrations(
-  database: Database,
+  database: SqliteDatabase,
   steps: readonly Migration[] = migrations,
   check: () => void = () => {},
 ): void {
   database.transaction(() => {
-    const version = versionOf(database);
-    refuseOtherThan(version, steps);
+    const version = schemaVersionOf(database);
+    requireSchemaVersion(version, steps);
     for (const { to, statements } of steps.filter((step) => step.to > version)) {
       for (const statement of statements) database.run(statement);
       database.run(sql`PRAGMA user_version = ${integerLiteral(to)}`);
@@ -52,12 +53,12 @@ export function applyMigrations(
 }
 
 /** Fails when a file of a version cannot be migrated by some steps. */
-export function refuseOtherThan(version: number, steps: readonly Migration[]): void {
+export function requireSchemaVersion(version: number, steps: readonly Migration[]): void {
   const newest = versionAfter(steps);
   if (version > newest)
-    throw new Failure(
+    throw new UserError(
       `accounts file version ${version}; this release knows versions up to ${newest}. Use a newer release.`,
     );
   if (version < firstVersion)
-    throw new Failure(`accounts file version ${version}; expected a version from ${firstVersion} to ${newest}.`);
+    throw new UserError(`accounts file version ${version}; expected a version from ${firstVersion} to ${newest}.`);
 }

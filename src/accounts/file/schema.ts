@@ -2,11 +2,11 @@
  * The accounts file. `entries` is the ledger: rows are added and never changed, and every balance, month and day of usage
  * follows from them by a trigger, so that no writer can forget one. Amounts are micros; times are Unix milliseconds.
  */
-import { Failure } from "../../base/failure.ts";
+import { UserError } from "../../base/user-error.ts";
 import { integerLiteral, type Sql, sql } from "../../db/sql.ts";
-import { Database, makeFile, type SqliteOptions, syncFile } from "../../db/sqlite.ts";
+import { makeFile, SqliteDatabase, type SqliteOptions, syncFile } from "../../db/sqlite.ts";
 import { prices, pricingVersion } from "../policy/prices.ts";
-import { accountsVersion, versionOf } from "./migrations.ts";
+import { accountsVersion, schemaVersionOf } from "./migrations.ts";
 
 /** Marks a file as one of ours. */
 const applicationId = 1_668_380_020;
@@ -124,28 +124,28 @@ const layout: readonly Sql[] = [
 ];
 
 /** Opens an accounts file that is there. */
-export function openAccounts(path: string, options: SqliteOptions): Database {
-  const database = ours(path, Database.open(path, options));
+export function openAccountsFile(path: string, options: SqliteOptions): SqliteDatabase {
+  const database = ours(path, SqliteDatabase.open(path, options));
   publishPrices(database);
   return database;
 }
 
 /** Opens a copy of an accounts file, to read it. */
-export function openCopy(path: string): Database {
-  return ours(path, Database.openToRead(path));
+export function openBackup(path: string): SqliteDatabase {
+  return ours(path, SqliteDatabase.openToRead(path));
 }
 
 /** Opens an accounts file of any version, to migrate it. */
-export function openOfAnyVersion(path: string, options: SqliteOptions): Database {
-  return marked(path, Database.open(path, options));
+export function openAnyVersion(path: string, options: SqliteOptions): SqliteDatabase {
+  return marked(path, SqliteDatabase.open(path, options));
 }
 
 /** Returns the database if it is an accounts file of this release's version, else closes it and fails. */
-function ours(path: string, database: Database): Database {
-  const version = versionOf(marked(path, database));
+function ours(path: string, database: SqliteDatabase): SqliteDatabase {
+  const version = schemaVersionOf(marked(path, database));
   if (version === accountsVersion) return database;
   database.close();
-  throw new Failure(
+  throw new UserError(
     version > accountsVersion
       ? `${path}: accounts file version ${version}; this release knows versions up to ${accountsVersion}. Use a newer release.`
       : `${path}: accounts file version ${version}; this release needs version ${accountsVersion}. Run carquet migrate --accounts ${path}.`,
@@ -153,17 +153,17 @@ function ours(path: string, database: Database): Database {
 }
 
 /** Returns the database if it is an accounts file, else closes it and fails. */
-function marked(path: string, database: Database): Database {
+function marked(path: string, database: SqliteDatabase): SqliteDatabase {
   const { application_id: application } = database.one(sql`PRAGMA application_id`) ?? {};
   if (application === applicationId) return database;
   database.close();
-  throw new Failure(`${path}: this is no accounts file.`);
+  throw new UserError(`${path}: this is no accounts file.`);
 }
 
 /** Opens an accounts file, and makes it first when there is none. */
-export function makeAccounts(path: string, options: SqliteOptions): Database {
+export function createAccountsFile(path: string, options: SqliteOptions): SqliteDatabase {
   makeFile(path);
-  const database = Database.open(path, options);
+  const database = SqliteDatabase.open(path, options);
   try {
     database.transaction(() => {
       if (database.all(sql`SELECT name FROM sqlite_schema LIMIT 1`).length > 0) return;
@@ -173,11 +173,11 @@ export function makeAccounts(path: string, options: SqliteOptions): Database {
     database.close();
   }
   syncFile(path);
-  return openAccounts(path, options);
+  return openAccountsFile(path, options);
 }
 
 /** Writes down the price list of this program, unless it is there; what was charged by earlier lists still refers to those. */
-function publishPrices(database: Database): void {
+function publishPrices(database: SqliteDatabase): void {
   const known = database.all(sql`SELECT price FROM prices WHERE pricing_version = ${pricingVersion}`);
   if (known.length > 0) return;
   database.transaction(() => {

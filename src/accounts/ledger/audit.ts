@@ -1,7 +1,7 @@
 /** Whether an accounts file is sound: everything that follows from the entries is summed again, and the file checked. */
 import { integerIn } from "../../base/json.ts";
 import { type Sql, sql } from "../../db/sql.ts";
-import type { Database } from "../../db/sqlite.ts";
+import type { SqliteDatabase } from "../../db/sqlite.ts";
 
 /** What has to hold, and a query for the rows that break it, each as a text `what`. */
 const rules: Readonly<Record<string, Sql>> = {
@@ -39,7 +39,7 @@ const rules: Readonly<Record<string, Sql>> = {
     WHERE  requests IS NOT counted OR charged_micros IS NOT summed`,
 };
 
-export interface Audit {
+export interface AuditResult {
   /** What is wrong, in words; empty when nothing is. */
   readonly faults: readonly string[];
   readonly accounts: number;
@@ -48,7 +48,7 @@ export interface Audit {
 }
 
 /** Audits a file, in one transaction, so that what is written meanwhile is not half seen. */
-export function audit(database: Database): Audit {
+export function audit(database: SqliteDatabase): AuditResult {
   return database.reading(() => {
     const faults = Object.entries(rules).flatMap(([rule, query]) =>
       database.all(query).map(({ what }) => `${rule}: ${String(what)}`),

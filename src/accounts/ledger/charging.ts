@@ -3,13 +3,13 @@
  * transaction is the only writer, so that is what a second read would return.
  */
 import { sql } from "../../db/sql.ts";
-import type { Database, PreparedRun } from "../../db/sqlite.ts";
+import type { PreparedRun, SqliteDatabase } from "../../db/sqlite.ts";
 import { fundsAt } from "../account.ts";
 import { monthOf } from "../clock.ts";
 import { type Funds, type Shortfall, shortfall } from "../policy/billing-state.ts";
 import { prices, pricingVersion, type UsageClass } from "../policy/prices.ts";
 
-export interface Charge {
+export interface ChargeEntry {
   /** Names the charge: a second one of the same name is the same one. */
   readonly chargeId: string;
   readonly accountId: string;
@@ -19,7 +19,7 @@ export interface Charge {
 }
 
 /** What an account has after its charges. */
-export interface Charged {
+export interface ChargeResult {
   readonly accountId: string;
   /** The UTC month that `spentMicros` is of. */
   readonly month: string;
@@ -28,19 +28,22 @@ export interface Charged {
 }
 
 /** What an account has, counted down by its charges. */
-type Counted = Omit<Funds & Charged, "balanceMicros" | "spentMicros"> & { balanceMicros: number; spentMicros: number };
+type Counted = Omit<Funds & ChargeResult, "balanceMicros" | "spentMicros"> & {
+  balanceMicros: number;
+  spentMicros: number;
+};
 
-export class Charging {
+export class ChargeBatch {
   private readonly funds = new Map<string, Counted>();
   private readonly insert: PreparedRun;
 
   /** Within a transaction of the database, which has to be the only writer. */
-  constructor(private readonly database: Database) {
+  constructor(private readonly database: SqliteDatabase) {
     this.insert = insertOf(database);
   }
 
   /** The accounts that charges were for, as they are now. */
-  get charged(): readonly Charged[] {
+  get charged(): readonly ChargeResult[] {
     return [...this.funds.values()].map(({ accountId, month, balanceMicros, spentMicros }) => ({
       accountId,
       month,
@@ -50,16 +53,16 @@ export class Charging {
   }
 
   /** Charges an account; returns why it cannot pay, or undefined when it has been charged. */
-  charge({ chargeId, accountId, keyId, usageClass, atMs }: Charge): Shortfall | undefined {
+  postCharge({ chargeId, accountId, keyId, usageClass, atMs }: ChargeEntry): Shortfall | undefined {
     const month = monthOf(atMs);
     const funds = this.fundsOf(accountId, month);
     const micros = prices[usageClass];
     const short = shortfall(funds, micros);
-    if (short !== undefined) return isCharged(this.database, chargeId) ? undefined : short;
+    if (short !== undefined) return hasCharge(this.database, chargeId) ? undefined : short;
     if (this.insert(chargeId, accountId, atMs, keyId, pricingVersion, usageClass) === 1) {
       funds.balanceMicros -= micros;
       funds.spentMicros += micros;
-    } else if (!isCharged(this.database, chargeId)) {
+    } else if (!hasCharge(this.database, chargeId)) {
       throw new TypeError(`Charge ${chargeId} was not written: no price of ${usageClass} in the price list.`);
     }
     return undefined;
@@ -76,19 +79,19 @@ export class Charging {
 }
 
 /** Charges an account; returns why it cannot pay, or undefined when it has been charged. */
-export function charge(database: Database, one: Charge): Shortfall | undefined {
-  return database.transaction(() => new Charging(database).charge(one));
+export function postCharges(database: SqliteDatabase, one: ChargeEntry): Shortfall | undefined {
+  return database.transaction(() => new ChargeBatch(database).postCharge(one));
 }
 
 /** Returns whether a charge is in the ledger. */
-export function isCharged(database: Database, chargeId: string): boolean {
+export function hasCharge(database: SqliteDatabase, chargeId: string): boolean {
   return database.one(sql`SELECT 1 FROM entries WHERE entry_id = ${chargeId} AND kind = 'charge'`) !== undefined;
 }
 
-const inserts = new WeakMap<Database, PreparedRun>();
+const inserts = new WeakMap<SqliteDatabase, PreparedRun>();
 
 /** The statement that adds an entry, prepared once for a database; adds none when the charge is there already. */
-function insertOf(database: Database): PreparedRun {
+function insertOf(database: SqliteDatabase): PreparedRun {
   const known = inserts.get(database);
   if (known !== undefined) return known;
   const insert = database.prepareRun(sql`

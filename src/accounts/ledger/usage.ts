@@ -4,7 +4,7 @@ import { integerIn, textIn } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { AnswerOf, QueryOf } from "../../contract/types.ts";
 import { sql } from "../../db/sql.ts";
-import type { Database } from "../../db/sqlite.ts";
+import type { SqliteDatabase } from "../../db/sqlite.ts";
 import { prices, type UsageClass } from "../policy/prices.ts";
 
 /** Days that are asked for when none are named, and the most that may be. */
@@ -37,7 +37,7 @@ export function usageRange(query: QueryOf<"getUsage">, today: string): UsageRang
 }
 
 /** The account's usage in a range: a row for each day and class that was used, in the order of days, then of the price list. */
-export function usageIn(database: Database, accountId: string, range: UsageRange): readonly UsageRow[] {
+export function usageIn(database: SqliteDatabase, accountId: string, range: UsageRange): readonly UsageRow[] {
   const order = Object.keys(prices) as readonly UsageClass[];
   const classes = range.classes ?? order;
   const rows = database.all(sql`

@@ -51,6 +51,6 @@ export function shortfall(funds: Funds, micros: number): Shortfall | undefined {
 }
 
 /** The answer to somebody who cannot pay: 402. */
-export function refuseToServe(short: Shortfall): Refusal {
+export function refuseForBilling(short: Shortfall): Refusal {
   return short.code === "billing_state_blocked" ? refuse(short.code, short) : refuse(short.code, short);
 }

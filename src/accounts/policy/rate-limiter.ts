@@ -4,19 +4,19 @@
  */
 
 /** Requests that an account may make in 10 and in 60 seconds. */
-export interface Limits {
+export interface RateLimits {
   readonly per10s: number;
   readonly per60s: number;
 }
 
 /** What is left of an account's limits. */
-export interface Left {
+export interface RemainingRequests {
   readonly per10s: number;
   readonly per60s: number;
 }
 
 /** Why and until when a request is refused. */
-export interface Excess {
+export interface RateLimitExcess {
   readonly limit: number;
   readonly windowSeconds: number;
   readonly retryAfterSeconds: number;
@@ -26,13 +26,13 @@ const [shortSeconds, longSeconds] = [10, 60];
 /** When so many accounts are known, those that have not asked for a minute are forgotten. */
 const accountsMost = 10_000;
 
-export class Rates {
+export class RateLimiter {
   private readonly logs = new Map<string, Log>();
 
   constructor(private readonly nowMs: () => number) {}
 
   /** Notes a request of an account, unless it exceeds a limit. */
-  take(account: string, limits: Limits): Excess | undefined {
+  take(account: string, limits: RateLimits): RateLimitExcess | undefined {
     const nowMs = this.nowMs();
     const log = this.logOf(account, nowMs);
     const excess = log.excess(limits, nowMs);
@@ -41,7 +41,7 @@ export class Rates {
   }
 
   /** What is left of an account's limits now. */
-  left(account: string, { per10s, per60s }: Limits): Left {
+  left(account: string, { per10s, per60s }: RateLimits): RemainingRequests {
     const log = this.logs.get(account);
     log?.forget(this.nowMs());
     return {
@@ -98,7 +98,7 @@ class Log {
   }
 
   /** The limit that one more request would exceed; of two, the one that holds for longer. */
-  excess({ per10s, per60s }: Limits, nowMs: number): Excess | undefined {
+  excess({ per10s, per60s }: RateLimits, nowMs: number): RateLimitExcess | undefined {
     const short = this.inShort < per10s ? undefined : this.excessOf(per10s, shortSeconds, nowMs);
     const long = this.inLong < per60s ? undefined : this.excessOf(per60s, longSeconds, nowMs);
     if (short === undefined || long === undefined) return short ?? long;
@@ -106,7 +106,7 @@ class Log {
   }
 
   /** There is room again when the last request but `limit - 1` has left the window. */
-  private excessOf(limit: number, windowSeconds: number, nowMs: number): Excess {
+  private excessOf(limit: number, windowSeconds: number, nowMs: number): RateLimitExcess {
     const untilMs = limit === 0 ? windowSeconds * 1000 : this.at(this.end - limit) + windowSeconds * 1000 - nowMs;
     return { limit, windowSeconds, retryAfterSeconds: Math.max(1, Math.ceil(untilMs / 1000)) };
   }

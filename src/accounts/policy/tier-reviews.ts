@@ -1,15 +1,16 @@
 /** Tier reviews on the file: the history of each account goes into the rules of `tiers.ts`, and what they say is carried out. */
-import { Failure } from "../../base/failure.ts";
+
 import { integerIn, type Row, textIn } from "../../base/json.ts";
+import { UserError } from "../../base/user-error.ts";
 import { sql } from "../../db/sql.ts";
-import type { Database } from "../../db/sqlite.ts";
-import { type Account, accountsIn, changeAccount, tierIn } from "../account.ts";
+import type { SqliteDatabase } from "../../db/sqlite.ts";
+import { type Account, changeAccount, listAccounts, tierIn } from "../account.ts";
 import { dayOf } from "../clock.ts";
-import { postingsOf } from "../ledger/ledger.ts";
+import { listEntries } from "../ledger/ledger.ts";
 import { type PaidCredit, review, type Tier } from "./tiers.ts";
 
 /** What a review did with an account. */
-export interface Reviewed {
+export interface ReviewResult {
   readonly accountId: string;
   readonly email: string;
   readonly from: Tier;
@@ -19,22 +20,22 @@ export interface Reviewed {
 }
 
 /** Reviews all accounts as of a UTC day, in one transaction; gives those that something came of. */
-export function reviewAccounts(database: Database, day: string): readonly Reviewed[] {
+export function reviewAccounts(database: SqliteDatabase, day: string): readonly ReviewResult[] {
   return database.transaction(() => {
     database.run(sql`INSERT INTO reviewed_days VALUES (${day}) ON CONFLICT DO NOTHING`);
-    return accountsIn(database, day.slice(0, 7)).flatMap((account) => reviewAccount(database, account, day));
+    return listAccounts(database, day.slice(0, 7)).flatMap((account) => reviewAccount(database, account, day));
   });
 }
 
 /** The review of a day, unless that day has had one. */
-export function reviewOnce(database: Database, day: string): readonly Reviewed[] {
+export function reviewOnce(database: SqliteDatabase, day: string): readonly ReviewResult[] {
   if (database.one(sql`SELECT 1 FROM reviewed_days WHERE day = ${day}`) !== undefined) return [];
   return reviewAccounts(database, day);
 }
 
-function reviewAccount(database: Database, account: Account, day: string): readonly Reviewed[] {
+function reviewAccount(database: SqliteDatabase, account: Account, day: string): readonly ReviewResult[] {
   const { accountId, email, tier: from } = account;
-  const credits = postingsOf(database, accountId).flatMap(paidCreditOf);
+  const credits = listEntries(database, accountId).flatMap(paidCreditOf);
   const declined = database.one(
     sql`SELECT max(decided_day) AS day FROM reviews WHERE account_id = ${accountId} AND outcome = 'declined'`,
   )?.day;
@@ -55,7 +56,7 @@ function paidCreditOf(row: Row): readonly PaidCredit[] {
 }
 
 /** A manual review that waits for somebody's decision. */
-export interface Queued {
+export interface QueuedReview {
   readonly accountId: string;
   readonly email: string;
   readonly day: string;
@@ -64,7 +65,7 @@ export interface Queued {
 }
 
 /** The manual reviews that wait, the oldest first. */
-export function queuedReviews(database: Database): readonly Queued[] {
+export function queuedReviews(database: SqliteDatabase): readonly QueuedReview[] {
   return database
     .all(sql`SELECT * FROM reviews JOIN accounts USING (account_id) WHERE outcome = 'queued' ORDER BY review`)
     .map((row) => ({
@@ -78,14 +79,14 @@ export function queuedReviews(database: Database): readonly Queued[] {
 
 /** Decides a manual review that waits; an approved account rises. Gives the review. */
 export function decideReview(
-  database: Database,
+  database: SqliteDatabase,
   accountId: string,
   outcome: "approved" | "declined",
   day: string,
-): Queued {
+): QueuedReview {
   return database.transaction(() => {
     const queued = queuedReviews(database).find((waiting) => waiting.accountId === accountId);
-    if (queued === undefined) throw new Failure(`no review of the account ${accountId} is waiting.`);
+    if (queued === undefined) throw new UserError(`no review of the account ${accountId} is waiting.`);
     database.run(sql`
       UPDATE reviews SET outcome = ${outcome}, decided_day = ${day}
       WHERE  account_id = ${accountId} AND outcome = 'queued'`);

@@ -4,12 +4,12 @@
  */
 import { plusDays } from "../../base/day.ts";
 import { type AccountState, billingState } from "./billing-state.ts";
-import type { Limits } from "./rate-limiter.ts";
+import type { RateLimits } from "./rate-limiter.ts";
 
 export const tiers = [1, 2, 3, 4] as const;
 export type Tier = (typeof tiers)[number];
 
-export const limitsOf: Readonly<Record<Tier, Limits>> = {
+export const limitsOf: Readonly<Record<Tier, RateLimits>> = {
   1: { per10s: 20, per60s: 60 },
   2: { per10s: 100, per60s: 100 },
   3: { per10s: 200, per60s: 600 },
@@ -21,15 +21,15 @@ interface Step {
   readonly paidUsd: number;
   /** Whole days since the first successful paid credit. */
   readonly days: number;
-  readonly review: "automatic" | "manual";
+  readonly decideTier: "automatic" | "manual";
   readonly needsGoodStanding: boolean;
 }
 
 /** How an account rises from each tier. */
 const steps: Readonly<Partial<Record<Tier, Step>>> = {
-  1: { to: 2, paidUsd: 25, days: 7, review: "automatic", needsGoodStanding: true },
-  2: { to: 3, paidUsd: 150, days: 14, review: "automatic", needsGoodStanding: true },
-  3: { to: 4, paidUsd: 500, days: 30, review: "manual", needsGoodStanding: false },
+  1: { to: 2, paidUsd: 25, days: 7, decideTier: "automatic", needsGoodStanding: true },
+  2: { to: 3, paidUsd: 150, days: 14, decideTier: "automatic", needsGoodStanding: true },
+  3: { to: 4, paidUsd: 500, days: 30, decideTier: "manual", needsGoodStanding: false },
 };
 
 /** For so many days a chargeback reversal is recent, and for so many a declined manual review is not asked for again. */
@@ -46,7 +46,7 @@ export interface PaidCredit {
 }
 
 /** What a review looks at. */
-export interface History {
+export interface AccountHistory {
   readonly tier: Tier;
   readonly state: AccountState;
   readonly balanceMicros: number;
@@ -56,7 +56,7 @@ export interface History {
   readonly declined: string | null;
 }
 
-export interface Verdict {
+export interface TierDecision {
   /** The next tier, when the account has what it takes. */
   readonly to: Tier | null;
   /** Whether that happens by itself, or somebody has to approve it. */
@@ -66,7 +66,7 @@ export interface Verdict {
 }
 
 /** Whether an account rises, as of a UTC day. */
-export function review(history: History, day: string): Verdict {
+export function review(history: AccountHistory, day: string): TierDecision {
   const step = steps[history.tier];
   if (step === undefined) return { to: null, review: null, missing: ["a higher tier"] };
   const missing = [
@@ -76,7 +76,7 @@ export function review(history: History, day: string): Verdict {
       ? [`${declinedDays} days since it was declined`]
       : []),
   ];
-  return missing.length === 0 ? { to: step.to, review: step.review, missing } : { to: null, review: null, missing };
+  return missing.length === 0 ? { to: step.to, review: step.decideTier, missing } : { to: null, review: null, missing };
 }
 
 function missingMoney(credits: readonly PaidCredit[], { paidUsd, days }: Step, day: string): readonly string[] {
@@ -92,7 +92,7 @@ function missingMoney(credits: readonly PaidCredit[], { paidUsd, days }: Step, d
 }
 
 /** What is missing for good standing: active, in neither a blocked billing state nor one after a recent chargeback reversal. */
-function missingStanding({ credits, ...account }: History, day: string): readonly string[] {
+function missingStanding({ credits, ...account }: AccountHistory, day: string): readonly string[] {
   const billing = billingState(account);
   const isRecent = ({ reversed }: PaidCredit) =>
     reversed !== null && reversed <= day && plusDays(reversed, recentDays) > day;

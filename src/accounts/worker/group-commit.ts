@@ -2,29 +2,33 @@
  * Group commit: tasks that came together are done together, all that write in one transaction. Their outcomes are known when
  * that transaction is on the disk, and not before; when it fails, nothing of it was written.
  */
-import { messageOf } from "../../base/failure.ts";
-import type { Database } from "../../db/sqlite.ts";
-import { presented } from "../keys.ts";
-import { type Charged, Charging, isCharged } from "../ledger/charging.ts";
+import { messageOf } from "../../base/user-error.ts";
+import type { SqliteDatabase } from "../../db/sqlite.ts";
+import { findPresentedKey } from "../keys.ts";
+import { ChargeBatch, type ChargeResult, hasCharge } from "../ledger/charging.ts";
 import { usageIn } from "../ledger/usage.ts";
 import { reviewOnce } from "../policy/tier-reviews.ts";
-import type { Done, Outcome, Task } from "./messages.ts";
+import type { BatchResult, LedgerTask, TaskOutcome } from "./messages.ts";
 
-type Answer = Extract<Outcome, { readonly answered: unknown }>["answered"];
+type Answer = Extract<TaskOutcome, { readonly answered: unknown }>["answered"];
 
-type Writing = Extract<Task, { readonly task: "charge" | "review" }>;
-type Reading = Exclude<Task, Writing>;
+type Writing = Extract<LedgerTask, { readonly task: "charge" | "review" }>;
+type Reading = Exclude<LedgerTask, Writing>;
 
-const isWriting = (one: Task): one is Writing => one.task === "charge" || one.task === "review";
+const isWriting = (one: LedgerTask): one is Writing => one.task === "charge" || one.task === "review";
 
 /** Does a batch of tasks, those that write first; tells what was thrown. */
-export function doBatch(database: Database, tasks: readonly Task[], onFailure: (thrown: unknown) => void): Done {
-  const outcomes = new Map<Task, Outcome>();
+export function commitBatch(
+  database: SqliteDatabase,
+  tasks: readonly LedgerTask[],
+  onFailure: (thrown: unknown) => void,
+): BatchResult {
+  const outcomes = new Map<LedgerTask, TaskOutcome>();
   const writing = tasks.filter(isWriting);
-  let charged: readonly Charged[] = [];
+  let charged: readonly ChargeResult[] = [];
   if (writing.length > 0) {
     try {
-      const charging = new Charging(database);
+      const charging = new ChargeBatch(database);
       const answers = database.transaction(() => writing.map((task) => write(database, task, charging)));
       for (const [index, task] of writing.entries()) outcomes.set(task, { answered: answers[index] ?? null });
       charged = charging.charged;
@@ -48,16 +52,16 @@ export function doBatch(database: Database, tasks: readonly Task[], onFailure: (
   };
 }
 
-function write(database: Database, { task, asked }: Writing, charging: Charging): Answer {
-  return task === "charge" ? (charging.charge(asked) ?? null) : reviewOnce(database, asked.day);
+function write(database: SqliteDatabase, { task, asked }: Writing, charging: ChargeBatch): Answer {
+  return task === "charge" ? (charging.postCharge(asked) ?? null) : reviewOnce(database, asked.day);
 }
 
-function read(database: Database, { task, asked }: Reading): Answer {
+function read(database: SqliteDatabase, { task, asked }: Reading): Answer {
   switch (task) {
     case "charged":
-      return asked.chargeIds.filter((chargeId) => isCharged(database, chargeId));
+      return asked.chargeIds.filter((chargeId) => hasCharge(database, chargeId));
     case "present":
-      return presented(database, asked.keyId, asked.month);
+      return findPresentedKey(database, asked.keyId, asked.month);
     case "usage":
       return usageIn(database, asked.accountId, asked.range);
   }

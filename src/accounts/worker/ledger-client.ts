@@ -5,12 +5,20 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
-import { Failure } from "../../base/failure.ts";
-import { startThread } from "../../base/threads.ts";
-import type { Charged } from "../ledger/charging.ts";
-import type { Done, Opened, Outcome, Task, TaskName, Tasks, ThreadSettings } from "./messages.ts";
+import { UserError } from "../../base/user-error.ts";
+import { startWorker } from "../../base/worker-threads.ts";
+import type { ChargeResult } from "../ledger/charging.ts";
+import type {
+  BatchResult,
+  LedgerTask,
+  LedgerTaskName,
+  LedgerTasks,
+  TaskOutcome,
+  WorkerReady,
+  WorkerSettings,
+} from "./messages.ts";
 
-export interface LineOptions {
+export interface LedgerClientOptions {
   /** The most tasks that are done in one transaction, and that may wait for the next ones. */
   readonly batchMost: number;
   readonly waitingMost: number;
@@ -21,7 +29,7 @@ export interface LineOptions {
   /** The module that the thread runs. */
   readonly thread: URL;
   /** Called with what accounts have after they were charged, before anybody is told of it. */
-  readonly onCharged: (charged: readonly Charged[]) => void;
+  readonly onCharged: (charged: readonly ChargeResult[]) => void;
   /** Called when the ledger cannot be written any more, and when it can again. */
   readonly onChange: (isDown: boolean, why: string) => void;
 }
@@ -30,24 +38,24 @@ export interface LineOptions {
  * A task was not done, and nothing of it has been written. A charge whose thread has ended fails with this too when no thread could look
  * it up within `stalledMs`; it may then be on the disk.
  */
-export class Undone extends Error {
+export class LedgerUnavailable extends Error {
   override readonly name = "Undone";
 }
 
 interface Waiting {
-  readonly task: Task;
+  readonly task: LedgerTask;
   /** Called when what came of the task is known, before anybody is told of any task of the batch. */
   readonly settle: () => void;
-  readonly tell: (outcome: Outcome) => void;
+  readonly tell: (outcome: TaskOutcome) => void;
 }
 
 interface Charging extends Waiting {
-  readonly task: Extract<Task, { readonly task: "charge" }>;
+  readonly task: Extract<LedgerTask, { readonly task: "charge" }>;
 }
 
 const isCharging = (one: Waiting): one is Charging => one.task.task === "charge";
 
-export class Line {
+export class LedgerClient {
   private thread: Worker | undefined;
   private startedAtMs = 0;
   private waiting: Waiting[] = [];
@@ -61,14 +69,14 @@ export class Line {
   private becameIdle: (() => void) | undefined;
 
   constructor(
-    private readonly settings: Omit<ThreadSettings, "isNew">,
-    private readonly options: LineOptions,
+    private readonly settings: Omit<WorkerSettings, "isNew">,
+    private readonly options: LedgerClientOptions,
   ) {}
 
   /** Starts the thread, which makes the file when there is none; fails when the file cannot be opened. */
   async open(): Promise<void> {
     const thread = this.start(true);
-    const opened = await new Promise<Opened>((told, failed) =>
+    const opened = await new Promise<WorkerReady>((told, failed) =>
       thread
         .once("message", (message: string) => told(JSON.parse(message)))
         .once("error", failed)
@@ -76,20 +84,22 @@ export class Line {
     );
     if (opened.isOpen) return;
     await this.close();
-    throw new Failure(opened.why);
+    throw new UserError(opened.why);
   }
 
   /** What a task is answered, when that is on the disk. Fails with `Undone` when it could not be done. */
-  ask<Name extends TaskName>(
+  ask<Name extends LedgerTaskName>(
     task: Name,
-    asked: Tasks[Name]["asked"],
+    asked: LedgerTasks[Name]["asked"],
     settle: () => void = () => undefined,
-  ): Promise<Tasks[Name]["answered"]> {
+  ): Promise<LedgerTasks[Name]["answered"]> {
     return new Promise((answer, fail) => {
       // The thread answers each task with what the table of tasks has for it; the compiler cannot follow that across threads.
-      const tell = (outcome: Outcome): void =>
-        "failed" in outcome ? fail(new Undone(outcome.failed)) : answer(outcome.answered as Tasks[Name]["answered"]);
-      const waiting: Waiting = { task: { task, asked } as Task, settle, tell };
+      const tell = (outcome: TaskOutcome): void =>
+        "failed" in outcome
+          ? fail(new LedgerUnavailable(outcome.failed))
+          : answer(outcome.answered as LedgerTasks[Name]["answered"]);
+      const waiting: Waiting = { task: { task, asked } as LedgerTask, settle, tell };
       if (this.isStalled || this.waiting.length >= this.options.waitingMost) {
         this.fail([waiting], "the ledger is too slow");
         return;
@@ -115,15 +125,15 @@ export class Line {
   }
 
   private start(isNew: boolean): Worker {
-    const thread = startThread(this.options.thread, {
+    const thread = startWorker(this.options.thread, {
       ...this.settings,
       isNew,
-    } satisfies ThreadSettings);
+    } satisfies WorkerSettings);
     this.thread = thread;
     this.startedAtMs = performance.now();
     let why = "its thread has ended";
     thread.on("message", (text: string) => {
-      const message: Done | Opened = JSON.parse(text);
+      const message: BatchResult | WorkerReady = JSON.parse(text);
       if ("outcomes" in message) this.done(message);
     });
     thread.on("error", (error) => {
@@ -160,7 +170,7 @@ export class Line {
     this.fail(this.waiting.splice(0), "the ledger is too slow");
   }
 
-  private done({ outcomes, charged }: Done): void {
+  private done({ outcomes, charged }: BatchResult): void {
     const batch = this.take();
     this.options.onCharged(charged);
     for (const { settle } of batch) settle();

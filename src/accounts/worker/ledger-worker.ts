@@ -4,19 +4,19 @@
  */
 import { statSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
-import { Failure, messageOf } from "../../base/failure.ts";
+import { messageOf, UserError } from "../../base/user-error.ts";
 import { type EngineFault, faultOf } from "../../db/engine-faults.ts";
-import type { Database } from "../../db/sqlite.ts";
-import { makeAccounts, openAccounts } from "../file/schema.ts";
-import { doBatch } from "./group-commit.ts";
-import type { Done, Opened, Task, ThreadSettings } from "./messages.ts";
+import type { SqliteDatabase } from "../../db/sqlite.ts";
+import { createAccountsFile, openAccountsFile } from "../file/schema.ts";
+import { commitBatch } from "./group-commit.ts";
+import type { BatchResult, LedgerTask, WorkerReady, WorkerSettings } from "./messages.ts";
 
-const { path, isNew, ...options }: ThreadSettings = workerData;
+const { path, isNew, ...options }: WorkerSettings = workerData;
 const port = parentPort;
 if (port === null) throw new TypeError("This module is a thread's.");
 
 interface OpenFile {
-  readonly database: Database;
+  readonly database: SqliteDatabase;
   /** Which file it is: another one may come in its place. */
   readonly identity: string;
 }
@@ -32,12 +32,12 @@ const identityOf = (): string | undefined => {
 };
 
 /** The file, opened again when it has been exchanged. A file that is gone is not made again: it would be an empty ledger. */
-function current(): Database {
+function current(): SqliteDatabase {
   const identity = identityOf();
   if (file !== undefined && file.identity === identity) return file.database;
   close();
-  if (identity === undefined) throw new Failure(`${path}: the file is gone`);
-  file = { database: openAccounts(path, options), identity };
+  if (identity === undefined) throw new UserError(`${path}: the file is gone`);
+  file = { database: openAccountsFile(path, options), identity };
   return file.database;
 }
 
@@ -46,14 +46,14 @@ function close(): void {
   file = undefined;
 }
 
-function tell(message: Done | Opened): void {
+function tell(message: BatchResult | WorkerReady): void {
   parentPort?.postMessage(JSON.stringify(message));
 }
 
-function answer(tasks: readonly Task[]): Done {
+function answer(tasks: readonly LedgerTask[]): BatchResult {
   let mustOpenAgain = false;
   try {
-    return doBatch(current(), tasks, (thrown) => {
+    return commitBatch(current(), tasks, (thrown) => {
       mustOpenAgain ||= !passing.has(faultOf(thrown));
     });
   } catch (thrown) {
@@ -64,7 +64,7 @@ function answer(tasks: readonly Task[]): Done {
 }
 
 try {
-  if (isNew) makeAccounts(path, options).close();
+  if (isNew) createAccountsFile(path, options).close();
   current();
   tell({ isOpen: true });
 } catch (thrown) {
@@ -72,7 +72,7 @@ try {
 }
 
 port.on("message", (message: string) => {
-  const tasks: readonly Task[] | "close" = JSON.parse(message);
+  const tasks: readonly LedgerTask[] | "close" = JSON.parse(message);
   if (tasks !== "close") return tell(answer(tasks));
   close();
   port.close();

@@ -1,9 +1,9 @@
 /** `carquet generate`: a market to try things on, as the deliveries of its dealers. */
 import { Command, InvalidArgumentError, Option } from "commander";
-import { type Generated, generate } from "../../demo/generate.ts";
+import { type GeneratedMarket, generate } from "../../demo/generate.ts";
 import { feedTroubles, type MarketShape, type Shares, shareMax, usualShares } from "../../demo/market-shape.ts";
 import { dayParser, type EngineSettings, engineOptions, memoryOption, threadsOption, wholeParser } from "../options.ts";
-import { progress } from "../progress.ts";
+import { createProgress } from "../progress.ts";
 
 interface GenerateSettings extends EngineSettings, Omit<MarketShape, "shares"> {
   readonly out: string;
@@ -67,8 +67,8 @@ export const generateCommand = (): Command =>
     });
 
 /** Generates a market below a folder and says how far it is. */
-async function generateInto(out: string, shape: MarketShape, engine: EngineSettings): Promise<Generated> {
-  const shown = progress();
+async function generateInto(out: string, shape: MarketShape, engine: EngineSettings): Promise<GeneratedMarket> {
+  const shown = createProgress();
   try {
     return await generate(out, shape, { ...engineOptions(engine), onStep: (...step) => shown.step("market", ...step) });
   } finally {

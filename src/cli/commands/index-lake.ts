@@ -1,11 +1,11 @@
 /** `carquet index`: the serving files of the published version, for those that are missing, damaged, or of another release. */
 import { Command } from "commander";
-import { Failure } from "../../base/failure.ts";
+import { UserError } from "../../base/user-error.ts";
 import { currentManifest } from "../../lake/manifest.ts";
-import { nextManifest, publish, writing } from "../../lake/writer/writer.ts";
+import { nextManifest, publish, withWriter } from "../../lake/writer/writer.ts";
 import { withServingFiles } from "../../serving/build-serving-files.ts";
 import { type EngineSettings, engineOptions, jsonOption, lakeOption, memoryOption, threadsOption } from "../options.ts";
-import { progress } from "../progress.ts";
+import { createProgress } from "../progress.ts";
 
 interface IndexSettings extends EngineSettings {
   readonly lake: string;
@@ -36,12 +36,12 @@ async function index({
   lake,
   ...settings
 }: IndexSettings): Promise<{ readonly version: string; readonly built: number }> {
-  const shown = progress();
+  const shown = createProgress();
   try {
-    return await writing(lake, engineOptions(settings), async (writer) => {
+    return await withWriter(lake, engineOptions(settings), async (writer) => {
       const published = await currentManifest(lake);
       if (published === undefined)
-        throw new Failure(`${lake}: nothing has been published yet; see carquet ingest --help.`);
+        throw new UserError(`${lake}: nothing has been published yet; see carquet ingest --help.`);
       const next = nextManifest(writer, published, published.as_of);
       const manifest = await withServingFiles(writer, next, "content", (done, all, what) =>
         shown.step(published.as_of, done, all, what),

@@ -1,6 +1,6 @@
 /** `carquet ingest`: feeds into the lake, a version published for each day. */
 import { Command, Option } from "commander";
-import type { Account } from "../../ingest/delivery-report.ts";
+import type { DeliveryReport } from "../../ingest/delivery-report.ts";
 import { deliveriesAt } from "../../ingest/feed/delivery.ts";
 import { type Mapping, readMapping } from "../../ingest/feed/mapping.ts";
 import { type Deliveries, ingest } from "../../ingest/ingest.ts";
@@ -13,7 +13,7 @@ import {
   replayOption,
   threadsOption,
 } from "../options.ts";
-import { progress } from "../progress.ts";
+import { createProgress } from "../progress.ts";
 
 interface IngestSettings extends EngineSettings {
   readonly lake: string;
@@ -53,7 +53,7 @@ export async function ingestInto(
   detail: "brief" | "full",
   mapping?: Mapping,
 ): Promise<void> {
-  const shown = progress();
+  const shown = createProgress();
   try {
     await ingest(settings.lake, deliveries, {
       ...engineOptions(settings),
@@ -72,7 +72,7 @@ export async function ingestInto(
 }
 
 /** What came of a day, in words whose sums can be checked by eye. */
-function accountLines(account: Account): readonly string[] {
+function accountLines(account: DeliveryReport): readonly string[] {
   const { day, version, rows, listed, elsewhere, merged, rejected, unknown, noted, remarks } = account;
   const { active, missing, sold, ended, collapsed } = account;
   return [

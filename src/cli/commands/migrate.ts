@@ -2,11 +2,11 @@
 import { existsSync } from "node:fs";
 import { Command } from "commander";
 import { migrateAccounts } from "../../accounts/file/backup.ts";
-import { Failure } from "../../base/failure.ts";
 import type { Json } from "../../base/json.ts";
+import { UserError } from "../../base/user-error.ts";
 import { migrateLake } from "../../lake/maintenance/migrate.ts";
 import { currentVersion } from "../../lake/manifest.ts";
-import { writing } from "../../lake/writer/writer.ts";
+import { withWriter } from "../../lake/writer/writer.ts";
 import {
   accountsOption,
   type EngineSettings,
@@ -16,7 +16,7 @@ import {
   memoryOption,
   threadsOption,
 } from "../options.ts";
-import { progress } from "../progress.ts";
+import { createProgress } from "../progress.ts";
 
 interface MigrateSettings extends EngineSettings {
   readonly lake: string;
@@ -63,7 +63,7 @@ async function wantedOf(
   if (isNamed("lake") || isNamed("accounts")) return { lake: isNamed("lake"), accounts: isNamed("accounts") };
   const found = { lake: (await currentVersion(lake)) !== undefined, accounts: existsSync(accounts) };
   if (!found.lake && !found.accounts)
-    throw new Failure(`nothing to migrate: no lake at ${lake}, no accounts file at ${accounts}.`);
+    throw new UserError(`nothing to migrate: no lake at ${lake}, no accounts file at ${accounts}.`);
   return found;
 }
 
@@ -76,9 +76,9 @@ function reportOnAccounts(path: string): Report {
 
 async function reportOnLake(settings: MigrateSettings): Promise<Report> {
   const { lake } = settings;
-  if ((await currentVersion(lake)) === undefined) throw new Failure(`${lake}: nothing has been published yet.`);
-  const shown = progress();
-  const done = await writing(lake, engineOptions(settings), (writer) =>
+  if ((await currentVersion(lake)) === undefined) throw new UserError(`${lake}: nothing has been published yet.`);
+  const shown = createProgress();
+  const done = await withWriter(lake, engineOptions(settings), (writer) =>
     migrateLake(writer, (path, index, count) => shown.step(lake, index, count, path)),
   );
   shown.end();

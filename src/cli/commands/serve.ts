@@ -2,11 +2,10 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import pino from "pino";
-import { Failure, messageOf } from "../../base/failure.ts";
+import { messageOf, UserError } from "../../base/user-error.ts";
 import { serve, type Tls } from "../../http/server.ts";
 import {
   accountsOption,
-  answersOption,
   type EngineSettings,
   engineOptions,
   hostOption,
@@ -14,6 +13,7 @@ import {
   memoryOption,
   portOption,
   publicUrlOption,
+  responseCacheOption,
   threadsOption,
   tlsCertOption,
   tlsKeyOption,
@@ -33,7 +33,7 @@ export interface ServeSettings extends EngineSettings {
 }
 
 /** Gives a command the options of whatever serves. */
-export const serving = (command: Command): Command =>
+export const addServeOptions = (command: Command): Command =>
   [
     lakeOption(),
     accountsOption(),
@@ -45,11 +45,11 @@ export const serving = (command: Command): Command =>
     trustProxyOption(),
     threadsOption(),
     memoryOption(),
-    answersOption(),
+    responseCacheOption(),
   ].reduce((given, option) => given.addOption(option), command);
 
 export const serveCommand = (): Command =>
-  serving(new Command("serve"))
+  addServeOptions(new Command("serve"))
     .description(
       "Serves the published version of a lake, and each one that is published after it, without a restart. Prints one line " +
         "`listening on URL` when it is ready; logs go to standard error, one JSON object a line. SIGTERM and SIGINT end it when the " +
@@ -88,7 +88,7 @@ export async function serveUntilStopped(
 /** The certificate and its key, read; both or neither. */
 function tlsOf({ tlsCert, tlsKey }: ServeSettings): { readonly tls?: Tls } {
   if (tlsCert === undefined && tlsKey === undefined) return {};
-  if (tlsCert === undefined || tlsKey === undefined) throw new Failure("--tls-cert and --tls-key go together.");
+  if (tlsCert === undefined || tlsKey === undefined) throw new UserError("--tls-cert and --tls-key go together.");
   return { tls: { cert: textOf(tlsCert), key: textOf(tlsKey) } };
 }
 
@@ -96,7 +96,7 @@ function textOf(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (thrown) {
-    throw new Failure(`${path}: cannot be read: ${messageOf(thrown)}.`);
+    throw new UserError(`${path}: cannot be read: ${messageOf(thrown)}.`);
   }
 }
 

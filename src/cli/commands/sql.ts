@@ -1,9 +1,9 @@
 /** `carquet sql`: the engine over the lake's views, for analysts. */
 import { text } from "node:stream/consumers";
 import { Command, Option } from "commander";
-import { openForAnalysts } from "../../lake/analyst-database.ts";
+import { openAnalystDatabase } from "../../lake/analyst-database.ts";
 import { type EngineSettings, engineOptions, lakeOption, memoryOption, threadsOption } from "../options.ts";
-import { printed } from "../print.ts";
+import { formatRows } from "../print.ts";
 
 interface SqlSettings extends EngineSettings {
   readonly lake: string;
@@ -23,6 +23,6 @@ export const sqlCommand = (): Command =>
     .addOption(memoryOption())
     .action(async (query: string | undefined, settings: SqlSettings) => {
       const statement = query ?? (await text(process.stdin));
-      const answer = await openForAnalysts(settings.lake, engineOptions(settings), (ask) => ask(statement));
-      process.stdout.write(printed(answer, settings.format));
+      const answer = await openAnalystDatabase(settings.lake, engineOptions(settings), (ask) => ask(statement));
+      process.stdout.write(formatRows(answer, settings.format));
     });

@@ -4,16 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import { prefetch } from "../../base/prefetch.ts";
-import { delivering } from "../../demo/generate.ts";
+import { generateDays } from "../../demo/generate.ts";
 import { type MarketShape, usualShares } from "../../demo/market-shape.ts";
 import { type Delivery, deliveriesAt } from "../../ingest/feed/delivery.ts";
 import { currentVersion } from "../../lake/manifest.ts";
 import { demoKey } from "../demo-key.ts";
 import { type EngineSettings, engineOptions } from "../options.ts";
-import { progress } from "../progress.ts";
+import { createProgress } from "../progress.ts";
 import { daysOption, listingsOption } from "./generate.ts";
 import { ingestInto } from "./ingest.ts";
-import { type ServeSettings, serveUntilStopped, serving } from "./serve.ts";
+import { addServeOptions, type ServeSettings, serveUntilStopped } from "./serve.ts";
 
 /** The demo: large enough that every search finds something, small enough to be there in about a minute. */
 const demo = { listings: 25_000, days: 30, end: "2026-11-19", seed: 1 } as const;
@@ -27,7 +27,7 @@ interface StartSettings extends ServeSettings {
 }
 
 export const startCommand = (): Command =>
-  serving(new Command("start"))
+  addServeOptions(new Command("start"))
     .description(
       "Generates a market and ingests it when nothing has been published yet, which takes about a minute; makes a demo account with " +
         "promotional credits and a key for it, prints three requests to try, and serves.",
@@ -59,12 +59,12 @@ async function* deliveriesOf(
   shape: MarketShape,
   engine: EngineSettings,
 ): AsyncGenerator<Delivery, void, undefined> {
-  const shown = progress();
+  const shown = createProgress();
   const onStep = (step: number, steps: number, what: string): void => {
     if (step === 1) shown.step("market", step, steps, what);
     else shown.end();
   };
-  for await (const { folder } of delivering(feeds, shape, { ...engineOptions(engine), onStep })) {
+  for await (const { folder } of generateDays(feeds, shape, { ...engineOptions(engine), onStep })) {
     yield* await deliveriesAt(folder, undefined);
   }
 }

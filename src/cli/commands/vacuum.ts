@@ -1,9 +1,9 @@
 /** `carquet vacuum`: keeps the lake as large as the retention policy says. */
 import { Command, Option } from "commander";
-import { Failure } from "../../base/failure.ts";
+import { UserError } from "../../base/user-error.ts";
 import { defaultRetention, vacuum } from "../../lake/maintenance/vacuum.ts";
 import { currentManifest } from "../../lake/manifest.ts";
-import { writing } from "../../lake/writer/writer.ts";
+import { withWriter } from "../../lake/writer/writer.ts";
 import { countParser, lakeOption } from "../options.ts";
 
 interface VacuumSettings {
@@ -43,9 +43,9 @@ export const vacuumCommand = (): Command =>
         .argParser(countParser),
     )
     .action(async ({ lake, daily, weekly, versions, grace }: VacuumSettings) => {
-      if ((await currentManifest(lake)) === undefined) throw new Failure(`${lake}: nothing has been published yet.`);
+      if ((await currentManifest(lake)) === undefined) throw new UserError(`${lake}: nothing has been published yet.`);
       const retention = { dailyDays: daily, weeklyDays: weekly, versionDays: versions };
-      const done = await writing(lake, {}, (writer) => vacuum(writer, retention, Date.now(), grace * 60_000));
+      const done = await withWriter(lake, {}, (writer) => vacuum(writer, retention, Date.now(), grace * 60_000));
       process.stdout.write(
         `version ${done.version}: ${done.days.length} days let go, ${done.versions.length} versions and ${done.files} files removed\n`,
       );

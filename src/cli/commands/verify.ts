@@ -1,10 +1,10 @@
 /** `carquet verify`: is everything there, as it was written? */
 import { Command } from "commander";
-import { Failure } from "../../base/failure.ts";
+import { UserError } from "../../base/user-error.ts";
 import { verify } from "../../lake/maintenance/verify.ts";
 import { currentManifest } from "../../lake/manifest.ts";
 import { type EngineSettings, engineOptions, lakeOption, memoryOption, threadsOption } from "../options.ts";
-import { progress } from "../progress.ts";
+import { createProgress } from "../progress.ts";
 
 export const verifyCommand = (): Command =>
   new Command("verify")
@@ -16,14 +16,14 @@ export const verifyCommand = (): Command =>
     .addOption(memoryOption())
     .action(async (settings: EngineSettings & { readonly lake: string }) => {
       const manifest = await currentManifest(settings.lake);
-      if (manifest === undefined) throw new Failure(`${settings.lake}: nothing has been published yet.`);
-      const shown = progress();
+      if (manifest === undefined) throw new UserError(`${settings.lake}: nothing has been published yet.`);
+      const shown = createProgress();
       const faults = await verify(settings.lake, manifest, engineOptions(settings), (path, index, count) =>
         shown.step(manifest.version, index, count, path),
       );
       shown.end();
       for (const fault of faults) process.stdout.write(`${fault}\n`);
       if (faults.length > 0)
-        throw new Failure(`${settings.lake}: version ${manifest.version} has ${faults.length} faults.`);
+        throw new UserError(`${settings.lake}: version ${manifest.version} has ${faults.length} faults.`);
       process.stdout.write(`${settings.lake}: version ${manifest.version} is whole.\n`);
     });

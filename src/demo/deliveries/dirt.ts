@@ -3,7 +3,7 @@
  * as long as it stays; what ingest is to record of it stands beside it, which is what the truth counts by.
  */
 import { join, literal, type Sql, sql } from "../../db/sql.ts";
-import { type Chance, fixed } from "../random.ts";
+import { fixed, type RandomDraws } from "../random.ts";
 
 /** What ingest records: nothing for what is only unusual. */
 type Outcome = "rejected" | "unknown" | "noted" | "merged" | "nothing";
@@ -117,7 +117,7 @@ export const kindsThatAre = (outcome: Outcome): readonly string[] =>
   kinds.filter((dirt) => dirt.outcome === outcome).map(({ kind }) => kind);
 
 /** A car's kind of dirt, null for most. On small lots no row is lost by it: their feeds would look as if they had been cut short. */
-export function dirtOf(chance: Chance, car: Sql, share: number): Sql {
+export function dirtOf(chance: RandomDraws, car: Sql, share: number): Sql {
   const harmless = kinds.filter(({ outcome }) => outcome !== "rejected");
   const one = (among: readonly Dirt[]): Sql =>
     chance.oneOf("kind of dirt", car, sql`[${join(among.map(({ kind }) => literal(kind)))}]`);

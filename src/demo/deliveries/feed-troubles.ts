@@ -3,19 +3,23 @@
 import type { Session } from "../../db/duckdb.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import { type MarketShape, partialTenths, troubleFreeDays } from "../market-shape.ts";
-import { type Chance, fixed } from "../random.ts";
+import { fixed, type RandomDraws } from "../random.ts";
 
 /** A feed may fail on every third day only, so that two good ones follow a bad one, and nobody is silent for a week by chance. */
 const everyDays = 3;
 
 /** Makes `troubles` (dealer, day, trouble): the feeds that are not whole and of the day. */
-export async function makeTroubles(session: Session, chance: Chance, { days, shares }: MarketShape): Promise<void> {
+export async function createFeedTroubles(
+  session: Session,
+  chance: RandomDraws,
+  { days, shares }: MarketShape,
+): Promise<void> {
   const { late, partial, empty, absent } = shares;
   const limits = [late, late + partial, late + partial + empty, late + partial + empty + absent].map((share) =>
     fixed(share * everyDays),
   );
   const drawn = chance.even("trouble", sql`dealer::BIGINT * 100000 + day`);
-  await session.keep(
+  await session.createTempTable(
     "troubles",
     sql`
     SELECT dealer, day, trouble FROM (

@@ -1,8 +1,8 @@
 /** The columns of `inventory`, from the rows of a day: what each dealer says of each car, in its own way. */
-import { join, literal, name, type Sql, sql } from "../../db/sql.ts";
+import { ident, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { listSeparator } from "../../ingest/feed/feed-schema.ts";
 import type { MarketShape } from "../market-shape.ts";
-import { type Chance, fixed } from "../random.ts";
+import { fixed, type RandomDraws } from "../random.ts";
 import { plantOf } from "../vehicles/catalogue.ts";
 import { equipmentOf } from "../vehicles/equipment.ts";
 import { pricingOf } from "../vehicles/price-breakdown.ts";
@@ -15,7 +15,7 @@ const habit = { shouts: 0, nicknames: 1, money: 2, cents: 3, words: 4, bareColor
 const has = (one: keyof typeof habit): Sql => sql`coalesce(habit = ${fixed(habit[one])}, false)`;
 
 /** The rows of a part of `today`, as the feed has them, in order. */
-export function inventoryRows(chance: Chance, shape: MarketShape, day: number, part: Sql): Sql {
+export function inventoryRows(chance: RandomDraws, shape: MarketShape, day: number, part: Sql): Sql {
   const car = sql`car`;
   const equipment = equipmentOf(chance, shape.options, car);
   const daysThere = sql`(as_of - arrives)`;
@@ -30,10 +30,10 @@ export function inventoryRows(chance: Chance, shape: MarketShape, day: number, p
   const fields = Object.entries(valuesOf(chance, shape, day)).map(([field, value]) => {
     const isList = lists.has(field);
     const dirty = written(field, value, (clean) => (isList ? clean : sql`${clean}::VARCHAR`));
-    return sql`${isList && shape.format === "csv" ? sql`array_to_string(${dirty}, ${literal(listSeparator)})` : dirty} AS ${name(field)}`;
+    return sql`${isList && shape.format === "csv" ? sql`array_to_string(${dirty}, ${literal(listSeparator)})` : dirty} AS ${ident(field)}`;
   });
   const pricing = Object.entries(pricingOf(chance, shape.format)).map(
-    ([field, value]) => sql`${value} AS ${name(field)}`,
+    ([field, value]) => sql`${value} AS ${ident(field)}`,
   );
   return sql`SELECT ${join([...fields, ...pricing])} FROM (${known}) ORDER BY line`;
 }
@@ -41,11 +41,11 @@ export function inventoryRows(chance: Chance, shape: MarketShape, day: number, p
 const lists: ReadonlySet<string> = new Set(["photo_urls", "features", "options_packages", "keywords"]);
 
 /** Every field's clean value, as the dealer writes it. */
-function valuesOf(chance: Chance, shape: MarketShape, day: number): Readonly<Record<string, Sql>> {
+function valuesOf(chance: RandomDraws, shape: MarketShape, day: number): Readonly<Record<string, Sql>> {
   const number = (value: Sql): Sql =>
     sql`CASE WHEN ${has("money")} THEN '$' || format('{:,}', ${value}) WHEN ${has("cents")} THEN ${value} || '.00' ELSE ${value}::VARCHAR END`;
   const shouted = (value: Sql): Sql => sql`if(${has("shouts")}, upper(${value}), ${value})`;
-  const called = (value: string, otherwise: Sql): Sql => sql`if(${has("nicknames")}, ${name(value)}, ${otherwise})`;
+  const called = (value: string, otherwise: Sql): Sql => sql`if(${has("nicknames")}, ${ident(value)}, ${otherwise})`;
   const isListed = sql`(kind = 'new' OR has_sticker)`;
   const availability = sql`CASE WHEN kind <> 'new' THEN 'stock' WHEN expected < 0.05 AND days_there < 20 THEN 'build' WHEN expected < 0.18 AND days_there < 12 THEN 'transit' ELSE 'stock' END`;
   return {

@@ -7,8 +7,8 @@ import { copiesOf } from "./dirt.ts";
 import { isShown } from "./feed-troubles.ts";
 
 /** Makes `today`: a row for each row of the day's inventory, numbered by `line` from 0. `as_of` is the day that it tells of. */
-export async function makeToday(session: Session, day: number): Promise<void> {
-  await session.keep(
+export async function createToday(session: Session, day: number): Promise<void> {
+  await session.createTempTable(
     "today",
     sql`
     SELECT row_number() OVER (ORDER BY dealer, car, nth, copy) - 1 AS line, * FROM (

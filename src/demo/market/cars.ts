@@ -7,12 +7,12 @@ import type { Session } from "../../db/duckdb.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import { dirtOf } from "../deliveries/dirt.ts";
 import { emptyDaysMost, emptyShare, type MarketShape, stayDaysMin } from "../market-shape.ts";
-import { type Chance, fixed } from "../random.ts";
+import { fixed, type RandomDraws } from "../random.ts";
 import { paintKey, plantOf, trimmingKey } from "../vehicles/catalogue.ts";
 import { equipmentKey, equipmentOf } from "../vehicles/equipment.ts";
 import { askingPrice, milesOf } from "../vehicles/prices.ts";
 import { cellsOfAny, cellsOfMake } from "../vehicles/variants.ts";
-import { checked, uncheckedVin } from "../vehicles/vins.ts";
+import { uncheckedVin, withCheckDigit } from "../vehicles/vins.ts";
 
 /** How much stays differ: the deviation of their logarithm. */
 const staySpread = 0.7;
@@ -21,8 +21,8 @@ const usedDays = 38;
 const certifiedDays = 32;
 
 /** Makes `cars`, one row for each that is there within the span: what follows from its number alone, in narrow columns. */
-export async function makeCars(session: Session, chance: Chance, shape: MarketShape): Promise<void> {
-  await session.keep(
+export async function createCars(session: Session, chance: RandomDraws, shape: MarketShape): Promise<void> {
+  await session.createTempTable(
     "slots",
     sql`SELECT kind, make, dealer, is_steady, unnest(range(first_slot, first_slot + slots)) AS slot,
                unnest(range(first_place, first_place + slots))::INTEGER AS place, pool_key,
@@ -31,7 +31,7 @@ export async function makeCars(session: Session, chance: Chance, shape: MarketSh
               JOIN (SELECT DISTINCT pool, pool_key FROM variant_pools) ON pool = kind || ' ' || make)`,
   );
   const age = chance.even("age", sql`slot`);
-  await session.keep(
+  await session.createTempTable(
     "spans",
     sql`SELECT slot, slot AS car, arrives::INTEGER AS arrives, (arrives + length)::INTEGER AS leaves
         FROM (SELECT slot, length, if(is_steady AND ${chance.happens("empty at first", sql`slot`, emptyShare)}, 1 + ${chance.below("first day", sql`slot`, emptyDaysMost)},
@@ -49,20 +49,20 @@ export async function makeCars(session: Session, chance: Chance, shape: MarketSh
             WHERE spans.car >= ${fixed((generation - 1) * 2 * shape.listings)}::BIGINT AND spans.leaves < ${fixed(shape.days)})
       WHERE arrives < ${fixed(shape.days)}`);
   }
-  await session.keep("drawn", drawn(chance));
+  await session.createTempTable("drawn", drawn(chance));
   await session.drop("spans", "slots");
-  await session.keep("cars", described(chance, shape));
+  await session.createTempTable("cars", described(chance, shape));
   await session.drop("drawn");
 }
 
 /** How many days a car stays. One that is met on a given day stays longer than most: long stays are met more often. */
-function staying(chance: Chance, about: Sql, isMet: boolean): Sql {
+function staying(chance: RandomDraws, about: Sql, isMet: boolean): Sql {
   const median = isMet ? sql`median_days * exp(${fixed(staySpread)} * ${fixed(staySpread)})` : sql`median_days`;
   return sql`greatest(${fixed(stayDaysMin)}, least(400, round(${median} * exp(${fixed(staySpread)} * ${chance.normal("stay", about)}))))::INTEGER`;
 }
 
 /** Each car with its variant. In a statement of its own: with more joins in one, the engine takes them in an order that explodes. */
-function drawn(chance: Chance): Sql {
+function drawn(chance: RandomDraws): Sql {
   const car = sql`car`;
   const cell = sql`pool_key::BIGINT * ${fixed(cellsOfAny)} + ${chance.below("variant", car, sql`if(make = 'any', ${fixed(cellsOfAny)}, ${fixed(cellsOfMake)})`)}`;
   return sql`
@@ -71,7 +71,7 @@ function drawn(chance: Chance): Sql {
 }
 
 /** Each car's VIN, its equipment, its dirt, its miles and the price first asked. */
-function described(chance: Chance, { options, shares }: MarketShape): Sql {
+function described(chance: RandomDraws, { options, shares }: MarketShape): Sql {
   const car = sql`car`;
   const built = sql`
     SELECT keyed.*, value, discount, base_msrp, ${equipmentOf(chance, options, car).msrp} AS options_msrp, mainstream, strong, luxury, electric, exotic, usual_miles,
@@ -84,6 +84,6 @@ function described(chance: Chance, { options, shares }: MarketShape): Sql {
     JOIN recipe_equipment AS equipment USING (equipment_key)`;
   return sql`
     SELECT car, kind, dealer, place, is_steady, arrives, leaves, variant, equipment_key, paint_key, trimming_key, dirt, miles, options_msrp,
-           ${askingPrice(chance, car)} AS asking, ${checked(sql`unchecked`)} AS vin
+           ${askingPrice(chance, car)} AS asking, ${withCheckDigit(sql`unchecked`)} AS vin
     FROM (SELECT *, ${milesOf(chance, car)} AS miles, ${uncheckedVin(car)} AS unchecked FROM (${built}))`;
 }

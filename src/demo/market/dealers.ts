@@ -3,7 +3,7 @@
 import type { Session } from "../../db/duckdb.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import { country, emptyShare, type MarketShape, mix, steadySlots, troubleFreeDays } from "../market-shape.ts";
-import { type Chance, fixed } from "../random.ts";
+import { fixed, type RandomDraws } from "../random.ts";
 
 /** How uneven dealers' sizes are: the deviation of their logarithm. */
 const unevenness = 0.8;
@@ -17,12 +17,12 @@ const habitShare = 0.25;
  * Makes `places` (dealer by dealer, how many cars of which kind and make it has room for, from which one on: `first_slot` in the
  * market, `first_place` at the dealer) and `dealers` (one row each, with `slots`, `sister`, `closes_on` and what its feed says of it).
  */
-export async function makeDealers(session: Session, chance: Chance, shape: MarketShape): Promise<void> {
+export async function createDealers(session: Session, chance: RandomDraws, shape: MarketShape): Promise<void> {
   const scale = shape.listings / country.listings;
   const n = sql`dealer`;
-  await session.keep("stores", storesTo(scale, chance));
-  await session.keep("places", placesOf(Math.round(shape.listings * (1 + emptyShare))));
-  await session.keep(
+  await session.createTempTable("stores", storesTo(scale, chance));
+  await session.createTempTable("places", placesOf(Math.round(shape.listings * (1 + emptyShare))));
+  await session.createTempTable(
     "located",
     sql`
     WITH settled AS (
@@ -32,12 +32,12 @@ export async function makeDealers(session: Session, chance: Chance, shape: Marke
            longitude + (${chance.even("east", n)} - 0.5) / 100 AS longitude
     FROM settled ASOF JOIN zips ON settled.person >= zips.people_before`,
   );
-  await session.keep("grouped", groups(chance));
-  await session.keep("dealers", described(chance, shape));
+  await session.createTempTable("grouped", groups(chance));
+  await session.createTempTable("dealers", described(chance, shape));
 }
 
 /** Stores of the makes as often as the country has them, and independents, with their weight among the dealers. */
-const storesTo = (scale: number, chance: Chance): Sql => sql`
+const storesTo = (scale: number, chance: RandomDraws): Sql => sql`
   SELECT dealer, store, makes, named, exp(${fixed(unevenness)} * ${chance.normal("size", sql`dealer`)}) AS weight
   FROM (SELECT row_number() OVER (ORDER BY line, copy) AS dealer, store, makes, named
         FROM (SELECT line, store, string_split(makes, '|') AS makes, named, unnest(range(greatest(1, round(rooftops * ${fixed(scale)}))::INTEGER)) AS copy FROM stores_facts
@@ -73,7 +73,7 @@ function placesOf(listings: number): Sql {
 }
 
 /** Stores of a group lie in one state; the sister of a store is the next one of its group. */
-const groups = (chance: Chance): Sql => sql`
+const groups = (chance: RandomDraws): Sql => sql`
   WITH members AS (
     SELECT dealer, state, (row_number() OVER (PARTITION BY state ORDER BY dealer) - 1) // ${fixed(storesOfGroup)} AS party
     FROM stores JOIN located USING (dealer) WHERE named = 'franchise' AND ${chance.happens("grouped", sql`dealer`, groupedShare)}
@@ -81,7 +81,7 @@ const groups = (chance: Chance): Sql => sql`
   SELECT dealer, min(dealer) OVER party_of AS head, coalesce(lead(dealer) OVER (PARTITION BY state, party ORDER BY dealer), min(dealer) OVER party_of) AS next_store
   FROM members WINDOW party_of AS (PARTITION BY state, party)`;
 
-function described(chance: Chance, { days, shares }: MarketShape): Sql {
+function described(chance: RandomDraws, { days, shares }: MarketShape): Sql {
   const n = sql`stores.dealer`;
   const names = (kind: string): Sql => sql`(SELECT string_split(names, '|') FROM names_facts WHERE kind = ${kind})`;
   const closes = sql`CASE WHEN grouped.dealer IS NULL AND ${fixed(days)} > ${fixed(2 * troubleFreeDays)} AND ${chance.happens("closes", n, shares.closing)}

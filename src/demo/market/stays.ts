@@ -1,9 +1,9 @@
 /** Where cars are listed, and from when to when: at home, at a sister store as well or after, or away and home again. */
 
 import type { Session } from "../../db/duckdb.ts";
-import { join, name, type Sql, sql } from "../../db/sql.ts";
+import { ident, join, type Sql, sql } from "../../db/sql.ts";
 import type { MarketShape } from "../market-shape.ts";
-import { type Chance, fixed } from "../random.ts";
+import { fixed, type RandomDraws } from "../random.ts";
 
 /** How much earlier or later than home a sister store takes a car up and drops it. */
 const laterUpDays = 6;
@@ -13,11 +13,11 @@ const laterDownDays = 4;
  * Makes `stays` (car, nth, dealer, place, begins, ends): one row for a car at a dealer without a break, those that fall into the
  * span. A car that is listed at two dealers, or twice at one, is clean and at a lot large enough not to notice.
  */
-export async function makeStays(session: Session, chance: Chance, { days, shares }: MarketShape): Promise<void> {
+export async function createStays(session: Session, chance: RandomDraws, { days, shares }: MarketShape): Promise<void> {
   const car = sql`car`;
   const fate = chance.even("fate", car);
   const moves = sql`is_steady AND dirt IS NULL`;
-  await session.keep(
+  await session.createTempTable(
     "eventful",
     sql`
     SELECT * FROM (
@@ -30,7 +30,7 @@ export async function makeStays(session: Session, chance: Chance, { days, shares
     ) WHERE event IS NOT NULL`,
   );
   const parting = (of: string): Sql => {
-    const [arrives, leaves] = [name(of, "arrives"), name(of, "leaves")];
+    const [arrives, leaves] = [ident(of, "arrives"), ident(of, "leaves")];
     return sql`${arrives} + 1 + ${chance.below("parting", car, sql`(${leaves} - ${arrives} - 2)`)}`;
   };
   const gap = sql`if(event = 'relisted', ${oneOf(chance, "absence", [1, 1, 2, 2, 3, 5, 6, 8, 10])}, ${oneOf(chance, "way", [0, 0, 0, 1, 2, 6])})`;
@@ -43,7 +43,7 @@ export async function makeStays(session: Session, chance: Chance, { days, shares
     SELECT car, 0 AS nth, cars.dealer, cars.place, cars.arrives AS begins,
            if(event IS NULL OR event = 'shared', cars.leaves, ${parting("cars")}) AS ends
     FROM cars LEFT JOIN (SELECT car, event FROM eventful) AS eventful USING (car)`;
-  await session.keep(
+  await session.createTempTable(
     "stays",
     sql`SELECT car, nth::INTEGER AS nth, dealer::INTEGER AS dealer, place::INTEGER AS place, begins::INTEGER AS begins,
                least(ends, coalesce(closes_on, 100000))::INTEGER AS ends
@@ -53,7 +53,7 @@ export async function makeStays(session: Session, chance: Chance, { days, shares
   await session.drop("eventful");
 }
 
-const oneOf = (chance: Chance, purpose: string, days: readonly number[]): Sql =>
+const oneOf = (chance: RandomDraws, purpose: string, days: readonly number[]): Sql =>
   chance.oneOf(purpose, sql`car`, fixedList(days));
 
 const fixedList = (numbers: readonly number[]): Sql => sql`[${join(numbers.map(fixed))}]`;

@@ -1,29 +1,29 @@
 /** How a variant is written in a feed: its version, its maker's code, the paints that it comes in, and what some dealers call it. */
 
 import type { Session } from "../../db/duckdb.ts";
-import { name, type Sql, sql } from "../../db/sql.ts";
-import { type Chance, fixed } from "../random.ts";
+import { ident, type Sql, sql } from "../../db/sql.ts";
+import { fixed, type RandomDraws } from "../random.ts";
 
 /** Paints are drawn from so many cells, as common as their base colors are, and what the inside is trimmed with; half of it is the first. */
 const paintCells = 400;
 const trimmingCells = 24;
 
 /** The paint and the trimming of a car, as keys; `make_key` is its make's. */
-export const paintKey = (chance: Chance, car: Sql): Sql =>
+export const paintKey = (chance: RandomDraws, car: Sql): Sql =>
   sql`(make_key * ${fixed(paintCells)} + ${chance.below("paint", car, paintCells)})`;
-export const trimmingKey = (chance: Chance, car: Sql): Sql =>
+export const trimmingKey = (chance: RandomDraws, car: Sql): Sql =>
   sql`(make_key * ${fixed(trimmingCells)} + ${chance.below("trimming", car, trimmingCells)})`;
 
 /** The plant that a car was built in: one of its variant's `plants`, with `head` (the first places of a VIN), `location` and `country`. */
-export const plantOf = (chance: Chance, car: Sql): Sql => chance.oneOf("plant", car, sql`plants`);
+export const plantOf = (chance: RandomDraws, car: Sql): Sql => chance.oneOf("plant", car, sql`plants`);
 
 /** What some dealers call a variant's make, body, drivetrain or fuel. */
 const called = (attribute: string): Sql => sql`coalesce((SELECT upper(left(alias, 1)) || substr(alias, 2) FROM aliases
-  WHERE attribute = ${attribute} AND canonical = ${name("variants", attribute)}), ${name(attribute)})`;
+  WHERE attribute = ${attribute} AND canonical = ${ident("variants", attribute)}), ${ident(attribute)})`;
 
 /** Makes `catalogue` (a row for each variant, all its texts) `paints` and `trimmings` (what a car is painted and trimmed with, by key). */
-export async function makeCatalogue(session: Session): Promise<void> {
-  await session.keep(
+export async function createCatalogue(session: Session): Promise<void> {
+  await session.createTempTable(
     "catalogue",
     sql`
     SELECT variant, make, model, "year", trim, body_type, drivetrain, fuel_type, powertrain_type, transmission, engine, cylinders, doors, seats, base_msrp, plants,
@@ -38,7 +38,7 @@ export async function makeCatalogue(session: Session): Promise<void> {
       JOIN plants_facts ON plant = substr(entry, 6) GROUP BY built) USING (built)
     ORDER BY variant`,
   );
-  await session.keep(
+  await session.createTempTable(
     "paints",
     sql`
     WITH paints AS (
@@ -54,7 +54,7 @@ export async function makeCatalogue(session: Session): Promise<void> {
     SELECT line::INTEGER * ${fixed(paintCells)} + unnest(range(lag(edge, 1, 0) OVER (PARTITION BY make ORDER BY place), edge))::INTEGER AS paint_key, paint, base_color AS paint_base
     FROM placed JOIN (SELECT make, line FROM makes_facts) USING (make)`,
   );
-  await session.keep(
+  await session.createTempTable(
     "trimmings",
     sql`
     SELECT line::INTEGER * ${fixed(trimmingCells)} + cell::INTEGER AS trimming_key, split_part(entry, ':', 1) AS trimming, split_part(entry, ':', 2) AS trimming_base

@@ -1,9 +1,9 @@
 /** What a car has beside its build: options from the factory's list, and the features that follow from trim, options and dealer. */
 
 import type { Session } from "../../db/duckdb.ts";
-import { join, literal, name, type Sql, sql } from "../../db/sql.ts";
+import { ident, join, literal, type Sql, sql } from "../../db/sql.ts";
 import type { MarketShape } from "../market-shape.ts";
-import { type Chance, fixed } from "../random.ts";
+import { fixed, type RandomDraws } from "../random.ts";
 
 /** In how many ways a variant is ordered, where equipment is typical. */
 const recipes = 5;
@@ -25,18 +25,22 @@ const comfort = sql`floor(base_msrp / 1000.0 * pow(1.02, age) * CASE body_type W
 
 /** Whether a list of bodies, or of models, has the car's; `any` has all. */
 const fits = (bodies: string): Sql =>
-  sql`(${name(bodies)} = 'any' OR list_has_any(string_split(${name(bodies)}, '|'), words))`;
+  sql`(${ident(bodies)} = 'any' OR list_has_any(string_split(${ident(bodies)}, '|'), words))`;
 
 /**
  * Makes `recipe_equipment` (equipment_key, `codes`, `features`, `options_msrp`; `chosen`: its options with their prices; `fitted`: what dealers
  * may add). Where equipment is typical, the cars of a line are ordered by a few recipes; else by each buyer in a way of his own.
  */
-export async function makeEquipment(session: Session, chance: Chance, options: MarketShape["options"]): Promise<void> {
-  await session.keep(
+export async function createEquipment(
+  session: Session,
+  chance: RandomDraws,
+  options: MarketShape["options"],
+): Promise<void> {
+  await session.createTempTable(
     "outfits",
     sql`SELECT variant, line, maker, model, body_type, seats >= 7 AS is_long, maker NOT IN (${join(withoutPhones.map((maker) => literal(maker)))}) AS has_phones, powertrain_type, "year", ${comfort} AS comfort, age FROM variants`,
   );
-  await session.keep(
+  await session.createTempTable(
     "factory_options",
     sql`SELECT maker, model, list(struct_pack(code := code, msrp := msrp::INTEGER, feature := feature, choice := choice, turn := turn, turns := turns) ORDER BY line) AS factory
         FROM (SELECT *, dense_rank() OVER choices AS choice, if(one_of IS NULL, 1, count(*) OVER (PARTITION BY maker, model, one_of))::INTEGER AS turns,
@@ -44,14 +48,14 @@ export async function makeEquipment(session: Session, chance: Chance, options: M
               FROM (SELECT DISTINCT maker, model, [body_type, model] AS words FROM outfits) JOIN options_facts USING (maker) WHERE ${fits("bodies")}
               WINDOW choices AS (PARTITION BY maker, model ORDER BY one_of)) GROUP BY ALL`,
   );
-  await session.keep(
+  await session.createTempTable(
     "outfit_features",
     sql`SELECT body_type, is_long, has_phones, powertrain_type, "year", comfort, coalesce(list(feature ORDER BY feature) FILTER (fitted = 'maker'), []) AS standard,
                coalesce(list(feature ORDER BY feature) FILTER (fitted = 'dealer' OR fitted = 'used' AND age >= ${fixed(usedFromAge)}), []) AS fitted
         FROM (SELECT DISTINCT body_type, is_long, has_phones, powertrain_type, "year", age, comfort, [body_type, powertrain_type, if(is_long, 'three rows', ''), if(has_phones, 'phones', '')] AS words FROM outfits)
         JOIN features_facts ON "year" BETWEEN since AND coalesce("until", 9999) AND comfort >= from_msrp WHERE ${fits("bodies")} AND ${fits("powertrains")} GROUP BY ALL`,
   );
-  await session.keep(
+  await session.createTempTable(
     "variant_equipment",
     sql`SELECT variant, line, if(age > 12, [], coalesce(factory, [])) AS factory, standard, fitted
         FROM outfits LEFT JOIN factory_options USING (maker, model) JOIN outfit_features USING (body_type, is_long, has_phones, powertrain_type, "year", comfort)`,
@@ -63,7 +67,7 @@ export async function makeEquipment(session: Session, chance: Chance, options: M
   const accessories = isTypical
     ? drawn(chance, sql`fitted`, "fitted", sql`(variant * ${fixed(recipes)} + recipe)`, fittedShare.typical)
     : sql`[]`;
-  await session.keep(
+  await session.createTempTable(
     "recipe_equipment",
     sql`SELECT variant::BIGINT * ${fixed(recipes)} + recipe AS equipment_key, fitted, chosen, coalesce(list_sum(list_transform(chosen, lambda option: option.msrp)), 0)::INTEGER AS options_msrp,
           list_transform(chosen, lambda option: option.code) AS codes, list_concat(standard, ${without(sql`added`, sql`standard`)}) AS features
@@ -76,23 +80,23 @@ const without = (words: Sql, others: Sql): Sql =>
   sql`list_filter(${words}, lambda word, place: NOT list_contains(${others}, word) AND list_position(${words}, word) = place)`;
 
 /** The key of the equipment of a car, of its variant by the recipe that it was ordered by; the first recipe is the commonest. */
-export const equipmentKey = (chance: Chance, options: MarketShape["options"], car: Sql): Sql => {
+export const equipmentKey = (chance: RandomDraws, options: MarketShape["options"], car: Sql): Sql => {
   const recipe = sql`least(${chance.below("recipe", car, recipes)}, ${chance.below("other recipe", car, recipes)})`;
   return sql`(variant::BIGINT * ${fixed(recipes)} + ${options === "typical" ? recipe : sql`0`})`;
 };
 
 /** Some of the options in a list; of those that exclude each other (`one_of` in the facts), one at most. */
-const some = (chance: Chance, options: Sql, about: Sql): Sql => sql`list_filter(${options}, lambda option, place:
+const some = (chance: RandomDraws, options: Sql, about: Sql): Sql => sql`list_filter(${options}, lambda option, place:
   ${chance.happens("option", sql`${about} * 64 + place`, sql`least(${fixed(optionShareMost)}, ${fixed(optionShare)} * option.turns)`)}
   AND ${chance.below("turn", sql`${about} * 64 + option.choice`, 1_000_000)} % option.turns = option.turn)`;
 
 /** Some of the words of a list. */
-const drawn = (chance: Chance, list: Sql, purpose: string, about: Sql, share: number): Sql =>
+const drawn = (chance: RandomDraws, list: Sql, purpose: string, about: Sql, share: number): Sql =>
   sql`list_filter(${list}, lambda word, place: ${chance.happens(purpose, sql`${about} * 64 + place`, share)})`;
 
 /** A car's option codes, their price and its features, from a row of `recipe_equipment` called `equipment`. */
 export function equipmentOf(
-  chance: Chance,
+  chance: RandomDraws,
   options: MarketShape["options"],
   car: Sql,
 ): { readonly codes: Sql; readonly features: Sql; readonly msrp: Sql } {

@@ -1,12 +1,12 @@
 /** What a part of the dealers' providers show beside the price: totals, and the rows that they are made of. */
 import { literal, type Sql, sql } from "../../db/sql.ts";
 import type { MarketShape } from "../market-shape.ts";
-import { type Chance, fixed } from "../random.ts";
+import { fixed, type RandomDraws } from "../random.ts";
 
 const providerShare = { new: 0.25, other: 0.1 } as const;
 
 /** The pricing fields of a row of `inventory`, null where the provider shows none of them. */
-export function pricingOf(chance: Chance, format: MarketShape["format"]): Readonly<Record<string, Sql>> {
+export function pricingOf(chance: RandomDraws, format: MarketShape["format"]): Readonly<Record<string, Sql>> {
   const car = sql`car`;
   const isShown = chance.happens(
     "provider",

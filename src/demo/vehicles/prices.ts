@@ -1,6 +1,6 @@
 /** What cars have run and cost: list prices less discounts, what age and miles leave of them, and how prices are cut as days go by. */
 import { type Sql, sql } from "../../db/sql.ts";
-import { type Chance, fixed } from "../random.ts";
+import { fixed, type RandomDraws } from "../random.ts";
 
 /** New cars at list price, and demonstrators among them. */
 const atListShare = 0.15;
@@ -17,14 +17,14 @@ const cutsMost = 12;
 export const cutShare = { new: 0.35, used: 0.55 } as const;
 
 /** Miles on a car, from the columns of `cars` in the making. */
-export const milesOf = (chance: Chance, car: Sql): Sql => sql`CASE
+export const milesOf = (chance: RandomDraws, car: Sql): Sql => sql`CASE
   WHEN kind = 'new' AND ${chance.happens("demonstrator", car, demonstratorShare)} THEN 400 + ${chance.below("demonstrator miles", car, 4200)}
   WHEN kind = 'new' THEN 2 + ${chance.below("new miles", car, 38)}
   WHEN kind = 'certified' THEN least(78000, round(usual_miles * 0.8 * exp(0.3 * ${chance.normal("miles", car)})))::INTEGER
   ELSE least(290000, round(usual_miles * if(value = 'exotic', 0.35, 1) * exp(0.4 * ${chance.normal("miles", car)})))::INTEGER END`;
 
 /** The price asked at first, in dollars; reads miles and options of `cars` in the making. */
-export const askingPrice = (chance: Chance, car: Sql): Sql => {
+export const askingPrice = (chance: RandomDraws, car: Sql): Sql => {
   const discount = sql`if(${chance.happens("at list", car, atListShare)}, 0, discount * (0.3 + 1.4 * ${chance.even("discount", car)}))`;
   const kept = sql`CASE value WHEN 'mainstream' THEN mainstream WHEN 'strong' THEN strong WHEN 'luxury' THEN luxury WHEN 'electric' THEN electric ELSE exotic END`;
   const worn = sql`exp(-0.0000045 * (miles - usual_miles) + 0.05 * ${chance.normal("condition", car)})`;
@@ -34,11 +34,11 @@ export const askingPrice = (chance: Chance, car: Sql): Sql => {
 };
 
 /** Whether a used car has a title that tells of damage. */
-export const isBranded = (chance: Chance, car: Sql): Sql =>
+export const isBranded = (chance: RandomDraws, car: Sql): Sql =>
   sql`(kind = 'used' AND ${chance.happens("branded", car, 0.035)})`;
 
 /** The price on a day, `daysThere` after arrival, as the dealer writes its prices. */
-export function priceOn(chance: Chance, car: Sql, daysThere: Sql): Sql {
+export function priceOn(chance: RandomDraws, car: Sql, daysThere: Sql): Sql {
   const first = sql`${fixed(firstCutDays)} + ${chance.below("first cut", car, cutEveryDays)}`;
   const chances = sql`greatest(0, least(${fixed(cutsMost)}, (${daysThere} - ${first}) // ${fixed(cutEveryDays)} + 1))`;
   const turn = sql`${car} * 16 + turn`;

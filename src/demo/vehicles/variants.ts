@@ -24,11 +24,11 @@ export function newestYear(day: string): { readonly year: number; readonly share
  * Makes `variants` (one row each, numbered, with `as_new`, `as_used` and `as_certified`: how often it is met so) and
  * `variant_cells`: for each pool (a way of being met, and a make or `any`) cells of equal chance and the variant in each.
  */
-export async function makeVariants(session: Session, end: string): Promise<void> {
+export async function createVariants(session: Session, end: string): Promise<void> {
   const newest = newestYear(end);
-  await session.keep("variants", variantsUpTo(newest));
-  await session.keep("variant_pools", pools);
-  await session.keep("variant_cells", cells);
+  await session.createTempTable("variants", variantsUpTo(newest));
+  await session.createTempTable("variant_pools", pools);
+  await session.createTempTable("variant_cells", cells);
 }
 
 /** Cells of a pool: enough that the rarest car of one make, or of all makes, has one. */

@@ -13,7 +13,7 @@ const at = (text: string, index: Sql): Sql => sql`substr(${text}, 1 + (${index})
 const number = (value: number): Sql => integerLiteral(value);
 
 /** A VIN with its check digit. */
-export const checked = (unchecked: Sql): Sql =>
+export const withCheckDigit = (unchecked: Sql): Sql =>
   sql`(left(${unchecked}, 8) || ${checkDigitOf(unchecked)} || right(${unchecked}, 8))`;
 
 /**

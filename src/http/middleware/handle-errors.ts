@@ -1,23 +1,23 @@
 /** Holds the only `catch` that makes a response: a refusal answers with its row of the table, anything else with 500. */
 import { type ErrorCode, errorBody, errors, Refusal, refuse } from "../../contract/errors.ts";
-import type { Step } from "../context.ts";
+import type { Middleware } from "../context.ts";
 
-export const explain: Step = async (exchange, next) => {
+export const handleErrors: Middleware = async (context, next) => {
   try {
     await next();
   } catch (thrown) {
-    const { requestId, log } = exchange.state;
+    const { requestId, log } = context.state;
     const refusal = refusalOf(thrown, requestId);
     if (refusal.code === "internal_error") log.error({ requestId, err: thrown }, "defect");
-    exchange.state.code = refusal.code;
-    exchange.status = errors[refusal.code][0];
-    exchange.body = errorBody(refusal);
-    exchange.remove("ETag");
-    exchange.set("Cache-Control", "no-store");
-    if (exchange.status === 405) exchange.set("Allow", "GET");
+    context.state.code = refusal.code;
+    context.status = errors[refusal.code][0];
+    context.body = errorBody(refusal);
+    context.remove("ETag");
+    context.set("Cache-Control", "no-store");
+    if (context.status === 405) context.set("Allow", "GET");
     const challenge = challenges[refusal.code];
-    if (challenge !== undefined) exchange.set("WWW-Authenticate", challenge);
-    if (refusal.retryAfterSeconds !== undefined) exchange.set("Retry-After", String(refusal.retryAfterSeconds));
+    if (challenge !== undefined) context.set("WWW-Authenticate", challenge);
+    if (refusal.retryAfterSeconds !== undefined) context.set("Retry-After", String(refusal.retryAfterSeconds));
   }
 };
 

@@ -4,14 +4,14 @@
  */
 import type { Accounts } from "../../accounts/accounts.ts";
 import { type MeteredId, usageClassOf } from "../../accounts/policy/prices.ts";
-import { type Exchange, identityOf, type PricedStep, type RequestStep } from "../context.ts";
+import { identityOf, type PricedMiddleware, type RequestContext, type ValidatedMiddleware } from "../context.ts";
 
 export const holdPrice =
-  <Id extends MeteredId>(accounts: Accounts, id: Id, next: PricedStep<Id>): RequestStep<Id> =>
-  async (exchange: Exchange, request) => {
-    const hold = accounts.hold(identityOf(exchange), usageClassOf(id, request.query));
+  <Id extends MeteredId>(accounts: Accounts, id: Id, next: PricedMiddleware<Id>): ValidatedMiddleware<Id> =>
+  async (context: RequestContext, request) => {
+    const hold = accounts.hold(identityOf(context), usageClassOf(id, request.query));
     try {
-      await next(exchange, request, hold);
+      await next(context, request, hold);
     } finally {
       hold.release();
     }

@@ -1,25 +1,25 @@
 /** Rate limits (section 8.2 of the specification): counted per account, and told in every answer to one. */
 import type { Accounts } from "../../accounts/accounts.ts";
-import { identityOf, type Step } from "../context.ts";
+import { identityOf, type Middleware } from "../context.ts";
 
 export const limitRate =
-  (accounts: Accounts): Step =>
-  async (exchange, next) => {
-    accounts.countRequest(identityOf(exchange));
+  (accounts: Accounts): Middleware =>
+  async (context, next) => {
+    accounts.countRequest(identityOf(context));
     await next();
   };
 
 /** Tells an identified account its limits and what is left of them, whatever else it is answered. */
-export const tellLimits =
-  (accounts: Accounts): Step =>
-  async (exchange, next) => {
+export const announceLimits =
+  (accounts: Accounts): Middleware =>
+  async (context, next) => {
     try {
       await next();
     } finally {
-      const identity = identityOf(exchange);
+      const identity = identityOf(context);
       const { limits, left } = accounts.limits(identity);
-      if (!exchange.res.headersSent) {
-        exchange.res
+      if (!context.res.headersSent) {
+        context.res
           .setHeader("X-RateLimit-Tier", `tier_${identity.held.account.tier}`)
           .setHeader("X-RateLimit-Limit-10s", limits.per10s)
           .setHeader("X-RateLimit-Remaining-10s", left.per10s)

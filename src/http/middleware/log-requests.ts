@@ -2,31 +2,31 @@
 import type { Logger } from "pino";
 import { timedId } from "../../base/random-ids.ts";
 import { isSecretName, pairsIn } from "../../contract/query-string.ts";
-import type { Step } from "../context.ts";
+import type { Middleware } from "../context.ts";
 
 export const logRequests =
-  (logger: Logger): Step =>
-  async (exchange, next) => {
+  (logger: Logger): Middleware =>
+  async (context, next) => {
     const startedAtMs = performance.now();
     const requestId = timedId(Date.now());
-    exchange.state.requestId = requestId;
-    exchange.state.log = logger;
-    exchange.set("X-Request-Id", requestId);
+    context.state.requestId = requestId;
+    context.state.log = logger;
+    context.set("X-Request-Id", requestId);
     if (!logger.isLevelEnabled("info")) return next();
-    exchange.res.once("close", () => {
+    context.res.once("close", () => {
       const line = {
         requestId,
-        method: exchange.method,
-        path: exchange.path,
-        query: withoutKeys(exchange.querystring),
-        ip: exchange.ip,
-        account: exchange.state.identity?.key.accountId,
-        key: exchange.state.identity?.key.keyId,
-        status: exchange.status,
-        code: exchange.state.code,
-        bytes: exchange.response.length,
+        method: context.method,
+        path: context.path,
+        query: withoutKeys(context.querystring),
+        ip: context.ip,
+        account: context.state.identity?.key.accountId,
+        key: context.state.identity?.key.keyId,
+        status: context.status,
+        code: context.state.code,
+        bytes: context.response.length,
         ms: Math.round((performance.now() - startedAtMs) * 10) / 10,
-        aborted: exchange.res.writableFinished ? undefined : true,
+        aborted: context.res.writableFinished ? undefined : true,
       };
       logger.info(line, "request");
     });

@@ -1,10 +1,10 @@
 /** A key in the query string ends up in logs and histories; it is refused before anything else is looked at. */
 import { refuse } from "../../contract/errors.ts";
 import { isKeyName, pairsIn } from "../../contract/query-string.ts";
-import type { Step } from "../context.ts";
+import type { Middleware } from "../context.ts";
 
-export const refuseKeyInQuery: Step = async (exchange, next) => {
-  for (const [rawName] of pairsIn(exchange.querystring)) {
+export const refuseKeyInQuery: Middleware = async (context, next) => {
+  for (const [rawName] of pairsIn(context.querystring)) {
     const parameter = plainName(rawName);
     if (isKeyName(parameter)) throw refuse("query_string_api_key_rejected", { parameter });
   }

@@ -2,12 +2,12 @@
 import { operation } from "../../contract/document.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { OperationId } from "../../contract/types.ts";
-import { identityOf, type Step } from "../context.ts";
+import { identityOf, type Middleware } from "../context.ts";
 
-export const permit = (id: OperationId): Step => {
+export const requireScope = (id: OperationId): Middleware => {
   const { scope } = operation(id);
-  return async (exchange, next) => {
-    const granted: readonly string[] = identityOf(exchange).key.scopes;
+  return async (context, next) => {
+    const granted: readonly string[] = identityOf(context).key.scopes;
     if (scope === undefined || !granted.includes(scope)) throw refuse("missing_scope", { scope: scope ?? "none" });
     await next();
   };

@@ -1,5 +1,5 @@
 /** Headers that keep a browser from doing anything with an answer but reading it. A page that is to be shown sets its own. */
-import type { Step } from "../context.ts";
+import type { Middleware } from "../context.ts";
 
 const headers = Object.entries({
   "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
@@ -11,9 +11,9 @@ const headers = Object.entries({
 
 const yearSeconds = 31_536_000;
 
-export const secure: Step = async (exchange, next) => {
+export const setSecurityHeaders: Middleware = async (context, next) => {
   // Koa's own `set` checks each name and value again.
-  for (const [name, value] of headers) exchange.res.setHeader(name, value);
-  if (exchange.secure) exchange.set("Strict-Transport-Security", `max-age=${yearSeconds}`);
+  for (const [name, value] of headers) context.res.setHeader(name, value);
+  if (context.secure) context.set("Strict-Transport-Security", `max-age=${yearSeconds}`);
   await next();
 };

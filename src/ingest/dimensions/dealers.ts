@@ -1,7 +1,7 @@
 /** The dealers of a delivery: normalised, one row each, keyed anew where anything about them changed. */
 
 import type { Session } from "../../db/duckdb.ts";
-import { all, join, name, type Sql, sql } from "../../db/sql.ts";
+import { all, ident, join, type Sql, sql } from "../../db/sql.ts";
 import { dealerColumns } from "../../lake/tables.ts";
 import { type AttributeName, attributeOf, type NameOf, namesIn } from "../../listing/schema.ts";
 import type { Spellings } from "../normalize/vocabularies.ts";
@@ -10,7 +10,7 @@ import type { Spellings } from "../normalize/vocabularies.ts";
  * Settles who is a dealer: of two descriptions of one in a day the later counts, and rows of dealers that nobody described are
  * rejected. Vocabularies are spelled by what is left.
  */
-export async function settleDealers(session: Session): Promise<void> {
+export async function normalizeDealers(session: Session): Promise<void> {
   await mergeTwice(session);
   for (const table of ["inventory", "deliveries"] as const) await rejectStrangers(session, table);
 }
@@ -19,7 +19,7 @@ export async function settleDealers(session: Session): Promise<void> {
  * Makes `new_dealers` (rows to append) and `dealer_keys` (dealer_id, dealer_key, makes: every dealer ever known, by its newest
  * row).
  */
-export async function keyDealers(session: Session, spellings: Spellings, greatestKey: number): Promise<void> {
+export async function assignDealerKeys(session: Session, spellings: Spellings, greatestKey: number): Promise<void> {
   const isPlaced = sql`latitude IS NOT NULL AND longitude IS NOT NULL`;
   const makes = sql`(SELECT coalesce(list(DISTINCT spelling ORDER BY spelling) FILTER (spelling IS NOT NULL), [])
     FROM unnest(makes) AS own(as_written) JOIN ${spellings.table("make")} USING (as_written))`;
@@ -35,23 +35,23 @@ export async function keyDealers(session: Session, spellings: Spellings, greates
     makes: sql`coalesce(${makes}, [])`,
   };
   const values = namesIn("dealers").map((attribute) => {
-    const column = name(attributeOf(attribute).column);
+    const column = ident(attributeOf(attribute).column);
     const some: Readonly<Partial<Record<AttributeName, Sql>>> = given;
     return sql`${some[attribute] ?? column} AS ${column}`;
   });
-  await session.keep("dealers_today", sql`SELECT ${join(values)} FROM parsed_dealers`);
-  const columns = Object.keys(dealerColumns).map((column) => name(column));
+  await session.createTempTable("dealers_today", sql`SELECT ${join(values)} FROM parsed_dealers`);
+  const columns = Object.keys(dealerColumns).map((column) => ident(column));
   const isSame = all(columns.map((column) => sql`known.${column} IS NOT DISTINCT FROM today.${column}`));
-  await session.keep(
+  await session.createTempTable(
     "newest_dealers",
     sql`SELECT DISTINCT ON (dealer_id) * FROM lake_dealers ORDER BY dealer_id, dealer_key DESC`,
   );
-  await session.keep(
+  await session.createTempTable(
     "new_dealers",
     sql`SELECT ${greatestKey} + row_number() OVER (ORDER BY dealer_id) AS dealer_key, ${join(columns)} FROM dealers_today AS today
         WHERE NOT EXISTS (FROM newest_dealers AS known WHERE ${isSame})`,
   );
-  await session.keep(
+  await session.createTempTable(
     "dealer_keys",
     sql`SELECT DISTINCT ON (dealer_id) dealer_id, dealer_key, makes
         FROM (FROM newest_dealers UNION ALL BY NAME FROM new_dealers) ORDER BY dealer_id, dealer_key DESC`,
@@ -69,7 +69,7 @@ async function mergeTwice(session: Session): Promise<void> {
 }
 
 async function rejectStrangers(session: Session, table: "inventory" | "deliveries"): Promise<void> {
-  const rows = name(`parsed_${table}`);
+  const rows = ident(`parsed_${table}`);
   const isStranger = sql`dealer_id NOT IN (SELECT dealer_id FROM lake_dealers UNION SELECT dealer_id FROM parsed_dealers)`;
   const vin = table === "inventory" ? sql`vin` : sql`NULL`;
   await session.run(sql`

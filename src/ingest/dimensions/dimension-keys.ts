@@ -4,41 +4,41 @@
  */
 
 import type { Session } from "../../db/duckdb.ts";
-import { all, join, name, type Sql, sql } from "../../db/sql.ts";
+import { all, ident, join, type Sql, sql } from "../../db/sql.ts";
 import type { Keyed } from "../../lake/manifest.ts";
 import { buildColumns, type TokenColumn, tokenKinds } from "../../lake/tables.ts";
 import { attributeOf, namesIn } from "../../listing/schema.ts";
 import { isSpelled, type Spellings } from "../normalize/vocabularies.ts";
 
-const columns = Object.keys(buildColumns).map((column) => name(column));
+const columns = Object.keys(buildColumns).map((column) => ident(column));
 
 /** What listings repeat of their builds, beside the values as delivered. */
 const spelledKeys = namesIn("builds")
   .filter((column) => attributeOf(column).isSortKey === true)
-  .map((column) => sql`${name("all_builds", column)} AS ${name(`${column}_spelled`)}`);
+  .map((column) => sql`${ident("all_builds", column)} AS ${ident(`${column}_spelled`)}`);
 
 const sameIn = (left: Sql, right: Sql): Sql =>
   all(columns.map((column) => sql`${left}.${column} IS NOT DISTINCT FROM ${right}.${column}`));
 
 /** Which build each combination of values as delivered is. Makes `new_builds` and `build_keys` (values, build_key). */
-export async function keyBuilds(session: Session, spellings: Spellings, greatestKey: number): Promise<void> {
+export async function assignBuildKeys(session: Session, spellings: Spellings, greatestKey: number): Promise<void> {
   const normalised = Object.keys(buildColumns).map((column) => {
-    const asWritten = name("was", column);
-    return sql`${isSpelled(column) ? spellings.of(column, asWritten) : asWritten} AS ${name(column)}`;
+    const asWritten = ident("was", column);
+    return sql`${isSpelled(column) ? spellings.of(column, asWritten) : asWritten} AS ${ident(column)}`;
   });
-  await session.keep(
+  await session.createTempTable(
     "variants",
     sql`SELECT row_number() OVER () AS variant, * FROM (SELECT DISTINCT ${join(columns)} FROM parsed_inventory)`,
   );
-  await session.keep("spelled_variants", sql`SELECT variant, ${join(normalised)} FROM variants AS was`);
-  await session.keep(
+  await session.createTempTable("spelled_variants", sql`SELECT variant, ${join(normalised)} FROM variants AS was`);
+  await session.createTempTable(
     "new_builds",
     sql`SELECT ${greatestKey} + row_number() OVER (ORDER BY ${join(columns)}) AS build_key, ${join(columns)}
         FROM (SELECT DISTINCT ${join(columns)} FROM spelled_variants) AS today
         WHERE NOT EXISTS (FROM lake_builds AS known WHERE ${sameIn(sql`known`, sql`today`)})`,
   );
-  await session.keep("all_builds", sql`FROM lake_builds UNION ALL BY NAME FROM new_builds`);
-  await session.keep(
+  await session.createTempTable("all_builds", sql`FROM lake_builds UNION ALL BY NAME FROM new_builds`);
+  await session.createTempTable(
     "build_keys",
     sql`SELECT variants.* EXCLUDE (variant), all_builds.build_key, ${join(spelledKeys)}
         FROM variants JOIN spelled_variants USING (variant)
@@ -51,32 +51,32 @@ export async function keyBuilds(session: Session, spellings: Spellings, greatest
 export const isBuildOf = (row: Sql): Sql => sameIn(sql`build_keys`, row);
 
 /** Makes `new_tokens`, `token_keys` (kind, value, token_key) and for each list of tokens `keys_of_<list>` (list, keys). */
-export async function keyTokens(session: Session, spellings: Spellings, greatestKey: number): Promise<void> {
+export async function assignTokenKeys(session: Session, spellings: Spellings, greatestKey: number): Promise<void> {
   const kinds = Object.entries(tokenKinds) as readonly (readonly [TokenColumn, string])[];
   const used = kinds.map(
     ([attribute, kind]) =>
       sql`SELECT DISTINCT ${kind} AS kind, ${spellings.of(attribute, sql`value`)} AS token
-          FROM (SELECT DISTINCT unnest(${name(attribute)}) AS value FROM parsed_inventory)`,
+          FROM (SELECT DISTINCT unnest(${ident(attribute)}) AS value FROM parsed_inventory)`,
   );
-  await session.keep(
+  await session.createTempTable(
     "new_tokens",
     sql`SELECT ${greatestKey} + row_number() OVER (ORDER BY kind, token) AS token_key, kind, token
         FROM (${join(used, sql` UNION `)}) AS today
         WHERE token IS NOT NULL AND NOT EXISTS (FROM lake_tokens AS known WHERE known.kind = today.kind AND known.token = today.token)`,
   );
-  await session.keep("all_tokens", sql`FROM lake_tokens UNION ALL BY NAME FROM new_tokens`);
+  await session.createTempTable("all_tokens", sql`FROM lake_tokens UNION ALL BY NAME FROM new_tokens`);
   for (const [attribute, kind] of kinds) {
-    await session.keep(
+    await session.createTempTable(
       "lists",
       sql`SELECT row_number() OVER () AS number, list
-          FROM (SELECT DISTINCT ${name(attribute)} AS list FROM parsed_inventory WHERE ${name(attribute)} IS NOT NULL)`,
+          FROM (SELECT DISTINCT ${ident(attribute)} AS list FROM parsed_inventory WHERE ${ident(attribute)} IS NOT NULL)`,
     );
-    await session.keep(
+    await session.createTempTable(
       "keys_of_words",
       sql`SELECT as_written, token_key FROM ${spellings.table(attribute)}
           JOIN all_tokens ON all_tokens.kind = ${kind} AND all_tokens.token = spelling`,
     );
-    await session.keep(
+    await session.createTempTable(
       `keys_of_${attribute}`,
       sql`SELECT list, coalesce(keys, []) AS keys FROM lists
           LEFT JOIN (SELECT number, list(DISTINCT token_key ORDER BY token_key) AS keys
@@ -91,20 +91,20 @@ export async function keyTokens(session: Session, spellings: Spellings, greatest
  * Makes `new_options` (rows to append: what is new or says something else than before) and `options_total` (make, list,
  * total): what the decoded options of a list cost together, in whole dollars.
  */
-export async function keyOptions(session: Session, spellings: Spellings, greatestKey: number): Promise<void> {
+export async function assignOptionKeys(session: Session, spellings: Spellings, greatestKey: number): Promise<void> {
   const named = sql`
     SELECT DISTINCT ON (make, code) make, code, name, msrp
     FROM (SELECT ${spellings.of("make", sql`make`)} AS make, ${spellings.of("options_packages", sql`code`)} AS code, name, msrp, file, "row"
           FROM parsed_options)
     WHERE make IS NOT NULL AND code IS NOT NULL ORDER BY make, code, file DESC, "row" DESC`;
   const newest = sql`SELECT DISTINCT ON (make, code) * FROM lake_options ORDER BY make, code, option_key DESC`;
-  await session.keep(
+  await session.createTempTable(
     "new_options",
     sql`SELECT ${greatestKey} + row_number() OVER (ORDER BY make, code) AS option_key, * FROM (${named}) AS today
         WHERE NOT EXISTS (FROM (${newest}) AS known WHERE known.make = today.make AND known.code = today.code
           AND known.name IS NOT DISTINCT FROM today.name AND known.msrp IS NOT DISTINCT FROM today.msrp)`,
   );
-  await session.keep(
+  await session.createTempTable(
     "options_total",
     sql`SELECT make, list, sum(msrp)::INTEGER AS total FROM (
         SELECT DISTINCT lists.make, lists.list, options.code, options.msrp
@@ -119,12 +119,12 @@ export async function keyOptions(session: Session, spellings: Spellings, greates
 }
 
 /** The greatest key of each dimension once its new rows are appended. */
-export async function greatestKeys(
+export async function maxKeys(
   session: Session,
   before: Readonly<Record<Keyed, number>>,
 ): Promise<Record<Keyed, number>> {
   const added = async (table: Keyed): Promise<number> => {
-    const row = await session.row(sql`SELECT count(*)::INTEGER AS n FROM ${name(`new_${table}`)}`);
+    const row = await session.row(sql`SELECT count(*)::INTEGER AS n FROM ${ident(`new_${table}`)}`);
     return before[table] + Number(row?.n);
   };
   return {

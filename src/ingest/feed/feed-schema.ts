@@ -2,7 +2,7 @@
 import { projectText } from "../../base/project-files.ts";
 
 /** A JSON Schema of a field, as far as reading it goes. */
-export interface Field {
+export interface FeedField {
   readonly type: "string" | "integer" | "number" | "boolean" | "array";
   readonly format?: "uuid" | "uri" | "date-time";
   readonly pattern?: string;
@@ -10,14 +10,14 @@ export interface Field {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly maxLength?: number;
-  readonly items?: { readonly $ref: string } | Omit<Field, "items">;
+  readonly items?: { readonly $ref: string } | Omit<FeedField, "items">;
   /** Other spellings of an `enum`'s values. */
   readonly "x-aliases"?: Readonly<Record<string, string>>;
 }
 
 interface FeedTableSchema {
   readonly required: readonly string[];
-  readonly properties: Readonly<Record<string, Field>>;
+  readonly properties: Readonly<Record<string, FeedField>>;
 }
 
 export type FeedTable = "dealers" | "inventory" | "options" | "deliveries";
@@ -32,7 +32,8 @@ export const feedTables: readonly FeedTable[] = ["dealers", "options", "inventor
 export const feed: Readonly<Record<FeedTable, FeedTableSchema>> = schema.$defs;
 
 /** Whether a field is a list of texts. */
-export const isTextList = (field: Field | undefined): boolean => field?.items !== undefined && !("$ref" in field.items);
+export const isTextList = (field: FeedField | undefined): boolean =>
+  field?.items !== undefined && !("$ref" in field.items);
 
 /** Between the items of a list in one field of a CSV file. */
 export const listSeparator = schema["x-list-separator"];

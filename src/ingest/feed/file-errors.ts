@@ -4,8 +4,8 @@ import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import { Failure, messageOf } from "../../base/failure.ts";
 import { isObject } from "../../base/json.ts";
+import { messageOf, UserError } from "../../base/user-error.ts";
 import type { FeedFile } from "./delivery.ts";
 
 /** Reads a gzip file to its end: the engine takes one that was cut short for a shorter one. */
@@ -14,17 +14,17 @@ export async function refuseBrokenGzip(file: FeedFile): Promise<void> {
   try {
     await pipeline(createReadStream(file.path), createGunzip(), nowhere);
   } catch (thrown) {
-    throw new Failure(`${file.name}: broken gzip: ${messageOf(thrown)}.`);
+    throw new UserError(`${file.name}: broken gzip: ${messageOf(thrown)}.`);
   }
 }
 
 /** A failure of the engine in the words of whoever delivered the file; what is a failure already stays as it is. */
-export async function explained(file: FeedFile, columns: readonly string[], thrown: unknown): Promise<unknown> {
-  if (thrown instanceof Failure) return thrown;
+export async function describeFileError(file: FeedFile, columns: readonly string[], thrown: unknown): Promise<unknown> {
+  if (thrown instanceof UserError) return thrown;
   const message = messageOf(thrown);
-  if (file.format === "csv") return new Failure(`${file.name}${await csvFault(file, message, columns)}`);
+  if (file.format === "csv") return new UserError(`${file.name}${await csvFault(file, message, columns)}`);
   const fault = file.format === "ndjson" ? await ndjsonFault(file).catch(() => undefined) : undefined;
-  return new Failure(`${file.name}${fault ?? `: ${message.split("\n")[0]}`}`);
+  return new UserError(`${file.name}${fault ?? `: ${message.split("\n")[0]}`}`);
 }
 
 async function csvFault(file: FeedFile, message: string, columns: readonly string[]): Promise<string> {

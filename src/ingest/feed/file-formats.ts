@@ -2,30 +2,32 @@
 import { createReadStream } from "node:fs";
 import { createGunzip } from "node:zlib";
 import { parse } from "csv-parse";
-import { Failure, messageOf } from "../../base/failure.ts";
 import { integerIn, textIn } from "../../base/json.ts";
+import { messageOf, UserError } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
-import { join, literal, name, type Sql, sql } from "../../db/sql.ts";
+import { ident, join, literal, type Sql, sql } from "../../db/sql.ts";
 import type { FeedFile } from "./delivery.ts";
-import { type Field, feed, isTextList, listSeparator } from "./feed-schema.ts";
-import { explained } from "./file-errors.ts";
+import { type FeedField, feed, isTextList, listSeparator } from "./feed-schema.ts";
+import { describeFileError } from "./file-errors.ts";
 import type { Mapping } from "./mapping.ts";
 
 /** A file as a relation of its columns after a `row` that counts from 1; lists of texts are lists, all else is text. */
-export interface Source {
+export interface FeedRelation {
   readonly columns: readonly string[];
   readonly rows: Sql;
 }
 
-export const readers: Readonly<
-  Record<FeedFile["format"], (session: Session, file: FeedFile, mapping?: Mapping) => Promise<Source>>
+export const formatReaders: Readonly<
+  Record<FeedFile["format"], (session: Session, file: FeedFile, mapping?: Mapping) => Promise<FeedRelation>>
 > = {
   async csv(_session, file, mapping) {
     const delimiter = mapping?.delimiter ?? ",";
     const encoding = mapping?.encoding ?? "utf-8";
     const columns = await csvHeader(file, delimiter, encoding);
     const types = columns.map((column) => sql`${literal(column)}: 'VARCHAR'`);
-    const values = columns.map((column) => sql`${textOrList(file, column, name(column), mapping)} AS ${name(column)}`);
+    const values = columns.map(
+      (column) => sql`${textOrList(file, column, ident(column), mapping)} AS ${ident(column)}`,
+    );
     return {
       columns,
       rows: sql`SELECT row_number() OVER () AS "row", ${join(values)} FROM read_csv(${literal(file.path)}, header = true,
@@ -39,15 +41,15 @@ export const readers: Readonly<
     try {
       const keys = sql`SELECT DISTINCT unnest(json_keys(json)) AS key FROM (${objects}) WHERE json_type(json) = 'OBJECT' ORDER BY key`;
       const columns = (await session.rows(keys)).map((row) => textIn(row, "key"));
-      if (columns.length === 0) throw await explained(file, [], new Error("the file is empty."));
+      if (columns.length === 0) throw await describeFileError(file, [], new Error("the file is empty."));
       const types = columns.map((column) => sql`${literal(column)}: 'JSON'`);
       const json = sql`SELECT row_number() OVER () AS "row", *
         FROM read_json(${literal(file.path)}, format = 'newline_delimited', columns = {${join(types)}})`;
       await refuseWrongJson(session, file, columns, json);
-      const values = columns.map((column) => sql`${jsonTextOrList(file, column)} AS ${name(column)}`);
+      const values = columns.map((column) => sql`${jsonTextOrList(file, column)} AS ${ident(column)}`);
       return { columns, rows: sql`SELECT "row", ${join(values)} FROM (${json})` };
     } catch (thrown) {
-      throw await explained(file, [], thrown);
+      throw await describeFileError(file, [], thrown);
     }
   },
 
@@ -58,19 +60,19 @@ export const readers: Readonly<
       const types = new Map(described.map((row) => [textIn(row, "column_name"), textIn(row, "column_type")]));
       types.delete("file_row_number");
       const values = [...types].map(
-        ([column, type]) => sql`${parquetTextOrList(file, column, type)} AS ${name(column)}`,
+        ([column, type]) => sql`${parquetTextOrList(file, column, type)} AS ${ident(column)}`,
       );
       return {
         columns: [...types.keys()],
         rows: sql`SELECT file_row_number + 1 AS "row", ${join(values)} FROM ${from}`,
       };
     } catch (thrown) {
-      throw await explained(file, [], thrown);
+      throw await describeFileError(file, [], thrown);
     }
   },
 };
 
-const fieldOf = (file: FeedFile, column: string): Field | undefined => feed[file.table].properties[column];
+const fieldOf = (file: FeedFile, column: string): FeedField | undefined => feed[file.table].properties[column];
 
 /** A text as it is, or split where the field is a list of texts. A mapped file's columns are not fields yet. */
 function textOrList(file: FeedFile, column: string, text: Sql, mapping?: Mapping): Sql {
@@ -80,24 +82,24 @@ function textOrList(file: FeedFile, column: string, text: Sql, mapping?: Mapping
 }
 
 function jsonTextOrList(file: FeedFile, column: string): Sql {
-  const text = sql`${name(column)} ->> '$'`;
+  const text = sql`${ident(column)} ->> '$'`;
   if (!isTextList(fieldOf(file, column))) return text;
-  return sql`CASE WHEN json_type(${name(column)}) = 'ARRAY' THEN ${name(column)}::VARCHAR[] ELSE string_split(${text}, ${listSeparator}) END`;
+  return sql`CASE WHEN json_type(${ident(column)}) = 'ARRAY' THEN ${ident(column)}::VARCHAR[] ELSE string_split(${text}, ${listSeparator}) END`;
 }
 
 /** A column of a Parquet file, by its type; a nested type where the field is none is refused. */
 function parquetTextOrList(file: FeedFile, column: string, columnType: string): Sql {
   const field = fieldOf(file, column);
   const isNested = /\[\]$|^(STRUCT|MAP|LIST)/.test(columnType);
-  if (!isNested) return textOrList(file, column, sql`${name(column)}::VARCHAR`);
+  if (!isNested) return textOrList(file, column, sql`${ident(column)}::VARCHAR`);
   if (field !== undefined && field.type !== "array") {
-    throw new Failure(
+    throw new UserError(
       `${file.name}, row 0 (schema): the column "${column}" is of type ${columnType}; expected is ${field.type}.`,
     );
   }
   return isTextList(field) && columnType.endsWith("[]")
-    ? sql`${name(column)}::VARCHAR[]`
-    : sql`to_json(${name(column)})::VARCHAR`;
+    ? sql`${ident(column)}::VARCHAR[]`
+    : sql`to_json(${ident(column)})::VARCHAR`;
 }
 
 /** The encodings of a mapping, as this runtime calls them. */
@@ -119,26 +121,26 @@ async function csvHeader(file: FeedFile, delimiter: string, encoding: string): P
   try {
     for await (const record of records) columns = Array.isArray(record) ? record.map(String) : [];
   } catch (thrown) {
-    throw new Failure(`${file.name}, row 0 (header): ${messageOf(thrown)}.`);
+    throw new UserError(`${file.name}, row 0 (header): ${messageOf(thrown)}.`);
   } finally {
     bytes.destroy();
   }
-  if (columns.length === 0) throw new Failure(`${file.name}, row 0 (header): the file is empty.`);
+  if (columns.length === 0) throw new UserError(`${file.name}, row 0 (header): the file is empty.`);
   const folded = columns.map((column) => column.toLowerCase());
   const twice = columns.find((_, index) => folded.indexOf(folded[index] ?? "") !== index);
   if (columns.includes(""))
-    throw new Failure(`${file.name}, row 0 (header): column ${columns.indexOf("") + 1} has no name.`);
-  if (twice !== undefined) throw new Failure(`${file.name}, row 0 (header): the column "${twice}" is there twice.`);
+    throw new UserError(`${file.name}, row 0 (header): column ${columns.indexOf("") + 1} has no name.`);
+  if (twice !== undefined) throw new UserError(`${file.name}, row 0 (header): the column "${twice}" is there twice.`);
   return columns;
 }
 
 /** Fails on the first value that is an object or a list where the feed has neither. */
 async function refuseWrongJson(session: Session, file: FeedFile, columns: readonly string[], rows: Sql): Promise<void> {
   const wrong = columns.flatMap((column) => {
-    const field: Field | undefined = feed[file.table].properties[column];
+    const field: FeedField | undefined = feed[file.table].properties[column];
     if (field === undefined) return [];
     const openers = field.type === "array" ? ["{"] : ["{", "["];
-    return [sql`WHEN list_contains(${openers}, left(${name(column)}::VARCHAR, 1)) THEN ${column}`];
+    return [sql`WHEN list_contains(${openers}, left(${ident(column)}::VARCHAR, 1)) THEN ${column}`];
   });
   if (wrong.length === 0) return;
   const found = await session.row(sql`
@@ -147,7 +149,7 @@ async function refuseWrongJson(session: Session, file: FeedFile, columns: readon
   if (found === undefined) return;
   const column = textIn(found, "column");
   const expected = feed[file.table].properties[column]?.type;
-  throw new Failure(
+  throw new UserError(
     `${file.name}, row ${integerIn(found, "row")}: the column "${column}" holds a nested value; expected is ${expected}.`,
   );
 }

@@ -5,13 +5,13 @@
  * which the feed lacks, is refused before anything is read.
  */
 import { readFile } from "node:fs/promises";
-import { Failure, messageOf } from "../../base/failure.ts";
-import { isAbsent } from "../../base/files.ts";
+import { isNotFound } from "../../base/files.ts";
+import { messageOf, UserError } from "../../base/user-error.ts";
 import { checker } from "../../contract/schema.ts";
-import { join, name, type Sql, sql } from "../../db/sql.ts";
+import { ident, join, type Sql, sql } from "../../db/sql.ts";
 import { type FeedTable, feed, listSeparator } from "./feed-schema.ts";
 
-export interface Rule {
+export interface MappingRule {
   readonly column?: string;
   readonly template?: string;
   readonly constant?: string;
@@ -24,8 +24,8 @@ export interface Mapping {
   readonly day?: string;
   readonly delimiter?: string;
   readonly encoding?: "utf-8" | "utf-16" | "latin-1";
-  readonly fields: Readonly<Record<string, Rule>>;
-  readonly dealer: { readonly columns: readonly string[]; readonly fields: Readonly<Record<string, Rule>> };
+  readonly fields: Readonly<Record<string, MappingRule>>;
+  readonly dealer: { readonly columns: readonly string[]; readonly fields: Readonly<Record<string, MappingRule>> };
 }
 
 const check = checker<Mapping>("mapping");
@@ -38,7 +38,7 @@ export async function readMapping(path: string): Promise<Mapping> {
   for (const [field, rule] of Object.entries(mapping.dealer.fields)) {
     for (const column of columnsOf(rule)) {
       if (mapping.dealer.columns.includes(column)) continue;
-      throw new Failure(
+      throw new UserError(
         `${path}: dealer.fields.${field} uses the column "${column}", which does not tell dealers apart; ` +
           `allowed are ${mapping.dealer.columns.join(", ")}.`,
       );
@@ -51,33 +51,33 @@ async function readJson(path: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, "utf8"));
   } catch (thrown) {
-    if (isAbsent(thrown)) throw new Failure(`${path}: no such mapping file.`);
-    throw new Failure(`${path}: not a mapping file: ${messageOf(thrown)}.`);
+    if (isNotFound(thrown)) throw new UserError(`${path}: no such mapping file.`);
+    throw new UserError(`${path}: not a mapping file: ${messageOf(thrown)}.`);
   }
 }
 
-function refuseUnknownFields(path: string, table: FeedTable, rules: Readonly<Record<string, Rule>>): void {
+function refuseUnknownFields(path: string, table: FeedTable, rules: Readonly<Record<string, MappingRule>>): void {
   const known = Object.keys(feed[table].properties);
   const unknown = Object.keys(rules).find((field) => !known.includes(field));
   if (unknown === undefined) return;
-  throw new Failure(`${path}: the ${table} feed has no field "${unknown}"; allowed are ${known.join(", ")}.`);
+  throw new UserError(`${path}: the ${table} feed has no field "${unknown}"; allowed are ${known.join(", ")}.`);
 }
 
 /** The columns of the file that a rule reads. */
-function columnsOf(rule: Rule): readonly string[] {
+function columnsOf(rule: MappingRule): readonly string[] {
   if (rule.column !== undefined) return [rule.column];
   return [...(rule.template ?? "").matchAll(/\{([^}]*)\}/g)].map((match) => match[1] ?? "");
 }
 
 /** Fails when the file lacks a column that the mapping reads; says what the file has. */
-export function refuseMisfit(mapping: Mapping, file: string, columns: readonly string[]): void {
+export function validateMapping(mapping: Mapping, file: string, columns: readonly string[]): void {
   const rules = { ...mapping.fields, ...mapping.dealer.fields };
   const uses = Object.entries(rules).flatMap(([field, rule]) =>
     columnsOf(rule).map((column) => [field, column] as const),
   );
   for (const [field, column] of [...uses, ...mapping.dealer.columns.map((of) => ["dealer", of] as const)]) {
     if (columns.includes(column)) continue;
-    throw new Failure(
+    throw new UserError(
       `${file}, row 0 (header): the mapping does not fit: ${field} is read from the column "${column}", ` +
         `which the file lacks; it has ${columns.join(", ")}.`,
     );
@@ -85,7 +85,7 @@ export function refuseMisfit(mapping: Mapping, file: string, columns: readonly s
 }
 
 /** The value that a rule gives, as SQL over the file's columns; null where a table of values says so. */
-export function valueBy(rule: Rule): Sql {
+export function mappedValue(rule: MappingRule): Sql {
   const value = plainValueOf(rule);
   if (rule.values === undefined && rule.separator === undefined) return value;
   const cases = Object.entries(rule.values ?? {}).map(
@@ -95,15 +95,15 @@ export function valueBy(rule: Rule): Sql {
   return rule.separator === undefined ? mapped : sql`replace(${mapped}, ${rule.separator}, ${listSeparator})`;
 }
 
-function plainValueOf(rule: Rule): Sql {
-  if (rule.column !== undefined) return name(rule.column);
+function plainValueOf(rule: MappingRule): Sql {
+  if (rule.column !== undefined) return ident(rule.column);
   if (rule.template === undefined) return sql`${rule.constant ?? null}`;
   const texts = rule.template.split(/\{[^}]*\}/);
   const columns = columnsOf(rule);
   return sql`concat(${join(
     texts.flatMap((text, index) => {
       const column = columns[index];
-      return column === undefined ? [sql`${text}`] : [sql`${text}`, sql`trim(${name(column)})`];
+      return column === undefined ? [sql`${text}`] : [sql`${text}`, sql`trim(${ident(column)})`];
     }),
   )})`;
 }
@@ -112,8 +112,8 @@ function plainValueOf(rule: Rule): Sql {
  * The id of the dealer that a row belongs to: a UUIDv5 (RFC 9562) in the namespace of carquet's own, of the columns' values
  * without case and blanks around them. Null where all of them are empty.
  */
-export function dealerIdOf(mapping: Mapping): Sql {
-  const values = mapping.dealer.columns.map((column) => sql`coalesce(lower(trim(${name(column)})), '')`);
+export function mappedDealerId(mapping: Mapping): Sql {
+  const values = mapping.dealer.columns.map((column) => sql`coalesce(lower(trim(${ident(column)})), '')`);
   const hash = sql`sha1(unhex(${namespace}) || encode(concat_ws(chr(31), ${join(values)})))`;
   const part = (from: number, length: number) => sql`substr(${hash}, ${from}, ${length})`;
   const variant = sql`translate(${part(17, 1)}, '0123456789abcdef', '89ab89ab89ab89ab')`;

@@ -24,7 +24,7 @@ const rules: readonly (readonly [rule: string, rank: Sql])[] = [
  */
 export async function attributeClaims(session: Session, spellings: Spellings, day: string): Promise<void> {
   await mergeTwice(session);
-  await session.keep(
+  await session.createTempTable(
     "sighted",
     sql`
     SELECT vin, dealer_id, ${day}::DATE AS sighted_on, file, "row", price IS NOT NULL AS has_price,
@@ -34,7 +34,7 @@ export async function attributeClaims(session: Session, spellings: Spellings, da
     JOIN dealer_keys USING (dealer_id)
     LEFT JOIN ${spellings.table("make")} AS spelled_makes ON spelled_makes.as_written = parsed_inventory.make`,
   );
-  await session.keep(
+  await session.createTempTable(
     "standing",
     sql`
     SELECT claims.vin, claims.dealer_id, claims.sighted_on, claims.file, claims."row", known.price IS NOT NULL AS has_price,
@@ -46,9 +46,9 @@ export async function attributeClaims(session: Session, spellings: Spellings, da
     JOIN (FROM yesterday_claimed) AS known USING (vin, dealer_id)
     WHERE NOT is_accepted AND NOT is_silent AND NOT EXISTS (FROM sighted WHERE sighted.vin = claims.vin AND sighted.dealer_id = claims.dealer_id)`,
   );
-  await session.keep("claimed", sql`FROM sighted UNION ALL BY NAME FROM standing`);
+  await session.createTempTable("claimed", sql`FROM sighted UNION ALL BY NAME FROM standing`);
   await session.drop("sighted", "standing");
-  await session.keep(
+  await session.createTempTable(
     "contested",
     sql`
     SELECT claimed.*, coalesce(owners.dealer_id = claimed.dealer_id, false) AS is_current_owner,
@@ -58,7 +58,7 @@ export async function attributeClaims(session: Session, spellings: Spellings, da
     LEFT JOIN (SELECT vin, dealer_id FROM yesterday) AS owners USING (vin)
     LEFT JOIN (SELECT vin, dealer_id, claimed_since FROM lake_claims) AS earlier ON earlier.vin = claimed.vin AND earlier.dealer_id = claimed.dealer_id`,
   );
-  await session.keep(
+  await session.createTempTable(
     "claims_today",
     sql`
     WITH ranked AS (
@@ -86,7 +86,7 @@ function decidingRule(): Sql {
 
 /** Two rows of one VIN in one dealer's day: the later one counts, the other is recorded as merged. */
 async function mergeTwice(session: Session): Promise<void> {
-  await session.keep(
+  await session.createTempTable(
     "merged",
     sql`SELECT file, "row", vin, dealer_id FROM parsed_inventory
         JOIN (SELECT vin, dealer_id FROM parsed_inventory GROUP BY ALL HAVING count(*) > 1) USING (vin, dealer_id)

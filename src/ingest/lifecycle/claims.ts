@@ -1,19 +1,19 @@
 /** What today's delivery says of each VIN at each dealer that has it, in the row shape of listings. */
 
 import type { Session } from "../../db/duckdb.ts";
-import { all, integerLiteral, join, literal, name, type Sql, sql } from "../../db/sql.ts";
+import { all, ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { keywordBits, type TokenColumn } from "../../lake/tables.ts";
 import {
   attributeOf,
   attributes,
-  type Feed,
+  type FeedKind,
   type NameOf,
   namesIn,
   pricingAmounts,
   tokensNames,
 } from "../../listing/schema.ts";
 import { isBuildOf } from "../dimensions/dimension-keys.ts";
-import { spell, spellingTable } from "../normalize/spellings.ts";
+import { spellingTable, spellValues } from "../normalize/spellings.ts";
 
 const colors = ["exterior_color", "interior_color"] as const;
 
@@ -24,17 +24,17 @@ const spelledColumns = described.filter((column) => attributeOf(column).feed ===
 const repeated = namesIn("builds").filter((column) => attributeOf(column).isSortKey === true);
 
 /** How each column of the feed becomes a column of listings. */
-const filled: Readonly<Record<Exclude<Feed, "rule" | "history">, (column: string) => Sql>> = {
-  field: (column) => name("inventory", column),
-  spelled: (column) => name(spellingTable(column), "spelling"),
-  list: (column) => sql`coalesce(${name("inventory", column)}, [])`,
-  flag: (column) => sql`coalesce(${name("inventory", column)}, false)`,
-  tokens: (column) => sql`coalesce(${name(`keys_of_${column}`, "keys")}, [])`,
-  keywords: (column) => keywordMask(sql`coalesce(${name("inventory", column)}, [])`),
+const filled: Readonly<Record<Exclude<FeedKind, "rule" | "history">, (column: string) => Sql>> = {
+  field: (column) => ident("inventory", column),
+  spelled: (column) => ident(spellingTable(column), "spelling"),
+  list: (column) => sql`coalesce(${ident("inventory", column)}, [])`,
+  flag: (column) => sql`coalesce(${ident("inventory", column)}, false)`,
+  tokens: (column) => sql`coalesce(${ident(`keys_of_${column}`, "keys")}, [])`,
+  keywords: (column) => keywordMask(sql`coalesce(${ident("inventory", column)}, [])`),
 };
 
 /** Makes `vehicles`, a view: a row for each claim sighted today, with all of a listing but what its history decides, and `is_owner`. */
-export async function describeVehicles(session: Session, day: string): Promise<void> {
+export async function collectClaims(session: Session, day: string): Promise<void> {
   for (const column of spelledColumns) await spellColumn(session, column);
   for (const color of colors) await spellBaseColor(session, color);
   const observedAt = sql`coalesce(inventory.observed_at, ${literal(`${day} 00:00:00`)}::TIMESTAMP)`;
@@ -50,10 +50,10 @@ export async function describeVehicles(session: Session, day: string): Promise<v
   const columns = described.map((column) => {
     const { feed } = attributes[column];
     const value = feed === "rule" ? rules[column as keyof typeof rules] : filled[feed](column);
-    return sql`${value} AS ${name(column)}`;
+    return sql`${value} AS ${ident(column)}`;
   });
-  const ofBuild = repeated.map((column) => sql`${name("build_keys", `${column}_spelled`)} AS ${name(column)}`);
-  await session.show(
+  const ofBuild = repeated.map((column) => sql`${ident("build_keys", `${column}_spelled`)} AS ${ident(column)}`);
+  await session.createTempView(
     "vehicles",
     sql`
     SELECT inventory.dealer_id, is_owner, ${join([...columns, ...ofBuild])}, date_trunc('second', ${observedAt}) AS observed_at
@@ -70,32 +70,32 @@ export async function describeVehicles(session: Session, day: string): Promise<v
 
 /** Decides the spellings of a column of listings. */
 async function spellColumn(session: Session, column: string): Promise<void> {
-  await spell(session, {
+  await spellValues(session, {
     attribute: column,
-    inUse: sql`SELECT ${name(column)} AS value, count(*) AS n FROM parsed_inventory GROUP BY value`,
-    inLake: sql`SELECT ${name(column)} AS value FROM lake_active`,
+    inUse: sql`SELECT ${ident(column)} AS value, count(*) AS n FROM parsed_inventory GROUP BY value`,
+    inLake: sql`SELECT ${ident(column)} AS value FROM lake_active`,
   });
 }
 
 /** Decides the spellings of a base color, and the base color that a reported one implies. */
 async function spellBaseColor(session: Session, color: (typeof colors)[number]): Promise<void> {
-  const given = sql`SELECT ${name(`base_${color}`)} AS value, count(*) AS n FROM parsed_inventory GROUP BY value`;
-  const known = sql`SELECT ${name(`base_${color}`)} AS value FROM lake_active`;
-  await spell(session, { attribute: "base_color", inUse: given, inLake: known });
-  await session.keep(spellingTable(`base_${color}`), sql`FROM ${name(spellingTable("base_color"))}`);
-  await session.keep(
+  const given = sql`SELECT ${ident(`base_${color}`)} AS value, count(*) AS n FROM parsed_inventory GROUP BY value`;
+  const known = sql`SELECT ${ident(`base_${color}`)} AS value FROM lake_active`;
+  await spellValues(session, { attribute: "base_color", inUse: given, inLake: known });
+  await session.createTempTable(spellingTable(`base_${color}`), sql`FROM ${ident(spellingTable("base_color"))}`);
+  await session.createTempTable(
     `base_of_${color}`,
     sql`
     SELECT as_written, arg_min(base_color, place) AS base_color
     FROM (SELECT as_written, generate_subscripts(words, 1) AS place, unnest(words) AS word
-          FROM (SELECT DISTINCT as_written, regexp_extract_all(lower(as_written), '[a-z]+') AS words FROM ${name(spellingTable(color))}))
+          FROM (SELECT DISTINCT as_written, regexp_extract_all(lower(as_written), '[a-z]+') AS words FROM ${ident(spellingTable(color))}))
     JOIN color_words USING (word) GROUP BY as_written`,
   );
 }
 
 /** A base color as it is given, or else as the reported color implies it. */
 const baseColor = (color: (typeof colors)[number]): Sql =>
-  sql`coalesce(${name(spellingTable(`base_${color}`), "spelling")}, ${name(`base_of_${color}`, "base_color")})`;
+  sql`coalesce(${ident(spellingTable(`base_${color}`), "spelling")}, ${ident(`base_of_${color}`, "base_color")})`;
 
 const baseColorJoins = (color: (typeof colors)[number]): readonly Sql[] => [
   spellingJoin(`base_${color}`),
@@ -104,11 +104,11 @@ const baseColorJoins = (color: (typeof colors)[number]): readonly Sql[] => [
 
 /** Joins a table of values as written to the inventory. */
 const spellingJoin = (column: string, table = spellingTable(column)): Sql =>
-  sql`LEFT JOIN ${name(table)} ON ${name(table, "as_written")} = ${name("inventory", column)}`;
+  sql`LEFT JOIN ${ident(table)} ON ${ident(table, "as_written")} = ${ident("inventory", column)}`;
 
 function keysJoin(list: TokenColumn): Sql {
-  const keys = name(`keys_of_${list}`);
-  return sql`LEFT JOIN ${keys} ON ${keys}.list = ${name("inventory", list)}`;
+  const keys = ident(`keys_of_${list}`);
+  return sql`LEFT JOIN ${keys} ON ${keys}.list = ${ident("inventory", list)}`;
 }
 
 function keywordMask(keywords: Sql): Sql {
@@ -120,8 +120,8 @@ function keywordMask(keywords: Sql): Sql {
 
 /** Provider data of the specification's section 2.5; null where the provider shows none of it. */
 function pricing(): Sql {
-  const parts = [...pricingAmounts, "line_items"].map((field) => name("inventory", field));
+  const parts = [...pricingAmounts, "line_items"].map((field) => ident("inventory", field));
   const isAbsent = all(parts.map((part) => sql`${part} IS NULL`));
-  const packed = pricingAmounts.map((field) => sql`${name(field)} := ${name("inventory", field)}`);
+  const packed = pricingAmounts.map((field) => sql`${ident(field)} := ${ident("inventory", field)}`);
   return sql`CASE WHEN NOT ${isAbsent} THEN struct_pack(${join(packed)}, line_items := coalesce(inventory.line_items, [])) END`;
 }

@@ -3,7 +3,7 @@
 import type { Session } from "../../db/duckdb.ts";
 import { sql } from "../../db/sql.ts";
 import { life } from "../../listing/life.ts";
-import { isSilent, verdictOn } from "./rules.ts";
+import { feedVerdict, isSilent } from "./rules.ts";
 
 /**
  * Makes `deliveries_today` (columns of the deliveries table but `owned`, for every dealer that ever delivered) with `is_accepted`
@@ -15,12 +15,12 @@ export async function judgeDeliveries(session: Session, day: string): Promise<vo
     FROM (SELECT dealer_id, vin, NULL::TIMESTAMP AS delivered_at FROM parsed_inventory
           UNION ALL SELECT dealer_id, NULL, delivered_at FROM parsed_deliveries)
     GROUP BY dealer_id`;
-  const verdict = verdictOn({
+  const verdict = feedVerdict({
     vins: sql`delivered.vins`,
     acceptedVins: sql`earlier.accepted_vins`,
     collapsedInARow: sql`coalesce(earlier.collapsed_in_a_row, 0)`,
   });
-  await session.keep(
+  await session.createTempTable(
     "deliveries_today",
     sql`
     WITH judged AS (

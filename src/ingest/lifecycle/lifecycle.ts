@@ -7,7 +7,7 @@
  */
 
 import type { Session } from "../../db/duckdb.ts";
-import { join, literal, name, type Sql, sql } from "../../db/sql.ts";
+import { ident, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { tables } from "../../lake/tables.ts";
 import type { NameOf } from "../../listing/schema.ts";
 import { stateOfAbsent } from "./rules.ts";
@@ -24,29 +24,32 @@ const delivered = (from: string, history: History): Sql => listing(from, history
 /** A listing's columns, those that are named as given, all others from a relation. */
 function listing(from: string, given: Partial<History>): Sql {
   const values: Readonly<Record<string, Sql>> = given;
-  return join(columns.map((column) => sql`${values[column] ?? name(from, column)} AS ${name(column)}`));
+  return join(columns.map((column) => sql`${values[column] ?? ident(from, column)} AS ${ident(column)}`));
 }
 
 /** Makes `yesterday` (listings that were active or missing) and `yesterday_claimed` (those that some dealer claims), views. */
-export async function showYesterday(session: Session): Promise<void> {
+export async function createYesterdayView(session: Session): Promise<void> {
   const withDealer = (rows: Sql): Sql => sql`SELECT listings.*, dealers.dealer_id FROM (${rows}) AS listings
     JOIN lake_dealers AS dealers USING (dealer_key)`;
-  await session.show(
+  await session.createTempView(
     "yesterday",
     withDealer(
       sql`SELECT *, false AS was_missing FROM lake_active UNION ALL BY NAME SELECT *, true AS was_missing FROM lake_missing`,
     ),
   );
-  await session.show("yesterday_claimed", withDealer(sql`FROM lake_active UNION ALL BY NAME FROM lake_contenders`));
-  await session.show("yesterday_contending", withDealer(sql`FROM lake_contenders`));
+  await session.createTempView(
+    "yesterday_claimed",
+    withDealer(sql`FROM lake_active UNION ALL BY NAME FROM lake_contenders`),
+  );
+  await session.createTempView("yesterday_contending", withDealer(sql`FROM lake_contenders`));
 }
 
 /** Makes `next_active` and `next_contenders`, views of a day's listings and of the claims that are not the owner's. */
-export async function showClaimed(session: Session, day: string): Promise<void> {
+export async function createClaimedView(session: Session, day: string): Promise<void> {
   const today = sql`${literal(day)}::DATE`;
   const sighted = (isOwner: boolean): Sql => sql`SELECT * FROM vehicles WHERE is_owner = ${literal(String(isOwner))}`;
   const standing = (rows: string, isOwner: boolean): Sql => sql`
-    SELECT known.* EXCLUDE (dealer_key), dealer_keys.dealer_key FROM ${name(rows)} AS known JOIN dealer_keys USING (dealer_id)
+    SELECT known.* EXCLUDE (dealer_key), dealer_keys.dealer_key FROM ${ident(rows)} AS known JOIN dealer_keys USING (dealer_id)
     SEMI JOIN (SELECT vin, dealer_id FROM claims_today WHERE sighted_on < ${today} AND is_owner = ${literal(String(isOwner))}) USING (vin, dealer_id)`;
   const daysSince = (listedAt: Sql): Sql => sql`greatest(0, ${today} - (${listedAt})::DATE)`;
   const listedAt = sql`coalesce(was.listed_at, now.observed_at)`;
@@ -77,7 +80,7 @@ export async function showClaimed(session: Session, day: string): Promise<void> 
     last_known_price: sql`NULL`,
     price_history: sql`[]`,
   };
-  await session.show(
+  await session.createTempView(
     "next_active",
     sql`
     SELECT ${delivered("now", active)} FROM (${sighted(true)}) AS now
@@ -95,7 +98,7 @@ export async function showClaimed(session: Session, day: string): Promise<void> 
     last_known_price: sql`NULL`,
     price_history: sql`NULL`,
   };
-  await session.show(
+  await session.createTempView(
     "next_contenders",
     sql`
     SELECT ${delivered("now", { ...common, ...unlisted })} FROM (${sighted(false)}) AS now
@@ -114,7 +117,7 @@ function newId(of: Sql, firstObserved: Sql, day: string): Sql {
  * Makes `absent`: listings that were active or missing and are not their dealer's any more, with the `state` that they are in now:
  * `missing`, `sold`, `ended`, or `superseded` by another owner's listing.
  */
-export async function judgeAbsent(session: Session, day: string): Promise<void> {
+export async function createAbsentTables(session: Session, day: string): Promise<void> {
   const today = sql`${day}::DATE`;
   const absent = sql`
     SELECT was.*, was.feeds_without + if(is_accepted, 1, 0) AS feeds_without_now, coalesce(was.missing_since, ${today}) AS missing_from,
@@ -129,7 +132,7 @@ export async function judgeAbsent(session: Session, day: string): Promise<void> 
     daysSeen: sql`days_seen`,
     daysMissing: sql`${today} - missing_from`,
   });
-  await session.keep(
+  await session.createTempTable(
     "absent_judged",
     sql`SELECT *, if(owner IS NOT NULL, 'superseded', ${state}) AS state FROM (${absent})`,
   );
@@ -140,6 +143,6 @@ export async function judgeAbsent(session: Session, day: string): Promise<void> 
     sold_date: sql`CASE WHEN ${isSold} THEN last_seen + 1 END`,
     days_on_market: sql`CASE WHEN ${isSold} THEN greatest(0, last_seen + 1 - listed_at::DATE) ELSE days_on_market END`,
   };
-  await session.keep("absent", sql`SELECT ${listing("was", given)}, state FROM absent_judged AS was`);
+  await session.createTempTable("absent", sql`SELECT ${listing("was", given)}, state FROM absent_judged AS was`);
   await session.drop("absent_judged");
 }

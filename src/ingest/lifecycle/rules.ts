@@ -26,7 +26,7 @@ export function stateOfAbsent({ daysAbsent, feedsWithout, daysSeen, daysMissing 
 }
 
 /** What a delivery is judged by. */
-export interface Size {
+export interface FeedSize {
   /** VINs in it. */
   readonly vins: Sql;
   /** VINs in each of the dealer's last accepted feeds, as a list. */
@@ -39,7 +39,7 @@ export interface Size {
  * The verdict on a delivery: `accepted`, `collapsed` (it updates what it has and counts as no absence), or `resized` (the last
  * of so many collapsed ones in a row: accepted, and the dealer's usual size is counted anew from it).
  */
-export function verdictOn({ vins, acceptedVins, collapsedInARow }: Size): Sql {
+export function feedVerdict({ vins, acceptedVins, collapsedInARow }: FeedSize): Sql {
   return sql`CASE
     WHEN coalesce(${vins} >= ${life.collapsedShare} * list_median(${acceptedVins}), true) THEN 'accepted'
     WHEN ${collapsedInARow} + 1 >= ${life.collapsedFeeds} THEN 'resized'

@@ -5,9 +5,9 @@
 import { plusDays } from "../../base/day.ts";
 import { columnType, join, type Sql, sql } from "../../db/sql.ts";
 import { lineItemsType } from "../../lake/tables.ts";
-import type { Field } from "../feed/feed-schema.ts";
+import type { FeedField } from "../feed/feed-schema.ts";
 
-export interface Reading {
+export interface FieldReader {
   /** The value; null when the text is not usable. Of a list, the usable items. */
   readonly value: (text: Sql) => Sql;
   /** Why a text, or an item of a list, is not usable; null when it is. */
@@ -15,7 +15,7 @@ export interface Reading {
 }
 
 /** How a field is read, for the day of the delivery. */
-export function readingOf(field: string, schema: Field, day: string): Reading {
+export function fieldReader(field: string, schema: FeedField, day: string): FieldReader {
   if (field === "vin") return vinReading;
   switch (schema.type) {
     case "integer":
@@ -31,7 +31,7 @@ export function readingOf(field: string, schema: Field, day: string): Reading {
   }
 }
 
-const vinReading: Reading = {
+const vinReading: FieldReader = {
   value: (text) => sql`CASE WHEN regexp_full_match(upper(${text}), '[A-HJ-NPR-Z0-9]{17}') THEN upper(${text}) END`,
   fault: (
     text,
@@ -46,7 +46,7 @@ function wholeNumber(text: Sql): Sql {
     WHEN regexp_full_match(${bare}, '[+-]?[0-9]{1,15}(\\.[0-9]{1,2})?') THEN TRY_CAST(${bare} AS DECIMAL(18, 2))::BIGINT END`;
 }
 
-function numberReading(schema: Field, number: (text: Sql) => Sql, type: string, otherwise: string): Reading {
+function numberReading(schema: FeedField, number: (text: Sql) => Sql, type: string, otherwise: string): FieldReader {
   const { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = schema;
   return {
     value: (text) =>
@@ -58,13 +58,13 @@ function numberReading(schema: Field, number: (text: Sql) => Sql, type: string, 
   };
 }
 
-const booleanReading: Reading = {
+const booleanReading: FieldReader = {
   value: (text) => sql`CASE WHEN lower(${text}) IN ('true', 't', 'yes', 'y', '1') THEN true
     WHEN lower(${text}) IN ('false', 'f', 'no', 'n', '0') THEN false END`,
   fault: () => sql`'not true or false'`,
 };
 
-function textReading(schema: Field, day: string): Reading {
+function textReading(schema: FeedField, day: string): FieldReader {
   if (schema.format === "date-time") return timeReading(day);
   if (schema.format === "uuid") {
     return { value: (text) => sql`TRY_CAST(${text} AS UUID)::VARCHAR`, fault: () => sql`'not a UUID'` };
@@ -78,7 +78,7 @@ function textReading(schema: Field, day: string): Reading {
 }
 
 /** A value of a closed vocabulary in its own spelling. */
-function closedWord(schema: Field, text: Sql): Sql {
+function closedWord(schema: FeedField, text: Sql): Sql {
   const aliases = Object.entries(schema["x-aliases"] ?? {}).map(([alias, word]) => sql`WHEN ${alias} THEN ${word}`);
   return aliases.length === 0
     ? sql`lower(${text})`
@@ -86,7 +86,7 @@ function closedWord(schema: Field, text: Sql): Sql {
 }
 
 /** Why a text is not usable by the keywords of a schema; null when it is. */
-function textFault(schema: Omit<Field, "items">): (text: Sql) => Sql {
+function textFault(schema: Omit<FeedField, "items">): (text: Sql) => Sql {
   const rules: readonly (readonly [isGiven: boolean, isBroken: (text: Sql) => Sql, reason: string])[] = [
     [
       schema.enum !== undefined,
@@ -117,7 +117,7 @@ function textFault(schema: Omit<Field, "items">): (text: Sql) => Sql {
 }
 
 /** A time in UTC, to the microsecond; one that lies after the delivery is not believed. */
-function timeReading(day: string): Reading {
+function timeReading(day: string): FieldReader {
   const time = (text: Sql): Sql => sql`TRY_CAST(${text} AS TIMESTAMPTZ)`;
   const latest = sql`${`${plusDays(day, 2)}T00:00:00Z`}::TIMESTAMPTZ`;
   return {
@@ -129,7 +129,7 @@ function timeReading(day: string): Reading {
 }
 
 /** A list's usable items, in their order. */
-function listReading(items: Omit<Field, "items">): Reading {
+function listReading(items: Omit<FeedField, "items">): FieldReader {
   const word = (item: Sql): Sql => (items.enum === undefined ? item : closedWord(items, item));
   const fault = (item: Sql): Sql => textFault(items)(word(item));
   const words = (list: Sql): Sql =>
@@ -138,7 +138,7 @@ function listReading(items: Omit<Field, "items">): Reading {
 }
 
 /** Pricing rows; each needs an amount and a label, or the whole list is unknown. */
-const pricingRows: Reading = {
+const pricingRows: FieldReader = {
   value(text) {
     const rows = sql`TRY_CAST(TRY_CAST(${text} AS JSON) AS ${columnType(lineItemsType)})`;
     const isWhole = sql`len(list_filter(${rows}, lambda line: (line.amount_usd >= 0 AND isfinite(line.amount_usd)

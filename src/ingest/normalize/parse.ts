@@ -7,10 +7,10 @@
  */
 
 import type { Session } from "../../db/duckdb.ts";
-import { all, columnType, join, name, type Sql, sql } from "../../db/sql.ts";
+import { all, columnType, ident, join, type Sql, sql } from "../../db/sql.ts";
 import { tables } from "../../lake/tables.ts";
-import { type FeedTable, type Field, feed, feedTables, isTextList } from "../feed/feed-schema.ts";
-import { type Reading, readingOf } from "./field-readers.ts";
+import { type FeedField, type FeedTable, feed, feedTables, isTextList } from "../feed/feed-schema.ts";
+import { type FieldReader, fieldReader } from "./field-readers.ts";
 import { checkDigitFits } from "./vin.ts";
 
 /** What becomes of a row or a value that `issues` records. */
@@ -18,24 +18,24 @@ type Outcome = "rejected" | "unknown" | "noted";
 
 interface ParsedField {
   readonly field: string;
-  readonly schema: Field;
+  readonly schema: FeedField;
   readonly isRequired: boolean;
-  readonly reading: Reading;
+  readonly reading: FieldReader;
   /** The text as it was read. */
   readonly was: Sql;
   /** The value. */
   readonly is: Sql;
 }
 
-const parsedTable = (table: FeedTable): Sql => name(`parsed_${table}`);
+const parsedTable = (table: FeedTable): Sql => ident(`parsed_${table}`);
 
 /** Makes the tables, empty. */
 export async function beginParsing(session: Session, day: string): Promise<void> {
-  const columns = Object.entries(tables.rejects.columns).map(([column, of]) => sql`${name(column)} ${columnType(of)}`);
+  const columns = Object.entries(tables.rejects.columns).map(([column, of]) => sql`${ident(column)} ${columnType(of)}`);
   await session.run(sql`CREATE OR REPLACE TEMPORARY TABLE issues (${join(columns)})`);
   for (const table of feedTables) {
     const fields = Object.entries(feed[table].properties).map(
-      ([field, schema]) => sql`NULL::${columnType(isTextList(schema) ? "VARCHAR[]" : "VARCHAR")} AS ${name(field)}`,
+      ([field, schema]) => sql`NULL::${columnType(isTextList(schema) ? "VARCHAR[]" : "VARCHAR")} AS ${ident(field)}`,
     );
     const nothing = sql`SELECT NULL::VARCHAR AS file, NULL::BIGINT AS "row", ${join(fields)} WHERE false`;
     await session.run(sql`CREATE OR REPLACE TEMPORARY TABLE ${parsedTable(table)} AS ${parsed(table, nothing, day)}`);
@@ -54,7 +54,7 @@ export async function endParsing(session: Session): Promise<void> {
       INSERT INTO issues
       SELECT fault.outcome, ${table}, file, "row", fault.vin, fault.dealer_id, fault.field, fault.value, fault.reason
       FROM (SELECT file, "row", unnest(faults) AS fault FROM ${parsedTable(table)} WHERE faults IS NOT NULL)`);
-    const isUsable = all(feed[table].required.map((field) => sql`${name(field)} IS NOT NULL`));
+    const isUsable = all(feed[table].required.map((field) => sql`${ident(field)} IS NOT NULL`));
     await session.run(sql`DELETE FROM ${parsedTable(table)} WHERE NOT ${isUsable}`);
     await session.run(sql`ALTER TABLE ${parsedTable(table)} DROP COLUMN faults`);
   }
@@ -67,11 +67,11 @@ function parsed(table: FeedTable, rows: Sql, day: string): Sql {
     field,
     schema,
     isRequired: required.includes(field),
-    reading: readingOf(field, schema, day),
-    was: name(`raw ${field}`),
-    is: name(field),
+    reading: fieldReader(field, schema, day),
+    was: ident(`raw ${field}`),
+    is: ident(field),
   }));
-  const texts = fields.map(({ field, schema, was }) => sql`${trimmed(schema, name(field))} AS ${was}`);
+  const texts = fields.map(({ field, schema, was }) => sql`${trimmed(schema, ident(field))} AS ${was}`);
   const values = fields.map(({ reading, was, is }) => sql`${was}, ${reading.value(was)} AS ${is}`);
   const fits = table === "inventory" ? [sql`${checkDigitFits(sql`upper("raw vin")`)} AS "check digit fits"`] : [];
   const typed = sql`SELECT file, "row", ${join([...values, ...fits])} FROM (SELECT file, "row", ${join(texts)} FROM (${rows}))`;
@@ -85,7 +85,7 @@ const blanks = " \t\r\n\u00a0";
  * Without blanks around it; what is blank is null. Of a list, its items that are not blank. Looking at both ends first is four
  * times as fast, because trimming makes a set of the blanks for each text.
  */
-function trimmed(schema: Field, text: Sql): Sql {
+function trimmed(schema: FeedField, text: Sql): Sql {
   const bare = (value: Sql): Sql =>
     sql`CASE WHEN ${value} BETWEEN '!' AND '~' AND ${value}[-1] BETWEEN '!' AND '~' THEN ${value} ELSE nullif(trim(${value}, ${blanks}), '') END`;
   return isTextList(schema)

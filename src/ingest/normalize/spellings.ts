@@ -4,10 +4,10 @@
  */
 import { projectPath } from "../../base/project-files.ts";
 import type { Session } from "../../db/duckdb.ts";
-import { literal, name, type Sql, sql } from "../../db/sql.ts";
-import { folded, matchKey } from "../../db/text-matching.ts";
+import { ident, literal, type Sql, sql } from "../../db/sql.ts";
+import { caseFold, matchKey } from "../../db/text-matching.ts";
 
-export interface Vocabulary {
+export interface OpenVocabulary {
   /** Its name in the canonical list. */
   readonly attribute: string;
   /** The values in use, with how often: columns `value` and `n`. */
@@ -23,8 +23,8 @@ const keys: Readonly<Record<string, (text: Sql) => Sql>> = { make: matchKey, mod
 export async function loadReference(session: Session): Promise<void> {
   const from = (file: string) =>
     sql`FROM read_csv(${literal(projectPath(`data/reference/${file}`))}, header = true, all_varchar = true)`;
-  await session.keep("canonical", sql`SELECT * ${from("spellings.csv")}`);
-  await session.keep("color_words", sql`SELECT * ${from("colors.csv")}`);
+  await session.createTempTable("canonical", sql`SELECT * ${from("spellings.csv")}`);
+  await session.createTempTable("color_words", sql`SELECT * ${from("colors.csv")}`);
 }
 
 /** The table that tells each value's spelling: columns `as_written`, `spelling`. */
@@ -37,9 +37,9 @@ function cleaned(attribute: string, value: Sql): Sql {
 }
 
 /** Decides the spelling of every value in use of a vocabulary. */
-export async function spell(session: Session, { attribute, inUse, inLake }: Vocabulary): Promise<void> {
-  const key = keys[attribute] ?? folded;
-  await session.keep(
+export async function spellValues(session: Session, { attribute, inUse, inLake }: OpenVocabulary): Promise<void> {
+  const key = keys[attribute] ?? caseFold;
+  await session.createTempTable(
     spellingTable(attribute),
     sql`
     WITH canonical_of AS (
@@ -60,6 +60,6 @@ export async function spell(session: Session, { attribute, inUse, inLake }: Voca
 }
 
 /** The spelling of a column's value, as a scalar: null where the value is. */
-export function spelled(attribute: string, value: Sql): Sql {
-  return sql`(SELECT spelling FROM ${name(spellingTable(attribute))} AS known WHERE known.as_written = ${value})`;
+export function spelledValue(attribute: string, value: Sql): Sql {
+  return sql`(SELECT spelling FROM ${ident(spellingTable(attribute))} AS known WHERE known.as_written = ${value})`;
 }

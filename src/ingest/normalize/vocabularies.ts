@@ -6,10 +6,10 @@
  */
 
 import type { Session } from "../../db/duckdb.ts";
-import { name, type Sql, sql } from "../../db/sql.ts";
+import { ident, type Sql, sql } from "../../db/sql.ts";
 import { type TokenColumn, tokenKinds } from "../../lake/tables.ts";
 import { attributes, type NameOf, namesIn } from "../../listing/schema.ts";
-import { spell, spelled, spellingTable } from "./spellings.ts";
+import { spelledValue, spellingTable, spellValues } from "./spellings.ts";
 
 /** The values of a vocabulary in the delivery, one row for each use, and those that the lake has: column `value`. */
 interface Source {
@@ -20,12 +20,12 @@ interface Source {
 const notInLake = sql`SELECT NULL AS value`;
 
 function inBuilds(column: string): Sql {
-  return sql`SELECT ${name(column)} AS value FROM lake_builds`;
+  return sql`SELECT ${ident(column)} AS value FROM lake_builds`;
 }
 
 function tokensOf(column: TokenColumn, more: Sql = sql``): Source {
   return {
-    used: sql`SELECT unnest(${name(column)}) AS value FROM parsed_inventory ${more}`,
+    used: sql`SELECT unnest(${ident(column)}) AS value FROM parsed_inventory ${more}`,
     inLake: sql`SELECT token AS value FROM lake_tokens WHERE kind = ${tokenKinds[column]}`,
   };
 }
@@ -38,7 +38,7 @@ const ofBuilds = Object.fromEntries(
     .filter((column) => attributes[column].feed === "spelled")
     .map((column) => [
       column,
-      { used: sql`SELECT ${name(column)} AS value FROM parsed_inventory`, inLake: inBuilds(column) },
+      { used: sql`SELECT ${ident(column)} AS value FROM parsed_inventory`, inLake: inBuilds(column) },
     ]),
 ) as Readonly<Record<BuildText, Source>>;
 
@@ -73,9 +73,9 @@ export interface Spellings {
 /** Decides the spellings of all vocabularies. Needs the reference lists, the parsed feeds and the lake's dimensions. */
 export async function spellVocabularies(session: Session): Promise<Spellings> {
   for (const [attribute, { used, inLake }] of Object.entries(sources)) {
-    await session.keep("values_in_use", sql`SELECT value, count(*) AS n FROM (${used}) GROUP BY value`);
-    await spell(session, { attribute, inUse: sql`FROM values_in_use`, inLake });
+    await session.createTempTable("values_in_use", sql`SELECT value, count(*) AS n FROM (${used}) GROUP BY value`);
+    await spellValues(session, { attribute, inUse: sql`FROM values_in_use`, inLake });
   }
   await session.drop("values_in_use");
-  return { of: spelled, table: (vocabulary) => name(spellingTable(vocabulary)) };
+  return { of: spelledValue, table: (vocabulary) => ident(spellingTable(vocabulary)) };
 }

@@ -6,17 +6,17 @@
  * leaves the old version or the new one.
  */
 import { join as joinPath } from "node:path";
-import { Failure } from "../../base/failure.ts";
 import { textIn } from "../../base/json.ts";
+import { UserError } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { literal, sql } from "../../db/sql.ts";
-import { fingerprintOf, isOfToday, rowsOfFiles } from "../file-rows.ts";
+import { fingerprintOf, isCurrentSchema, rowsOfFiles } from "../file-rows.ts";
 import { currentManifest, type Files, type LakeFile, lakeFormat } from "../manifest.ts";
-import { layoutOf, type TableName, tableNames } from "../tables.ts";
+import { type TableName, tableNames, tableOf } from "../tables.ts";
 import { nextManifest, publish, type Writer, writeFile } from "../writer/writer.ts";
 
 /** What a migration did. */
-export interface MigratedLake {
+export interface LakeMigrationResult {
   /** The published version, new if anything changed. */
   readonly version: string;
   readonly fromFormat: number;
@@ -31,18 +31,20 @@ export interface MigratedLake {
 export async function migrateLake(
   writer: Writer,
   onFile: (path: string, index: number, count: number) => void = () => {},
-): Promise<MigratedLake> {
+): Promise<LakeMigrationResult> {
   const published = await currentManifest(writer.lake);
-  if (published === undefined) throw new Failure(`${writer.lake}: nothing has been published yet.`);
+  if (published === undefined) throw new UserError(`${writer.lake}: nothing has been published yet.`);
   const next = nextManifest(writer, published, published.as_of);
   const done = { fromFormat: published.format, toFormat: lakeFormat, rewritten: 0, recorded: 0 };
-  const count = tableNames.flatMap((table) => published.tables[table].filter((file) => !isOfToday(table, file))).length;
+  const count = tableNames.flatMap((table) =>
+    published.tables[table].filter((file) => !isCurrentSchema(table, file)),
+  ).length;
   if (count === 0 && published.format === lakeFormat) return { ...done, version: published.version };
   const tables: Record<TableName, readonly LakeFile[]> = { ...published.tables };
   for (const table of tableNames) {
     const files: LakeFile[] = [];
     for (const file of published.tables[table]) {
-      if (isOfToday(table, file)) files.push(file);
+      if (isCurrentSchema(table, file)) files.push(file);
       else {
         onFile(file.path, 1 + done.rewritten + done.recorded, count);
         const hasTodaysColumns = await isDescribedBy(writer.session, table, joinPath(writer.lake, file.path));
@@ -50,7 +52,7 @@ export async function migrateLake(
         const part = `${next.version}-${files.length}`;
         files.push(
           hasTodaysColumns
-            ? { ...file, schema: fingerprintOf(layoutOf(table).columns) }
+            ? { ...file, schema: fingerprintOf(tableOf(table).columns) }
             : await rewritten(writer, part, table, file),
         );
       }
@@ -67,7 +69,7 @@ async function isDescribedBy(session: Session, table: TableName, path: string): 
     sql`DESCRIBE SELECT * FROM read_parquet(${literal(path)}, hive_partitioning = false)`,
   );
   const columns = described.map((row) => [textIn(row, "column_name"), textIn(row, "column_type")] as const);
-  return fingerprintOf(Object.fromEntries(columns)) === fingerprintOf(layoutOf(table).columns);
+  return fingerprintOf(Object.fromEntries(columns)) === fingerprintOf(tableOf(table).columns);
 }
 
 /** Writes a file's rows again, in their order, beside it. */
@@ -75,5 +77,5 @@ async function rewritten(writer: Writer, name: string, table: TableName, file: L
   const rows = rowsOfFiles(table, [file], writer.lake, "file_row_number");
   const written = await writeFile(writer, name, table, file.partition, rows, sql`file_row_number`);
   if (written?.rows === file.rows) return written;
-  throw new Failure(`${file.path}: ${written?.rows ?? 0} rows, ${file.rows} in the manifest.`);
+  throw new UserError(`${file.path}: ${written?.rows ?? 0} rows, ${file.rows} in the manifest.`);
 }

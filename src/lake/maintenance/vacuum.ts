@@ -7,10 +7,10 @@
  */
 import { rm, stat } from "node:fs/promises";
 import { plusDays } from "../../base/day.ts";
-import { Failure } from "../../base/failure.ts";
-import { isAbsent } from "../../base/files.ts";
+import { isNotFound } from "../../base/files.ts";
+import { UserError } from "../../base/user-error.ts";
 import { currentManifest, type Files, type Manifest, manifestPath, readManifest, versionsIn } from "../manifest.ts";
-import { layoutOf, type TableName, tableNames } from "../tables.ts";
+import { type TableName, tableNames, tableOf } from "../tables.ts";
 import { nextManifest, publish, removeOrphans, type Writer } from "../writer/writer.ts";
 
 /** Which days are kept, counted back from the published one; older ones are kept once a month. */
@@ -25,7 +25,7 @@ export interface Retention {
 
 export const defaultRetention: Retention = { dailyDays: 400, weeklyDays: 730, versionDays: 14 };
 
-export interface Vacuumed {
+export interface VacuumResult {
   readonly version: string;
   readonly days: readonly string[];
   readonly versions: readonly string[];
@@ -34,7 +34,7 @@ export interface Vacuumed {
 
 /** Tables that have a file for each day. */
 const daily = tableNames.filter((table) =>
-  ["snapshot_date", "as_of", "claim_date", "delivery_date"].includes(layoutOf(table).partition ?? ""),
+  ["snapshot_date", "as_of", "claim_date", "delivery_date"].includes(tableOf(table).partition ?? ""),
 );
 
 /**
@@ -56,9 +56,14 @@ export function keptDays(
 }
 
 /** Vacuums as the lake's writer. `nowMs` is the time, `graceMs` how long a version must have been out of service. */
-export async function vacuum(writer: Writer, retention: Retention, nowMs: number, graceMs: number): Promise<Vacuumed> {
+export async function vacuum(
+  writer: Writer,
+  retention: Retention,
+  nowMs: number,
+  graceMs: number,
+): Promise<VacuumResult> {
   const published = await currentManifest(writer.lake);
-  if (published === undefined) throw new Failure(`${writer.lake}: nothing has been published yet.`);
+  if (published === undefined) throw new UserError(`${writer.lake}: nothing has been published yet.`);
   const { tables, gone } = withoutOldDays(published, retention);
   const manifest = gone.length === 0 ? published : { ...nextManifest(writer, published, published.as_of), tables };
   if (manifest !== published) await publish(writer.lake, manifest);
@@ -106,7 +111,7 @@ async function publishedMs(lake: string, version: string): Promise<number> {
   try {
     return (await stat(manifestPath(lake, version))).mtimeMs;
   } catch (thrown) {
-    if (isAbsent(thrown)) return 0;
+    if (isNotFound(thrown)) return 0;
     throw thrown;
   }
 }

@@ -4,11 +4,11 @@
  */
 import { stat } from "node:fs/promises";
 import { join as joinPath, resolve } from "node:path";
-import { messageOf } from "../../base/failure.ts";
 import { sha256Of } from "../../base/files.ts";
 import { integerIn } from "../../base/json.ts";
-import { Database, type DatabaseOptions } from "../../db/duckdb.ts";
-import { literal, name, type Sql, sql } from "../../db/sql.ts";
+import { messageOf } from "../../base/user-error.ts";
+import { type DatabaseOptions, DuckDatabase } from "../../db/duckdb.ts";
+import { ident, literal, type Sql, sql } from "../../db/sql.ts";
 import { life } from "../../listing/life.ts";
 import { rowsOfFiles } from "../file-rows.ts";
 import type { LakeFile, Manifest, ServingFile } from "../manifest.ts";
@@ -22,7 +22,7 @@ export async function verify(
   options: DatabaseOptions,
   onFile: (path: string, index: number, count: number) => void,
 ): Promise<readonly string[]> {
-  const database = await Database.open(options);
+  const database = await DuckDatabase.open(options);
   const files = [...Object.values(manifest.tables).flat(), ...manifest.serving];
   const faults: string[] = [];
   try {
@@ -37,7 +37,7 @@ export async function verify(
 }
 
 async function faultsOfFile(
-  database: Database,
+  database: DuckDatabase,
   lake: string,
   file: LakeFile | ServingFile,
 ): Promise<readonly string[]> {
@@ -66,7 +66,7 @@ function contradictions({ tables, keys, as_of }: Manifest, folder: string): Read
     sql`(SELECT vin, dealer_id FROM ${today(table)} JOIN ${whole("dealers")} USING (dealer_key))`;
   const claims = (isOwner: Sql) => sql`(SELECT vin, dealer_id FROM ${today("claims")} WHERE ${isOwner})`;
   const unknownKey = (column: string, table: "builds" | "dealers") =>
-    sql`FROM ${whole("snapshots")} WHERE ${name(column)} NOT IN (SELECT ${name(column)} FROM ${whole(table)})`;
+    sql`FROM ${whole("snapshots")} WHERE ${ident(column)} NOT IN (SELECT ${ident(column)} FROM ${whole(table)})`;
   const once = (table: TableName) => sql`FROM (SELECT vin FROM ${today(table)} GROUP BY vin HAVING count(*) > 1)`;
   return {
     "listings without their build": unknownKey("build_key", "builds"),
@@ -91,7 +91,7 @@ function contradictions({ tables, keys, as_of }: Manifest, folder: string): Read
   };
 }
 
-async function faultsOfRows(database: Database, lake: string, manifest: Manifest): Promise<readonly string[]> {
+async function faultsOfRows(database: DuckDatabase, lake: string, manifest: Manifest): Promise<readonly string[]> {
   const faults: string[] = [];
   for (const [what, found] of Object.entries(contradictions(manifest, resolve(lake)))) {
     const counted = await database.using((session) => session.row(sql`SELECT count(*)::INTEGER AS n ${found}`));

@@ -11,7 +11,7 @@ const ratio = 4;
  * Splits a partition's files, oldest first: those that stay, and those to be written again together with new rows. Files that one
  * publish wrote are one layer.
  */
-export function layersFor(
+export function filesToCompact(
   files: readonly LakeFile[],
   newRows: number,
 ): { readonly kept: readonly LakeFile[]; readonly merged: readonly LakeFile[] } {

@@ -3,14 +3,14 @@ import { rm } from "node:fs/promises";
 import { join as joinPath } from "node:path";
 import { literal, type Sql, sql } from "../../db/sql.ts";
 import type { LakeFile } from "../manifest.ts";
-import { layoutOf, type TableName } from "../tables.ts";
+import { type TableName, tableOf } from "../tables.ts";
 import { inOrderOf, type Writer, writeFile } from "./writer.ts";
 
 /**
  * Writes rows of a table as one file, or as parts of it; gives them in their order, none when there are no rows. Rows are
  * sorted once, into one file, which is then cut: sorting them part by part would run their query as often.
  */
-export async function writeFiles(
+export async function writeSplit(
   writer: Writer,
   version: string,
   table: TableName,
@@ -18,7 +18,7 @@ export async function writeFiles(
   rows: Sql,
 ): Promise<readonly LakeFile[]> {
   const whole = await writeFile(writer, version, table, partition, rows, inOrderOf(table));
-  const { rowsPerFile = Number.POSITIVE_INFINITY } = layoutOf(table);
+  const { rowsPerFile = Number.POSITIVE_INFINITY } = tableOf(table);
   if (whole === undefined) return [];
   if (whole.rows <= rowsPerFile) return [whole];
   const files: LakeFile[] = [];

@@ -6,12 +6,12 @@
  */
 import { readdir, rm, stat } from "node:fs/promises";
 import { dirname, join as joinPath, relative, resolve } from "node:path";
-import { Failure } from "../../base/failure.ts";
-import { makeFolder, replaceFile, sha256Of, sync } from "../../base/files.ts";
+import { createFolder, replaceFile, sha256Of, syncToDisk } from "../../base/files.ts";
 import { integerIn, isObject, type Row } from "../../base/json.ts";
-import { Database, type DatabaseOptions, engineVersion, type Session } from "../../db/duckdb.ts";
+import { UserError } from "../../base/user-error.ts";
+import { type DatabaseOptions, DuckDatabase, engineVersion, type Session } from "../../db/duckdb.ts";
 import { faultOf, lockHolderOf } from "../../db/engine-faults.ts";
-import { columnType, integerLiteral, join, literal, name, type Sql, sql } from "../../db/sql.ts";
+import { columnType, ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { fingerprintOf } from "../file-rows.ts";
 import {
   currentManifest,
@@ -25,7 +25,7 @@ import {
   readManifest,
   versionsIn,
 } from "../manifest.ts";
-import { layoutOf, rowGroupSize, type TableName, tableNames } from "../tables.ts";
+import { rowGroupSize, type TableName, tableNames, tableOf } from "../tables.ts";
 import { viewsOf } from "../views.ts";
 
 export interface Writer {
@@ -39,15 +39,15 @@ export interface Writer {
 const beingWritten = new Set<string>();
 
 /** Runs some work as the lake's only writer, on a database that spills into the lake's own folder. */
-export async function writing<T>(
+export async function withWriter<T>(
   lake: string,
   options: DatabaseOptions,
   work: (writer: Writer) => Promise<T>,
 ): Promise<T> {
   const folder = resolve(lake);
-  if (beingWritten.has(folder)) throw new Failure(`${lake} is being written by this process already.`);
-  await makeFolder(joinPath(lake, "versions"));
-  const database = await Database.open({ ...options, temporaryFolder: joinPath(lake, "spill") });
+  if (beingWritten.has(folder)) throw new UserError(`${lake} is being written by this process already.`);
+  await createFolder(joinPath(lake, "versions"));
+  const database = await DuckDatabase.open({ ...options, temporaryFolder: joinPath(lake, "spill") });
   beingWritten.add(folder);
   try {
     return await database.using(async (session) => {
@@ -61,7 +61,7 @@ export async function writing<T>(
     });
   } catch (thrown) {
     if (faultOf(thrown) === "disk full") {
-      throw new Failure(`${lake}: the disk is full; what was published stays as it was.`);
+      throw new UserError(`${lake}: the disk is full; what was published stays as it was.`);
     }
     throw thrown;
   } finally {
@@ -81,7 +81,7 @@ async function lock(session: Session, lake: string): Promise<void> {
     await take();
   } catch (thrown) {
     if (faultOf(thrown) === "busy")
-      throw new Failure(`${lake} is being written by process ${lockHolderOf(thrown) ?? "?"}; one writer at a time.`);
+      throw new UserError(`${lake} is being written by process ${lockHolderOf(thrown) ?? "?"}; one writer at a time.`);
     await rm(path, { force: true });
     await take();
   }
@@ -105,7 +105,7 @@ export async function removeOrphans(
 ): Promise<{ readonly kept: ReadonlySet<string>; readonly removed: number }> {
   const kept = new Set<string>();
   if ((await currentVersion(lake)) === undefined && (await versionsIn(lake)).length > 1) {
-    throw new Failure(`${lake}: there are versions, but CURRENT is lost; write the newest one's name into it.`);
+    throw new UserError(`${lake}: there are versions, but CURRENT is lost; write the newest one's name into it.`);
   }
   const published = await currentManifest(lake);
   for (const { path } of published?.serving ?? []) kept.add(path);
@@ -136,7 +136,7 @@ function sequencesIn(paths: Iterable<string>): ReadonlyMap<string, number> {
 const viewsPath = (lake: string, version: string): string => joinPath(lake, "versions", `${version}.sql`);
 
 /** What the rows of a table are sorted by. */
-export const inOrderOf = (table: TableName): Sql => join(layoutOf(table).order.map((column) => name(column)));
+export const inOrderOf = (table: TableName): Sql => join(tableOf(table).order.map((column) => ident(column)));
 
 /**
  * Writes a query's rows as one file of a table, sorted and named after the version to come. Nothing is written, and
@@ -150,13 +150,13 @@ export async function writeFile(
   query: Sql,
   order: Sql,
 ): Promise<LakeFile | undefined> {
-  const layout = layoutOf(table);
+  const layout = tableOf(table);
   const folder = partition !== null ? `${table}/${layout.partition}=${partition}` : table;
   const path = `${folder}/${version}.parquet`;
   const target = joinPath(lake, path);
-  await makeFolder(dirname(target));
+  await createFolder(dirname(target));
   const columns = Object.entries(layout.columns).map(
-    ([column, of]) => sql`${name(column)}::${columnType(of)} AS ${name(column)}`,
+    ([column, of]) => sql`${ident(column)}::${columnType(of)} AS ${ident(column)}`,
   );
   const written = await session.row(sql`
     COPY (SELECT ${join(columns)} FROM (${query}) ORDER BY ${order})
@@ -166,8 +166,8 @@ export async function writeFile(
     await rm(target);
     return undefined;
   }
-  await sync(target);
-  await sync(dirname(target));
+  await syncToDisk(target);
+  await syncToDisk(dirname(target));
   const { min, max } = rangeOf(written, layout.order[0] ?? "");
   const [bytes, sha256] = [(await stat(target)).size, await sha256Of(target)];
   return { path, partition, rows, bytes, sha256, min, max, schema: fingerprintOf(layout.columns) };

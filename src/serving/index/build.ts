@@ -7,7 +7,7 @@
  */
 import { createHash } from "node:crypto";
 import { engineVersion } from "../../db/duckdb.ts";
-import { integerLiteral, join, literal, name, type Sql, sql } from "../../db/sql.ts";
+import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { keywordBits, tokenKinds } from "../../lake/tables.ts";
 import {
   attributeOf,
@@ -34,7 +34,7 @@ export const buildCategories = attributesIn("builds");
 export const listingCategories = attributesIn("listings");
 
 /** The table of the tokens in each set of a list. */
-export const setsOf = (catalog: string, list: ListName): Sql => name(catalog, `${list}_sets`);
+export const setsOf = (catalog: string, list: ListName): Sql => ident(catalog, `${list}_sets`);
 
 /** The statements that build the tables, of listings with their `row_number`, and of the tables `builds`, `dealers` and `tokens`. */
 export function buildStatements(catalog: string, listings: Sql): readonly Sql[] {
@@ -49,20 +49,21 @@ export function buildStatements(catalog: string, listings: Sql): readonly Sql[] 
   ];
 }
 
-const temporary = (table: string, query: Sql): Sql => sql`CREATE OR REPLACE TEMPORARY TABLE ${name(table)} AS ${query}`;
+const temporary = (table: string, query: Sql): Sql =>
+  sql`CREATE OR REPLACE TEMPORARY TABLE ${ident(table)} AS ${query}`;
 
 /** Temporary tables, which `dropStatements` drops. */
 const temporaries = ["indexed", "indexed_builds", "indexed_dealers", "value_ids", "ranks"] as const;
 
 const dropStatements = (): readonly Sql[] =>
-  [...temporaries, ...listNames.map(setIds)].map((table) => sql`DROP TABLE IF EXISTS ${name(table)}`);
+  [...temporaries, ...listNames.map(setIds)].map((table) => sql`DROP TABLE IF EXISTS ${ident(table)}`);
 
 /** What the tables are built from: narrow columns of the listings, in their order. */
 function collectStatements(listings: Sql): readonly Sql[] {
-  const own = listingCategories.map((attribute) => name(attributeOf(attribute).column));
-  const numbers = numberNames.map((attribute) => sql`${unitsOf(attribute)} AS ${name(attribute)}`);
-  const vin = vinParts.map((part) => sql`${vinPartOf(sql`vin`, part)}::BIGINT AS ${name(part.column)}`);
-  const lists = listNames.map((list) => name(list));
+  const own = listingCategories.map((attribute) => ident(attributeOf(attribute).column));
+  const numbers = numberNames.map((attribute) => sql`${unitsOf(attribute)} AS ${ident(attribute)}`);
+  const vin = vinParts.map((part) => sql`${vinPartOf(sql`vin`, part)}::BIGINT AS ${ident(part.column)}`);
+  const lists = listNames.map((list) => ident(list));
   return [
     temporary(
       "indexed",
@@ -86,8 +87,8 @@ function valuesOf(category: CategoryName): Sql {
   const { home, column, type: columnType } = attributeOf(category);
   const table = { listings: "indexed", builds: "indexed_builds", dealers: "indexed_dealers" }[home];
   const isNumber = columnType !== "VARCHAR";
-  return sql`SELECT DISTINCT ${category} AS attribute, ${name(column)}::VARCHAR AS value, ${isNumber ? name(column) : sql`NULL`}::INTEGER AS number
-    FROM ${name(table)} WHERE ${name(column)} IS NOT NULL`;
+  return sql`SELECT DISTINCT ${category} AS attribute, ${ident(column)}::VARCHAR AS value, ${isNumber ? ident(column) : sql`NULL`}::INTEGER AS number
+    FROM ${ident(table)} WHERE ${ident(column)} IS NOT NULL`;
 }
 
 /** `dictionary`: an `id` for each `value` of each `attribute`, in the order of the values, attribute by attribute. */
@@ -96,7 +97,7 @@ function dictionaryStatements(catalog: string): readonly Sql[] {
   const tokens = tokensNames.map(
     (list) => sql`
       SELECT ${list} AS attribute, token AS value, NULL::INTEGER AS number FROM tokens
-      WHERE kind = ${tokenKinds[list]} AND token_key IN (SELECT DISTINCT unnest(${name(list)}) FROM indexed)`,
+      WHERE kind = ${tokenKinds[list]} AND token_key IN (SELECT DISTINCT unnest(${ident(list)}) FROM indexed)`,
   );
   const counted = [...buildCategories, ...dealerCategories, ...listingCategories];
   const all = join(
@@ -108,10 +109,10 @@ function dictionaryStatements(catalog: string): readonly Sql[] {
     sql` UNION ALL `,
   );
   return [
-    sql`CREATE TABLE ${name(catalog, "dictionary")} AS
+    sql`CREATE TABLE ${ident(catalog, "dictionary")} AS
       SELECT (${integerLiteral(firstValueId - 1)} + row_number() OVER (ORDER BY attribute, number, value))::INTEGER AS id, attribute, value
       FROM   (${all}) ORDER BY id`,
-    temporary("value_ids", sql`SELECT * FROM ${name(catalog, "dictionary")}`),
+    temporary("value_ids", sql`SELECT * FROM ${ident(catalog, "dictionary")}`),
   ];
 }
 
@@ -120,42 +121,42 @@ const idOf = (category: CategoryName, value: Sql): Sql =>
   sql`coalesce((SELECT id FROM value_ids WHERE attribute = ${literal(category)} AND value_ids.value = ${value}::VARCHAR), 0)::INTEGER`;
 
 /** The greatest id so far, as a scalar. */
-const greatest = (table: Sql, column: string): Sql => sql`(SELECT coalesce(max(${name(column)}), 0) FROM ${table})`;
+const greatest = (table: Sql, column: string): Sql => sql`(SELECT coalesce(max(${ident(column)}), 0) FROM ${table})`;
 
 const setIds = (list: ListName): string => `${list}_set_ids`;
 
 /** `builds`, `dealers` and the sets of each list: composite ids, after those of the dictionary, with the ids of their values. */
 function compositeStatements(catalog: string): readonly Sql[] {
   const idsOf = (categories: readonly CategoryName[]): Sql =>
-    join(categories.map((one) => sql`${idOf(one, name("of", attributeOf(one).column))} AS ${name(one)}`));
+    join(categories.map((one) => sql`${idOf(one, ident("of", attributeOf(one).column))} AS ${ident(one)}`));
   const statements = [
-    sql`CREATE TABLE ${name(catalog, "builds")} AS
-      SELECT (${greatest(name(catalog, "dictionary"), "id")} + row_number() OVER (ORDER BY build_key))::INTEGER AS build, build_key, ${idsOf(buildCategories)}
+    sql`CREATE TABLE ${ident(catalog, "builds")} AS
+      SELECT (${greatest(ident(catalog, "dictionary"), "id")} + row_number() OVER (ORDER BY build_key))::INTEGER AS build, build_key, ${idsOf(buildCategories)}
       FROM   indexed_builds AS of ORDER BY build`,
-    sql`CREATE TABLE ${name(catalog, "dealers")} AS
-      SELECT (${greatest(name(catalog, "builds"), "build")} + row_number() OVER (ORDER BY dealer_key))::INTEGER AS dealer, dealer_key, ${idsOf(dealerCategories)}
+    sql`CREATE TABLE ${ident(catalog, "dealers")} AS
+      SELECT (${greatest(ident(catalog, "builds"), "build")} + row_number() OVER (ORDER BY dealer_key))::INTEGER AS dealer, dealer_key, ${idsOf(dealerCategories)}
       FROM   indexed_dealers AS of ORDER BY dealer`,
   ];
-  let before = greatest(name(catalog, "dealers"), "dealer");
+  let before = greatest(ident(catalog, "dealers"), "dealer");
   for (const list of [...listNames].reverse()) {
     statements.push(...setStatements(catalog, list, before));
-    before = sql`greatest(${before}, ${greatest(name(setIds(list)), "id")})`;
+    before = sql`greatest(${before}, ${greatest(ident(setIds(list)), "id")})`;
   }
   return statements;
 }
 
 /** The distinct sets of a list, numbered in the order in which listings have them, and `<list>_sets`: the tokens of each. */
 function setStatements(catalog: string, list: ListName, after: Sql): readonly Sql[] {
-  const column = name(list);
+  const column = ident(list);
   const isEmpty = list === "keywords" ? sql`${column} = 0` : sql`len(${column}) = 0`;
   const tokens =
     list === "keywords"
-      ? sql`SELECT sets.id AS "set", value_ids.id AS token FROM ${name(setIds(list))} AS sets JOIN value_ids ON attribute = 'keywords'
+      ? sql`SELECT sets.id AS "set", value_ids.id AS token FROM ${ident(setIds(list))} AS sets JOIN value_ids ON attribute = 'keywords'
           AND (sets.value & CASE value_ids.value ${join(
             Object.entries(keywordBits).map(([word, bit]) => sql`WHEN ${literal(word)} THEN ${integerLiteral(bit)}`),
             sql` `,
           )} END) <> 0`
-      : sql`SELECT "set", value_ids.id AS token FROM (SELECT id AS "set", unnest(value) AS token_key FROM ${name(setIds(list))}) AS sets
+      : sql`SELECT "set", value_ids.id AS token FROM (SELECT id AS "set", unnest(value) AS token_key FROM ${ident(setIds(list))}) AS sets
           JOIN tokens USING (token_key) JOIN value_ids ON attribute = ${literal(list)} AND value_ids.value = token`;
   return [
     temporary(
@@ -171,35 +172,37 @@ function setStatements(catalog: string, list: ListName, after: Sql): readonly Sq
 function rankStatements(): readonly Sql[] {
   const ranks = fixedSorts.map((sort) => {
     const { attribute, isDescending } = sortKeys[sort];
-    const value = isDescending ? sql`-${name(attribute)}` : name(attribute);
+    const value = isDescending ? sql`-${ident(attribute)}` : ident(attribute);
     return sql`(row_number() OVER (ORDER BY coalesce(${value}, 2147483647)::BIGINT * 4294967296 + position) - 1)::INTEGER AS ${rankOf(sort)}`;
   });
   return [temporary("ranks", sql`SELECT position, ${join(ranks)} FROM indexed`)];
 }
 
 /** The column that holds a listing's rank in a sort. */
-export const rankOf = (sort: (typeof fixedSorts)[number]): Sql => name(`rank ${sort}`);
+export const rankOf = (sort: (typeof fixedSorts)[number]): Sql => ident(`rank ${sort}`);
 
 /** `listings`: the flat table, in the partition's order. */
 function listingsStatement(catalog: string): Sql {
-  const plain = [...numberNames.map((number) => name("of", number)), sql`of.listed_at`];
-  const own = listingCategories.map((one) => sql`coalesce(${name(`id of ${one}`, "id")}, 0)::INTEGER AS ${name(one)}`);
+  const plain = [...numberNames.map((number) => ident("of", number)), sql`of.listed_at`];
+  const own = listingCategories.map(
+    (one) => sql`coalesce(${ident(`id of ${one}`, "id")}, 0)::INTEGER AS ${ident(one)}`,
+  );
   const ownJoins = listingCategories.map((one) => {
-    const ids = name(`id of ${one}`);
-    return sql`LEFT JOIN (SELECT id, value FROM value_ids WHERE attribute = ${literal(one)}) AS ${ids} ON ${ids}.value = ${name("of", one)}`;
+    const ids = ident(`id of ${one}`);
+    return sql`LEFT JOIN (SELECT id, value FROM value_ids WHERE attribute = ${literal(one)}) AS ${ids} ON ${ids}.value = ${ident("of", one)}`;
   });
-  const sets = listNames.map((list) => sql`coalesce(${name(`set of ${list}`, "id")}, 0)::INTEGER AS ${name(list)}`);
+  const sets = listNames.map((list) => sql`coalesce(${ident(`set of ${list}`, "id")}, 0)::INTEGER AS ${ident(list)}`);
   const setJoins = listNames.map((list) => {
-    const ids = name(`set of ${list}`);
-    return sql`LEFT JOIN ${name(setIds(list))} AS ${ids} ON ${ids}.value = ${name("of", list)}`;
+    const ids = ident(`set of ${list}`);
+    return sql`LEFT JOIN ${ident(setIds(list))} AS ${ids} ON ${ids}.value = ${ident("of", list)}`;
   });
   const ranks = fixedSorts.map((sort) => rankOf(sort));
-  const vin = vinParts.map(({ column }) => name("of", column));
-  return sql`CREATE TABLE ${name(catalog, "listings")} AS
+  const vin = vinParts.map(({ column }) => ident("of", column));
+  return sql`CREATE TABLE ${ident(catalog, "listings")} AS
     SELECT of.position, builds.* EXCLUDE (build_key), dealers.* EXCLUDE (dealer_key), ${join([...own, ...sets, ...plain, ...vin, ...ranks])}
     FROM   indexed AS of
-    JOIN   ${name(catalog, "builds")} AS builds USING (build_key)
-    JOIN   ${name(catalog, "dealers")} AS dealers USING (dealer_key)
+    JOIN   ${ident(catalog, "builds")} AS builds USING (build_key)
+    JOIN   ${ident(catalog, "dealers")} AS dealers USING (dealer_key)
     JOIN   ranks USING (position)
     ${join([...ownJoins, ...setJoins], sql` `)}
     ORDER BY of.position`;
@@ -212,9 +215,9 @@ export const countedColumns: readonly string[] = ["build", "dealer", ...listingC
 function totalsStatement(catalog: string): Sql {
   const counts = countedColumns.map(
     (column) =>
-      sql`SELECT ${name(column)} AS id, count(*)::INTEGER AS listings FROM ${name(catalog, "listings")} GROUP BY id`,
+      sql`SELECT ${ident(column)} AS id, count(*)::INTEGER AS listings FROM ${ident(catalog, "listings")} GROUP BY id`,
   );
-  return sql`CREATE TABLE ${name(catalog, "totals")} AS SELECT id, listings FROM (${join(counts, sql` UNION ALL `)}) WHERE id <> 0 ORDER BY id`;
+  return sql`CREATE TABLE ${ident(catalog, "totals")} AS SELECT id, listings FROM (${join(counts, sql` UNION ALL `)}) WHERE id <> 0 ORDER BY id`;
 }
 
 /** Names this engine and these tables, so that a file of others is not read. */

@@ -5,7 +5,7 @@
  * they are, of many more how many have which; typed arrays turn both into counts of values, of which the commonest are chosen and named.
  */
 import { integerIn, type Row } from "../../base/json.ts";
-import { integerLiteral, join, name, type Sql, sql } from "../../db/sql.ts";
+import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import { attributeOf, type CountedName, type NumberName } from "../../listing/schema.ts";
 import type { CountSort, MeasuredValue, MeasureRequest, Ranges, ValueCount } from "../../listing/source.ts";
 import { listingCategories } from "./build.ts";
@@ -44,8 +44,8 @@ export const columnsFor = (attributes: readonly CountedName[]): readonly string[
 
 /** The id of the range that a number lies in; 0 where it is unknown. */
 function rangeId({ attribute, width, first, last, firstId }: NumberedRanges): Sql {
-  const bucket = sql`${name(attribute)} // ${integerLiteral(width)} - ${integerLiteral(first - 1)}`;
-  return sql`CASE WHEN ${name(attribute)} IS NULL THEN ${integerLiteral(unknownId)}
+  const bucket = sql`${ident(attribute)} // ${integerLiteral(width)} - ${integerLiteral(first - 1)}`;
+  return sql`CASE WHEN ${ident(attribute)} IS NULL THEN ${integerLiteral(unknownId)}
     ELSE ${integerLiteral(firstId)} + greatest(0, least(${integerLiteral(last - first + 2)}, ${bucket})) END::INTEGER`;
 }
 
@@ -54,13 +54,13 @@ const unknownNumber = -1;
 
 /** The ids of the matches, a column for each of `columns`, then each of the numbers. */
 export function idsStatement(matches: Sql, columns: readonly string[], numbers: readonly NumberName[]): Sql {
-  const known = numbers.map((number) => sql`coalesce(${name(number)}, ${integerLiteral(unknownNumber)})`);
-  return sql`SELECT ${join([...columns.map((column) => name(column)), ...known, ...anything(columns, numbers)])} ${matches}`;
+  const known = numbers.map((number) => sql`coalesce(${ident(number)}, ${integerLiteral(unknownNumber)})`);
+  return sql`SELECT ${join([...columns.map((column) => ident(column)), ...known, ...anything(columns, numbers)])} ${matches}`;
 }
 
 /** A column for statements that need none. */
 const anything = (columns: readonly string[], numbers: readonly NumberName[]): readonly Sql[] =>
-  columns.length + numbers.length === 0 ? [name("position")] : [];
+  columns.length + numbers.length === 0 ? [ident("position")] : [];
 
 /** Counts what `idsStatement` returned of matches: the ids of its columns, and the ranges of its numbers. */
 export function countIds(
@@ -105,9 +105,9 @@ function countRanges(counter: Counter, numbers: Int32Array, { width, first, last
 
 /** Counts the matches by the engine, a pass for each column: rows of an id and how many have it. */
 export function groupedStatement(matches: Sql, columns: readonly string[], ranges: readonly NumberedRanges[]): Sql {
-  const ids = [...columns.map((column) => name(column)), ...ranges.map(rangeId)];
-  const names = ids.map((_, place) => name(`id ${place}`));
-  const named = ids.map((id, place) => sql`${id} AS ${name(`id ${place}`)}`);
+  const ids = [...columns.map((column) => ident(column)), ...ranges.map(rangeId)];
+  const names = ids.map((_, place) => ident(`id ${place}`));
+  const named = ids.map((id, place) => sql`${id} AS ${ident(`id ${place}`)}`);
   const sets = [sql`()`, ...names.map((one) => sql`(${one})`)];
   return sql`SELECT coalesce(${join([...names, integerLiteral(totalId)])}), count(*)::INTEGER
     FROM (SELECT ${join(named)} ${matches}) GROUP BY GROUPING SETS (${join(sets)})`;

@@ -1,7 +1,7 @@
 /** The dealers of a search index in memory: which of them are near, and how far they are. */
 import { integerIn, textIn } from "../../base/json.ts";
 import type { Session } from "../../db/duckdb.ts";
-import { name, sql } from "../../db/sql.ts";
+import { ident, sql } from "../../db/sql.ts";
 import { type Box, degreesOf, isInside, milesBetween, type Point } from "../../listing/geography.ts";
 
 /** Thousandths of a mile to what has no coordinates: farther than anything on the globe. */
@@ -18,7 +18,7 @@ export class Dealers {
   /** Reads the dealers of an attached index, and where they are from the table `dealers`. */
   static async read(session: Session, catalog: string): Promise<Dealers> {
     const rows = await session.rows(sql`
-      SELECT dealer, dealer_id, latitude, longitude FROM ${name(catalog, "dealers")} JOIN dealers USING (dealer_key) ORDER BY dealer`);
+      SELECT dealer, dealer_id, latitude, longitude FROM ${ident(catalog, "dealers")} JOIN dealers USING (dealer_key) ORDER BY dealer`);
     const ids = new Map<string, number[]>();
     for (const row of rows) {
       const id = textIn(row, "dealer_id").toLowerCase();

@@ -7,7 +7,7 @@
 
 import { textIn } from "../../base/json.ts";
 import type { Session } from "../../db/duckdb.ts";
-import { integerLiteral, join, name, type Sql, sql } from "../../db/sql.ts";
+import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import { type CategoryName, type CountedName, type ListName, listNames } from "../../listing/schema.ts";
 import { valueKeyOf } from "../../listing/values.ts";
 import { buildCategories, dealerCategories, setsOf } from "./build.ts";
@@ -51,7 +51,7 @@ export class Dictionary {
 
   /** Reads the dictionary of an attached index. */
   static async read(session: Session, catalog: string): Promise<Dictionary> {
-    const rows = await session.rows(sql`FROM ${name(catalog, "dictionary")} ORDER BY id`);
+    const rows = await session.rows(sql`FROM ${ident(catalog, "dictionary")} ORDER BY id`);
     const texts = rows.map((row) => textIn(row, "value"));
     const attributesOfRows = rows.map((row) => textIn(row, "attribute"));
     const ranges = new Map<string, IdRange>();
@@ -73,7 +73,7 @@ export class Dictionary {
     ];
     for (const list of listNames) expansions.push(await readSets(session, catalog, list));
     const dictionary = new Dictionary(ranges, texts, ids, same, expansions);
-    const totals = await session.vectors(sql`SELECT id, listings FROM ${name(catalog, "totals")}`);
+    const totals = await session.vectors(sql`SELECT id, listings FROM ${ident(catalog, "totals")}`);
     dictionary.totals = dictionary.count((counter) => {
       for (const [ids = none, listings = none] of totals)
         for (let at = 0; at < ids.length; at += 1) counter.add(ids[at] as number, listings[at] as number);
@@ -177,9 +177,9 @@ async function readComposite(
   of: "build" | "dealer",
   categories: readonly CategoryName[],
 ): Promise<Expansion> {
-  const columns = [of, ...categories].map((column) => name(column));
+  const columns = [of, ...categories].map((column) => ident(column));
   const parts = await session.vectors(
-    sql`SELECT ${join(columns)} FROM ${name(catalog, `${of}s`)} ORDER BY ${name(of)}`,
+    sql`SELECT ${join(columns)} FROM ${ident(catalog, `${of}s`)} ORDER BY ${ident(of)}`,
   );
   const count = parts.reduce((sum, [ids]) => sum + (ids?.length ?? 0), 0);
   const first = parts[0]?.[0]?.[0] ?? 0;

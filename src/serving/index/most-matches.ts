@@ -1,14 +1,14 @@
 /** How many listings some filters match at most, as far as the known counts of single values tell: without a statement. */
 import type { Filter } from "../../listing/filter.ts";
-import type { Vocabulary } from "./where.ts";
+import type { IndexContext } from "./where.ts";
 
 /** A number that no more of `count` listings match than. */
-export function mostMatches(filters: readonly Filter[], vocabulary: Vocabulary, count: number): number {
+export function mostMatches(filters: readonly Filter[], vocabulary: IndexContext, count: number): number {
   return Math.min(count, ...filters.map((filter) => mostOf(filter, vocabulary) ?? count));
 }
 
 /** The most matches of one filter; undefined where the counts do not tell. */
-function mostOf(filter: Filter, { dictionary, dealers }: Vocabulary): number | undefined {
+function mostOf(filter: Filter, { dictionary, dealers }: IndexContext): number | undefined {
   const sum = (ids: readonly number[]): number => ids.reduce((all, id) => all + dictionary.totalOf(id), 0);
   switch (filter.kind) {
     case "anyOf":

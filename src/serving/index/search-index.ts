@@ -7,7 +7,7 @@
 import { bounds } from "../../base/bounds.ts";
 import { integerIn, type Row } from "../../base/json.ts";
 import type { Session } from "../../db/duckdb.ts";
-import { integerLiteral, join, name, type Sql, sql } from "../../db/sql.ts";
+import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import { metricOf, readSummaries, summariesOf } from "../../listing/aggregates.ts";
 import { type CountedName, listNames, type NumberName } from "../../listing/schema.ts";
 import type { FixedSort } from "../../listing/sorts.ts";
@@ -41,8 +41,8 @@ import { Dealers } from "./dealers.ts";
 import { Dictionary, type ValueCounts } from "./dictionary.ts";
 import { mostMatches } from "./most-matches.ts";
 import { choosePage, type KeyedPart } from "./page.ts";
-import { summaryOf } from "./statistics.ts";
-import { type Condition, listingsOf, matchesOf, type Vocabulary } from "./where.ts";
+import { summarizeNumbers } from "./statistics.ts";
+import { type Condition, type IndexContext, listingsOf, matchesOf } from "./where.ts";
 
 /** How statements are run. */
 export interface Engine {
@@ -59,7 +59,7 @@ export class SearchIndex implements ListingSource {
   private constructor(
     readonly count: number,
     private readonly engine: Engine,
-    private readonly vocabulary: Vocabulary,
+    private readonly vocabulary: IndexContext,
     private readonly fetchedMatches: number,
   ) {}
 
@@ -67,13 +67,13 @@ export class SearchIndex implements ListingSource {
   static async open(
     session: Session,
     engine: Engine,
-    isKnownValue: Vocabulary["isKnownValue"],
+    isKnownValue: IndexContext["isKnownValue"],
     fetchedMatches: number = bounds.fetchedMatches,
   ): Promise<SearchIndex> {
     const dictionary = await Dictionary.read(session, catalog);
     const dealers = await Dealers.read(session, catalog);
     const count = integerIn(
-      await session.row(sql`SELECT count(*)::INTEGER AS n FROM ${name(catalog, "listings")}`),
+      await session.row(sql`SELECT count(*)::INTEGER AS n FROM ${ident(catalog, "listings")}`),
       "n",
     );
     return new SearchIndex(count, engine, { catalog, dictionary, dealers, isKnownValue }, fetchedMatches);
@@ -148,7 +148,7 @@ export class SearchIndex implements ListingSource {
     from: Sql,
     numbers: readonly NumberName[],
   ): Promise<{ readonly total: number; readonly summaries: Summaries }> {
-    const summaries = summariesOf(numbers, (attribute) => name(attribute));
+    const summaries = summariesOf(numbers, (attribute) => ident(attribute));
     const [row] = await this.engine.rows(sql`SELECT ${join([sql`count(*)::INTEGER AS total`, ...summaries])} ${from}`);
     return { total: integerIn(row, "total"), summaries: readSummaries(row, numbers) };
   }
@@ -160,7 +160,7 @@ export class SearchIndex implements ListingSource {
     if (matches === "never") return { total: 0, values: [] };
     const list = listNames.find((one) => one === attribute);
     const of = (id: string): Sql =>
-      sql`SELECT ${name(attribute)} AS ${name(id)}, ${name(measure)} AS measure ${this.fromOf(matches)}`;
+      sql`SELECT ${ident(attribute)} AS ${ident(id)}, ${ident(measure)} AS measure ${this.fromOf(matches)}`;
     const groups =
       list === undefined
         ? of("id")
@@ -206,7 +206,7 @@ interface Counted {
 const summariesOfVectors = (numbers: Fetched["numbers"]): Summaries =>
   new Map(
     [...numbers].flatMap(([number, vectors]) => {
-      const summary = summaryOf(vectors);
+      const summary = summarizeNumbers(vectors);
       return summary === undefined ? [] : [[number, summary] as const];
     }),
   );

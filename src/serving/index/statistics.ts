@@ -8,7 +8,7 @@ const squaresAtOnce = 64;
 const shares = [0.01, 0.5, 0.99] as const;
 
 /** The statistics of the numbers in some vectors, those below zero left out; undefined if there are none. */
-export function summaryOf(vectors: readonly Int32Array[]): NumberSummary | undefined {
+export function summarizeNumbers(vectors: readonly Int32Array[]): NumberSummary | undefined {
   const numbers = knownIn(vectors);
   const known = numbers.length;
   if (known === 0) return undefined;

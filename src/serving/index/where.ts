@@ -3,7 +3,7 @@
  * integers of one table; a filter that every listing passes, or none, is known without a statement.
  */
 
-import { integerLiteral, join, name, type Sql, sql } from "../../db/sql.ts";
+import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import type { Filter } from "../../listing/filter.ts";
 import type { CategoryName } from "../../listing/schema.ts";
 import { epochSeconds, maskOf, unitsPerOne, vinParts } from "../../listing/values.ts";
@@ -16,7 +16,7 @@ import { unknownId } from "./ids.ts";
 export type Condition = "never" | "always" | Sql;
 
 /** What filters are compiled against. */
-export interface Vocabulary {
+export interface IndexContext {
   readonly catalog: string;
   readonly dictionary: Dictionary;
   readonly dealers: Dealers;
@@ -25,7 +25,7 @@ export interface Vocabulary {
 }
 
 /** The listings that pass all filters: none, all, or those of a statement from FROM on. */
-export function matchesOf(filters: readonly Filter[], vocabulary: Vocabulary): Condition {
+export function matchesOf(filters: readonly Filter[], vocabulary: IndexContext): Condition {
   const condition = allOf(filters.filter((one) => !isJoined(one)).map((one) => compile(one, vocabulary)));
   const joins = filters.filter(isJoined).map((one) => joinOf(one, vocabulary));
   if (condition === "never" || joins.includes("never")) return "never";
@@ -36,7 +36,7 @@ export function matchesOf(filters: readonly Filter[], vocabulary: Vocabulary): C
 }
 
 /** The table of a search index. */
-export const listingsOf = (catalog: string): Sql => name(catalog, "listings");
+export const listingsOf = (catalog: string): Sql => ident(catalog, "listings");
 
 type Joined = Extract<Filter, { kind: "hasTokens" }>;
 
@@ -47,12 +47,12 @@ const isJoined = (filter: Filter): filter is Joined => filter.kind === "hasToken
 const joinsMost = 3;
 
 /** Joins with the sets that have all of some tokens. */
-function joinOf({ attribute, values }: Joined, { catalog, dictionary }: Vocabulary): Condition {
+function joinOf({ attribute, values }: Joined, { catalog, dictionary }: IndexContext): Condition {
   const ids = values.map((value) => dictionary.idsOf(attribute, value));
   if (ids.some((of) => of.length === 0)) return "never";
   const joinWith = (tokens: readonly number[], rest: Sql): Sql => sql`
-    JOIN (SELECT "set" AS ${name(attribute)} FROM ${setsOf(catalog, attribute)} WHERE token IN (${join(tokens.map(integer))}) ${rest})
-    USING (${name(attribute)})`;
+    JOIN (SELECT "set" AS ${ident(attribute)} FROM ${setsOf(catalog, attribute)} WHERE token IN (${join(tokens.map(integer))}) ${rest})
+    USING (${ident(attribute)})`;
   const grouped = sql`GROUP BY "set"`;
   // A set that has a token in two spellings has two rows for it: it must be joined once, and cannot be counted.
   const isSpelledOnce = ids.every((of) => of.length === 1);
@@ -65,16 +65,16 @@ function joinOf({ attribute, values }: Joined, { catalog, dictionary }: Vocabula
   return joinWith(wanted, sql`${grouped} HAVING count(*) = ${integer(wanted.length)}`);
 }
 
-function compile(filter: Filter, vocabulary: Vocabulary): Condition {
+function compile(filter: Filter, vocabulary: IndexContext): Condition {
   switch (filter.kind) {
     case "anyOf":
       return hasValue(filter.attribute, filter.values, vocabulary);
     case "hasTokens":
       return hasTokens(filter, vocabulary);
     case "atLeast":
-      return sql`${name(filter.attribute)} >= ${integer(Math.ceil(filter.bound * unitsPerOne(filter.attribute)))}`;
+      return sql`${ident(filter.attribute)} >= ${integer(Math.ceil(filter.bound * unitsPerOne(filter.attribute)))}`;
     case "atMost":
-      return sql`${name(filter.attribute)} <= ${integer(Math.floor(filter.bound * unitsPerOne(filter.attribute)))}`;
+      return sql`${ident(filter.attribute)} <= ${integer(Math.floor(filter.bound * unitsPerOne(filter.attribute)))}`;
     case "listedSince":
       return sql`listed_at >= ${integer(Math.ceil(filter.timeMs / 1000) - epochSeconds)}`;
     case "soldAfter":
@@ -88,7 +88,7 @@ function compile(filter: Filter, vocabulary: Vocabulary): Condition {
     case "isUnknownValue":
       return vocabulary.isKnownValue(filter.attribute, filter.value) ? "never" : "always";
     case "all":
-      return allOf(filter.filters.map((one) => compile(one, vocabulary)));
+      return allOf(filter.filterRules.map((one) => compile(one, vocabulary)));
     case "any":
       return anyOf(filter.filters.map((one) => compile(one, vocabulary)));
     case "not":
@@ -120,7 +120,7 @@ function negated(condition: Condition): Condition {
 function hasValue(
   attribute: CategoryName,
   values: readonly (string | number)[],
-  { dictionary, dealers }: Vocabulary,
+  { dictionary, dealers }: IndexContext,
 ): Condition {
   if (attribute === "dealer_id")
     return isAmong(
@@ -135,13 +135,13 @@ function hasValue(
 
 function isAmong(column: string, ids: readonly number[]): Condition {
   if (ids.length === 0) return "never";
-  if (ids.length === 1) return sql`${name(column)} = ${integer(ids[0] ?? unknownId)}`;
-  return sql`${name(column)} IN (${join([...new Set(ids)].map(integer))})`;
+  if (ids.length === 1) return sql`${ident(column)} = ${integer(ids[0] ?? unknownId)}`;
+  return sql`${ident(column)} IN (${join([...new Set(ids)].map(integer))})`;
 }
 
 /** Sets that have all, or any, of some tokens. */
 /** Sets that have all, or any, of some tokens, as a condition: for exclusions and alternatives. */
-function hasTokens({ attribute, values, how }: Joined, { catalog, dictionary }: Vocabulary): Condition {
+function hasTokens({ attribute, values, how }: Joined, { catalog, dictionary }: IndexContext): Condition {
   const conditions = values.map((value): Condition => {
     const ids = dictionary.idsOf(attribute, value);
     return ids.length === 0 ? "never" : sql`token IN (${join(ids.map(integer))})`;
@@ -149,7 +149,7 @@ function hasTokens({ attribute, values, how }: Joined, { catalog, dictionary }: 
   const setsWhere = (condition: Condition): Condition =>
     typeof condition === "string"
       ? condition
-      : sql`${name(attribute)} IN (SELECT "set" FROM ${setsOf(catalog, attribute)} WHERE ${condition})`;
+      : sql`${ident(attribute)} IN (SELECT "set" FROM ${setsOf(catalog, attribute)} WHERE ${condition})`;
   return how === "any" ? setsWhere(anyOf(conditions)) : allOf(conditions.map(setsWhere));
 }
 
@@ -157,7 +157,7 @@ function matchesMask(mask: string): Condition {
   const pattern = mask.replace(/\*$/, "");
   const parts = vinParts.flatMap((part) => {
     const { bits, value } = maskOf(pattern, part);
-    return bits === 0n ? [] : [sql`(${name(part.column)} & ${integerLiteral(bits)}) = ${integerLiteral(value)}`];
+    return bits === 0n ? [] : [sql`(${ident(part.column)} & ${integerLiteral(bits)}) = ${integerLiteral(value)}`];
   });
   return parts.length === 0 ? "always" : sql`(${join(parts, sql` AND `)})`;
 }

@@ -4,7 +4,7 @@
  * To count, matches are grouped once by build and once by dealer, whatever the number of attributes; the few groups are then counted by
  * value. Values that differ in case alone are one, as they are to the filters.
  */
-import { join, literal, name, type Sql, sql } from "../../db/sql.ts";
+import { ident, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { metricOf } from "../../listing/aggregates.ts";
 import { attributeOf, type CountedName, type ListName, type NumberName, tokensNames } from "../../listing/schema.ts";
 import type { CountRequest, MeasureRequest, Ranges } from "../../listing/source.ts";
@@ -45,10 +45,10 @@ export function countStatement(matches: Sql, isKept: boolean, { attributes, limi
 }
 
 function rangeCounts({ attribute, width, first, last }: Ranges): Sql {
-  const bucket = sql`greatest(0, least(${last - first + 2}, ${name(attribute)} // ${width} - ${first - 1}))`;
+  const bucket = sql`greatest(0, least(${last - first + 2}, ${ident(attribute)} // ${width} - ${first - 1}))`;
   return sql`
     SELECT ${attribute} AS attribute, NULL::VARCHAR AS value, count(*)::INTEGER AS "count", (${bucket})::INTEGER AS place
-    FROM matches WHERE ${name(attribute)} IS NOT NULL GROUP BY place`;
+    FROM matches WHERE ${ident(attribute)} IS NOT NULL GROUP BY place`;
 }
 
 const isIn =
@@ -76,7 +76,7 @@ function valueCounts(attributes: readonly CountedName[]): Sql {
 }
 
 function ownValues(attribute: CountedName): Sql {
-  const value = name(attribute);
+  const value = ident(attribute);
   return sql`SELECT ${attribute} AS attribute, ${value}::VARCHAR AS value, count(*) AS listings FROM matches GROUP BY ${value}`;
 }
 
@@ -93,7 +93,7 @@ function buildValues(attributes: readonly CountedName[]): Sql {
 
 function dealerValues(attributes: readonly CountedName[]): Sql {
   const pairs = attributes.map(
-    (one) => sql`struct_pack(attribute := ${one}, value := ${name(attributeOf(one).column)})`,
+    (one) => sql`struct_pack(attribute := ${one}, value := ${ident(attributeOf(one).column)})`,
   );
   return sql`
     SELECT unnest([${join(pairs)}], recursive := true), listings
@@ -109,7 +109,7 @@ function listValues(list: ListName): Sql {
   }
   return sql`
     SELECT ${list} AS attribute, token AS value, listings
-    FROM   (SELECT token_key, count(*) AS listings FROM (SELECT unnest(${name(list)}) AS token_key FROM matches) GROUP BY token_key)
+    FROM   (SELECT token_key, count(*) AS listings FROM (SELECT unnest(${ident(list)}) AS token_key FROM matches) GROUP BY token_key)
     JOIN   tokens USING (token_key)`;
 }
 
@@ -131,11 +131,11 @@ function measuredRows(attribute: CountedName, measure: NumberName): Sql {
   if (attribute === "keywords")
     return sql`SELECT word AS value, ${units} FROM matches JOIN ${keywordTable} ON (keywords & bit) <> 0`;
   if (tokensNames.some((one) => one === attribute)) {
-    return sql`SELECT token AS value, measure FROM (SELECT unnest(${name(column)}) AS token_key, ${units} FROM matches) JOIN tokens USING (token_key)`;
+    return sql`SELECT token AS value, measure FROM (SELECT unnest(${ident(column)}) AS token_key, ${units} FROM matches) JOIN tokens USING (token_key)`;
   }
   if (home === "builds" && isSortKey !== true)
-    return sql`SELECT ${name("builds", column)} AS value, ${units} FROM matches JOIN builds USING (build_key)`;
+    return sql`SELECT ${ident("builds", column)} AS value, ${units} FROM matches JOIN builds USING (build_key)`;
   if (home === "dealers")
-    return sql`SELECT ${name("dealers", column)} AS value, ${units} FROM matches JOIN dealers USING (dealer_key)`;
-  return sql`SELECT ${name(column)} AS value, ${units} FROM matches`;
+    return sql`SELECT ${ident("dealers", column)} AS value, ${units} FROM matches JOIN dealers USING (dealer_key)`;
+  return sql`SELECT ${ident(column)} AS value, ${units} FROM matches`;
 }

@@ -25,7 +25,7 @@ import type {
 import { sortValueOf, unitsOf } from "../../listing/values.ts";
 import type { Dimensions } from "../dimensions.ts";
 import { countStatement, measureStatement } from "./counting.ts";
-import { matching, milesFrom } from "./where.ts";
+import { matchingCondition, milesFrom } from "./where.ts";
 
 /** What a page is sorted by: an integer of at most 31 bits, its direction, and what has to be joined to the listings for it. */
 interface Order {
@@ -104,7 +104,7 @@ export class ParquetSource implements ListingSource {
   }
 
   private matches(filters: readonly Filter[]): Sql {
-    return matching(this.unordered, filters, this.dimensions);
+    return matchingCondition(this.unordered, filters, this.dimensions);
   }
 
   /** How many listings there are is known; the engine skips what cannot be on the page. */
@@ -117,7 +117,7 @@ export class ParquetSource implements ListingSource {
   private pageOfMatches(filters: readonly Filter[], order: Order, limit: number, offset: number): Sql {
     const end = offset + limit;
     const isHeap = end <= bounds.heapRows;
-    const places = sql`SELECT ${placeOf(order)} AS place ${matching(this.listings, filters, this.dimensions, order.beside)}`;
+    const places = sql`SELECT ${placeOf(order)} AS place ${matchingCondition(this.listings, filters, this.dimensions, order.beside)}`;
     const page = isHeap
       ? sql`list_slice(min(place, ${end}), ${offset + 1}, ${end})`
       : sql`(SELECT list(place ORDER BY place) FROM (SELECT place FROM places ORDER BY place LIMIT ${limit} OFFSET ${offset}))`;

@@ -5,8 +5,8 @@
  * the time that a condition on each row takes.
  */
 
-import { all, any, integerLiteral, join, literal, name, Sql, sql } from "../../db/sql.ts";
-import { folded } from "../../db/text-matching.ts";
+import { all, any, ident, integerLiteral, join, literal, Sql, sql } from "../../db/sql.ts";
+import { caseFold } from "../../db/text-matching.ts";
 import { keywordBits } from "../../lake/tables.ts";
 import type { Filter } from "../../listing/filter.ts";
 import type { Box, Point } from "../../listing/geography.ts";
@@ -26,20 +26,25 @@ interface SemiJoin {
 }
 
 /** The listings that pass all filters, from FROM on; `beside` is joined to them. */
-export function matching(listings: Sql, filters: readonly Filter[], dimensions: Dimensions, beside: Sql = sql``): Sql {
+export function matchingCondition(
+  listings: Sql,
+  filters: readonly Filter[],
+  dimensions: Dimensions,
+  beside: Sql = sql``,
+): Sql {
   const requirements = filters.map((filter) => compile(filter, dimensions));
   const joined = requirements.filter(
     (one) => !(one instanceof Sql) && one.predicate === undefined,
   ) as readonly SemiJoin[];
   const conditions = requirements.filter((one) => one instanceof Sql || one.predicate !== undefined).map(asCondition);
-  const joins = joined.map(({ key, keys }) => sql`JOIN (${keys}) USING (${name(key)})`);
+  const joins = joined.map(({ key, keys }) => sql`JOIN (${keys}) USING (${ident(key)})`);
   return sql`FROM (${listings}) ${beside} ${join(joins, sql` `)} WHERE ${all(conditions)}`;
 }
 
 /** A requirement as a condition, where it is a part of another one. */
 function asCondition(required: Requirement): Sql {
   if (required instanceof Sql) return required;
-  return required.predicate ?? sql`${name(required.key)} IN (${required.keys})`;
+  return required.predicate ?? sql`${ident(required.key)} IN (${required.keys})`;
 }
 
 function compile(filter: Filter, dimensions: Dimensions): Requirement {
@@ -50,9 +55,9 @@ function compile(filter: Filter, dimensions: Dimensions): Requirement {
     case "hasTokens":
       return hasTokens(filter, dimensions);
     case "atLeast":
-      return sql`${name(filter.attribute)} >= ${filter.bound}`;
+      return sql`${ident(filter.attribute)} >= ${filter.bound}`;
     case "atMost":
-      return sql`${name(filter.attribute)} <= ${filter.bound}`;
+      return sql`${ident(filter.attribute)} <= ${filter.bound}`;
     case "listedSince":
       return sql`epoch_ms(listed_at) >= ${filter.timeMs}`;
     case "soldAfter":
@@ -66,7 +71,7 @@ function compile(filter: Filter, dimensions: Dimensions): Requirement {
     case "isUnknownValue":
       return dimensions.isKnown(filter.attribute, filter.value) ? sql`false` : sql`true`;
     case "all":
-      return all(filter.filters.map(condition));
+      return all(filter.filterRules.map(condition));
     case "any":
       return any(filter.filters.map(condition));
     case "not":
@@ -76,7 +81,7 @@ function compile(filter: Filter, dimensions: Dimensions): Requirement {
 
 function hasValue(attribute: CategoryName, values: readonly (string | number)[], dimensions: Dimensions): Requirement {
   const { home, column, isSortKey } = attributeOf(attribute);
-  const predicate = isAmong(attribute, name(column), values, dimensions);
+  const predicate = isAmong(attribute, ident(column), values, dimensions);
   if (home === "listings") return predicate;
   if (home === "dealers") return ofDealers(predicate);
   const ofBuilds: SemiJoin = { key: "build_key", keys: sql`SELECT build_key FROM builds WHERE ${predicate}` };
@@ -98,7 +103,7 @@ function isAmong(
   const { search, type: columnType } = attributeOf(attribute);
   if (columnType !== "VARCHAR") return sql`${column} IN (${join(values.map((value) => sql`${value}`))})`;
   if (search !== "name")
-    return sql`${folded(column)} IN (${join(values.map((value) => folded(sql`${String(value)}`)))})`;
+    return sql`${caseFold(column)} IN (${join(values.map((value) => caseFold(sql`${String(value)}`)))})`;
   const spellings = values.flatMap((value) => dimensions.spellingsOf(attribute, String(value)));
   return spellings.length === 0
     ? sql`false`
@@ -113,7 +118,7 @@ function hasTokens({ attribute, values, how }: Extract<Filter, { kind: "hasToken
 function hasToken(list: ListName, value: string, dimensions: Dimensions): Sql {
   if (list === "keywords") return sql`(keywords & ${integerLiteral(bitOf(value))}) <> 0`;
   const key = dimensions.tokenKeyOf(list, value);
-  return key === undefined ? sql`false` : sql`list_contains(${name(list)}, ${key}::INTEGER)`;
+  return key === undefined ? sql`false` : sql`list_contains(${ident(list)}, ${key}::INTEGER)`;
 }
 
 const bitOf = (keyword: string): number => Object.entries(keywordBits).find(([word]) => word === keyword)?.[1] ?? 0;

@@ -3,12 +3,12 @@
  * columns. A row file never changes, like the file that it is built from.
  */
 import { createHash } from "node:crypto";
-import { Failure } from "../../base/failure.ts";
 import { integerIn, textIn } from "../../base/json.ts";
 import { prefetch } from "../../base/prefetch.ts";
+import { UserError } from "../../base/user-error.ts";
 import { engineVersion, type Session } from "../../db/duckdb.ts";
 import { integerLiteral, sql } from "../../db/sql.ts";
-import { Database, type PreparedQuery } from "../../db/sqlite.ts";
+import { type PreparedQuery, SqliteDatabase } from "../../db/sqlite.ts";
 import { rowsOfFiles } from "../../lake/file-rows.ts";
 import type { JsonRow } from "../../lake/json-row.ts";
 import type { LakeFile } from "../../lake/manifest.ts";
@@ -56,7 +56,7 @@ export async function buildRowFile(
   path: string,
   onRows: (rows: number) => void = () => {},
 ): Promise<void> {
-  const file = Database.make(path);
+  const file = SqliteDatabase.make(path);
   const [ids, vins] = [BloomFilter.of(source.file.rows), BloomFilter.of(source.file.rows)];
   let dictionary: Buffer | undefined;
   let place = 0;
@@ -84,7 +84,7 @@ export async function buildRowFile(
     file.close();
   }
   if (place !== source.file.rows)
-    throw new Failure(`${source.file.path}: has ${place} rows, expected ${source.file.rows}.`);
+    throw new UserError(`${source.file.path}: has ${place} rows, expected ${source.file.rows}.`);
 }
 
 interface TextRow {
@@ -110,20 +110,20 @@ async function* rowsOf(
 
 /** A row file, open to be read. */
 export class RowFile {
-  private readonly database: Database;
+  private readonly database: SqliteDatabase;
   private readonly queries: Readonly<Record<keyof typeof queries, PreparedQuery>>;
   private readonly filters: Readonly<Record<"id" | "vin", BloomFilter>>;
   private readonly dictionary: Buffer;
 
   /** Opens a file; fails if it does not have the rows that it should. */
   constructor(path: string, rows: number) {
-    this.database = Database.openUnchanging(path);
+    this.database = SqliteDatabase.openUnchanging(path);
     try {
       const whole = integerIn(this.database.one(sql`SELECT user_version FROM pragma_user_version`), "user_version");
-      if (whole !== rows) throw new Failure(`${path}: has ${whole} rows, expected ${rows}.`);
+      if (whole !== rows) throw new UserError(`${path}: has ${whole} rows, expected ${rows}.`);
       const file = this.database.one(sql`SELECT ids, vins FROM file`);
       const [dictionary] = this.database.prepare(sql`SELECT dictionary FROM file WHERE 1 = ?`).first(1) ?? [];
-      if (!Buffer.isBuffer(dictionary)) throw new Failure(`${path}: has no dictionary.`);
+      if (!Buffer.isBuffer(dictionary)) throw new UserError(`${path}: has no dictionary.`);
       this.dictionary = dictionary;
       this.filters = { id: BloomFilter.read(textIn(file, "ids")), vin: BloomFilter.read(textIn(file, "vins")) };
       const { place, id, vin } = queries;
@@ -141,7 +141,7 @@ export class RowFile {
   /** The listing at a place, counted from 0; fails if there is none, or it is damaged. */
   at(place: number): JsonRow {
     const found = this.queries.place.first(place);
-    if (found === undefined) throw new Failure(`A row file has no row ${place}.`);
+    if (found === undefined) throw new UserError(`A row file has no row ${place}.`);
     return unpackRow(storedIn(found), this.dictionary);
   }
 
@@ -160,5 +160,5 @@ export class RowFile {
 function storedIn([id, vin, packed, checksum]: readonly unknown[]): StoredRow {
   if (Buffer.isBuffer(id) && typeof vin === "string" && Buffer.isBuffer(packed) && typeof checksum === "number")
     return { id, vin, packed, checksum };
-  throw new Failure("A row file holds values of other types.");
+  throw new UserError("A row file holds values of other types.");
 }

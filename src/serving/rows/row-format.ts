@@ -4,7 +4,7 @@
  */
 import { crc32 } from "node:zlib";
 import lz4 from "lz4-napi";
-import { Failure } from "../../base/failure.ts";
+import { UserError } from "../../base/user-error.ts";
 import type { JsonRow } from "../../lake/json-row.ts";
 import { listingRow } from "../../lake/served-columns.ts";
 
@@ -36,7 +36,7 @@ export function packRow(id: string, vin: string, text: string, dictionary: Buffe
 /** The row that was packed; fails when it is not what was stored. */
 export function unpackRow(stored: StoredRow, dictionary: Buffer): JsonRow {
   if (checksumOf(stored) !== stored.checksum)
-    throw new Failure(`The row of ${stored.vin} does not match its checksum.`);
+    throw new UserError(`The row of ${stored.vin} does not match its checksum.`);
   const text = lz4.uncompressSync(stored.packed, dictionary).toString("utf8");
   return listingRow.parse(`"${stored.id.toString("hex")}"\n"${stored.vin}"\n${text}`);
 }

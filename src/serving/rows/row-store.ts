@@ -5,7 +5,7 @@
 import type { Row } from "../../base/json.ts";
 import type { JsonRow } from "../../lake/json-row.ts";
 import type { LakeFile } from "../../lake/manifest.ts";
-import { listingRow, type Reading } from "../../lake/served-columns.ts";
+import { listingRow, type ServedColumn } from "../../lake/served-columns.ts";
 import type { FoundListing, ListingFile } from "../listing-files.ts";
 import { RowFile } from "./row-file.ts";
 
@@ -49,7 +49,7 @@ export class RowStore {
   }
 
   /** The listings of an id (32 hex digits) or of a VIN, in whatever state. */
-  by(key: "id" | "vin", wanted: string, names: readonly Reading[]): readonly FoundListing[] {
+  by(key: "id" | "vin", wanted: string, names: readonly ServedColumn[]): readonly FoundListing[] {
     return this.listings.flatMap(({ state, file }) =>
       (this.files.get(file.sha256)?.by(key, wanted) ?? []).map((row) => ({ state, row: decoded(row, names) })),
     );
@@ -69,4 +69,4 @@ export class RowStore {
   }
 }
 
-const decoded = (row: JsonRow, names: readonly Reading[]): Row => listingRow.decode(row, names);
+const decoded = (row: JsonRow, names: readonly ServedColumn[]): Row => listingRow.decode(row, names);

@@ -5,7 +5,7 @@ import type { AnswerOf } from "../../../src/contract/types.ts";
 import type { Listing as Spell, Told } from "../../life/oracle.ts";
 import { delivered } from "../../life/trial.ts";
 import { ingestPath, lakeOf, temporaryFolder } from "../../support/lakes/lakes.ts";
-import { type Listing, walk } from "../../support/paging.ts";
+import { type ServedListing, walk } from "../../support/paging.ts";
 import { wholeFile } from "../../support/scope.ts";
 import { type Client, serviceOf } from "../../support/service.ts";
 
@@ -28,7 +28,7 @@ const detailOf = async (client: Client, id: string, query = ""): Promise<AnswerO
   client.found("getListing", `/v1/listings/${id}${query}`);
 
 /** What a summary and a detail both say, in the summary's words. */
-function sharedWith({ dealer, vehicle, ...listing }: Detail): Partial<Listing> {
+function sharedWith({ dealer, vehicle, ...listing }: Detail): Partial<ServedListing> {
   const { combined_msrp, base_msrp: _, assembly_location: __, window_sticker_verified: ___, ...build } = vehicle.build;
   const { dealer_id, name: dealer_name, city, state, postal_code, latitude, longitude } = dealer;
   const { id, vin, status, price, miles, inventory_type, stock_number, vdp_url, photo_urls, sold_date } = listing;
@@ -50,7 +50,7 @@ for (const [where, client] of Object.entries(markets)) {
         const shared = sharedWith(data);
         assert.ok(Object.keys(shared).length > 30);
         for (const [field, value] of Object.entries(shared)) {
-          assert.deepEqual(value, summary[field as keyof Listing], `${summary.id}: ${field}`);
+          assert.deepEqual(value, summary[field as keyof ServedListing], `${summary.id}: ${field}`);
         }
         assert.equal(data.inventory_date, summary.listed_at?.slice(0, 10));
         assert.equal(data.photo_url_primary, data.photo_urls[0] ?? null);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Json, Row } from "../../../src/base/json.ts";
 import { operations } from "../../../src/contract/document.ts";
 import { ask, lakeOf } from "../../support/lakes/lakes.ts";
-import { totalOf, walk } from "../../support/paging.ts";
+import { servedTotal, walk } from "../../support/paging.ts";
 import { wholeFile } from "../../support/scope.ts";
 import { serviceOf } from "../../support/service.ts";
 
@@ -61,7 +61,7 @@ for (const [parameter, field] of Object.entries(alternatives)) {
     assert.ok(values.length > 1, `the sample has several values of ${field}`);
     for (const choice of choices) {
       const query = `${parameter}=${written(parameter, choice)}`;
-      assert.equal(await totalOf(client, query), count(has(parameter, field, choice)), query);
+      assert.equal(await servedTotal(client, query), count(has(parameter, field, choice)), query);
     }
   });
 
@@ -73,7 +73,7 @@ for (const [parameter, field] of Object.entries(alternatives)) {
       const query = `${exclusion}=${written(parameter, choice)}`;
       const isLeftOut = has(parameter, field, choice);
       assert.equal(
-        await totalOf(client, query),
+        await servedTotal(client, query),
         count((listing) => !isLeftOut(listing)),
         query,
       );
@@ -101,16 +101,16 @@ for (const [query, make, model] of spellings) {
   test(`${query} finds ${make} ${model ?? ""}`, async () => {
     const expected = count((listing) => listing.make === make && (model === undefined || listing.model === model));
     assert.ok(expected > 0);
-    assert.equal(await totalOf(client, query), expected);
+    assert.equal(await servedTotal(client, query), expected);
   });
 }
 
 test("certified listings are also found as cpo, and left out as cpo", async () => {
   const certified = count((listing) => listing.inventory_type === "certified");
   assert.ok(certified > 0);
-  assert.equal(await totalOf(client, "inventory_type=cpo"), certified);
-  assert.equal(await totalOf(client, "inventory_type=CPO,certified"), certified);
-  assert.equal(await totalOf(client, "exclude_inventory_type=cpo"), listings.length - certified);
+  assert.equal(await servedTotal(client, "inventory_type=cpo"), certified);
+  assert.equal(await servedTotal(client, "inventory_type=CPO,certified"), certified);
+  assert.equal(await servedTotal(client, "exclude_inventory_type=cpo"), listings.length - certified);
 });
 
 const measures: Readonly<Record<string, string>> = {
@@ -133,12 +133,12 @@ for (const [range, field] of Object.entries(measures)) {
       [at(0.5) + 1, at(0.9)],
     ] as const) {
       if (least > most) continue;
-      assert.equal(await totalOf(client, `min_${range}=${least}&max_${range}=${most}`), within(least, most));
+      assert.equal(await servedTotal(client, `min_${range}=${least}&max_${range}=${most}`), within(least, most));
     }
-    assert.equal(await totalOf(client, `min_${range}=0`), values.length);
-    assert.equal(await totalOf(client, `min_${range}=${at(0.6)}`), within(at(0.6), at(1)));
-    assert.equal(await totalOf(client, `max_${range}=${at(0.4)}`), within(0, at(0.4)));
-    assert.equal(await totalOf(client, `min_${range}=${at(1) + 1}`), 0);
+    assert.equal(await servedTotal(client, `min_${range}=0`), values.length);
+    assert.equal(await servedTotal(client, `min_${range}=${at(0.6)}`), within(at(0.6), at(1)));
+    assert.equal(await servedTotal(client, `max_${range}=${at(0.4)}`), within(0, at(0.4)));
+    assert.equal(await servedTotal(client, `min_${range}=${at(1) + 1}`), 0);
   });
 
   test(`a min_${range} above its max_${range} is refused`, async () => {
@@ -161,13 +161,13 @@ test("different filters must all hold", async () => {
       (fuel_type === "Hybrid" || fuel_type === "Gasoline"),
   );
   assert.ok(expected > 0);
-  assert.equal(await totalOf(client, query), expected);
+  assert.equal(await servedTotal(client, query), expected);
 });
 
 test("a value that nobody has matches nothing, and its exclusion leaves out nothing", async () => {
   for (const value of ["Nobody", "'; DROP TABLE builds; --", "%", "_", "*", "\\", "\u0000", "🚗"]) {
     const text = encodeURIComponent(value);
-    assert.equal(await totalOf(client, `trim=${text}`), 0, value);
-    assert.equal(await totalOf(client, `exclude_trim=${text}`), listings.length, value);
+    assert.equal(await servedTotal(client, `trim=${text}`), 0, value);
+    assert.equal(await servedTotal(client, `exclude_trim=${text}`), listings.length, value);
   }
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { textIn } from "../../../src/base/json.ts";
 import { ask, lakeOf } from "../../support/lakes/lakes.ts";
-import { type Listing, pageOf, walk } from "../../support/paging.ts";
+import { type ServedListing, servedPage, walk } from "../../support/paging.ts";
 import { wholeFile } from "../../support/scope.ts";
 import { serviceOf } from "../../support/service.ts";
 
@@ -10,7 +10,7 @@ const { lake } = await lakeOf(wholeFile);
 const client = await serviceOf(wholeFile, lake);
 
 /** All listings in the partition's own order, which settles ties. */
-const listings: readonly Listing[] = await (async () => {
+const listings: readonly ServedListing[] = await (async () => {
   const order = await ask(lake, "SELECT id FROM active ORDER BY make, model, year, trim, id");
   const served = new Map((await walk(client, "", 100)).map((listing) => [listing.id, listing]));
   return order.map((row) => {
@@ -20,11 +20,11 @@ const listings: readonly Listing[] = await (async () => {
   });
 })();
 
-type Key = (listing: Listing) => number | string | null | undefined;
+type Key = (listing: ServedListing) => number | string | null | undefined;
 
 /** Listings in the order of a key; unknown ones last, ties as they were. */
 function inOrder(key: Key, direction: 1 | -1): readonly string[] {
-  const compared = (one: Listing, other: Listing): number => {
+  const compared = (one: ServedListing, other: ServedListing): number => {
     const [left, right] = [key(one) ?? null, key(other) ?? null];
     if (left === right) return 0;
     if (left === null) return 1;
@@ -43,7 +43,7 @@ const keys: Readonly<Record<string, Key>> = {
   discount: (listing) => listing.discount_from_msrp,
 };
 
-const ids = (found: readonly Listing[]): readonly string[] => found.map(({ id }) => id);
+const ids = (found: readonly ServedListing[]): readonly string[] => found.map(({ id }) => id);
 
 test("the sample has what orders can differ by: unknown values and ties", () => {
   for (const [sort, key] of Object.entries(keys)) {
@@ -114,7 +114,7 @@ const pages: readonly (readonly [limit: number, offset: number, found: number, n
 
 for (const [limit, offset, found, next] of pages) {
   test(`limit=${limit} from offset=${offset} finds ${found} of ${total}, and goes on at ${next}`, async () => {
-    const { data, pagination } = await pageOf(client, "", limit, offset);
+    const { data, pagination } = await servedPage(client, "", limit, offset);
     assert.deepEqual(pagination, { limit, offset, total, next_offset: next });
     assert.equal(data.length, found);
   });
@@ -135,9 +135,9 @@ test("a search that nothing matches is answered, with nothing", async () => {
 test("many searches at once are answered as one by one", async () => {
   const queries = ["sort=price", "sort=-miles", "make=ford", "state=ca", "year=2026", "sort=discount&max_price=40000"];
   const alone = new Map<string, unknown>();
-  for (const query of queries) alone.set(query, await pageOf(client, query, 20, 0));
+  for (const query of queries) alone.set(query, await servedPage(client, query, 20, 0));
   const together = Array.from({ length: 60 }, (_, index) => queries[index % queries.length] ?? "");
   await Promise.all(
-    together.map(async (query) => assert.deepEqual(await pageOf(client, query, 20, 0), alone.get(query))),
+    together.map(async (query) => assert.deepEqual(await servedPage(client, query, 20, 0), alone.get(query))),
   );
 });

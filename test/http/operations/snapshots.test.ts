@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ask, lakeOf } from "../../support/lakes/lakes.ts";
-import { totalOf, walk } from "../../support/paging.ts";
+import { servedTotal, walk } from "../../support/paging.ts";
 import { wholeFile } from "../../support/scope.ts";
 import { serviceOf } from "../../support/service.ts";
 
@@ -36,7 +36,7 @@ test("filters hold in a snapshot as they do today", async () => {
     lake,
     "SELECT count(*)::INTEGER AS n FROM snapshots WHERE snapshot_date = '2026-11-18' AND make = 'Toyota' AND price <= 40000",
   );
-  assert.equal(await totalOf(client, "snapshot_date=2026-11-18&make=toyota&max_price=40000"), rows[0]?.n);
+  assert.equal(await servedTotal(client, "snapshot_date=2026-11-18&make=toyota&max_price=40000"), rows[0]?.n);
 });
 
 test("an answer says of which published day it is, also when it is about a day before", async () => {

@@ -4,7 +4,7 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openAccounts } from "../../../src/accounts/file/schema.ts";
+import { openAccountsFile } from "../../../src/accounts/file/schema.ts";
 import { audit } from "../../../src/accounts/ledger/audit.ts";
 import { textIn } from "../../../src/base/json.ts";
 import { sql } from "../../../src/db/sql.ts";
@@ -127,7 +127,7 @@ export function losePower(folder: string, recording: Recording, chance: Chance, 
 /** What is wrong with a file that the power was lost on; undefined when nothing is. */
 function faultOf(path: string, answered: readonly string[]): string | undefined {
   try {
-    const database = openAccounts(path, { busyMs: 0 });
+    const database = openAccountsFile(path, { busyMs: 0 });
     try {
       const charges = database.all(sql`SELECT entry_id FROM entries WHERE kind = 'charge'`);
       const kept = new Set(charges.map((row) => textIn(row, "entry_id")));

@@ -1,17 +1,17 @@
 /** Facets, slow and plain: the matching listings are gone through once for every bucket. */
 
-import { numberOf, type Query, wordsOf } from "../random-requests/query.ts";
+import { numberOf, type Query, queryValues } from "../random-requests/query.ts";
 import { discountOf, matching } from "./listings.ts";
 import { compare, type FlatListing, listFields, type Market } from "./market.ts";
-import { aggregates, ascending, leastWidthInstead, rangesOf, statsOf } from "./statistics.ts";
+import { aggregates, ascending, leastWidthInstead, oracleRanges, oracleStats } from "./statistics.ts";
 
-export const categoricalFacets = [
+export const oracleCategoricalFacets = [
   ...["make", "model", "inventory_type", "year", "trim", "version", "base_exterior_color", "exterior_color"],
   ...["base_interior_color", "interior_color", "seating_capacity", "doors", "engine", "state", "drivetrain"],
   ...["assembly_location", "assembly_country", "transmission", "fuel_type", "body_type", "cylinders", "dealer_type"],
   ...["availability_status", "options_packages", "features", "keywords"],
 ];
-export const numericFacets = ["price", "msrp", "miles", "days_on_market"];
+export const oracleNumericFacets = ["price", "msrp", "miles", "days_on_market"];
 export const measures = ["price", "miles", "msrp", "days_on_market", "discount_from_msrp"];
 
 /** A bucket of fewer listings has no metric. */
@@ -52,12 +52,12 @@ export function tooNarrow(market: Market, query: Query): readonly TooNarrow[] {
 /** Answers a query for facets that is not refused. */
 export function facetsOf(market: Market, query: Query) {
   const listings = matching(market, query);
-  const asked = [...new Set(wordsOf(query.get("facets")))];
-  const [metric] = wordsOf(query.get("metric"));
-  const [sort = "-count"] = wordsOf(query.get("sort"));
+  const asked = [...new Set(queryValues(query.get("facets")))];
+  const [metric] = queryValues(query.get("metric"));
+  const [sort = "-count"] = queryValues(query.get("sort"));
   const limit = numberOf(query, "facet_value_limit") ?? 20;
-  const categories = asked.filter((name) => categoricalFacets.includes(name));
-  const numbers = asked.filter((name) => numericFacets.includes(name));
+  const categories = asked.filter((name) => oracleCategoricalFacets.includes(name));
+  const numbers = asked.filter((name) => oracleNumericFacets.includes(name));
   const widths = fixedWidths(query);
   const named = (facet: string) =>
     bucketsOf(listings, facet, metric)
@@ -68,8 +68,8 @@ export function facetsOf(market: Market, query: Query) {
     data: {
       total: listings.length,
       facets: keyed(categories, named),
-      range_facets: keyed(numbers, (facet) => rangesOf(knownOf(listings, facet), widths.get(facet))),
-      stats: keyed(numbers, (facet) => statsOf(knownOf(listings, facet), listings.length)),
+      range_facets: keyed(numbers, (facet) => oracleRanges(knownOf(listings, facet), widths.get(facet))),
+      stats: keyed(numbers, (facet) => oracleStats(knownOf(listings, facet), listings.length)),
     },
     meta: {
       facets: asked,
@@ -85,7 +85,7 @@ export function facetsOf(market: Market, query: Query) {
 /** The widths that a query fixes, by facet. */
 function fixedWidths(query: Query): ReadonlyMap<string, number> {
   return new Map(
-    wordsOf(query.get("interval")).map((item) => {
+    queryValues(query.get("interval")).map((item) => {
       const [facet = "", width] = item.trim().split(":");
       return [facet, Number(width)];
     }),

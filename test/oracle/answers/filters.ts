@@ -1,7 +1,7 @@
 /** Which listings the filters of a query let through, one listing and one filter at a time. */
 
-import { itemsOf, plain, type Query, wordsOf } from "../random-requests/query.ts";
-import { distanceOf, isInside, originOf } from "./geography.ts";
+import { itemsOf, plain, type Query, queryValues } from "../random-requests/query.ts";
+import { distanceOf, isInsideBox, oracleOrigin } from "./geography.ts";
 import type { FlatListing, ListField, Market, NumberField, TextField } from "./market.ts";
 
 /** Whether a listing has what a filter names; undefined where the listing's value is unknown. */
@@ -82,7 +82,7 @@ const not =
 const negativeKeywords = ["branded", "fleet"];
 
 const keywords: Rule = (raw) => (listing) =>
-  wordsOf(raw).every((word) => carries(listing, "keywords", word) !== negativeKeywords.includes(word));
+  queryValues(raw).every((word) => carries(listing, "keywords", word) !== negativeKeywords.includes(word));
 
 const masks: Rule = (raw) => {
   const patterns = itemsOf(raw.toUpperCase()).map((mask) => mask.replace(/\*$/, "").replaceAll("?", "."));
@@ -90,7 +90,7 @@ const masks: Rule = (raw) => {
 };
 
 const inventoryTypes = oneOf("inventory_type", (raw) =>
-  wordsOf(raw).map((word) => (word === "cpo" ? "certified" : word)),
+  queryValues(raw).map((word) => (word === "cpo" ? "certified" : word)),
 );
 
 /** `%2B` separates and `+` is a blank; without any `%2B`, `+` is a blank in a known place, and else separates. */
@@ -112,7 +112,7 @@ const soldWithin: Rule = (raw, _query, { asOf }) => {
 };
 
 const withinRadius: Rule = (raw, query, { zips }) => {
-  const origin = originOf(query, zips);
+  const origin = oracleOrigin(query, zips);
   return (listing) => {
     const miles = distanceOf(listing, origin);
     return miles === null ? undefined : miles <= Number(plain(raw));
@@ -172,7 +172,7 @@ const rules: Readonly<Record<string, Rule>> = {
   radius: withinRadius,
   bbox: (raw) => {
     const box = itemsOf(raw).map(Number);
-    return (listing) => isInside(listing, box);
+    return (listing) => isInsideBox(listing, box);
   },
 };
 

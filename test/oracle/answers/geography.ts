@@ -1,12 +1,12 @@
 /** Where a search starts from, and how far dealers are from there. */
 import assert from "node:assert/strict";
 import { numberOf, plain, type Query } from "../random-requests/query.ts";
-import type { FlatListing, Point } from "./market.ts";
+import type { FlatListing, OraclePoint } from "./market.ts";
 
 const earthRadiusMiles = 3958.7613;
 
 /** The origin of a query; undefined where it has none. */
-export function originOf(query: Query, zips: ReadonlyMap<string, Point>): Point | undefined {
+export function oracleOrigin(query: Query, zips: ReadonlyMap<string, OraclePoint>): OraclePoint | undefined {
   const postalCode = query.get("postal_code");
   if (postalCode !== undefined) return zips.get(plain(postalCode)) ?? assert.fail(`${postalCode} is no known ZIP`);
   const latitude = numberOf(query, "latitude");
@@ -15,12 +15,12 @@ export function originOf(query: Query, zips: ReadonlyMap<string, Point>): Point 
 }
 
 /** Great-circle miles from the origin to the dealer; null where either is unknown. */
-export function distanceOf({ latitude, longitude }: FlatListing, origin: Point | undefined): number | null {
+export function distanceOf({ latitude, longitude }: FlatListing, origin: OraclePoint | undefined): number | null {
   if (origin === undefined || latitude === null || longitude === null) return null;
-  return milesBetween(origin, { latitude, longitude });
+  return oracleMilesBetween(origin, { latitude, longitude });
 }
 
-export function milesBetween(one: Point, other: Point): number {
+export function oracleMilesBetween(one: OraclePoint, other: OraclePoint): number {
   const northward = radians(other.latitude - one.latitude);
   const eastward = radians(other.longitude - one.longitude);
   const haversine =
@@ -34,7 +34,7 @@ function radians(degrees: number): number {
 }
 
 /** Whether a dealer is in the box west, south, east, north; a west above its east crosses the antimeridian. */
-export function isInside({ latitude, longitude }: FlatListing, box: readonly number[]): boolean {
+export function isInsideBox({ latitude, longitude }: FlatListing, box: readonly number[]): boolean {
   const [west = Number.NaN, south = Number.NaN, east = Number.NaN, north = Number.NaN] = box;
   if (latitude === null || longitude === null || latitude < south || latitude > north) return false;
   if (west > east) return longitude >= west || longitude <= east;

@@ -1,8 +1,8 @@
 /** Listing search, slow and plain: every listing is looked at, and everything is done in the order in which it is said. */
 
-import { numberOf, plain, type Query, wordsOf } from "../random-requests/query.ts";
+import { numberOf, plain, type Query, queryValues } from "../random-requests/query.ts";
 import { filterOf } from "./filters.ts";
-import { distanceOf, originOf } from "./geography.ts";
+import { distanceOf, oracleOrigin } from "./geography.ts";
 import { compare, type FlatListing, type Market, optionKey } from "./market.ts";
 
 export interface Found {
@@ -63,7 +63,7 @@ export const fields: readonly Field[] = [...defaultFields, ...rarerFields];
 type Field = (typeof defaultFields)[number] | (typeof rarerFields)[number];
 
 /** Answers a valid query of either path: how many listings match, and the fields of those on its page. */
-export function search(market: Market, query: Query): Found {
+export function oracleSearch(market: Market, query: Query): Found {
   const listings = matching(market, query);
   const sorted = listings.toSorted(orderOf(query, market));
   const limit = numberOf(query, "limit") ?? numberOf(query, "per_page") ?? 50;
@@ -84,7 +84,7 @@ export function matching(market: Market, query: Query): readonly FlatListing[] {
 function inventoryOf(market: Market, query: Query): readonly FlatListing[] {
   const day = query.get("snapshot_date");
   if (day !== undefined) return market.snapshots.get(plain(day)) ?? [];
-  const isSold = query.has("sold_within_days") || wordsOf(query.get("inventory_status")).includes("sold");
+  const isSold = query.has("sold_within_days") || queryValues(query.get("inventory_status")).includes("sold");
   return isSold ? market.sold : market.active;
 }
 
@@ -92,7 +92,7 @@ type Key = (listing: FlatListing) => number | null;
 
 /** Sorting is stable, so ties keep the order of the inventory. */
 function orderOf(query: Query, { zips }: Market): (one: FlatListing, other: FlatListing) => number {
-  const origin = originOf(query, zips);
+  const origin = oracleOrigin(query, zips);
   const keys: Readonly<Record<string, Key>> = {
     days_on_market: ({ days_on_market }) => days_on_market,
     listed_at: ({ listed_at }) => (listed_at === null ? null : Date.parse(listed_at)),
@@ -105,7 +105,7 @@ function orderOf(query: Query, { zips }: Market): (one: FlatListing, other: Flat
       return miles === null ? null : Math.round(miles * 1000);
     },
   };
-  const [sort = "days_on_market"] = wordsOf(query.get("sort"));
+  const [sort = "days_on_market"] = queryValues(query.get("sort"));
   const key = keys[sort.replace(/^-/, "")];
   if (key === undefined) throw new TypeError(`There is no order ${sort}.`);
   return (one, other) => {
@@ -123,7 +123,7 @@ export function discountOf({ price, msrp }: FlatListing): number | null {
 }
 
 function present(listing: FlatListing, query: Query, market: Market): Readonly<Record<string, unknown>> {
-  const miles = distanceOf(listing, originOf(query, market.zips));
+  const miles = distanceOf(listing, oracleOrigin(query, market.zips));
   const record: Readonly<Record<Field | "price_history" | "options", unknown>> = {
     ...listing,
     inventory_status: listing.status,
@@ -131,9 +131,9 @@ function present(listing: FlatListing, query: Query, market: Market): Readonly<R
     distance_miles: miles === null ? null : Math.round(miles * 10) / 10,
     options: listing.options_packages.flatMap((code) => market.options.get(optionKey(listing.make, code)) ?? []),
   };
-  const asked = wordsOf(query.get("fields") ?? "default").flatMap((name) =>
+  const asked = queryValues(query.get("fields") ?? "default").flatMap((name) =>
     name === "default" ? defaultFields : name,
   );
-  const names = new Set<string>(["id", "vin", ...asked, ...wordsOf(query.get("include"))]);
+  const names = new Set<string>(["id", "vin", ...asked, ...queryValues(query.get("include"))]);
   return Object.fromEntries(Object.entries(record).filter(([name]) => names.has(name)));
 }

@@ -66,7 +66,7 @@ export interface FlatListing
   readonly price_history: readonly Json[];
 }
 
-export interface Point {
+export interface OraclePoint {
   readonly latitude: number;
   readonly longitude: number;
 }
@@ -85,7 +85,7 @@ export interface Market {
   readonly options: ReadonlyMap<string, Json>;
   /** The places of assembly that the lake knows. */
   readonly assemblyLocations: readonly string[];
-  readonly zips: ReadonlyMap<string, Point>;
+  readonly zips: ReadonlyMap<string, OraclePoint>;
 }
 
 /** Reads the published version of a lake; every list of listings is in the partition's own order. */
@@ -119,7 +119,7 @@ export async function readMarket(lake: string): Promise<Market> {
 }
 
 /** The points of ZIP codes, from rows that begin with code, latitude and longitude. */
-function zipsIn(csv: string): ReadonlyMap<string, Point> {
+function zipsIn(csv: string): ReadonlyMap<string, OraclePoint> {
   const rows = csv.trimEnd().split("\n").slice(1);
   return new Map(
     rows.map((row) => {

@@ -34,7 +34,7 @@ export const aggregates: Readonly<Record<string, (sorted: readonly number[]) => 
 export const ascending = (values: readonly number[]): readonly number[] => values.toSorted((one, other) => one - other);
 
 /** Statistics of the known ones among so many values. */
-export function statsOf(sorted: readonly number[], total: number) {
+export function oracleStats(sorted: readonly number[], total: number) {
   return {
     min: sorted[0] ?? null,
     max: sorted.at(-1) ?? null,
@@ -62,7 +62,7 @@ interface Middle {
  * Half-open ranges [min, max) of one width from the 1st to the 99th percentile, preceded by one range if values lie below them and
  * followed by one if values lie above. Without `fixedWidth`, the width is the smallest round one that gives at most 20 ranges.
  */
-export function rangesOf(sorted: readonly number[], fixedWidth?: number) {
+export function oracleRanges(sorted: readonly number[], fixedWidth?: number) {
   const middle = middleOf(sorted);
   const [least, greatest] = [sorted[0], sorted.at(-1)];
   if (middle === undefined || least === undefined || greatest === undefined) {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { isObject } from "../../../src/base/json.ts";
 import { facetsOf, type TooNarrow, tooNarrow } from "../answers/facets.ts";
-import { search } from "../answers/listings.ts";
+import { oracleSearch } from "../answers/listings.ts";
 import type { Market } from "../answers/market.ts";
 import { type Operation, pathOf, type Query } from "../random-requests/query.ts";
 import type { Request } from "../random-requests/requests.ts";
@@ -10,10 +10,10 @@ import { differenceIn } from "./differences.ts";
 
 /** What answers requests: a service, or an open version, whose answers have no headers. */
 export interface Answering {
-  get(path: string): Promise<Answer>;
+  get(path: string): Promise<ComparedAnswer>;
 }
 
-export interface Answer {
+export interface ComparedAnswer {
   readonly status: number;
   readonly headers?: Headers;
   readonly body: unknown;
@@ -56,7 +56,7 @@ export async function eachOf<Item>(items: Iterable<Item>, work: (item: Item) => 
   await Promise.all(Array.from({ length: concurrentRequests }, worker));
 }
 
-export interface Outcome {
+export interface Comparison {
   /** The first difference, in words; undefined when there is none. */
   readonly difference: string | undefined;
   readonly total: number;
@@ -66,14 +66,14 @@ export interface Outcome {
 }
 
 /** Sends a request and says how its answer differs from the oracle's, if it does. */
-export async function compareOne(client: Answering, market: Market, request: Request): Promise<Outcome> {
+export async function compareOne(client: Answering, market: Market, request: Request): Promise<Comparison> {
   return oracleOf(market, request)(await client.get(pathOf(request.operation, request.query)));
 }
 
 /** Compares answers to a request with the oracle's. */
-export function oracleOf(market: Market, { operation, query }: Request): (answer: Answer) => Outcome {
+export function oracleOf(market: Market, { operation, query }: Request): (answer: ComparedAnswer) => Comparison {
   const path = pathOf(operation, query);
-  const at = ({ difference, ...rest }: Outcome): Outcome => ({
+  const at = ({ difference, ...rest }: Comparison): Comparison => ({
     difference: difference && `${path}\n${difference}`,
     ...rest,
   });
@@ -88,9 +88,9 @@ export function oracleOf(market: Market, { operation, query }: Request): (answer
 }
 
 /** Answers a request as the oracle does, and compares others with that. */
-type Comparison = (market: Market, query: Query) => (answer: Answer) => Outcome;
+type Comparer = (market: Market, query: Query) => (answer: ComparedAnswer) => Comparison;
 
-const comparisons: Readonly<Record<Operation, Comparison>> = {
+const comparisons: Readonly<Record<Operation, Comparer>> = {
   searchListings: compareListings,
   searchListingsByPage: (market, query) => {
     const compare = compareListings(market, query);
@@ -107,14 +107,14 @@ const comparisons: Readonly<Record<Operation, Comparison>> = {
   },
 };
 
-function deprecationDifference({ headers }: Answer): string | undefined {
+function deprecationDifference({ headers }: ComparedAnswer): string | undefined {
   if (headers === undefined) return undefined;
   const served = { Link: headers.get("Link"), isDated: /^@\d+$/.test(headers.get("Deprecation") ?? "") };
   return differenceIn("headers", served, { Link: '</v1/listings>; rel="successor-version"', isDated: true });
 }
 
 /** Describes how an answer differs from the refusal of a width that gives too many buckets; any one of them may be named. */
-function refusalDifference({ status, body }: Answer, refusals: readonly TooNarrow[]): string | undefined {
+function refusalDifference({ status, body }: ComparedAnswer, refusals: readonly TooNarrow[]): string | undefined {
   const error = isObject(body) && isObject(body.error) ? body.error : {};
   const isNamed = refusals.some(({ facet, leastWidth }) =>
     new RegExp(`\\b${facet}\\b.*\\b${leastWidth}\\b`).test(String(error.message)),
@@ -123,8 +123,8 @@ function refusalDifference({ status, body }: Answer, refusals: readonly TooNarro
   return `answered ${status} ${JSON.stringify(body)}, expected a refusal of interval: ${JSON.stringify(refusals)}`;
 }
 
-function compareListings(market: Market, query: Query): (answer: Answer) => Outcome {
-  const { pagination, data } = search(market, query);
+function compareListings(market: Market, query: Query): (answer: ComparedAnswer) => Comparison {
+  const { pagination, data } = oracleSearch(market, query);
   const ids = (listings: readonly { readonly id?: unknown }[]): readonly unknown[] => listings.map(({ id }) => id);
   const meta = { as_of: market.asOf, version: market.version };
   return ({ body }) => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { AnswerOf } from "../../../src/contract/types.ts";
 import type { Client } from "../../support/service.ts";
-import { categoricalFacets, numericFacets } from "../answers/facets.ts";
+import { oracleCategoricalFacets, oracleNumericFacets } from "../answers/facets.ts";
 import type { Chance } from "../random-market/chance.ts";
 import { numberOf, pathOf, type Query } from "../random-requests/query.ts";
 import { eachOf } from "./agree.ts";
@@ -41,7 +41,7 @@ export async function searchBuckets(
   const seen = new Set<string>();
   let buckets = 0;
   for (const query of queries) {
-    const facets = [...categoricalFacets, ...numericFacets].join(",");
+    const facets = [...oracleCategoricalFacets, ...oracleNumericFacets].join(",");
     const asked = new Map([...query, ["facets", facets], ["facet_value_limit", "100"]]);
     if (chance.happens(0.5)) asked.set("interval", fixedWidths);
     const path = pathOf("getFacets", asked);

@@ -7,7 +7,7 @@ import { lakeOf } from "../../support/lakes/lakes.ts";
 import { withScope } from "../../support/scope.ts";
 import { readMarket } from "../answers/market.ts";
 import { Chance } from "../random-market/chance.ts";
-import type { Extent } from "../random-market/feeds.ts";
+import type { RandomMarketExtent } from "../random-market/feeds.ts";
 import { growingLake, respelledLake, variedLake } from "../random-market/lakes.ts";
 import { type Request, randomFacets, randomRequests } from "../random-requests/requests.ts";
 import type { Agreed } from "./agree.ts";
@@ -19,7 +19,7 @@ export interface Trial {
   readonly draws: number;
 }
 
-export interface Outcome extends Agreed {
+export interface TrialResult extends Agreed {
   /** Versions that were asked. */
   readonly versions: number;
   /** Listings that were looked up by id or VIN. */
@@ -32,19 +32,19 @@ export interface Outcome extends Agreed {
 const [facetsEvery, lookUpEvery] = [3, 10];
 
 /** Asks a lake that a random market of many days was ingested into at once. */
-export function askVaried({ draws, ...extent }: Trial & Extent): Promise<Outcome> {
+export function askVaried({ draws, ...extent }: Trial & RandomMarketExtent): Promise<TrialResult> {
   return withScope(async (scope) => askLake((await variedLake(scope, extent)).lake, { seed: extent.seed, draws }));
 }
 
 /** Asks a lake that holds values in two spellings. */
-export function askRespelled({ draws, ...extent }: Trial & Extent): Promise<Outcome> {
+export function askRespelled({ draws, ...extent }: Trial & RandomMarketExtent): Promise<TrialResult> {
   return withScope(async (scope) => askLake(await respelledLake(scope, extent), { seed: extent.seed, draws }));
 }
 
 /** Asks a lake into which a random market is ingested day by day, after each day. */
-export function askGrown({ draws, ...extent }: Trial & Extent): Promise<Outcome> {
+export function askGrown({ draws, ...extent }: Trial & RandomMarketExtent): Promise<TrialResult> {
   return withScope(async (scope) => {
-    const outcomes: Outcome[] = [];
+    const outcomes: TrialResult[] = [];
     for await (const { lake } of growingLake(scope, extent)) {
       const day = outcomes.length;
       const share = Math.floor(draws / extent.days) + Number(day < draws % extent.days);
@@ -55,7 +55,7 @@ export function askGrown({ draws, ...extent }: Trial & Extent): Promise<Outcome>
 }
 
 /** Asks the sample. */
-export function askSample(trial: Trial): Promise<Outcome> {
+export function askSample(trial: Trial): Promise<TrialResult> {
   return withScope(async (scope) => askLake((await lakeOf(scope)).lake, trial));
 }
 
@@ -65,7 +65,7 @@ const realPath = projectPath("../shared/data/real/usa_cars.csv");
 export const hasReal = existsSync(realPath);
 
 /** Asks a lake of real feeds. */
-export function askReal(trial: Trial): Promise<Outcome> {
+export function askReal(trial: Trial): Promise<TrialResult> {
   return withScope(async (scope) => {
     const mapping = await readMapping(projectPath("data/mappings/usa_cars.json"));
     return askLake((await lakeOf(scope, realPath, { mapping })).lake, trial);
@@ -73,7 +73,7 @@ export function askReal(trial: Trial): Promise<Outcome> {
 }
 
 /** Asks the published version of a lake; fails with the first difference, which names the trial. */
-async function askLake(lake: string, { seed, draws }: Trial): Promise<Outcome> {
+async function askLake(lake: string, { seed, draws }: Trial): Promise<TrialResult> {
   return withScope(async (scope) => {
     const market = await readMarket(lake);
     const versions = await bothVersionsOf(scope, lake);
@@ -99,8 +99,9 @@ async function askLake(lake: string, { seed, draws }: Trial): Promise<Outcome> {
 }
 
 /** Adds outcomes up. */
-export function sumOf(outcomes: readonly Outcome[]): Outcome {
-  const sum = (count: (outcome: Outcome) => number): number => outcomes.reduce((total, one) => total + count(one), 0);
+export function sumOf(outcomes: readonly TrialResult[]): TrialResult {
+  const sum = (count: (outcome: TrialResult) => number): number =>
+    outcomes.reduce((total, one) => total + count(one), 0);
   return {
     requests: sum(({ requests }) => requests),
     found: sum(({ found }) => found),

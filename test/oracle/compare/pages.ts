@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { walk } from "../../support/paging.ts";
 import type { Client } from "../../support/service.ts";
-import { search } from "../answers/listings.ts";
+import { oracleSearch } from "../answers/listings.ts";
 import type { Market } from "../answers/market.ts";
 import { pathOf, type Query } from "../random-requests/query.ts";
 
@@ -14,7 +14,10 @@ export const sorts = ["days_on_market", "listed_at", "price", "miles", "msrp", "
 export async function pageThrough(client: Client, market: Market, query: Query, limit: number): Promise<number> {
   const expected: unknown[] = [];
   for (let offset: number | null = 0; offset !== null; ) {
-    const { data, pagination } = search(market, new Map([...query, ["limit", "100"], ["offset", String(offset)]]));
+    const { data, pagination } = oracleSearch(
+      market,
+      new Map([...query, ["limit", "100"], ["offset", String(offset)]]),
+    );
     expected.push(...data.map(({ id }) => id));
     offset = pagination.next_offset;
   }

@@ -11,7 +11,7 @@ import { Chance } from "./chance.ts";
 import { changed, type Dealer, dealersFrom, newDealersFrom } from "./places.ts";
 import { catalogue, categories, optionCodes } from "./words.ts";
 
-export interface Extent {
+export interface RandomMarketExtent {
   readonly seed: number;
   /** Days that have a folder; they lie some days apart. */
   readonly days: number;
@@ -52,7 +52,7 @@ const likely = {
 };
 
 /** The days of a market that have a folder, with the feeds of each. */
-export function variedFeeds({ seed, days, cars: count, unknown = [] }: Extent): readonly FeedDay[] {
+export function variedFeeds({ seed, days, cars: count, unknown = [] }: RandomMarketExtent): readonly FeedDay[] {
   const chance = new Chance(seed);
   const makes = Object.keys(catalogue);
   let dealers = [...dealersFrom(chance, makes), ...newDealersFrom(chance, makes, days)];

@@ -28,7 +28,7 @@ export function itemsOf(raw: string, separator = ","): readonly string[] {
 }
 
 /** The items of a value of a closed vocabulary, whose case does not matter. */
-export function wordsOf(raw: string | undefined): readonly string[] {
+export function queryValues(raw: string | undefined): readonly string[] {
   return raw === undefined ? [] : itemsOf(raw.toLowerCase());
 }
 

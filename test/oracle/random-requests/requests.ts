@@ -1,11 +1,11 @@
 /** Random valid requests for listings and facets: the same seed and market draw the same ones. */
 
-import { categoricalFacets, measures, numericFacets } from "../answers/facets.ts";
+import { measures, oracleCategoricalFacets, oracleNumericFacets } from "../answers/facets.ts";
 import type { Market } from "../answers/market.ts";
 import { aggregates } from "../answers/statistics.ts";
 import { Chance } from "../random-market/chance.ts";
 import { draws } from "./draws.ts";
-import { numberOf, type Operation, type Query, wordsOf } from "./query.ts";
+import { numberOf, type Operation, type Query, queryValues } from "./query.ts";
 import { encodedList, inAnyCase } from "./spellings.ts";
 
 export interface Request {
@@ -79,10 +79,10 @@ function randomQuery(chance: Chance, market: Market, names: readonly string[]): 
 
 /** Which facets, and how: all of them, some, or one that is measured, perhaps beside numeric ones. */
 function facetParameters(chance: Chance): readonly (readonly [string, string])[] {
-  const every = [...categoricalFacets, ...numericFacets];
+  const every = [...oracleCategoricalFacets, ...oracleNumericFacets];
   const isMeasured = chance.happens(0.5);
   const names = isMeasured
-    ? [chance.pick(categoricalFacets), ...(chance.happens(0.3) ? chance.some(numericFacets, 2) : [])]
+    ? [chance.pick(oracleCategoricalFacets), ...(chance.happens(0.3) ? chance.some(oracleNumericFacets, 2) : [])]
     : chance.happens(0.1)
       ? every
       : chance.some(every, 5);
@@ -90,7 +90,7 @@ function facetParameters(chance: Chance): readonly (readonly [string, string])[]
   const sort = chance.pick(isMeasured ? ["metric", "-metric", "count", "-count"] : ["count", "-count"]);
   const cased = names.map((name) => inAnyCase(chance, name));
   const limit = String(chance.pick([1, 2, 5, 50, 100, chance.integer(1, 100)]));
-  const fixed = numericFacets.filter((facet) => names.includes(facet) && chance.happens(0.7));
+  const fixed = oracleNumericFacets.filter((facet) => names.includes(facet) && chance.happens(0.7));
   const intervals = fixed.map((facet) => inAnyCase(chance, `${facet}:${widthFrom(chance, facet)}`));
   const parameters: readonly (readonly [name: string, value: string, likely: number])[] = [
     ["facets", encodedList(chance, cased), 1],
@@ -110,7 +110,7 @@ function widthFrom(chance: Chance, facet: string): number {
 
 /** Whether the parameters of a query can stand together. */
 function isValid(query: Query): boolean {
-  const status = wordsOf(query.get("inventory_status"));
+  const status = queryValues(query.get("inventory_status"));
   const isSold = query.has("sold_within_days") || status.includes("sold");
   const hasPoint = query.has("latitude") && query.has("longitude");
   const hasOrigin = hasPoint || query.has("postal_code");
@@ -120,7 +120,7 @@ function isValid(query: Query): boolean {
     query.has("snapshot_date") && isSold,
     query.has("latitude") !== query.has("longitude"),
     query.has("postal_code") && hasPoint,
-    (query.has("radius") || wordsOf(query.get("sort")).includes("distance")) && !hasOrigin,
+    (query.has("radius") || queryValues(query.get("sort")).includes("distance")) && !hasOrigin,
     query.has("radius") && query.has("bbox"),
   ];
   return !conflicts.includes(true);

@@ -2,7 +2,7 @@
 import { type Operation, operation } from "../../../src/contract/document.ts";
 import type { OperationId } from "../../../src/contract/types.ts";
 import type { Chance } from "../../oracle/random-market/chance.ts";
-import { encoded, requiredQuery } from "../examples.ts";
+import { encodedParameter, requiredQuery } from "../examples.ts";
 
 export interface HostileRequest {
   readonly parameter: string;
@@ -188,7 +188,7 @@ export function hostileRequests(chance: Chance, id: OperationId, each: number): 
     )
     .flatMap((parameter) => {
       const { name } = parameter;
-      const example = encoded(parameter);
+      const example = encodedParameter(parameter);
       const fixed = each < all.length ? chance.some(all, 2 * each).slice(0, Math.floor(each / 2)) : all;
       const drawn = Array.from({ length: Math.max(0, each - fixed.length) }, () => corrupted(chance, example));
       const others = [...requiredQuery(described), ...briefly(id)].filter(([other]) => other !== name);

@@ -5,7 +5,7 @@ import { projectPath } from "../../../src/base/project-files.ts";
 import { deliveriesAt } from "../../../src/ingest/feed/delivery.ts";
 import { ingest } from "../../../src/ingest/ingest.ts";
 import { vacuum } from "../../../src/lake/maintenance/vacuum.ts";
-import { writing } from "../../../src/lake/writer/writer.ts";
+import { withWriter } from "../../../src/lake/writer/writer.ts";
 import type { Scope } from "../scope.ts";
 import { temporaryFolder } from "./lakes.ts";
 
@@ -33,6 +33,6 @@ export async function freshLake(scope: Scope): Promise<string> {
   const lake = join(await temporaryFolder(scope), "lake");
   await ingest(lake, await deliveriesAt(join(folder, "feeds"), undefined), { replayFrom: firstFixtureDay });
   const retention = { dailyDays: 1, weeklyDays: 0, versionDays: 0 };
-  await writing(lake, {}, (writer) => vacuum(writer, retention, Date.now(), 0));
+  await withWriter(lake, {}, (writer) => vacuum(writer, retention, Date.now(), 0));
   return lake;
 }

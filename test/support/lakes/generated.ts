@@ -1,7 +1,7 @@
 /** Generated markets for a test, small ones, and what the generator says of them. */
 import { join } from "node:path";
 import type { Row } from "../../../src/base/json.ts";
-import { Database, type DatabaseOptions } from "../../../src/db/duckdb.ts";
+import { type DatabaseOptions, DuckDatabase } from "../../../src/db/duckdb.ts";
 import { literal, sql } from "../../../src/db/sql.ts";
 import { generate } from "../../../src/demo/generate.ts";
 import { type MarketShape, usualShares } from "../../../src/demo/market-shape.ts";
@@ -31,7 +31,7 @@ export async function generated(
 
 /** The rows of a CSV file, all values texts. */
 export async function rowsOf(path: string): Promise<readonly Row[]> {
-  const database = await Database.open();
+  const database = await DuckDatabase.open();
   try {
     return await database.using((session) =>
       session.rows(sql`FROM read_csv(${literal(path)}, header = true, all_varchar = true)`),

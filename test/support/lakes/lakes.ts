@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Row } from "../../../src/base/json.ts";
 import { projectPath } from "../../../src/base/project-files.ts";
-import type { Account } from "../../../src/ingest/delivery-report.ts";
+import type { DeliveryReport } from "../../../src/ingest/delivery-report.ts";
 import { deliveriesAt } from "../../../src/ingest/feed/delivery.ts";
 import { type IngestOptions, ingest } from "../../../src/ingest/ingest.ts";
-import { openForAnalysts } from "../../../src/lake/analyst-database.ts";
+import { openAnalystDatabase } from "../../../src/lake/analyst-database.ts";
 import { atEndOf, type Scope } from "../scope.ts";
 
 /** An empty folder that is removed when the scope ends. */
@@ -22,7 +22,7 @@ export const samplePath = projectPath("data/sample");
 
 export interface Filled {
   readonly lake: string;
-  readonly accounts: readonly Account[];
+  readonly accounts: readonly DeliveryReport[];
 }
 
 /** A lake filled from a path. */
@@ -40,11 +40,11 @@ export async function ingestPath(
   lake: string,
   path: string,
   { day, ...options }: IngestOptions & { day?: string } = {},
-): Promise<readonly Account[]> {
+): Promise<readonly DeliveryReport[]> {
   return ingest(lake, await deliveriesAt(path, day ?? options.mapping?.day), options);
 }
 
 /** The rows of a query over a lake's views, as an analyst would ask. */
 export function ask(lake: string, query: string): Promise<readonly Row[]> {
-  return openForAnalysts(lake, {}, async (run) => (await run(query)).rows);
+  return openAnalystDatabase(lake, {}, async (run) => (await run(query)).rows);
 }

@@ -16,7 +16,7 @@ export function feedsOf(cars: readonly Car[], dealers: readonly FeedRow[] = []):
 }
 
 /** Serves a market of some days' feeds, the last of which is 2026-11-19. */
-export async function marketOf(scope: Scope, ...days: readonly Feeds[]): Promise<Client> {
+export async function serveMarket(scope: Scope, ...days: readonly Feeds[]): Promise<Client> {
   const folder = await temporaryFolder(scope);
   for (const [index, feeds] of days.entries()) {
     await deliver(folder, plusDays("2026-11-19", index + 1 - days.length), feeds);

@@ -1,6 +1,6 @@
 /** A lake that refuses deliveries, and shows that none of them changed anything. */
 import assert from "node:assert/strict";
-import { Failure } from "../../../src/base/failure.ts";
+import { UserError } from "../../../src/base/user-error.ts";
 import { currentVersion } from "../../../src/lake/manifest.ts";
 import type { Scope } from "../scope.ts";
 import { contentsOf, faultsOf, marketOf, strayFilesIn } from "./contents.ts";
@@ -24,7 +24,7 @@ export async function refusing(scope: Scope): Promise<Refusing> {
       await assert.rejects(ingestPath(lake, path, day === undefined ? {} : { day }), (thrown) => {
         assert.ok(thrown instanceof Error);
         assert.match(thrown.message, said);
-        assert.ok(thrown instanceof Failure, `told with a stack: ${thrown.message}`);
+        assert.ok(thrown instanceof UserError, `told with a stack: ${thrown.message}`);
         assert.doesNotMatch(thrown.message, /\n/);
         return true;
       });

@@ -2,20 +2,20 @@
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import {
   type Account,
+  type AccountChange,
   accountAt,
-  accountsIn,
-  type Change,
   changeAccount,
   createAccount,
   effectiveLimits,
+  listAccounts,
 } from "../../../accounts/account.ts";
 import { monthOf } from "../../../accounts/clock.ts";
 import { usdOf } from "../../../accounts/money.ts";
 import { type AccountState, billingState } from "../../../accounts/policy/billing-state.ts";
 import { type Tier, tiers } from "../../../accounts/policy/tiers.ts";
-import { Failure } from "../../../base/failure.ts";
 import type { Json } from "../../../base/json.ts";
-import { onAccounts, onNewAccounts, printMade, printRows, timeOf } from "../../accounts-file.ts";
+import { UserError } from "../../../base/user-error.ts";
+import { printCreated, printRows, timeOf, withAccounts, withNewAccounts } from "../../accounts-file.ts";
 import { accountsOption, countParser, jsonOption, usdParser } from "../../options.ts";
 
 interface Given {
@@ -30,7 +30,7 @@ interface One extends Given {
 export const accountOption = (): Option => new Option("--account <id>", "the account").makeOptionMandatory();
 
 /** A command about the accounts file, with the options that all of them have. */
-export const onFile = (name: string, summary: string): Command =>
+export const withAccountsOption = (name: string, summary: string): Command =>
   new Command(name)
     .summary(summary)
     .description(`${summary[0]?.toUpperCase()}${summary.slice(1)}.`)
@@ -51,29 +51,29 @@ export const accountsCommand = (): Command =>
     .addCommand(override());
 
 const create = (): Command =>
-  onFile("create", "make an account; it can be used when it has a key and credits")
+  withAccountsOption("create", "make an account; it can be used when it has a key and credits")
     .addOption(new Option("--email <email>", "whom to write to").makeOptionMandatory().argParser(email))
     .addOption(new Option("--tier <n>", "its usage tier").default(1).argParser(tier))
     .action(({ accounts, json, email, tier }: Given & { readonly email: string; readonly tier: Tier }) => {
-      const account_id = onNewAccounts(accounts, (database) =>
+      const account_id = withNewAccounts(accounts, (database) =>
         createAccount(database, { email, tier, atMs: Date.now() }),
       );
-      printMade({ account_id }, account_id, json);
+      printCreated({ account_id }, account_id, json);
     });
 
 const list = (): Command =>
-  onFile("list", "all accounts, the oldest first").action(({ accounts, json }: Given) => {
+  withAccountsOption("list", "all accounts, the oldest first").action(({ accounts, json }: Given) => {
     printRows(
-      onAccounts(accounts, (database) => accountsIn(database, monthOf(Date.now())).map(told)),
+      withAccounts(accounts, (database) => listAccounts(database, monthOf(Date.now())).map(told)),
       json,
     );
   });
 
 const show = (): Command =>
-  onFile("show", "one account: billing state, balance, month, limits")
+  withAccountsOption("show", "one account: billing state, balance, month, limits")
     .addOption(accountOption())
     .action(({ accounts, json, account }: One) => {
-      const shown = told(onAccounts(accounts, (database) => accountAt(database, account, monthOf(Date.now()))));
+      const shown = told(withAccounts(accounts, (database) => accountAt(database, account, monthOf(Date.now()))));
       if (json) process.stdout.write(`${JSON.stringify(shown, null, 2)}\n`);
       else
         for (const [name, value] of Object.entries(shown))
@@ -81,13 +81,13 @@ const show = (): Command =>
     });
 
 const state = (): Command =>
-  onFile("state", "suspend an account, which blocks its paid requests, or make it active again")
+  withAccountsOption("state", "suspend an account, which blocks its paid requests, or make it active again")
     .addOption(accountOption())
     .addArgument(new Argument("<state>", "what it is to be").choices(["active", "suspended"]))
     .action((to: AccountState, settings: One) => change(settings, { state: to }, `is ${to} now`));
 
 const cap = (): Command =>
-  onFile("cap", "set the most that an account is charged in a UTC calendar month")
+  withAccountsOption("cap", "set the most that an account is charged in a UTC calendar month")
     .addOption(accountOption())
     .addArgument(new Argument("<usd>", "an amount, or none").argParser(usdOrNone))
     .action((capMicros: number | null, settings: One) =>
@@ -99,7 +99,7 @@ const cap = (): Command =>
     );
 
 const low = (): Command =>
-  onFile("low", "set the balance below which an account's billing state is low_balance; 5 USD unless set")
+  withAccountsOption("low", "set the balance below which an account's billing state is low_balance; 5 USD unless set")
     .addOption(accountOption())
     .addArgument(new Argument("<usd>", "an amount").argParser(usdParser("zero")))
     .action((lowMicros: number, settings: One) =>
@@ -113,7 +113,7 @@ interface Override extends One {
 }
 
 const override = (): Command =>
-  onFile("override", "give an account rate limits of its own, or, with --none, those of its tier again")
+  withAccountsOption("override", "give an account rate limits of its own, or, with --none, those of its tier again")
     .addOption(accountOption())
     .addOption(new Option("--per10s <n>", "requests in 10 seconds").argParser(countParser))
     .addOption(new Option("--per60s <n>", "requests in 60 seconds").argParser(countParser))
@@ -122,7 +122,7 @@ const override = (): Command =>
       const { per10s, per60s, none } = settings;
       if (none) return change(settings, { override: null }, "has its tier's limits now");
       if (per10s === undefined || per60s === undefined)
-        throw new Failure("--per10s and --per60s go together, or --none.");
+        throw new UserError("--per10s and --per60s go together, or --none.");
       return change(
         settings,
         { override: { per10s, per60s } },
@@ -130,12 +130,12 @@ const override = (): Command =>
       );
     });
 
-function change({ accounts, account, json }: One, changed: Change, line: string): void {
-  const shown = onAccounts(accounts, (database) => {
+function change({ accounts, account, json }: One, changed: AccountChange, line: string): void {
+  const shown = withAccounts(accounts, (database) => {
     changeAccount(database, account, changed);
     return told(accountAt(database, account, monthOf(Date.now())));
   });
-  printMade(shown, `${account} ${line}`, json);
+  printCreated(shown, `${account} ${line}`, json);
 }
 
 /** An account as commands tell it. */

@@ -4,20 +4,20 @@ import { accountAt } from "../../../accounts/account.ts";
 import { monthOf } from "../../../accounts/clock.ts";
 import {
   addCredit,
-  adjust,
+  adjustBalance,
   type CreditKind,
   confirmCredit,
   creditKinds,
-  postingsOf,
+  listEntries,
   reverseCredit,
 } from "../../../accounts/ledger/ledger.ts";
 import { usdOf } from "../../../accounts/money.ts";
 import type { Row } from "../../../base/json.ts";
 import { integerIn } from "../../../base/json.ts";
-import type { Database } from "../../../db/sqlite.ts";
-import { onAccounts, printMade, printRows, timeOf } from "../../accounts-file.ts";
+import type { SqliteDatabase } from "../../../db/sqlite.ts";
+import { printCreated, printRows, timeOf, withAccounts } from "../../accounts-file.ts";
 import { usdParser } from "../../options.ts";
-import { accountOption, onFile } from "./accounts.ts";
+import { accountOption, withAccountsOption } from "./accounts.ts";
 
 interface Given {
   readonly accounts: string;
@@ -46,7 +46,7 @@ export const creditsCommand = (): Command =>
 const noteOption = (): Option => new Option("--note <text>", "why");
 
 const add = (): Command =>
-  onFile("add", "add a credit to an account's balance")
+  withAccountsOption("add", "add a credit to an account's balance")
     .addOption(accountOption())
     .addOption(new Option("--usd <amount>", "how much").makeOptionMandatory().argParser(usdParser("positive")))
     .addOption(new Option("--kind <kind>", "who pays for it").choices(creditKinds).default("paid"))
@@ -65,7 +65,7 @@ const add = (): Command =>
     });
 
 const adjustment = (): Command =>
-  onFile("adjust", "correct an account's balance, up or down")
+  withAccountsOption("adjust", "correct an account's balance, up or down")
     .addOption(accountOption())
     .addOption(
       new Option("--usd <amount>", "how much; below zero takes away")
@@ -75,31 +75,31 @@ const adjustment = (): Command =>
     .addOption(new Option("--reference <text>", "names its cause, which is then posted once"))
     .addOption(noteOption())
     .action((settings: Posting) =>
-      posted(settings, "adjustment_id", (database) => adjust(database, postingOf(settings))),
+      posted(settings, "adjustment_id", (database) => adjustBalance(database, postingOf(settings))),
     );
 
 const confirm = (): Command =>
-  onFile("confirm", "say that a paid credit has been paid")
+  withAccountsOption("confirm", "say that a paid credit has been paid")
     .addArgument(new Argument("<credit-id>"))
     .action((creditId: string, { accounts, json }: Given) => {
-      onAccounts(accounts, (database) => confirmCredit(database, creditId, Date.now()));
-      printMade({ credit_id: creditId, confirmed: true }, `${creditId} is confirmed`, json);
+      withAccounts(accounts, (database) => confirmCredit(database, creditId, Date.now()));
+      printCreated({ credit_id: creditId, confirmed: true }, `${creditId} is confirmed`, json);
     });
 
 const reverse = (): Command =>
-  onFile("reverse", "take a paid credit back after a chargeback; the balance may go below zero")
+  withAccountsOption("reverse", "take a paid credit back after a chargeback; the balance may go below zero")
     .addArgument(new Argument("<credit-id>"))
     .addOption(noteOption())
     .action((creditId: string, { accounts, json, note }: Given & { readonly note?: string }) => {
-      const reversal_id = onAccounts(accounts, (database) => reverseCredit(database, creditId, Date.now(), note));
-      printMade({ reversal_id }, reversal_id, json);
+      const reversal_id = withAccounts(accounts, (database) => reverseCredit(database, creditId, Date.now(), note));
+      printCreated({ reversal_id }, reversal_id, json);
     });
 
 const list = (): Command =>
-  onFile("list", "what has been posted to an account beside charges, the oldest first")
+  withAccountsOption("list", "what has been posted to an account beside charges, the oldest first")
     .addOption(accountOption())
     .action(({ accounts, json, account }: Given & { readonly account: string }) => {
-      printRows(onAccounts(accounts, (database) => postingsOf(database, account)).map(told), json);
+      printRows(withAccounts(accounts, (database) => listEntries(database, account)).map(told), json);
     });
 
 function postingOf({ account, usd, reference, note }: Posting) {
@@ -113,12 +113,16 @@ function postingOf({ account, usd, reference, note }: Posting) {
 }
 
 /** Posts, and prints the entry's id with the balance after it. */
-function posted({ accounts, account, json }: Posting, idName: string, post: (database: Database) => string): void {
-  const [id, balance] = onAccounts(accounts, (database) => {
+function posted(
+  { accounts, account, json }: Posting,
+  idName: string,
+  post: (database: SqliteDatabase) => string,
+): void {
+  const [id, balance] = withAccounts(accounts, (database) => {
     const made = post(database);
     return [made, usdOf(accountAt(database, account, monthOf(Date.now())).balanceMicros)];
   });
-  printMade({ [idName]: id, balance_usd: balance }, `${id}; the balance is ${balance} USD`, json);
+  printCreated({ [idName]: id, balance_usd: balance }, `${id}; the balance is ${balance} USD`, json);
 }
 
 function told(row: Row): Row {

@@ -1,8 +1,8 @@
 /** `carquet keys`: the keys of accounts. */
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
-import { createKey, keysOf, revokeKey, type Scope, scopes } from "../../../accounts/keys.ts";
-import { onAccounts, printMade, printRows, timeOf } from "../../accounts-file.ts";
-import { accountOption, onFile } from "./accounts.ts";
+import { type ApiScope, createKey, listKeys, revokeKey, scopes } from "../../../accounts/keys.ts";
+import { printCreated, printRows, timeOf, withAccounts } from "../../accounts-file.ts";
+import { accountOption, withAccountsOption } from "./accounts.ts";
 
 interface Given {
   readonly accounts: string;
@@ -24,25 +24,25 @@ export const keysCommand = (): Command =>
     .addCommand(revoke());
 
 const create = (): Command =>
-  onFile("create", "make a key, and print it: it cannot be shown again")
+  withAccountsOption("create", "make a key, and print it: it cannot be shown again")
     .addOption(accountOption())
     .addOption(
       new Option("--scopes <list>", `what it is for, of ${scopes.join(", ")}; all of them unless given`)
         .default(scopes, scopes.join())
         .argParser(scopeList),
     )
-    .action(({ accounts, json, account, scopes: granted }: One & { readonly scopes: readonly Scope[] }) => {
-      const made = onAccounts(accounts, (database) =>
+    .action(({ accounts, json, account, scopes: granted }: One & { readonly scopes: readonly ApiScope[] }) => {
+      const made = withAccounts(accounts, (database) =>
         createKey(database, { accountId: account, scopes: granted, atMs: Date.now() }),
       );
-      printMade({ key: made.key, key_id: made.keyId }, made.key, json);
+      printCreated({ key: made.key, key_id: made.keyId }, made.key, json);
     });
 
 const list = (): Command =>
-  onFile("list", "the keys of an account, revoked ones too, without their secrets")
+  withAccountsOption("list", "the keys of an account, revoked ones too, without their secrets")
     .addOption(accountOption())
     .action(({ accounts, json, account }: One) => {
-      const keys = onAccounts(accounts, (database) => keysOf(database, account));
+      const keys = withAccounts(accounts, (database) => listKeys(database, account));
       const rows = keys.map(({ keyId, scopes: granted, createdAtMs, revokedAtMs }) => ({
         key_id: keyId,
         scopes: granted.join(),
@@ -53,14 +53,14 @@ const list = (): Command =>
     });
 
 const revoke = (): Command =>
-  onFile("revoke", "revoke a key, for good")
+  withAccountsOption("revoke", "revoke a key, for good")
     .addArgument(new Argument("<key-id>", "the key's id, not the key"))
     .action((keyId: string, { accounts, json }: Given) => {
-      onAccounts(accounts, (database) => revokeKey(database, keyId, Date.now()));
-      printMade({ key_id: keyId, revoked: true }, `${keyId} is revoked`, json);
+      withAccounts(accounts, (database) => revokeKey(database, keyId, Date.now()));
+      printCreated({ key_id: keyId, revoked: true }, `${keyId} is revoked`, json);
     });
 
-function scopeList(text: string): readonly Scope[] {
+function scopeList(text: string): readonly ApiScope[] {
   const named = text.split(",").map((word) => word.trim());
   const found = scopes.filter((scope) => named.includes(scope));
   if (found.length === new Set(named).size) return found;

@@ -1,10 +1,10 @@
 /** `carquet ledger`: copies of the accounts file, and whether it is sound. */
 import { Argument, Command, Option } from "commander";
 import { backUp, restore } from "../../../accounts/file/backup.ts";
-import { type Audit, audit } from "../../../accounts/ledger/audit.ts";
-import { Failure } from "../../../base/failure.ts";
-import { onAccounts, printMade } from "../../accounts-file.ts";
-import { onFile } from "./accounts.ts";
+import { type AuditResult, audit } from "../../../accounts/ledger/audit.ts";
+import { UserError } from "../../../base/user-error.ts";
+import { printCreated, withAccounts } from "../../accounts-file.ts";
+import { withAccountsOption } from "./accounts.ts";
 
 interface Given {
   readonly accounts: string;
@@ -19,12 +19,12 @@ export const ledgerCommand = (): Command =>
     .addCommand(verification());
 
 const backup = (): Command =>
-  onFile("backup", "copy the accounts file as it is at one moment, and audit the copy")
+  withAccountsOption("backup", "copy the accounts file as it is at one moment, and audit the copy")
     .addArgument(new Argument("<file>", "where to; nothing may be there"))
     .action((file: string, { accounts, json }: Given) => tell(file, backUp(accounts, file), json));
 
 const restoration = (): Command =>
-  onFile("restore", "put a copy in the place of the accounts file; what was there is kept beside it")
+  withAccountsOption("restore", "put a copy in the place of the accounts file; what was there is kept beside it")
     .addArgument(new Argument("<file>", "the copy"))
     .addOption(
       new Option("--discard", "let go what the copy does not have: entries, revocations, changes").default(false),
@@ -37,14 +37,15 @@ const restoration = (): Command =>
     });
 
 const verification = (): Command =>
-  onFile("verify", "sum the entries again and compare balances, months and days of usage; check the file").action(
-    ({ accounts, json }: Given) => tell(accounts, onAccounts(accounts, audit), json),
-  );
+  withAccountsOption(
+    "verify",
+    "sum the entries again and compare balances, months and days of usage; check the file",
+  ).action(({ accounts, json }: Given) => tell(accounts, withAccounts(accounts, audit), json));
 
 /** Prints what an audit found; fails when that is anything. */
-function tell(path: string, { faults, accounts, entries, charges }: Audit, isJson: boolean): void {
+function tell(path: string, { faults, accounts, entries, charges }: AuditResult, isJson: boolean): void {
   for (const fault of faults) process.stdout.write(`${fault}\n`);
-  if (faults.length > 0) throw new Failure(`${path}: it has ${faults.length} faults.`);
+  if (faults.length > 0) throw new UserError(`${path}: it has ${faults.length} faults.`);
   const line = `${path}: ${accounts} accounts, ${entries} entries, ${charges} of them charges; all sums agree.`;
-  printMade({ file: path, accounts, entries, charges, faults: 0 }, line, isJson);
+  printCreated({ file: path, accounts, entries, charges, faults: 0 }, line, isJson);
 }

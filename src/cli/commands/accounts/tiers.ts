@@ -2,8 +2,8 @@
 import { Command } from "commander";
 import { dayOf } from "../../../accounts/clock.ts";
 import { decideReview, queuedReviews, reviewAccounts } from "../../../accounts/policy/tier-reviews.ts";
-import { onAccounts, printMade, printRows } from "../../accounts-file.ts";
-import { accountOption, onFile } from "./accounts.ts";
+import { printCreated, printRows, withAccounts } from "../../accounts-file.ts";
+import { accountOption, withAccountsOption } from "./accounts.ts";
 
 interface Given {
   readonly accounts: string;
@@ -22,9 +22,9 @@ export const tiersCommand = (): Command =>
     .addCommand(decide("decline", "declined", "leave an account in its tier; it is reviewed again after 30 days"));
 
 const reviewAll = (): Command =>
-  onFile("review", "review all accounts now, and print those that rise or are queued").action(
+  withAccountsOption("review", "review all accounts now, and print those that rise or are queued").action(
     ({ accounts, json }: Given) => {
-      const reviewed = onAccounts(accounts, (database) => reviewAccounts(database, dayOf(Date.now())));
+      const reviewed = withAccounts(accounts, (database) => reviewAccounts(database, dayOf(Date.now())));
       const rows = reviewed.map(({ accountId, email, from, to, outcome }) => ({
         account_id: accountId,
         email,
@@ -37,8 +37,8 @@ const reviewAll = (): Command =>
   );
 
 const queue = (): Command =>
-  onFile("queue", "the reviews that wait for a decision").action(({ accounts, json }: Given) => {
-    const rows = onAccounts(accounts, queuedReviews).map(({ accountId, email, day, from, to }) => ({
+  withAccountsOption("queue", "the reviews that wait for a decision").action(({ accounts, json }: Given) => {
+    const rows = withAccounts(accounts, queuedReviews).map(({ accountId, email, day, from, to }) => ({
       account_id: accountId,
       email,
       queued_on: day,
@@ -49,12 +49,12 @@ const queue = (): Command =>
   });
 
 const decide = (name: string, outcome: "approved" | "declined", summary: string): Command =>
-  onFile(name, summary)
+  withAccountsOption(name, summary)
     .addOption(accountOption())
     .action(({ accounts, json, account }: Given & { readonly account: string }) => {
-      const { from, to } = onAccounts(accounts, (database) =>
+      const { from, to } = withAccounts(accounts, (database) =>
         decideReview(database, account, outcome, dayOf(Date.now())),
       );
       const tier = outcome === "approved" ? to : from;
-      printMade({ account_id: account, outcome, tier }, `${account} is in tier ${tier}`, json);
+      printCreated({ account_id: account, outcome, tier }, `${account} is in tier ${tier}`, json);
     });

@@ -2,7 +2,7 @@
  * A failure that its reader can do something about: it is told in one line, without a stack.
  * Everything else that is thrown is a defect of the program.
  */
-export class Failure extends Error {
+export class UserError extends Error {
   override readonly name = "Failure";
 }
 
