@@ -34,7 +34,7 @@ const sources: readonly Source[] = ["src", "test", "bench"].flatMap((folder) =>
     .map((path) => join(folder, path))
     .map((path) => ({ path, text: readFileSync(projectPath(path), "utf8") })),
 );
-const written = sources.filter(({ path }) => !path.endsWith(".gen.ts"));
+const written = sources.filter(({ path }) => !path.includes(".gen."));
 const product = written.filter(({ path }) => path.startsWith("src/"));
 
 /** The modules that a file imports: paths for its own, names for packages. */
