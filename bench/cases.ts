@@ -1,6 +1,6 @@
 /**
- * The cases of the bench suite. A case is a group of queries of one kind, asked in rotation, so that no query repeats within a short
- * time. Cases that can be asked in one way only have a single query.
+ * The cases of the bench suite. A case is a group of queries of one kind, sent in rotation, so that no query repeats within a short time.
+ * Cases without a parameter to vary have a single query.
  */
 import { plusDays } from "../src/base/day.ts";
 import type { SampleValues } from "./dataset/sample-values.ts";

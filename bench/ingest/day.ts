@@ -12,8 +12,9 @@ const startedAtMs = performance.now();
 let stepStartedAtMs = startedAtMs;
 let currentStep = "";
 
-/** Records the duration of the current step. An empty name begins no further step. */
+/** Records the duration of the current step when another one begins. Ingestion reports long steps repeatedly. "" ends the last step. */
 const beginStep = (name: string): void => {
+  if (name === currentStep) return;
   const nowMs = performance.now();
   if (currentStep !== "") steps.push({ name: currentStep, seconds: (nowMs - stepStartedAtMs) / 1000 });
   [stepStartedAtMs, currentStep] = [nowMs, name];
