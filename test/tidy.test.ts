@@ -152,3 +152,9 @@ test("no two modules export the same name", () => {
     .map(([name, modules]) => `${name}: ${modules.join(", ")}`);
   assert.deepEqual(found, []);
 });
+
+test("bench imports nothing from test", () => {
+  const bench = written.filter(({ path }) => path.startsWith("bench/"));
+  const imports = (source: Source) => importsOf(source).filter((path) => path.startsWith("test/"));
+  assert.deepEqual(faults(imports, bench), []);
+});

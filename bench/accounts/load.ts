@@ -1,7 +1,7 @@
-/** Load over plain connections: each asks again as soon as it has been answered. Costs the machine as little as it can. */
+/** A load generator over raw sockets: each connection sends its next request when it has the answer. Uses little processor time itself. */
 import { connect, type Socket } from "node:net";
 
-export interface ChargeLoad {
+export interface LoadOptions {
   readonly port: number;
   readonly connections: number;
   readonly seconds: number;
@@ -9,41 +9,43 @@ export interface ChargeLoad {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** How long each request took, in milliseconds, the fastest first. Fails when one is not answered with 200. */
-export async function load({ port, connections, seconds, path, headers }: ChargeLoad): Promise<Float64Array> {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  const request = `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${lines.join("")}\r\n`;
-  const untilMs = performance.now() + seconds * 1000;
-  const taken: number[] = [];
-  await Promise.all(Array.from({ length: connections }, () => askUntil(port, request, untilMs, taken)));
-  return Float64Array.from(taken).sort();
+/** Returns the time of each request in milliseconds, in ascending order. Rejects if an answer has a status other than 200. */
+export async function generateLoad(options: LoadOptions): Promise<Float64Array> {
+  const { port, connections, seconds, path, headers } = options;
+  const headerLines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const request = `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headerLines.join("")}\r\n`;
+  const endAtMs = performance.now() + seconds * 1000;
+  const times: number[] = [];
+  await Promise.all(Array.from({ length: connections }, () => runConnection(port, request, endAtMs, times)));
+  return Float64Array.from(times).sort();
 }
 
-function askUntil(port: number, request: string, untilMs: number, taken: number[]): Promise<void> {
-  return new Promise((done, failed) => {
-    let [startedAtMs, missing] = [0, -1];
+/** Sends a request repeatedly until `endAtMs` and appends the time of each to `times`. */
+function runConnection(port: number, request: string, endAtMs: number, times: number[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let [sentAtMs, missingBytes] = [0, -1];
     const socket: Socket = connect({ port, host: "127.0.0.1", noDelay: true });
-    const ask = (): void => {
-      startedAtMs = performance.now();
+    const send = (): void => {
+      sentAtMs = performance.now();
       socket.write(request);
     };
-    socket.on("error", failed);
-    socket.on("connect", ask);
-    socket.on("data", (bytes: Buffer) => {
-      if (missing < 0) {
-        const end = bytes.indexOf("\r\n\r\n");
-        const head = bytes.toString("latin1", 0, end);
-        if (!head.startsWith("HTTP/1.1 200 ")) return void failed(new Error(bytes.toString("utf8").slice(0, 2000)));
-        missing = end + 4 + Number(/\r\nContent-Length: (\d+)/i.exec(head)?.[1]);
+    socket.on("error", reject);
+    socket.on("connect", send);
+    socket.on("data", (chunk: Buffer) => {
+      if (missingBytes < 0) {
+        const headEnd = chunk.indexOf("\r\n\r\n");
+        const head = chunk.toString("latin1", 0, headEnd);
+        if (!head.startsWith("HTTP/1.1 200 ")) return void reject(new Error(chunk.toString("utf8").slice(0, 2000)));
+        missingBytes = headEnd + 4 + Number(/\r\nContent-Length: (\d+)/i.exec(head)?.[1]);
       }
-      missing -= bytes.length;
-      if (missing > 0) return;
-      missing = -1;
-      taken.push(performance.now() - startedAtMs);
-      if (performance.now() < untilMs) ask();
+      missingBytes -= chunk.length;
+      if (missingBytes > 0) return;
+      missingBytes = -1;
+      times.push(performance.now() - sentAtMs);
+      if (performance.now() < endAtMs) send();
       else {
         socket.destroy();
-        done();
+        resolve();
       }
     });
   });

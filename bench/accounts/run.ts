@@ -1,22 +1,20 @@
 /**
- * What accounts cost: `node --import tsx bench/accounts/run.ts [--seconds 5] [--rounds 3] [--connections 32]`.
+ * Measures the cost of accounts: `node --import tsx bench/accounts/run.ts [--seconds 5] [--rounds 3] [--connections 32]`.
  *
- * A page of 50 listings that is at hand is served over and over, by turns with the whole account pipeline (identify, permit, limit,
- * hold, charge, on the disk before the answer) and without it. Prints requests a second and how long they took.
+ * Serves a page of 50 listings from memory, in turn with and without the account middleware: identify the key, check scope and rate limit,
+ * hold the price, and commit the charge before the answer. Prints requests per second, latencies and processor time.
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
+import { openAccountsFile } from "../../src/accounts/file/schema.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
-import { projectPath } from "../../src/base/project-files.ts";
-import { accountsFile, customerIn, onFile } from "../../test/support/accounts.ts";
-import { lakeOf, temporaryFolder } from "../../test/support/lakes/lakes.ts";
-import { withScope } from "../../test/support/scope.ts";
-import { serviceOf } from "../../test/support/service.ts";
-import { load } from "./load.ts";
+import { runCarquet } from "../dataset/dataset.ts";
+import { type Acquire, withResources } from "../resources.ts";
+import { createBenchKey } from "../servers/api-key.ts";
+import { openInProcess, startScript } from "../servers/carquet.ts";
+import { generateLoad } from "./load.ts";
 
 const { values } = parseArgs({
   options: {
@@ -25,86 +23,108 @@ const { values } = parseArgs({
     connections: { type: "string", default: "32" },
   },
 });
-const [seconds, rounds, connections] = [values.seconds, values.rounds, values.connections].map(Number);
+const seconds = Number(values.seconds);
+const rounds = Number(values.rounds);
+const connections = Number(values.connections);
+const warmUpSeconds = 2;
 const path = "/v1/listings?make=toyota,honda&max_price=30000&sort=price";
 
-const ways = ["without", "with"] as const;
-type Way = (typeof ways)[number];
+const variants = ["without", "with"] as const;
+type Variant = (typeof variants)[number];
 
-interface Measured {
-  readonly perSecond: number;
+interface Measurement {
+  readonly requestsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Processor time for a request, of all threads of the service and of its main one; depends little on who else uses the machine. */
-  readonly cpuMicros: number;
-  readonly mainMicros: number;
+  /** Processor time per request, of all threads and of the main thread. Depends little on other load of the machine. */
+  readonly processMicros: number;
+  readonly mainThreadMicros: number;
 }
 
-/** The processor time that a process has used, in milliseconds. Linux counts it in hundredths of a second. */
-function cpuMsOf(stat: string): number {
-  const fields = readFileSync(stat, "utf8")
-    .replace(/^.*\) /, "")
-    .split(" ");
-  return (Number(fields[11]) + Number(fields[12])) * 10;
+/** The files that all measurements share. */
+interface Fixtures {
+  readonly accounts: string;
+  readonly key: string;
+  readonly pageFile: string;
+  readonly pageBytes: number;
 }
 
-/** Measures one way of serving in a process of its own. */
-async function measure(way: Way, accounts: string, page: string, headers: Record<string, string>): Promise<Measured> {
-  const server = spawn(
-    process.execPath,
-    ["--import", "tsx", projectPath("bench/accounts/server.ts"), way, accounts, page],
-    {
-      stdio: ["ignore", "pipe", "inherit"],
-    },
+await withResources(async (acquire) => {
+  const fixtures = await createFixtures(acquire);
+  const measurements: Record<Variant, Measurement[]> = { without: [], with: [] };
+  for (let round = 0; round < rounds; round += 1)
+    for (const variant of variants) {
+      const measurement = await measure(variant, fixtures);
+      measurements[variant].push(measurement);
+      print(variant.padEnd(8), measurement);
+    }
+  const medians = { without: medianOf(measurements.without), with: medianOf(measurements.with) };
+  for (const variant of variants) print(`median ${variant}`, medians[variant]);
+  const loss = 1 - medians.with.requestsPerSecond / medians.without.requestsPerSecond;
+  process.stdout.write(
+    `accounts cost ${(loss * 100).toFixed(1)} % of the throughput; page of ${fixtures.pageBytes} bytes\n`,
   );
+  printAudit(fixtures.accounts);
+});
+
+/** Ingests the sample delivery into a temporary lake, saves a page of it, and creates an account. */
+async function createFixtures(acquire: Acquire): Promise<Fixtures> {
+  const folder = await acquire(mkdtemp(join(tmpdir(), "carquet-accounts-")), (path) => rm(path, { recursive: true }));
+  const lake = join(folder, "lake");
+  await runCarquet(["ingest", "data/sample", "--lake", lake], () => {});
+  const carquet = await openInProcess(lake);
+  const page = await carquet.fetch(`${path}&limit=50`);
+  await carquet.close();
+  const [accounts, pageFile] = [join(folder, "accounts.db"), join(folder, "page.json")];
+  await writeFile(pageFile, page);
+  return { accounts, key: createBenchKey(accounts), pageFile, pageBytes: Buffer.byteLength(page) };
+}
+
+/** Measures one variant in its own process. */
+async function measure(variant: Variant, { accounts, key, pageFile }: Fixtures): Promise<Measurement> {
+  const server = await startScript("bench/accounts/server.ts", [variant, accounts, pageFile]);
   try {
-    const [line] = await once(createInterface({ input: server.stdout }), "line");
-    const asked = { port: Number(line), connections: connections ?? 1, path, headers };
-    await load({ ...asked, seconds: 2 });
-    const stats = [`/proc/${server.pid}/stat`, `/proc/${server.pid}/task/${server.pid}/stat`] as const;
-    const before = stats.map(cpuMsOf);
-    const taken = await load({ ...asked, seconds: seconds ?? 1 });
-    const [cpuMicros = 0, mainMicros = 0] = stats.map(
-      (stat, index) => ((cpuMsOf(stat) - (before[index] ?? 0)) * 1000) / taken.length,
-    );
-    const at = (part: number): number => taken[Math.floor(taken.length * part)] ?? Number.NaN;
-    return { perSecond: taken.length / (seconds ?? 1), p50Ms: at(0.5), p99Ms: at(0.99), cpuMicros, mainMicros };
+    const load = { port: Number(new URL(server.url).port), connections, path };
+    const headers = { Authorization: `Bearer ${key}` };
+    await generateLoad({ ...load, headers, seconds: warmUpSeconds });
+    const before = server.threadMs();
+    const times = await generateLoad({ ...load, headers, seconds });
+    const after = server.threadMs();
+    const quantileMs = (fraction: number): number => times[Math.floor(times.length * fraction)] ?? Number.NaN;
+    return {
+      requestsPerSecond: times.length / seconds,
+      p50Ms: quantileMs(0.5),
+      p99Ms: quantileMs(0.99),
+      processMicros: ((after.process - before.process) * 1000) / times.length,
+      mainThreadMicros: ((after.main - before.main) * 1000) / times.length,
+    };
   } finally {
-    server.kill();
-    await once(server, "exit");
+    await server.stop();
   }
 }
 
-await withScope(async (scope) => {
-  const { lake } = await lakeOf(scope);
-  const client = await serviceOf(scope, lake);
-  const { body } = await client.get(`${path}&limit=50`);
-  const page = join(await temporaryFolder(scope), "page.json");
-  writeFileSync(page, JSON.stringify(body));
-  const accounts = await accountsFile(scope);
-  const { bearer } = customerIn(accounts, { usd: "900000" });
-  const measured: Record<Way, Measured[]> = { without: [], with: [] };
-  for (let round = 0; round < (rounds ?? 1); round += 1)
-    for (const way of ways) {
-      const one = await measure(way, accounts, page, { ...bearer });
-      measured[way].push(one);
-      print(way.padEnd(8), one);
-    }
-  const middle = (way: Way): Measured => {
-    const sorted = [...measured[way]].sort((one, other) => one.perSecond - other.perSecond);
-    return sorted[Math.floor(sorted.length / 2)] ?? { perSecond: 0, p50Ms: 0, p99Ms: 0, cpuMicros: 0, mainMicros: 0 };
-  };
-  for (const way of ways) print(`median ${way}`, middle(way));
-  const loss = 1 - middle("with").perSecond / middle("without").perSecond;
-  process.stdout.write(
-    `accounts cost ${(loss * 100).toFixed(1)} % of the requests a second; page of ${JSON.stringify(body).length} bytes\n`,
-  );
-  const { faults, charges } = onFile(accounts, audit);
-  process.stdout.write(`${charges} charges on the disk, ${faults.length} faults\n`);
-});
+/** Returns the measurement with the median throughput. */
+function medianOf(measurements: readonly Measurement[]): Measurement {
+  const sorted = [...measurements].sort((a, b) => a.requestsPerSecond - b.requestsPerSecond);
+  const median = sorted[Math.floor(sorted.length / 2)];
+  if (median === undefined) throw new Error("No measurements: expected --rounds of at least 1.");
+  return median;
+}
 
-function print(what: string, { perSecond, p50Ms, p99Ms, cpuMicros, mainMicros }: Measured): void {
+function print(label: string, measurement: Measurement): void {
+  const { requestsPerSecond, p50Ms, p99Ms, processMicros, mainThreadMicros } = measurement;
   process.stdout.write(
-    `${what}: ${Math.round(perSecond)} requests/s, p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms, ${Math.round(cpuMicros)} µs of processor time each, ${Math.round(mainMicros)} of them on the main thread\n`,
+    `${label}: ${Math.round(requestsPerSecond)} requests/s, p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms, processor ${Math.round(processMicros)} µs per request, main thread ${Math.round(mainThreadMicros)} µs\n`,
   );
+}
+
+/** Audits the ledger: every charge that was answered is in the file. */
+function printAudit(accounts: string): void {
+  const database = openAccountsFile(accounts, { busyMs: 10_000 });
+  try {
+    const { faults, charges } = audit(database);
+    process.stdout.write(`${charges} charges in the ledger, ${faults.length} faults\n`);
+  } finally {
+    database.close();
+  }
 }

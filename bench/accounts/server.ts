@@ -1,6 +1,8 @@
 /**
- * A search that is answered from memory, served with or without what accounts add: `server.ts with|without ACCOUNTS BODY`. The steps
- * are those of the service; only the answer is at hand already, as one from a cache is.
+ * Serves one fixed page with or without the account middleware of the service, so that the difference is the cost of accounts. The page
+ * comes from memory, like an answer from the response cache. Prints `listening on URL`.
+ *
+ * Usage: `server.ts with|without ACCOUNTS PAGE`.
  */
 import { readFileSync } from "node:fs";
 import type { AddressInfo } from "node:net";
@@ -21,38 +23,38 @@ import { setSecurityHeaders } from "../../src/http/middleware/security-headers.t
 import { validate } from "../../src/http/middleware/validate.ts";
 import { systemClock } from "../../src/http/system-clock.ts";
 
-const [which, file = "", page = ""] = process.argv.slice(2);
-const body = readFileSync(page, "utf8");
-const noCharge: ChargeRequest = async () => {};
+const [variant, accountsFile = "", pageFile = ""] = process.argv.slice(2);
+const page = readFileSync(pageFile, "utf8");
 
-/** A step that answers from memory, then charges. */
-const answerFromMemory =
-  (charged: ChargeRequest): PricedMiddleware<"searchListings"> =>
-  async (exchange, _request, hold) => {
-    await charged(exchange, hold);
-    exchange.type = "application/json";
-    exchange.body = body;
-    exchange.set("Cache-Control", "private, no-store");
+/** Charges the request, then answers with the page. */
+const answerWithPage =
+  (chargeRequest: ChargeRequest): PricedMiddleware<"searchListings"> =>
+  async (context, _request, hold) => {
+    await chargeRequest(context, hold);
+    context.type = "application/json";
+    context.body = page;
+    context.set("Cache-Control", "private, no-store");
   };
 
-const free: Hold = { usageClass: "listing_search", micros: 0, release: () => {} };
+const chargeNothing: ChargeRequest = async () => {};
+const emptyHold: Hold = { usageClass: "listing_search", micros: 0, release: () => {} };
 
-async function steps(): Promise<Middleware> {
-  if (which === "without") {
-    const answer = answerFromMemory(noCharge);
+async function createPipeline(): Promise<Middleware> {
+  if (variant === "without") {
+    const answer = answerWithPage(chargeNothing);
     return compose([
       refuseKeyInQuery,
-      validate("searchListings", (exchange, request) => answer(exchange, request, free)),
+      validate("searchListings", (context, request) => answer(context, request, emptyHold)),
     ]);
   }
-  const accounts = await Accounts.open(file, { clock: systemClock });
+  const accounts = await Accounts.open(accountsFile, { clock: systemClock });
   return compose([
     refuseKeyInQuery,
     identify(accounts),
     announceLimits(accounts),
     requireScope("searchListings"),
     limitRate(accounts),
-    validate("searchListings", holdPrice(accounts, "searchListings", answerFromMemory(charge(accounts)))),
+    validate("searchListings", holdPrice(accounts, "searchListings", answerWithPage(charge(accounts)))),
   ]);
 }
 
@@ -62,9 +64,8 @@ app
   .use(logRequests(logger))
   .use(setSecurityHeaders)
   .use(handleErrors)
-  .use(await steps());
-process.once("SIGINT", () => process.exit(0));
+  .use(await createPipeline());
 const server = app.listen(0, "127.0.0.1", () => {
   const { port } = server.address() as AddressInfo;
-  process.stdout.write(`${port}\n`);
+  process.stdout.write(`listening on http://127.0.0.1:${port}\n`);
 });

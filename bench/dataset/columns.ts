@@ -1,72 +1,72 @@
-/** The columns of the flat rows that peers hold, and the kind of values in each, which every engine has a type of its own for. */
+/** The columns of the flat rows that peers are filled from, with a kind that each peer maps to its own column type. */
 
-export type Kind = "word" | "text" | "whole" | "real" | "time" | "day" | "words" | "texts";
+export type ColumnKind = "category" | "text" | "integer" | "real" | "timestamp" | "date" | "tokens" | "texts";
 
-export interface Column {
-  readonly kind: Kind;
-  /** Whether it is wide: shown on a page, and never asked about. */
+export interface FlatColumn {
+  readonly kind: ColumnKind;
+  /** True for columns that pages return and no query filters, sorts or counts by. */
   readonly isWide?: true;
 }
 
-const [word, whole] = [{ kind: "word" }, { kind: "whole" }] as const;
+const [category, integer] = [{ kind: "category" }, { kind: "integer" }] as const;
 
-export const columns = {
-  position: whole,
+export const peerColumns = {
+  position: integer,
   id: { kind: "text" },
   vin: { kind: "text" },
-  year: whole,
-  make: word,
-  model: word,
-  trim: word,
-  version: word,
-  body_type: word,
-  drivetrain: word,
-  fuel_type: word,
-  powertrain_type: word,
-  transmission: word,
-  engine: word,
-  cylinders: whole,
-  doors: whole,
-  seating_capacity: whole,
-  assembly_location: word,
-  assembly_country: word,
-  exterior_color: word,
-  interior_color: word,
-  base_exterior_color: word,
-  base_interior_color: word,
-  msrp: whole,
+  year: integer,
+  make: category,
+  model: category,
+  trim: category,
+  version: category,
+  body_type: category,
+  drivetrain: category,
+  fuel_type: category,
+  powertrain_type: category,
+  transmission: category,
+  engine: category,
+  cylinders: integer,
+  doors: integer,
+  seating_capacity: integer,
+  assembly_location: category,
+  assembly_country: category,
+  exterior_color: category,
+  interior_color: category,
+  base_exterior_color: category,
+  base_interior_color: category,
+  msrp: integer,
   discount_from_msrp: { kind: "real" },
-  price: whole,
-  miles: whole,
-  days_on_market: whole,
-  listed_at: { kind: "time" },
-  availability_status: word,
-  inventory_type: word,
-  sold_date: { kind: "day" },
-  dealer_id: word,
-  dealer_name: word,
-  dealer_type: word,
-  city: word,
-  state: word,
-  postal_code: word,
+  price: integer,
+  miles: integer,
+  days_on_market: integer,
+  listed_at: { kind: "timestamp" },
+  availability_status: category,
+  inventory_type: category,
+  sold_date: { kind: "date" },
+  dealer_id: category,
+  dealer_name: category,
+  dealer_type: category,
+  city: category,
+  state: category,
+  postal_code: category,
   latitude: { kind: "real" },
   longitude: { kind: "real" },
-  features: { kind: "words" },
-  options_packages: { kind: "words" },
-  keywords: { kind: "words" },
+  features: { kind: "tokens" },
+  options_packages: { kind: "tokens" },
+  keywords: { kind: "tokens" },
   stock_number: { kind: "text", isWide: true },
   vdp_url: { kind: "text", isWide: true },
   photo_urls: { kind: "texts", isWide: true },
   price_history: { kind: "text", isWide: true },
   options: { kind: "text", isWide: true },
-} as const satisfies Record<string, Column>;
+} as const satisfies Record<string, FlatColumn>;
 
-export type ColumnName = keyof typeof columns;
+export type ColumnName = keyof typeof peerColumns;
 
-export const columnNames = Object.keys(columns) as readonly ColumnName[];
+export const columnNames = Object.keys(peerColumns) as readonly ColumnName[];
 
-/** What a page of listings shows, unless it is asked for more. */
-export const shown: readonly ColumnName[] = columnNames.filter(
+/** The columns of a page of listings without expansions. */
+export const defaultColumns: readonly ColumnName[] = columnNames.filter(
   (column) =>
     ![
       ...["position", "assembly_location", "assembly_country"],
@@ -74,8 +74,6 @@ export const shown: readonly ColumnName[] = columnNames.filter(
     ].includes(column),
 );
 
-/** The kind of a column. */
-export const kindOf = (column: ColumnName): Kind => columns[column].kind;
+export const kindOf = (column: ColumnName): ColumnKind => peerColumns[column].kind;
 
-/** Whether a column is wide. */
-export const isWide = (column: ColumnName): boolean => "isWide" in columns[column];
+export const isWide = (column: ColumnName): boolean => "isWide" in peerColumns[column];

@@ -1,7 +1,7 @@
 /**
- * The market that everything is measured on, built once and kept: feeds, Carquet's lake of them, and the lake's listings as flat
- * rows, which the peers are filled from. A dataset is a folder named by what it was made from; a step that was broken off is done
- * again from its beginning.
+ * The dataset of a run, built once and reused: generated feeds, a lake ingested from them, and the lake's listings as flat Parquet rows
+ * that peers are filled from. A dataset is a folder named by its parameters. Each step writes to a temporary folder and renames it, so
+ * an interrupted step starts over.
  */
 import { execFile, spawn } from "node:child_process";
 import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
@@ -11,48 +11,48 @@ import { projectPath } from "../../src/base/project-files.ts";
 import { nodeOptions } from "../../src/base/restart.ts";
 import { UserError } from "../../src/base/user-error.ts";
 import type { DatasetShape, PeerName } from "../settings.ts";
-import { writeFlat } from "./flat-rows.ts";
+import { writeFlatRows } from "./flat-rows.ts";
 
 export interface Dataset {
   readonly shape: DatasetShape;
   readonly folder: string;
   readonly lake: string;
-  /** Flat rows: `active.parquet`, `snapshot.parquet`, `sold.parquet`. */
+  /** Folder of the flat rows: `active.parquet`, `snapshot.parquet`, `sold.parquet`. */
   readonly flat: string;
 }
 
-/** Says what is being done, as a line. */
-export type Say = (line: string) => void;
+/** Reports progress as one line. */
+export type Log = (line: string) => void;
 
-/** The dataset of a market's shape; builds what of it is missing. */
-export async function datasetOf(shape: DatasetShape, data: string, say: Say): Promise<Dataset> {
+/** Returns the dataset of a shape in the folder `data`. Builds the parts that do not exist yet. */
+export async function openDataset(shape: DatasetShape, data: string, log: Log): Promise<Dataset> {
   const { listings, days, end, seed, options } = shape;
   const folder = join(data, `${listings}-${days}d-${end}-${options}-seed${seed}`);
   const [feeds, lake, flat] = ["feeds", "lake", "flat"].map((part) => join(folder, part)) as [string, string, string];
   await mkdir(folder, { recursive: true });
-  await built(lake, say, async (unfinished) => {
-    await built(feeds, say, (path) => generate(path, shape, say));
-    await runCarquet(["ingest", feeds, "--lake", unfinished], say);
+  await buildFolder(lake, log, async (unfinished) => {
+    await buildFolder(feeds, log, (path) => generateFeeds(path, shape, log));
+    await runCarquet(["ingest", feeds, "--lake", unfinished], log);
     await rm(feeds, { recursive: true });
   });
-  await built(flat, say, (path) => writeFlat(lake, path));
+  await buildFolder(flat, log, (path) => writeFlatRows(lake, path));
   return { shape, folder, lake, flat };
 }
 
-/** The database of a peer, in the dataset's folder; filled when it is not there. */
+/** Returns the folder of a peer's database in a dataset. Calls `fill` with a temporary folder if it does not exist yet. */
 export async function peerFolder(
   { folder }: Dataset,
   peer: PeerName,
-  say: Say,
+  log: Log,
   fill: (path: string) => Promise<void>,
 ): Promise<string> {
   const path = join(folder, peer);
-  await built(path, say, fill);
+  await buildFolder(path, log, fill);
   return path;
 }
 
-/** Makes a folder by way of an unfinished one, unless it is there. */
-async function built(path: string, say: Say, build: (path: string) => Promise<void>): Promise<void> {
+/** Builds a folder under a temporary name and renames it. Does nothing if it exists. */
+async function buildFolder(path: string, log: Log, build: (path: string) => Promise<void>): Promise<void> {
   if ((await stat(path).catch(() => undefined)) !== undefined) return;
   const unfinished = `${path}.unfinished`;
   const startedAtMs = performance.now();
@@ -60,32 +60,33 @@ async function built(path: string, say: Say, build: (path: string) => Promise<vo
   await mkdir(unfinished, { recursive: true });
   await build(unfinished);
   await rename(unfinished, path);
-  say(`${path} built in ${((performance.now() - startedAtMs) / 1000).toFixed(1)} s`);
+  log(`${path} built in ${((performance.now() - startedAtMs) / 1000).toFixed(1)} s`);
 }
 
-async function generate(out: string, { listings, days, end, seed, options }: DatasetShape, say: Say): Promise<void> {
-  const shape = Object.entries({ listings, days, end, seed, options }).flatMap(([name, value]) => [
+async function generateFeeds(out: string, shape: DatasetShape, log: Log): Promise<void> {
+  const { listings, days, end, seed, options } = shape;
+  const flags = Object.entries({ listings, days, end, seed, options }).flatMap(([name, value]) => [
     `--${name}`,
     String(value),
   ]);
-  await runCarquet(["generate", "--out", out, "--format", "parquet", ...shape], say);
+  await runCarquet(["generate", "--out", out, "--format", "parquet", ...flags], log);
 }
 
-/** Runs a command of Carquet in a process of its own, so that its memory is its own too. */
-export async function runCarquet(args: readonly string[], say: Say): Promise<void> {
+/** Runs a Carquet command in a child process, so that its memory does not count as the suite's. Throws unless it exits with 0. */
+export async function runCarquet(args: readonly string[], log: Log): Promise<void> {
   const command = spawn(process.execPath, [...nodeOptions(), projectPath("src/main.ts"), ...args], {
     cwd: projectPath("."),
     stdio: ["ignore", "pipe", "inherit"],
   });
   command.stdout.setEncoding("utf8").on("data", (text: string) => {
-    for (const line of text.split("\n").filter((one) => / rows /.test(one))) say(line);
+    for (const line of text.split("\n").filter((one) => / rows /.test(one))) log(line);
   });
-  const code = await new Promise((ended) => command.once("close", ended));
-  if (code !== 0) throw new UserError(`carquet ${args[0]} ended with ${code}.`);
+  const code = await new Promise((resolve) => command.once("close", resolve));
+  if (code !== 0) throw new UserError(`carquet ${args[0]} exited with ${code}: expected 0.`);
 }
 
-/** What a folder holds on disk, in bytes, without files that go at that moment; nothing where there is none. */
-export async function bytesIn(folder: string): Promise<number> {
+/** Returns the size in bytes of all files in a folder; 0 if it does not exist. Files that are removed meanwhile count as 0. */
+export async function folderBytes(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const sizes = entries
     .filter((entry) => entry.isFile())
@@ -93,8 +94,8 @@ export async function bytesIn(folder: string): Promise<number> {
   return (await Promise.all(sizes)).reduce((sum, { size }) => sum + size, 0);
 }
 
-/** The commit that is measured, where there is one. */
-export async function commit(): Promise<string | undefined> {
+/** Returns the abbreviated hash of the current commit; undefined outside of a Git repository. */
+export async function currentCommit(): Promise<string | undefined> {
   try {
     return (
       await promisify(execFile)("git", ["rev-parse", "--short", "HEAD"], { cwd: projectPath(".") })

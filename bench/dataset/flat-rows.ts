@@ -1,7 +1,6 @@
 /**
- * The lake's listings as flat rows in Parquet, one file for each kind of listing that is asked about: what peers hold. A row has all
- * that a page shows, expansions included, so that no peer has to join for it, and `position`, its place in the lake's own order, which
- * settles ties.
+ * Exports a lake's listings as flat rows, one Parquet file for each relation. A row has every column of a page, expansions included, so
+ * that no peer needs a join, and `position`, its position in the lake's own order, which breaks ties.
  */
 import { join as joinPath } from "node:path";
 import { plusDays } from "../../src/base/day.ts";
@@ -13,26 +12,27 @@ import { currentManifest, type LakeFile, type Manifest } from "../../src/lake/ma
 import { servedColumns } from "../../src/lake/served-columns.ts";
 import { filesIn, positioned, viewsOf } from "../../src/lake/views.ts";
 import { optionsByMake } from "../../src/serving/dimensions.ts";
-import { columns } from "./columns.ts";
+import { peerColumns } from "./columns.ts";
 
-/** What can be asked about: today's listings, those of a past day, and those that were sold. */
+/** Active listings, the active listings of a past day, and sold listings. */
 export const relations = ["active", "snapshot", "sold"] as const;
 export type Relation = (typeof relations)[number];
 
-/** The day of the snapshot that is asked about: three days back, or the oldest there is. */
+/** Returns the day of the relation `snapshot`: the last one at least three days before the as-of date, else the oldest one. */
 export function snapshotDay({ as_of, tables }: Manifest): string {
   const days = [...new Set(tables.snapshots.map((file) => file.partition ?? as_of))].sort();
   return days.findLast((day) => day <= plusDays(as_of, -3)) ?? days[0] ?? as_of;
 }
 
-/** The manifest of what is published in a lake. */
-export async function manifestOf(lake: string): Promise<Manifest> {
+/** Returns the manifest of a lake's published version. Throws a `UserError` if there is none. */
+export async function publishedManifest(lake: string): Promise<Manifest> {
   const manifest = await currentManifest(lake);
-  if (manifest === undefined) throw new UserError(`${lake}: nothing is published.`);
+  if (manifest === undefined) throw new UserError(`${lake}: expected a lake with a published version.`);
   return manifest;
 }
 
-const served: Readonly<Record<string, Sql>> = {
+/** Columns whose flat value is not simply the column of the same name. */
+const columnExpressions: Readonly<Record<string, Sql>> = {
   position: sql`row_number`,
   price_history: sql`to_json(${servedColumns.price_history})::VARCHAR`,
   options: sql`to_json(coalesce(list_filter(
@@ -40,9 +40,9 @@ const served: Readonly<Record<string, Sql>> = {
     lambda option: list_contains(facts.options_packages, option.code)), []))::VARCHAR`,
 };
 
-/** Writes the flat rows of each relation. */
-export async function writeFlat(lake: string, folder: string): Promise<void> {
-  const manifest = await manifestOf(lake);
+/** Writes `<relation>.parquet` into a folder for each relation. */
+export async function writeFlatRows(lake: string, folder: string): Promise<void> {
+  const manifest = await publishedManifest(lake);
   const files: Readonly<Record<Relation, readonly LakeFile[]>> = {
     active: filesIn(manifest.tables, "snapshots", manifest.as_of),
     snapshot: filesIn(manifest.tables, "snapshots", snapshotDay(manifest)),
@@ -52,13 +52,13 @@ export async function writeFlat(lake: string, folder: string): Promise<void> {
   await database.using(async (session) => {
     for (const view of viewsOf(manifest, lake)) await session.run(view);
     await session.run(sql`CREATE TABLE options_by_make AS ${optionsByMake}`);
-    const columnList = join(
-      Object.keys(columns).map((column) => sql`${served[column] ?? ident(column)} AS ${ident(column)}`),
+    const selectList = join(
+      Object.keys(peerColumns).map((column) => sql`${columnExpressions[column] ?? ident(column)} AS ${ident(column)}`),
     );
     for (const relation of relations) {
       const path = joinPath(folder, `${relation}.parquet`);
       await session.run(sql`
-        COPY (SELECT ${columnList} FROM (${flatListings(positioned(files[relation], lake))}) AS facts ORDER BY "position")
+        COPY (SELECT ${selectList} FROM (${flatListings(positioned(files[relation], lake))}) AS facts ORDER BY "position")
         TO ${literal(path)} (FORMAT parquet, COMPRESSION zstd)`);
     }
   });

@@ -1,22 +1,30 @@
-/** Ingests one day in a process of its own, so that the memory measured is its own: `day.ts FEEDS DAY LAKE [MEMORY]`; prints JSON. */
+/**
+ * Ingests one day in its own process, so that its peak memory can be measured, and prints the time of each step as JSON.
+ *
+ * Usage: `day.ts FEEDS DAY LAKE [MEMORY]`.
+ */
 import { deliveriesAt } from "../../src/ingest/feed/delivery.ts";
 import { ingest } from "../../src/ingest/ingest.ts";
 
 const [feeds = "", day = "", lake = "", memoryLimit] = process.argv.slice(2);
-const steps: { what: string; seconds: number }[] = [];
+const steps: { name: string; seconds: number }[] = [];
 const startedAtMs = performance.now();
-let lastMs = startedAtMs;
-let running = "";
-const told = (what: string): void => {
+let stepStartedAtMs = startedAtMs;
+let currentStep = "";
+
+/** Records the duration of the current step when another one begins. Ingestion reports long steps repeatedly. "" ends the last step. */
+const beginStep = (name: string): void => {
+  if (name === currentStep) return;
   const nowMs = performance.now();
-  if (running !== "") steps.push({ what: running, seconds: (nowMs - lastMs) / 1000 });
-  [lastMs, running] = [nowMs, what];
+  if (currentStep !== "") steps.push({ name: currentStep, seconds: (nowMs - stepStartedAtMs) / 1000 });
+  [stepStartedAtMs, currentStep] = [nowMs, name];
 };
-const [account] = await ingest(lake, await deliveriesAt(feeds, day), {
+
+const [report] = await ingest(lake, await deliveriesAt(feeds, day), {
   ...(memoryLimit === undefined ? {} : { memoryLimit }),
-  onStep: (_day, _step, _steps, what) => told(what),
+  onStep: (_day, _step, _steps, name) => beginStep(name),
 });
-told("");
+beginStep("");
 const seconds = (performance.now() - startedAtMs) / 1000;
 const peakGib = process.resourceUsage().maxRSS / 1024 / 1024;
-process.stdout.write(`${JSON.stringify({ rows: account?.rows, seconds, peakGib, steps })}\n`);
+process.stdout.write(`${JSON.stringify({ rows: report?.rows, seconds, peakGib, steps })}\n`);

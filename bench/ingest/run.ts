@@ -1,7 +1,8 @@
 /**
- * How long a day takes: `node --import tsx bench/ingest/run.ts --listings 1000000 [--format parquet|csv] [--days 2] [--memory 4GiB]`.
- * Prints seconds, rows a second and the peak memory of each day, each ingested by a process of its own, and what a listing costs on
- * disk. From the second day on, 95 % of the listings are known.
+ * Measures ingestion: `node --import tsx bench/ingest/run.ts [--listings 1000000] [--format parquet|csv] [--days 2] [--memory 4GiB]`.
+ *
+ * Ingests synthetic deliveries into a temporary lake, each day in its own process. Prints seconds, rows per second and peak memory of each
+ * day, then bytes per listing on disk. From the second day on, 95 % of the listings are known from the day before.
  */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -14,11 +15,11 @@ import { nodeOptions } from "../../src/base/restart.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { writeDelivery } from "./feed.ts";
 
-interface Measured {
+interface DayMeasurement {
   readonly rows: number;
   readonly seconds: number;
   readonly peakGib: number;
-  readonly steps: readonly { readonly what: string; readonly seconds: number }[];
+  readonly steps: readonly { readonly name: string; readonly seconds: number }[];
 }
 
 const { values } = parseArgs({
@@ -29,34 +30,35 @@ const { values } = parseArgs({
     memory: { type: "string" },
   },
 });
+const firstDay = "2026-11-01";
 const format = values.format === "csv" ? "csv" : "parquet";
 const shape = { listings: Number(values.listings), turnover: 0.05, format } as const;
 const folder = await mkdtemp(join(tmpdir(), "carquet-bench-"));
 const [feeds, lake] = [join(folder, "feeds"), join(folder, "lake")];
-const say = (line: string): boolean => process.stdout.write(`${line}\n`);
+const print = (line: string): boolean => process.stdout.write(`${line}\n`);
 try {
   for (let index = 0; index < Number(values.days); index += 1) {
-    const day = plusDays("2026-11-01", index);
-    await writeDelivery(feeds, "2026-11-01", index, shape);
-    const { rows, seconds, peakGib, steps } = await measured(day);
-    const parts = steps.map((step) => `${step.what} ${step.seconds.toFixed(1)} s`).join(", ");
-    say(
-      `${day} ${format}: ${rows} rows in ${seconds.toFixed(1)} s, ${Math.round(rows / seconds)} rows/s, peak ${peakGib.toFixed(2)} GiB (${parts})`,
+    const day = plusDays(firstDay, index);
+    await writeDelivery(feeds, firstDay, index, shape);
+    const { rows, seconds, peakGib, steps } = await measureDay(day);
+    const rowsPerSecond = Math.round(rows / seconds);
+    const stepTimes = steps.map((step) => `${step.name} ${step.seconds.toFixed(1)} s`).join(", ");
+    print(
+      `${day} ${format}: ${rows} rows in ${seconds.toFixed(1)} s, ${rowsPerSecond} rows/s, peak ${peakGib.toFixed(2)} GiB (${stepTimes})`,
     );
   }
   const manifest = await currentManifest(lake);
   for (const [table, files] of Object.entries(manifest?.tables ?? {})) {
-    const last = files.at(-1);
-    if (last !== undefined)
-      say(
-        `${table}: ${last.rows} rows, ${last.bytes} bytes, ${(last.bytes / shape.listings).toFixed(1)} bytes a listing`,
-      );
+    const newest = files.at(-1);
+    if (newest === undefined) continue;
+    const bytesPerListing = (newest.bytes / shape.listings).toFixed(1);
+    print(`${table}: ${newest.rows} rows, ${newest.bytes} bytes, ${bytesPerListing} bytes per listing`);
   }
 } finally {
   await rm(folder, { recursive: true, force: true });
 }
 
-async function measured(day: string): Promise<Measured> {
+async function measureDay(day: string): Promise<DayMeasurement> {
   const script = fileURLToPath(new URL("day.ts", import.meta.url));
   const args = [...nodeOptions(), script, feeds, day, lake, ...(values.memory === undefined ? [] : [values.memory])];
   const { stdout } = await promisify(execFile)(process.execPath, args);

@@ -1,25 +1,25 @@
 /**
- * Work that never changes, done in turn with everything else: what it takes tells how fast the machine was meanwhile, so that runs can be
- * compared by ratios.
+ * Calibration: a constant workload that is timed in turn with everything else. Its time measures the speed of the machine, so that runs
+ * of different machines, or of a busy one, can be compared by ratios.
  */
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { sql } from "../../src/db/sql.ts";
-import { type Timing, timingOf } from "./measure.ts";
+import { type Timing, timingOf } from "./timing.ts";
 
 export interface Calibration {
   run(): Promise<void>;
   close(): void;
 }
 
-/** A loop in JavaScript, and a query of the engine on all processors. */
-export async function calibration(): Promise<Calibration> {
+/** Opens the workload: a JavaScript loop on one thread, then a DuckDB aggregation on all processors. */
+export async function openCalibration(): Promise<Calibration> {
   const database = await DuckDatabase.open();
   const session = await database.connect();
   return {
     async run() {
-      loop();
+      countRandomNumbers();
       await session.row(
         sql`SELECT count(*)::INTEGER AS groups FROM (SELECT hash(i) % 5000 AS part, sum(i) FROM range(300000) AS counter(i) GROUP BY part)`,
       );
@@ -31,7 +31,7 @@ export async function calibration(): Promise<Calibration> {
   };
 }
 
-function loop(): number {
+function countRandomNumbers(): number {
   let state = 1;
   const counts = new Map<number, number>();
   for (let i = 0; i < 200_000; i += 1) {
@@ -42,8 +42,8 @@ function loop(): number {
   return counts.size;
 }
 
-/** How long it takes until a small write is on disk: the least that a metered answer costs. */
-export function syncTiming(folder: string): Timing {
+/** Times writes of 4 KiB with `fdatasync` in a folder: the lower bound of a charge's latency. */
+export function fdatasyncTiming(folder: string): Timing {
   const path = join(folder, "synced");
   const file = openSync(path, "w");
   const times: number[] = [];

@@ -1,23 +1,21 @@
-/** What was measured, on what: machine, versions and dataset. */
-
+/** Describes the environment of a run: machine, versions, and the sizes of the dataset and of the peers' databases. */
 import { stat } from "node:fs/promises";
 import { cpus, release, totalmem, type } from "node:os";
 import { join } from "node:path";
 import { projectText } from "../../src/base/project-files.ts";
 import { engineVersion } from "../../src/db/duckdb.ts";
-import { bytesIn, commit, type Dataset } from "../dataset/dataset.ts";
-import { manifestOf } from "../dataset/flat-rows.ts";
+import { currentCommit, type Dataset, folderBytes } from "../dataset/dataset.ts";
+import { publishedManifest } from "../dataset/flat-rows.ts";
 import type { Results } from "../report/results.ts";
 import type { Server } from "../servers/server.ts";
 
-export async function describe(
+/** Returns the parts `machine`, `versions` and `dataset` of results. Sizes are in bytes. */
+export async function describeEnvironment(
   dataset: Dataset,
   peers: readonly Server[],
 ): Promise<Pick<Results, "machine" | "versions" | "dataset">> {
-  const { tables } = await manifestOf(dataset.lake);
+  const { tables } = await publishedManifest(dataset.lake);
   const [processor] = cpus();
-  const hot = await bytesIn(join(dataset.lake, "hot"));
-  const flat = await stat(join(dataset.flat, "active.parquet"));
   return {
     machine: {
       cpu: processor?.model ?? "unknown",
@@ -26,7 +24,7 @@ export async function describe(
       system: `${type()} ${release()}`,
     },
     versions: {
-      carquet: `${JSON.parse(projectText("package.json")).version} ${(await commit()) ?? ""}`.trim(),
+      carquet: `${JSON.parse(projectText("package.json")).version} ${(await currentCommit()) ?? ""}`.trim(),
       node: process.version,
       engine: engineVersion,
       ...Object.fromEntries(peers.map(({ name, version }) => [name, version])),
@@ -34,18 +32,21 @@ export async function describe(
     dataset: {
       ...dataset.shape,
       sold: tables.sold.reduce((sum, { rows }) => sum + rows, 0),
-      bytes: {
-        lake: (await bytesIn(dataset.lake)) - hot,
-        copies: hot,
-        flat_active: flat.size,
-        ...Object.fromEntries(
-          await Promise.all(
-            peers
-              .filter(({ name }) => name !== "duckdb")
-              .map(async ({ name }) => [name, await bytesIn(join(dataset.folder, name))]),
-          ),
-        ),
-      },
+      bytes: await databaseSizes(dataset, peers),
     },
   };
+}
+
+/** Returns the bytes of the lake without its serving files (`lake`), of these (`copies`), of the flat active rows, and of each peer. */
+async function databaseSizes(dataset: Dataset, peers: readonly Server[]): Promise<Readonly<Record<string, number>>> {
+  const servingFiles = await folderBytes(join(dataset.lake, "serving"));
+  const flat = await stat(join(dataset.flat, "active.parquet"));
+  const sizes: Record<string, number> = {
+    lake: (await folderBytes(dataset.lake)) - servingFiles,
+    copies: servingFiles,
+    flat_active: flat.size,
+  };
+  // DuckDB reads the flat rows in place.
+  for (const { name } of peers) if (name !== "duckdb") sizes[name] = await folderBytes(join(dataset.folder, name));
+  return sizes;
 }

@@ -1,16 +1,18 @@
 /**
- * A realistic mix of requests: 70 % searches, 20 % facets, 10 % details, about makes and places as often as people ask for them (Zipf).
- * The same for the same seed.
+ * The query mix: a realistic workload of 70 % searches, 20 % facets and 10 % look-ups. Makes, models and places are drawn from a Zipf
+ * distribution. Equal seeds produce equal mixes.
  */
+import type { SampleCar, SampleValues, Zip } from "../dataset/sample-values.ts";
+import { facetQuery, sidebarFacets } from "../queries/facets.ts";
+import { type BenchFilter, equals } from "../queries/filter.ts";
+import type { BenchQuery } from "../queries/query.ts";
+import { lookUpQuery, searchQuery } from "../queries/search.ts";
 
-import type { Words } from "../dataset/words.ts";
-import { facets, sidebarFacets } from "../questions/facets.ts";
-import { is } from "../questions/filter.ts";
-import type { Question } from "../questions/question.ts";
-import { lookUp, searchQuestion } from "../questions/search.ts";
+/** Returns a pseudo-random number from 0 (inclusive) to 1 (exclusive). */
+type Random = () => number;
 
-/** Numbers from 0 up to 1 that follow from a seed. */
-function chanceOf(seed: number): () => number {
+/** Creates a Mulberry32 generator. */
+function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -20,61 +22,92 @@ function chanceOf(seed: number): () => number {
   };
 }
 
-/** Draws words by Zipf's law: the second is half as likely as the first, the third a third. */
-function zipf<T>(words: readonly T[], chance: () => number): () => T {
+/** Creates a sampler with Zipf's law: the n-th value is drawn 1/n times as often as the first. */
+function zipfSampler<T>(values: readonly T[], random: Random): () => T {
   let sum = 0;
-  const edges = words.map((_, rank) => {
+  const cumulativeWeights = values.map((_, rank) => {
     sum += 1 / (rank + 1);
     return sum;
   });
   return () => {
-    const drawn = chance() * sum;
-    const word = words[edges.findIndex((edge) => drawn < edge)] ?? words[0];
-    if (word === undefined) throw new Error("There is nothing to draw from.");
-    return word;
+    const drawn = random() * sum;
+    const value = values[cumulativeWeights.findIndex((weight) => drawn < weight)] ?? values[0];
+    if (value === undefined) throw new Error("The dataset has no sample values for the mix.");
+    return value;
   };
 }
 
 const sorts = ["price", "miles", "days_on_market"] as const;
 
-/** How many questions a mix has. */
-export const mixLength = 20_000;
+/** The number of queries in a mix. */
+export const mixSize = 20_000;
 
-/** Questions of a mix, in the order in which they are asked. */
-export function mixOf(words: Words, seed: number, count: number): readonly Question[] {
-  const chance = chanceOf(seed);
-  const [car, make, state, zip] = [
-    zipf(words.cars, chance),
-    zipf(words.makes, chance),
-    zipf(words.states, chance),
-    zipf(words.zips, chance),
-  ];
-  const anyOf = <T>(list: readonly T[]): T => list[Math.floor(chance() * list.length)] as T;
-  /** Up to a price in steps of 250, which people pick. */
-  const priceNear = (price: number): number => Math.max(1000, Math.round((price * (0.6 + chance() * 0.8)) / 250) * 250);
+/** Random values for the queries of a mix, drawn from one generator. */
+interface Samplers {
+  readonly random: Random;
+  readonly car: () => SampleCar;
+  readonly make: () => string;
+  readonly state: () => string;
+  readonly zip: () => Zip;
+  /** Draws from a list with equal probabilities. */
+  readonly oneOf: <T>(list: readonly T[]) => T;
+  /** Draws a price limit as users choose it: 60 to 140 % of a price, a multiple of 250. */
+  readonly priceLimit: (price: number) => BenchFilter;
+}
 
-  const byCar = (): Question => {
-    const { make, model, price } = car();
-    const [most, sort] = [priceNear(price), anyOf(sorts)];
-    return searchQuestion({ filters: [is("make", make), is("model", model), { kind: "maxPrice", price: most }], sort });
+function createSamplers(values: SampleValues, random: Random): Samplers {
+  return {
+    random,
+    car: zipfSampler(values.cars, random),
+    make: zipfSampler(values.makes, random),
+    state: zipfSampler(values.states, random),
+    zip: zipfSampler(values.zips, random),
+    oneOf: <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T,
+    priceLimit: (price) => {
+      const limit = Math.max(1000, Math.round((price * (0.6 + random() * 0.8)) / 250) * 250);
+      return { kind: "maxPrice", price: limit };
+    },
   };
-  const byState = (): Question => {
-    const [one, place, most] = [make(), state(), priceNear(30_000)];
-    return searchQuestion({ filters: [is("make", one), is("state", place), { kind: "maxPrice", price: most }] });
-  };
-  const byPlace = (): Question => {
-    const [one, place, miles] = [make(), zip(), anyOf([25, 50, 100])];
-    return searchQuestion({ filters: [is("make", one), { kind: "near", zip: place, miles }], sort: "distance" });
-  };
-  const counted = (): Question => {
-    const [one, place] = [make(), state()];
-    return facets({ facets: sidebarFacets, filters: [chance() < 0.5 ? is("state", place) : is("make", one)] });
-  };
-  const detail = (): Question => (chance() < 0.5 ? lookUp("id", anyOf(words.ids)) : lookUp("vin", anyOf(words.vins)));
-  const searched = (): Question => anyOf([byCar, byCar, byCar, byState, byState, byPlace, byPlace])();
+}
 
-  return Array.from({ length: count }, () => {
-    const drawn = chance();
-    return drawn < 0.7 ? searched() : drawn < 0.9 ? counted() : detail();
+function searchByModel({ car, oneOf, priceLimit }: Samplers): BenchQuery {
+  const { make, model, price } = car();
+  return searchQuery({
+    filters: [equals("make", make), equals("model", model), priceLimit(price)],
+    sort: oneOf(sorts),
+  });
+}
+
+const searchByState = ({ make, state, priceLimit }: Samplers): BenchQuery =>
+  searchQuery({ filters: [equals("make", make()), equals("state", state()), priceLimit(30_000)] });
+
+const searchByRadius = ({ make, zip, oneOf }: Samplers): BenchQuery =>
+  searchQuery({
+    filters: [equals("make", make()), { kind: "near", zip: zip(), miles: oneOf([25, 50, 100]) }],
+    sort: "distance",
+  });
+
+function sidebar({ make, state, random }: Samplers): BenchQuery {
+  const [byMake, byState] = [equals("make", make()), equals("state", state())];
+  return facetQuery({ facets: sidebarFacets, filters: [random() < 0.5 ? byState : byMake] });
+}
+
+const lookUp = ({ ids, vins }: SampleValues, { random, oneOf }: Samplers): BenchQuery =>
+  random() < 0.5 ? lookUpQuery("id", oneOf(ids)) : lookUpQuery("vin", oneOf(vins));
+
+/** Search queries by their share: three sevenths, two sevenths, two sevenths. */
+const searches = [
+  ...[searchByModel, searchByModel, searchByModel],
+  ...[searchByState, searchByState, searchByRadius, searchByRadius],
+];
+
+/** Returns the queries of a mix in their order. */
+export function queryMix(values: SampleValues, seed: number, size: number): readonly BenchQuery[] {
+  const samplers = createSamplers(values, seededRandom(seed));
+  const { random, oneOf } = samplers;
+  return Array.from({ length: size }, () => {
+    const drawn = random();
+    if (drawn < 0.7) return oneOf(searches)(samplers);
+    return drawn < 0.9 ? sidebar(samplers) : lookUp(values, samplers);
   });
 }

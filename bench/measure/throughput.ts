@@ -1,91 +1,90 @@
 /**
- * Requests a second under a realistic mix: so many clients at once, each asking again as soon as it is answered. Servers take turns, in
- * short bursts, and every one of them gets the same requests.
+ * Throughput under the query mix: a number of concurrent clients, each of which sends its next request when it has the answer to the
+ * previous one. Servers are loaded in turn, in short bursts, with the same requests.
  */
-import type { Say } from "../dataset/dataset.ts";
-import type { Question } from "../questions/question.ts";
+import type { Log } from "../dataset/dataset.ts";
+import type { BenchQuery } from "../queries/query.ts";
 import type { Load, ServerName, Throughput } from "../report/results.ts";
-import { rehearsalMs, rehearse } from "../servers/rehearse.ts";
 import type { Server } from "../servers/server.ts";
+import { warmUp, warmUpMs } from "../servers/warm-up.ts";
 import type { PeerName } from "../settings.ts";
-import { rounded, timingOf } from "./measure.ts";
+import { roundMs, timingOf } from "./timing.ts";
 
-/** Servers that are compared with each other. */
-export interface Contest {
+export interface ThroughputOptions {
   readonly answers: Throughput["answers"];
   readonly carquet: Server<"carquet">;
   readonly peers: readonly Server[];
-  readonly questions: readonly Question[];
+  readonly queries: readonly BenchQuery[];
   readonly isQuick: boolean;
-  readonly say: Say;
+  readonly log: Log;
 }
 
-const clientsAtOnce = [1, 8, 64] as const;
-/** Other questions than those that are asked first. */
-const rehearsedMax = 1000;
-/** How many of the requests are asked again and again when answers may be kept. */
-const repeated = 200;
+const clientCounts = [1, 8, 64] as const;
+/** The warm-up sends this many of the last queries; the measurement begins with the first ones. */
+const warmUpQueriesMax = 1000;
+/** How many distinct queries are repeated when response caches are on. */
+const cachedQueries = 200;
 
-/** What Carquet and the peers do under load, for each number of clients. */
-export async function throughputOf(contest: Contest): Promise<readonly Throughput[]> {
-  const { answers, carquet, peers, questions, isQuick, say } = contest;
+/** Measures Carquet and the peers for each number of clients. */
+export async function measureThroughput(options: ThroughputOptions): Promise<readonly Throughput[]> {
+  const { answers, carquet, peers, isQuick, log } = options;
   const servers = [carquet, ...peers];
-  const asked = answers === "cached" ? questions.slice(0, repeated) : questions;
-  // What may be kept has to be asked once.
-  const least = answers === "cached" ? asked.length : 0;
-  await rehearse(servers, asked.slice(-rehearsedMax), { forMs: rehearsalMs(isQuick), least });
-  const bursts = isQuick ? { turns: 1, seconds: 2 } : { turns: 3, seconds: 5 };
+  const queries = answers === "cached" ? options.queries.slice(0, cachedQueries) : options.queries;
+  // Every query has to be sent once before its answer can come from a cache.
+  const requestsMin = answers === "cached" ? queries.length : 0;
+  await warmUp(servers, queries.slice(-warmUpQueriesMax), { durationMs: warmUpMs(isQuick), requestsMin });
+  const bursts = isQuick ? { repetitions: 1, seconds: 2 } : { repetitions: 3, seconds: 5 };
   const results: Throughput[] = [];
-  for (const clients of clientsAtOnce) {
-    const [ours = none, ...theirs] = await inTurns(servers, asked, { ...bursts, clients });
-    const loads = peers.map(({ name }, index): [PeerName, Load] => [name, theirs[index] ?? none]);
+  for (const clients of clientCounts) {
+    const [ours = noLoad, ...theirs] = await loadInBursts(servers, queries, { ...bursts, clients });
+    const loads = peers.map(({ name }, index): [PeerName, Load] => [name, theirs[index] ?? noLoad]);
     results.push({
       ...{ clients, answers, carquet: ours, peers: Object.fromEntries(loads) },
       ratio: Object.fromEntries(
-        loads.map(([name, load]) => [name, rounded(ours.requests_per_second / load.requests_per_second)]),
+        loads.map(([name, load]) => [name, roundMs(ours.requests_per_second / load.requests_per_second)]),
       ),
     });
-    say(`throughput, ${answers}, ${clients} clients: done`);
+    log(`throughput, ${answers}, ${clients} clients: done`);
   }
   return results;
 }
 
-const none: Load = { requests_per_second: Number.NaN, p50_ms: Number.NaN, p99_ms: Number.NaN };
+const noLoad: Load = { requests_per_second: Number.NaN, p50_ms: Number.NaN, p99_ms: Number.NaN };
 
 interface Bursts {
   readonly clients: number;
-  readonly turns: number;
+  readonly repetitions: number;
   readonly seconds: number;
 }
 
-/** Loads servers in turn; each goes on where it was, so that all are asked the same. */
-async function inTurns(
+/** Loads servers in turn. Each burst continues with the server's next query, so that all servers get the same sequence. */
+async function loadInBursts(
   servers: readonly Server<ServerName>[],
-  questions: readonly Question[],
-  { clients, turns, seconds }: Bursts,
+  queries: readonly BenchQuery[],
+  { clients, repetitions, seconds }: Bursts,
 ): Promise<readonly Load[]> {
-  const states = servers.map((server) => ({ server, next: 0, times: [] as number[], tookMs: 0, processorMs: 0 }));
-  for (let turn = 0; turn < turns; turn += 1) {
+  const states = servers.map((server) => ({ server, next: 0, times: [] as number[], elapsedMs: 0, processorMs: 0 }));
+  for (let repetition = 0; repetition < repetitions; repetition += 1) {
     for (const state of states) {
-      const [startedAtMs, before] = [performance.now(), state.server.processorMs()];
+      const [startedAtMs, processorMsBefore] = [performance.now(), state.server.processorMs()];
       const client = async (): Promise<void> => {
         while (performance.now() < startedAtMs + seconds * 1000) {
-          const question = questions[state.next % questions.length];
-          if (question === undefined) return;
+          const query = queries[state.next % queries.length];
+          if (query === undefined) return;
           state.next += 1;
-          const askedAtMs = performance.now();
-          await state.server.ask(question);
-          state.times.push(performance.now() - askedAtMs);
+          const sentAtMs = performance.now();
+          await state.server.send(query);
+          state.times.push(performance.now() - sentAtMs);
         }
       };
       await Promise.all(Array.from({ length: clients }, client));
-      state.tookMs += performance.now() - startedAtMs;
-      state.processorMs += state.server.processorMs() - before;
+      state.elapsedMs += performance.now() - startedAtMs;
+      state.processorMs += state.server.processorMs() - processorMsBefore;
     }
   }
-  return states.map(({ times, tookMs, processorMs }) => ({
-    requests_per_second: rounded((1000 * times.length) / tookMs),
+  return states.map(({ times, elapsedMs, processorMs }) => ({
+    requests_per_second: roundMs((1000 * times.length) / elapsedMs),
     ...timingOf(times),
-    ...(Number.isNaN(processorMs) ? {} : { processor_ms: rounded(processorMs / times.length) }),
+    ...(Number.isNaN(processorMs) ? {} : { processor_ms: roundMs(processorMs / times.length) }),
   }));
 }

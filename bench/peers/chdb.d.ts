@@ -1,4 +1,4 @@
-/** What the suite uses of ClickHouse embedded, which is installed for the suite alone. */
+/** Types of the part of embedded ClickHouse that the suite uses. The package is a dependency of `bench/package.json` only. */
 declare module "chdb" {
   export interface ChdbResult {
     json<T = unknown>(): T;

@@ -1,6 +1,6 @@
 /**
- * DuckDB over one flat Parquet file for each relation: what somebody would do who has the file and no service. The file is sorted as
- * Carquet's own are, and the engine is set as Carquet sets it.
+ * Plain DuckDB over one flat Parquet file for each relation: the alternative to running a service. The files have the sort order of
+ * Carquet's, and the engine has Carquet's settings.
  */
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { DuckDatabase, engineVersion } from "../../src/db/duckdb.ts";
 import { SessionPool } from "../../src/db/session-pool.ts";
 import { ident, literal, Sql, sql } from "../../src/db/sql.ts";
 import { relations } from "../dataset/flat-rows.ts";
-import { type Dialect, inBoxAround, isList, type OpenPeer, peerMilesFrom, text } from "./peer.ts";
+import { type Dialect, haversineMiles, inBoundingBox, isTokenList, type OpenPeer, quoteString } from "./peer.ts";
 
 export const openDuckdb: OpenPeer = async ({ flat }) => {
   const database = await DuckDatabase.open({ threads: availableParallelism() });
@@ -40,12 +40,12 @@ const dialect: Dialect = {
   page: ({ columns, from, where, order, limit, offset }) => `
     SELECT ${columns.map((column) => `"${column}"`).join(", ")} FROM ${from} WHERE ${where}
     ORDER BY ${order}, position LIMIT ${limit} OFFSET ${offset}`,
-  carries: (list, token) => `list_contains(${list}, ${text(token)})`,
-  miles: peerMilesFrom,
-  within: (origin, miles) => `${inBoxAround(origin, miles)} AND ${peerMilesFrom(origin)} <= ${miles}`,
-  counts(facets, from, where, limit) {
-    const counted = facets.map((facet) => {
-      const values = isList(facet) ? `(SELECT unnest(${facet}) AS "${facet}" FROM matches)` : "matches";
+  hasToken: (list, token) => `list_contains(${list}, ${quoteString(token)})`,
+  distanceMiles: haversineMiles,
+  withinRadius: (origin, miles) => `${inBoundingBox(origin, miles)} AND ${haversineMiles(origin)} <= ${miles}`,
+  valueCounts(facets, from, where, limit) {
+    const counts = facets.map((facet) => {
+      const values = isTokenList(facet) ? `(SELECT unnest(${facet}) AS "${facet}" FROM matches)` : "matches";
       return `
         (SELECT '${facet}' AS facet, "${facet}"::VARCHAR AS value, count(*)::INTEGER AS listings FROM ${values}
          WHERE "${facet}" IS NOT NULL GROUP BY "${facet}" ORDER BY listings DESC, "${facet}" LIMIT ${limit})`;
@@ -54,9 +54,9 @@ const dialect: Dialect = {
     return `
       WITH matches AS ${isFiltered ? "" : "NOT"} MATERIALIZED (
         SELECT ${facets.map((facet) => `"${facet}"`).join(", ")} FROM ${from} WHERE ${where})
-      ${counted.join(" UNION ALL ")}`;
+      ${counts.join(" UNION ALL ")}`;
   },
-  percentile: (column, share) => `quantile_cont(${column}, ${share})`,
-  deviation: (column) => `stddev_samp(${column})`,
-  quotient: (number, by) => `(${number} // ${by})::INTEGER`,
+  percentile: (column, fraction) => `quantile_cont(${column}, ${fraction})`,
+  stddev: (column) => `stddev_samp(${column})`,
+  integerDivision: (column, divisor) => `(${column} // ${divisor})::INTEGER`,
 };

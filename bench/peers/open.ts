@@ -1,5 +1,5 @@
-/** The peers that are asked in SQL, by their names. */
-import type { Dataset, Say } from "../dataset/dataset.ts";
+/** Opens a SQL peer by its name. */
+import type { Dataset, Log } from "../dataset/dataset.ts";
 import type { SqlPeerName } from "../settings.ts";
 import { openClickhouse } from "./clickhouse.ts";
 import { openDuckdb } from "./duckdb.ts";
@@ -12,6 +12,6 @@ const openers: Readonly<Record<SqlPeerName, OpenPeer>> = {
   sqlite: openSqlite,
 };
 
-/** Opens a peer on a dataset. */
-export const openPeer = (name: SqlPeerName, dataset: Dataset, say: Say): Promise<SqlPeer> =>
-  openers[name](dataset, say);
+/** Opens a peer on a dataset and fills its database if it does not exist yet. */
+export const openPeer = (name: SqlPeerName, dataset: Dataset, log: Log): Promise<SqlPeer> =>
+  openers[name](dataset, log);

@@ -1,11 +1,10 @@
-/** A peer: another engine that holds the same rows and is asked the same questions in SQL of its own. */
+/** SQL peers: the interface of another engine that holds the same rows, and the SQL that differs between engines. */
 import type { Row } from "../../src/base/json.ts";
 import type { ColumnName } from "../dataset/columns.ts";
-import type { Dataset, Say } from "../dataset/dataset.ts";
+import type { Dataset, Log } from "../dataset/dataset.ts";
 import type { Relation } from "../dataset/flat-rows.ts";
 import type { SqlPeerName } from "../settings.ts";
 
-/** An engine that is asked in SQL. */
 export interface SqlPeer {
   readonly name: SqlPeerName;
   readonly version: string;
@@ -14,13 +13,15 @@ export interface SqlPeer {
   close(): Promise<void>;
 }
 
-/** Opens a peer on a dataset, and fills it first when it has not been. */
-export type OpenPeer = (dataset: Dataset, say: Say) => Promise<SqlPeer>;
+/** Opens a peer on a dataset and fills its database if it does not exist yet. */
+export type OpenPeer = (dataset: Dataset, log: Log) => Promise<SqlPeer>;
 
-export interface PageOf {
+export interface PageQuery {
   readonly columns: readonly ColumnName[];
   readonly from: Relation;
+  /** A condition, `true` for all rows. */
   readonly where: string;
+  /** An expression; ties are broken by position. */
   readonly order: string;
   readonly limit: number;
   readonly offset: number;
@@ -31,46 +32,46 @@ export interface Origin {
   readonly longitude: number;
 }
 
-/** What the engines say differently. */
+/** SQL that differs between engines: complete statements (`page`, `valueCounts`), conditions and expressions. */
 export interface Dialect {
-  page(of: PageOf): string;
-  /** The condition that a listing carries a token in a list. */
-  carries(list: TokenList, token: string, from: Relation): string;
-  /** The condition that a listing's dealer is that near. */
-  within(origin: Origin, miles: number, from: Relation): string;
-  /** Great-circle miles from an origin. */
-  miles(origin: Origin): string;
-  /** Rows of `facet`, `value` and `listings`, for each facet the commonest values first, ties by value. */
-  counts(facets: readonly Categorical[], from: Relation, where: string, limit: number): string;
-  /** The exact percentile of a column, interpolated. */
-  percentile(column: string, share: number): string;
-  /** The standard deviation of a sample. */
-  deviation(column: string): string;
-  /** How often a whole number goes into another. */
-  quotient(number: string, by: number): string;
+  page(query: PageQuery): string;
+  /** Condition: a list of the listing contains a token. */
+  hasToken(list: TokenList, token: string, from: Relation): string;
+  /** Condition: the listing's dealer is at most so many miles from an origin. */
+  withinRadius(origin: Origin, miles: number, from: Relation): string;
+  /** Expression: great-circle miles from an origin. */
+  distanceMiles(origin: Origin): string;
+  /** Statement: rows of `facet`, `value` and `listings`; for each facet the most common values first, ties by value. */
+  valueCounts(facets: readonly CategoricalColumn[], from: Relation, where: string, limit: number): string;
+  /** Expression: the exact percentile of a column, interpolated; `fraction` is from 0 to 1. */
+  percentile(column: string, fraction: number): string;
+  /** Expression: the sample standard deviation of a column. */
+  stddev(column: string): string;
+  /** Expression: the integer quotient of a column. */
+  integerDivision(column: string, divisor: number): string;
 }
 
 export type TokenList = "features" | "options_packages" | "keywords";
 export const tokenLists: readonly TokenList[] = ["features", "options_packages", "keywords"];
 
-export type Categorical = Exclude<ColumnName, "position" | "id" | "vin">;
+export type CategoricalColumn = Exclude<ColumnName, "position" | "id" | "vin">;
 
-export const isList = (facet: string): facet is TokenList => tokenLists.some((list) => list === facet);
+export const isTokenList = (column: string): column is TokenList => tokenLists.some((list) => list === column);
 
-/** A text as a literal. */
-export const text = (value: string): string => `'${value.replaceAll("'", "''")}'`;
+/** Returns a string literal. */
+export const quoteString = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 
 const radians = (degrees: number): number => (degrees * Math.PI) / 180;
 const earthRadiusMiles = 3958.7613;
 
-/** Great-circle miles from an origin to `latitude` and `longitude`, as SQL that every engine understands. */
-export function peerMilesFrom({ latitude, longitude }: Origin): string {
+/** Returns the haversine distance in miles from an origin to `latitude` and `longitude`, in SQL that all engines support. */
+export function haversineMiles({ latitude, longitude }: Origin): string {
   return `${2 * earthRadiusMiles} * asin(least(1, sqrt(pow(sin((radians(latitude) - ${radians(latitude)}) / 2), 2)
     + ${Math.cos(radians(latitude))} * cos(radians(latitude)) * pow(sin((radians(longitude) - ${radians(longitude)}) / 2), 2))))`;
 }
 
-/** The condition that a place is in the box around a circle: cheap, and true of all that is in the circle. */
-export function inBoxAround({ latitude, longitude }: Origin, miles: number): string {
+/** Returns the condition that a point lies in the bounding box of a circle: a cheap prefilter without false negatives. */
+export function inBoundingBox({ latitude, longitude }: Origin, miles: number): string {
   const height = (miles / earthRadiusMiles) * (180 / Math.PI) * 1.001;
   const width = height / Math.cos(radians(Math.min(89, Math.abs(latitude) + height)));
   return `latitude BETWEEN ${latitude - height} AND ${latitude + height} AND longitude BETWEEN ${longitude - width} AND ${longitude + width}`;

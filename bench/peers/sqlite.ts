@@ -1,6 +1,6 @@
 /**
- * SQLite: narrow rows, the wide columns of a page beside them, tokens by listing and by token, an index for each thing that is
- * asked for and for each facet, and statistics for the planner.
+ * SQLite. Each relation is a table of narrow rows, a table of wide columns that pages join, and a table of tokens; there is an index for
+ * every filter, sort and facet, and statistics for the planner (ANALYZE).
  */
 import { join } from "node:path";
 import type BetterSqlite from "better-sqlite3";
@@ -8,25 +8,25 @@ import type { Json, Row } from "../../src/base/json.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { Sql } from "../../src/db/sql.ts";
 import { Engine } from "../../src/db/sqlite.ts";
-import { type ColumnName, columnNames, isWide, type Kind, kindOf } from "../dataset/columns.ts";
+import { type ColumnKind, type ColumnName, columnNames, isWide, kindOf } from "../dataset/columns.ts";
 import { peerFolder } from "../dataset/dataset.ts";
 import { type Relation, relations } from "../dataset/flat-rows.ts";
-import { type Dialect, isList, type OpenPeer, peerMilesFrom, text } from "./peer.ts";
+import { type Dialect, haversineMiles, isTokenList, type OpenPeer, quoteString } from "./peer.ts";
 
-type File = BetterSqlite.Database;
+type SqliteFile = BetterSqlite.Database;
 
-export const openSqlite: OpenPeer = async (dataset, say) => {
-  const folder = await peerFolder(dataset, "sqlite", say, (unfinished) =>
-    fill(join(unfinished, "listings.db"), dataset.flat),
+export const openSqlite: OpenPeer = async (dataset, log) => {
+  const folder = await peerFolder(dataset, "sqlite", log, (unfinished) =>
+    fillSqlite(join(unfinished, "listings.db"), dataset.flat),
   );
   const file = new Engine(join(folder, "listings.db"), { readonly: true });
   file.pragma("mmap_size = 68719476736");
   file.pragma("cache_size = -262144");
   file.pragma("temp_store = MEMORY");
-  const [about] = rowsOf(file, "SELECT sqlite_version() AS version");
+  const [versionRow] = rowsOf(file, "SELECT sqlite_version() AS version");
   return {
     name: "sqlite",
-    version: String(about?.version),
+    version: String(versionRow?.version),
     dialect,
     rows: async (statement) => rowsOf(file, statement),
     close: async () => {
@@ -35,25 +35,25 @@ export const openSqlite: OpenPeer = async (dataset, say) => {
   };
 };
 
-function rowsOf(file: File, statement: string): readonly Row[] {
+function rowsOf(file: SqliteFile, statement: string): readonly Row[] {
   return file.prepare<[], Row>(statement).all();
 }
 
-const types: Readonly<Record<Kind, string>> = {
-  word: "TEXT",
+const columnTypes: Readonly<Record<ColumnKind, string>> = {
+  category: "TEXT",
   text: "TEXT",
-  whole: "INTEGER",
+  integer: "INTEGER",
   real: "REAL",
-  time: "TEXT",
-  day: "TEXT",
-  words: "TEXT",
+  timestamp: "TEXT",
+  date: "TEXT",
+  tokens: "TEXT",
   texts: "TEXT",
 };
 
-const narrow = columnNames.filter((column) => !isWide(column) && !isList(column) && column !== "position");
-const wide = columnNames.filter((column) => isWide(column) || isList(column));
+const narrowColumns = columnNames.filter((column) => !isWide(column) && !isTokenList(column) && column !== "position");
+const wideColumns = columnNames.filter((column) => isWide(column) || isTokenList(column));
 
-/** What is asked for together, and the order that it is wanted in. */
+/** Columns that are filtered together, followed by the column that their matches are sorted by. */
 const indexes: readonly (readonly ColumnName[])[] = [
   ["id"],
   ["vin"],
@@ -90,7 +90,9 @@ const indexes: readonly (readonly ColumnName[])[] = [
   ["dealer_type"],
 ];
 
-async function fill(path: string, flat: string): Promise<void> {
+const batchRows = 50_000;
+
+async function fillSqlite(path: string, flat: string): Promise<void> {
   const file = new Engine(path);
   file.pragma("journal_mode = OFF");
   file.pragma("synchronous = OFF");
@@ -98,24 +100,20 @@ async function fill(path: string, flat: string): Promise<void> {
   file.exec(
     "CREATE TABLE tokens (token_key INTEGER PRIMARY KEY, list TEXT NOT NULL, token TEXT NOT NULL, UNIQUE (list, token))",
   );
-  const keyOf = keysIn(file);
+  const tokenKey = tokenKeysIn(file);
   const database = await DuckDatabase.open();
   await database.using(async (session) => {
+    const query = (statement: string): Promise<readonly Row[]> => session.rows(new Sql([statement], []));
+    const selectList = columnNames.map((column) => `${readExpression(column)} AS "${column}"`).join(", ");
     for (const relation of relations) {
-      make(file, relation);
-      const source = `read_parquet(${text(join(flat, `${relation}.parquet`))})`;
-      const [counted] = await session.rows(new Sql([`SELECT count(*)::INTEGER AS rows FROM ${source}`], []));
-      for (let from = 0; from < Number(counted?.rows); from += batch) {
-        const listed = columnNames.map((column) => `${readAs(column)} AS "${column}"`).join(", ");
-        const between = `position BETWEEN ${from} AND ${from + batch - 1}`;
-        insert(
-          file,
-          relation,
-          await session.rows(new Sql([`SELECT ${listed} FROM ${source} WHERE ${between}`], [])),
-          keyOf,
-        );
+      createTables(file, relation);
+      const source = `read_parquet(${quoteString(join(flat, `${relation}.parquet`))})`;
+      const [countRow] = await query(`SELECT count(*)::INTEGER AS listings FROM ${source}`);
+      for (let from = 0; from < Number(countRow?.listings); from += batchRows) {
+        const inBatch = `position BETWEEN ${from} AND ${from + batchRows - 1}`;
+        insertRows(file, relation, await query(`SELECT ${selectList} FROM ${source} WHERE ${inBatch}`), tokenKey);
       }
-      finish(file, relation);
+      createIndexes(file, relation);
     }
   });
   database.close();
@@ -123,65 +121,64 @@ async function fill(path: string, flat: string): Promise<void> {
   file.close();
 }
 
-const batch = 50_000;
-
-/** Lists stay lists, for the tokens; what a page shows of them is text. */
-function readAs(column: ColumnName): string {
+/** Returns the DuckDB expression that reads a column: token lists as lists, other lists as JSON, dates and timestamps as text. */
+function readExpression(column: ColumnName): string {
   const kind = kindOf(column);
   if (kind === "texts") return `to_json("${column}")::VARCHAR`;
-  return kind === "time" || kind === "day" ? `"${column}"::VARCHAR` : `"${column}"`;
+  return kind === "timestamp" || kind === "date" ? `"${column}"::VARCHAR` : `"${column}"`;
 }
 
-function make(file: File, relation: Relation): void {
-  const list = (columns: readonly ColumnName[]): string =>
-    columns.map((column) => `"${column}" ${types[kindOf(column)]}`).join(", ");
-  file.exec(`CREATE TABLE ${relation} (position INTEGER PRIMARY KEY, ${list(narrow)})`);
-  file.exec(`CREATE TABLE ${relation}_wide (position INTEGER PRIMARY KEY, ${list(wide)})`);
+function createTables(file: SqliteFile, relation: Relation): void {
+  const definitions = (columns: readonly ColumnName[]): string =>
+    columns.map((column) => `"${column}" ${columnTypes[kindOf(column)]}`).join(", ");
+  file.exec(`CREATE TABLE ${relation} (position INTEGER PRIMARY KEY, ${definitions(narrowColumns)})`);
+  file.exec(`CREATE TABLE ${relation}_wide (position INTEGER PRIMARY KEY, ${definitions(wideColumns)})`);
   file.exec(
     `CREATE TABLE ${relation}_tokens (position INTEGER, token_key INTEGER, PRIMARY KEY (position, token_key)) WITHOUT ROWID`,
   );
 }
 
-function insert(
-  file: File,
-  relation: Relation,
-  rows: readonly Row[],
-  keyOf: (list: string, token: string) => number,
-): void {
-  const into = (table: string, columns: number) =>
+/** Returns the key of a token, and inserts the token if it is new. */
+type TokenKey = (list: string, token: string) => number;
+
+function insertRows(file: SqliteFile, relation: Relation, rows: readonly Row[], tokenKey: TokenKey): void {
+  const insertInto = (table: string, columns: number) =>
     file.prepare(`INSERT INTO ${table} VALUES (${Array(columns).fill("?").join(", ")})`);
-  const [intoNarrow, intoWide] = [into(relation, narrow.length + 1), into(`${relation}_wide`, wide.length + 1)];
-  const intoTokens = file.prepare(`INSERT OR IGNORE INTO ${relation}_tokens VALUES (?, ?)`);
+  const insertNarrow = insertInto(relation, narrowColumns.length + 1);
+  const insertWide = insertInto(`${relation}_wide`, wideColumns.length + 1);
+  const insertToken = file.prepare(`INSERT OR IGNORE INTO ${relation}_tokens VALUES (?, ?)`);
   file.transaction(() => {
     for (const row of rows) {
-      const bound = (columns: readonly ColumnName[]): readonly Json[] => columns.map((column) => storable(row[column]));
-      intoNarrow.run(row.position, ...bound(narrow));
-      intoWide.run(row.position, ...bound(wide));
-      for (const list of columnNames.filter(isList)) {
+      const valuesOf = (columns: readonly ColumnName[]): readonly Json[] =>
+        columns.map((column) => toStorable(row[column]));
+      insertNarrow.run(row.position, ...valuesOf(narrowColumns));
+      insertWide.run(row.position, ...valuesOf(wideColumns));
+      for (const list of columnNames.filter(isTokenList)) {
         const tokens = row[list];
-        if (Array.isArray(tokens)) for (const token of tokens) intoTokens.run(row.position, keyOf(list, String(token)));
+        if (Array.isArray(tokens))
+          for (const token of tokens) insertToken.run(row.position, tokenKey(list, String(token)));
       }
     }
   })();
 }
 
-const storable = (value: Json | undefined): Json => (Array.isArray(value) ? JSON.stringify(value) : (value ?? null));
+const toStorable = (value: Json | undefined): Json => (Array.isArray(value) ? JSON.stringify(value) : (value ?? null));
 
-/** Gives the key of a token, which is new when the token is. */
-function keysIn(file: File): (list: string, token: string) => number {
+function tokenKeysIn(file: SqliteFile): TokenKey {
   const keys = new Map<string, number>();
-  const add = file.prepare("INSERT INTO tokens VALUES (?, ?, ?)");
+  const insert = file.prepare("INSERT INTO tokens VALUES (?, ?, ?)");
   return (list, token) => {
     const known = keys.get(`${list} ${token}`);
     if (known !== undefined) return known;
     const key = keys.size + 1;
     keys.set(`${list} ${token}`, key);
-    add.run(key, list, token);
+    insert.run(key, list, token);
     return key;
   };
 }
 
-function finish(file: File, relation: Relation): void {
+/** Creates the indexes of a relation, and `<relation>_places`, the distinct locations of dealers. */
+function createIndexes(file: SqliteFile, relation: Relation): void {
   for (const columns of indexes) {
     const list = columns.map((column) => `"${column}"`).join(", ");
     file.exec(`CREATE INDEX ${relation}_by_${columns.join("_")} ON ${relation} (${list})`);
@@ -195,35 +192,38 @@ const dialect: Dialect = {
     SELECT ${columns.map((column) => `"${column}"`).join(", ")}
     FROM (SELECT * FROM ${from} WHERE ${where} ORDER BY ${order}, position LIMIT ${limit} OFFSET ${offset})
     JOIN ${from}_wide USING (position)`,
-  carries: (
-    list,
-    token,
-    from,
-  ) => `EXISTS (SELECT 1 FROM ${from}_tokens AS carried WHERE carried.position = ${from}.position
-    AND carried.token_key = (SELECT token_key FROM tokens WHERE list = '${list}' AND token = ${text(token)}))`,
-  miles: (origin) => scalar(peerMilesFrom(origin)),
-  within: (origin, miles, from) =>
-    `dealer_id IN (SELECT dealer_id FROM ${from}_places WHERE ${scalar(peerMilesFrom(origin))} <= ${miles})`,
-  counts(facets, from, where, limit) {
+  hasToken: (list, token, from) => `
+    EXISTS (SELECT 1 FROM ${from}_tokens AS listing_tokens WHERE listing_tokens.position = ${from}.position
+    AND listing_tokens.token_key = (SELECT token_key FROM tokens WHERE list = '${list}' AND token = ${quoteString(token)}))`,
+  distanceMiles: (origin) => scalarMin(haversineMiles(origin)),
+  withinRadius: (origin, miles, from) =>
+    `dealer_id IN (SELECT dealer_id FROM ${from}_places WHERE ${scalarMin(haversineMiles(origin))} <= ${miles})`,
+  valueCounts(facets, from, where, limit) {
     const isFiltered = where !== "true";
-    const matches = isFiltered ? "matches" : from;
-    const counted = facets.map((facet) => {
-      const tokens = isFiltered ? `matches JOIN ${from}_tokens USING (position)` : `${from}_tokens`;
-      const rows = isList(facet)
-        ? `(SELECT token_key, count(*) AS listings FROM ${tokens} GROUP BY token_key) JOIN tokens USING (token_key) WHERE list = '${facet}'`
-        : `${matches} WHERE "${facet}" IS NOT NULL GROUP BY "${facet}"`;
-      const [value, count] = isList(facet) ? ["token", "listings"] : [`"${facet}"`, "count(*)"];
-      return `SELECT * FROM (SELECT '${facet}' AS facet, ${value} AS value, ${count} AS listings FROM ${rows} ORDER BY 3 DESC, 2 LIMIT ${limit})`;
+    const columns = ["position", ...facets.filter((facet) => !isTokenList(facet))].map((column) => `"${column}"`);
+    const matches = isFiltered
+      ? `WITH matches AS MATERIALIZED (SELECT ${columns.join(", ")} FROM ${from} WHERE ${where})`
+      : "";
+    const counts = facets.map((facet) => {
+      if (isTokenList(facet)) return tokenCounts(facet, from, isFiltered, limit);
+      return `SELECT * FROM (SELECT '${facet}' AS facet, "${facet}" AS value, count(*) AS listings
+        FROM ${isFiltered ? "matches" : from} WHERE "${facet}" IS NOT NULL GROUP BY "${facet}" ORDER BY 3 DESC, 2 LIMIT ${limit})`;
     });
-    const kept = ["position", ...facets.filter((facet) => !isList(facet))].map((column) => `"${column}"`).join(", ");
-    const keep = isFiltered ? `WITH matches AS MATERIALIZED (SELECT ${kept} FROM ${from} WHERE ${where})` : "";
-    return `${keep} ${counted.join(" UNION ALL ")}`;
+    return `${matches} ${counts.join(" UNION ALL ")}`;
   },
-  percentile: (column, share) => `percentile(${column}, ${share * 100})`,
-  deviation: (column) =>
+  percentile: (column, fraction) => `percentile(${column}, ${fraction * 100})`,
+  stddev: (column) =>
     `sqrt((count(${column}) * sum(1.0 * ${column} * ${column}) - pow(sum(1.0 * ${column}), 2)) / count(${column}) / (count(${column}) - 1))`,
-  quotient: (number, by) => `(${number} / ${by})`,
+  integerDivision: (column, divisor) => `(${column} / ${divisor})`,
 };
 
-/** The least of two, which other engines call \`least\`. */
-const scalar = (expression: string): string => expression.replace("least(", "min(");
+/** Counts tokens by key before it joins their texts. */
+function tokenCounts(list: string, from: Relation, isFiltered: boolean, limit: number): string {
+  const listingTokens = isFiltered ? `matches JOIN ${from}_tokens USING (position)` : `${from}_tokens`;
+  return `SELECT * FROM (SELECT '${list}' AS facet, token AS value, listings
+    FROM (SELECT token_key, count(*) AS listings FROM ${listingTokens} GROUP BY token_key) JOIN tokens USING (token_key)
+    WHERE list = '${list}' ORDER BY 3 DESC, 2 LIMIT ${limit})`;
+}
+
+/** Replaces `least` by SQLite's name for the smaller of two values. */
+const scalarMin = (expression: string): string => expression.replace("least(", "min(");

@@ -1,4 +1,4 @@
-/** A peer cannot be had on this machine: the run leaves it out and says why. */
+/** The error of a peer that cannot run on this machine. The run logs it and leaves the peer out. */
 import { UserError } from "../../src/base/user-error.ts";
 
-export class Unavailable extends UserError {}
+export class PeerUnavailable extends UserError {}

@@ -1,49 +1,48 @@
 /**
- * Whether Carquet has become slower since an earlier run, by ratios alone: to each peer, and to the work that never changes. Times of
- * different runs are not compared, as the machine may have been another, or busy.
+ * Regression check: compares two runs by ratios, to each peer and to the calibration. It never compares times of different runs, because
+ * they depend on the machine and its load.
  */
-
-import { quantile } from "../measure/measure.ts";
+import { quantile } from "../measure/timing.ts";
 import { type CaseResult, comparableCases, type Results } from "./results.ts";
 
-export interface Change {
+export interface CaseChange {
   readonly case: string;
-  /** The median, over all that both runs measured Carquet against, of how the ratio has changed: below 1, Carquet is slower. */
+  /** Median, over all references that both runs have, of the new ratio divided by the old one. Carquet is slower below 1. */
   readonly change: number;
   readonly isSlower: boolean;
 }
 
-/** How each case that both runs have has changed; it is slower below the threshold. */
-export function changes(
+/** Returns the change of each case that both runs have. A case is slower if its change is below the threshold. */
+export function compareRuns(
   before: Pick<Results, "asked" | "cases">,
   now: Pick<Results, "asked" | "cases">,
   threshold: number,
-): readonly Change[] {
-  const earlier = new Map(comparableCases(before).map((one) => [one.case, one]));
-  return comparableCases(now).flatMap((one) => {
-    const then = earlier.get(one.case);
-    if (then === undefined) return [];
-    const [were, are] = [ratiosOf(then), ratiosOf(one)];
-    const changed = Object.entries(are).flatMap(([to, ratio]) => {
-      const was = were[to];
-      return was === undefined || !(was > 0) ? [] : [ratio / was];
+): readonly CaseChange[] {
+  const resultsBefore = new Map(comparableCases(before).map((result) => [result.case, result]));
+  return comparableCases(now).flatMap((result) => {
+    const resultBefore = resultsBefore.get(result.case);
+    if (resultBefore === undefined) return [];
+    const ratiosBefore = ratiosOf(resultBefore);
+    const changes = Object.entries(ratiosOf(result)).flatMap(([reference, ratio]) => {
+      const ratioBefore = ratiosBefore[reference];
+      return ratioBefore === undefined || !(ratioBefore > 0) ? [] : [ratio / ratioBefore];
     });
-    if (changed.length === 0) return [];
-    const change = middle(changed);
-    return [{ case: one.case, change, isSlower: change < threshold }];
+    if (changes.length === 0) return [];
+    const change = median(changes);
+    return [{ case: result.case, change, isSlower: change < threshold }];
   });
 }
 
-/** The ratios of a case, that to the calibration among them. */
+/** Returns the ratios of a case by reference: peers and `calibration`. */
 function ratiosOf({ carquet, ratio, calibration }: CaseResult): Readonly<Record<string, number>> {
   return calibration === undefined ? ratio : { ...ratio, calibration: calibration.p50_ms / carquet.p50_ms };
 }
 
-/** The median; of an even number, the mean of the two in the middle. */
-const middle = (values: readonly number[]): number =>
-  (quantile(values, 0.5) -
-    quantile(
-      values.map((value) => -value),
-      0.5,
-    )) /
-  2;
+/** Returns the median; for an even number of values, the mean of the two middle ones. */
+function median(values: readonly number[]): number {
+  const upperMiddle = -quantile(
+    values.map((value) => -value),
+    0.5,
+  );
+  return (quantile(values, 0.5) + upperMiddle) / 2;
+}

@@ -1,107 +1,115 @@
 /**
- * Publishes results: `npm run bench:publish` reads every run in `bench/results/*.json` and writes the tables and plots from them, into
- * `bench/results/README.md` (all of it) and between two marks of the project's README (the largest market whose throughput was measured).
- * No number is typed.
+ * Publishes results (`npm run bench:publish`): reads all runs in `bench/results/*.json` and writes plots, `bench/results/README.md`, and
+ * the tables of the largest run with throughput into `docs/performance.md`, between two markers. Never type a measured number by hand.
  */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { projectPath } from "../../src/base/project-files.ts";
-import { type Line, type Panel, plot } from "./plot.ts";
-import { approximations, peersOf } from "./report.ts";
-import { askedIn, type CaseResult, type Results } from "./results.ts";
-import { casesTable, legendOf, section, throughputTable } from "./tables.ts";
+import { UserError } from "../../src/base/user-error.ts";
+import { casesTable, resultsSection, tableLegend, throughputTable } from "./markdown-report.ts";
+import { type PlotLine, type PlotPanel, renderPlot } from "./plot.ts";
+import { type CaseResult, type Results, transportOf } from "./results.ts";
+import { peersOf } from "./text-report.ts";
 
-const folder = projectPath("bench/results");
+const resultsFolder = projectPath("bench/results");
 
-/** What the plots show; the first four are those that people ask for most. */
-const plotted = [
+/** The cases of the plots, in their order. */
+const plottedCases = [
   ...["search: default page", "search: make, model, price", "search: radius 50", "search: two features"],
   ...["facets: all 30", "facets: all 30, state", "search: snapshot", "details: VIN"],
 ];
 
-const files = (await readdir(folder)).filter((name) => name.endsWith(".json")).sort();
+/** Runs of more days measure the length of history, others the number of listings. */
+const shortHistoryDaysMax = 30;
+
+type PlotDimension = "listings" | "days";
+
+const files = (await readdir(resultsFolder)).filter((name) => name.endsWith(".json")).sort();
 const runs: readonly Results[] = await Promise.all(
-  files.map(async (name) => JSON.parse(await readFile(join(folder, name), "utf8"))),
+  files.map(async (name) => JSON.parse(await readFile(join(resultsFolder, name), "utf8"))),
 );
-const bySize = [...runs].sort(
-  (one, other) => one.dataset.listings - other.dataset.listings || one.dataset.days - other.dataset.days,
+const sortedRuns = [...runs].sort((a, b) => a.dataset.listings - b.dataset.listings || a.dataset.days - b.dataset.days);
+const runsBySize = sortedRuns.filter(
+  ({ dataset }) => dataset.days <= shortHistoryDaysMax && dataset.options === "typical",
 );
-
-/** The runs that differ in their number of listings, and those that differ in their number of days. */
-const fewDays = 30;
-const sizes = bySize.filter(({ dataset }) => dataset.days <= fewDays && dataset.options === "typical");
-const lengths = bySize.filter(({ dataset }) => dataset.days > fewDays);
-
-/** Times over HTTP and those of the older format are in no plot together: those over HTTP if there are two, else the older ones. */
-function ofOneFormat(over: readonly Results[]): readonly Results[] {
-  const overHttp = over.filter((run) => askedIn(run) === "over HTTP");
-  return overHttp.length > 1 ? overHttp : over.filter((run) => askedIn(run) === "in process");
-}
+const runsByDays = sortedRuns.filter(({ dataset }) => dataset.days > shortHistoryDaysMax);
 
 const plots: string[] = [];
-await draw("cost-by-listings", ofOneFormat(sizes), "listings");
-await draw("cost-by-days", ofOneFormat(lengths), "days");
-await writeFile(join(folder, "README.md"), `${[intro(), ...plots.map(image), ...bySize.map(section)].join("\n\n")}\n`);
-await intoReadme(sizes.findLast(({ throughput }) => throughput.length > 0));
+await writePlot("cost-by-listings", runsOfOneFormat(runsBySize), "listings");
+await writePlot("cost-by-days", runsOfOneFormat(runsByDays), "days");
+await writeFile(
+  join(resultsFolder, "README.md"),
+  `${[introduction(), ...plots.map(plotImage), ...sortedRuns.map(resultsSection)].join("\n\n")}\n`,
+);
+const publishedRun = runsBySize.findLast(({ throughput }) => throughput.length > 0);
+if (publishedRun !== undefined) await writePerformancePage(publishedRun);
 
-function image(name: string): string {
+/** Returns the runs over HTTP if there are at least two, else those of the older format: one plot never mixes both. */
+function runsOfOneFormat(candidates: readonly Results[]): readonly Results[] {
+  const overHttp = candidates.filter((run) => transportOf(run) === "over HTTP");
+  return overHttp.length > 1 ? overHttp : candidates.filter((run) => transportOf(run) === "in process");
+}
+
+function plotImage(name: string): string {
   return `![median time of a case by ${name.replace("cost-by-", "")}](${name}.svg)`;
 }
 
-async function draw(name: string, over: readonly Results[], by: "listings" | "days"): Promise<void> {
-  if (over.length < 2) return;
-  await writeFile(join(folder, `${name}.svg`), plot(panelsOf(over, by), by));
+/** Writes `<name>.svg`, unless there are fewer than two runs to plot. */
+async function writePlot(name: string, plottedRuns: readonly Results[], dimension: PlotDimension): Promise<void> {
+  if (plottedRuns.length < 2) return;
+  const panels = plottedCases.flatMap((title) => panelOf(title, plottedRuns, dimension));
+  await writeFile(join(resultsFolder, `${name}.svg`), renderPlot(panels, dimension));
   plots.push(name);
 }
 
-function panelsOf(over: readonly Results[], by: "listings" | "days"): readonly Panel[] {
-  return plotted.flatMap((title): readonly Panel[] => {
-    const found = over.flatMap(({ dataset, cases }) => {
-      const one = cases.find((result) => result.case === title);
-      return one === undefined ? [] : [{ x: dataset[by], one }];
-    });
-    if (found.length < 2) return [];
-    const lineOf = (name: string, ms: (result: CaseResult) => number | undefined): Line => ({
-      name,
-      points: found.flatMap(({ x, one }) => {
-        const y = ms(one);
-        return y === undefined ? [] : [{ x, y }];
-      }),
-    });
-    const names = [...new Set(over.flatMap((run) => peersOf(run)))];
-    const lines = [
-      lineOf("carquet", ({ carquet }) => carquet.p50_ms),
-      ...names.map((name) => lineOf(name, ({ peers }) => peers[name]?.p50_ms)),
-    ];
-    return [{ title, lines: lines.filter(({ points }) => points.length > 1) }];
+/** Returns the panel of a case; empty if fewer than two runs have it. */
+function panelOf(title: string, plottedRuns: readonly Results[], dimension: PlotDimension): readonly PlotPanel[] {
+  const results = plottedRuns.flatMap(({ dataset, cases }) => {
+    const result = cases.find((candidate) => candidate.case === title);
+    return result === undefined ? [] : [{ x: dataset[dimension], result }];
   });
+  if (results.length < 2) return [];
+  const lineOf = (name: string, medianMs: (result: CaseResult) => number | undefined): PlotLine => ({
+    name,
+    points: results.flatMap(({ x, result }) => {
+      const y = medianMs(result);
+      return y === undefined ? [] : [{ x, y }];
+    }),
+  });
+  const peers = [...new Set(plottedRuns.flatMap((run) => peersOf(run)))];
+  const lines = [
+    lineOf("carquet", ({ carquet }) => carquet.p50_ms),
+    ...peers.map((name) => lineOf(name, (result) => result.peers[name]?.p50_ms)),
+  ];
+  return [{ title, lines: lines.filter(({ points }) => points.length > 1) }];
 }
 
-function intro(): string {
+function introduction(): string {
   return `# Results
 
-Medians in milliseconds, uncached, all servers in one run and in turn; in parentheses: peer time / Carquet time. Each answer of a peer
-was the same as Carquet's, except where approximations are named. Written by \`npm run bench:publish\` from the JSON files beside this page.`;
+Medians in milliseconds, uncached. All servers of a run were measured in turn; in parentheses: peer time / Carquet time. Answers of peers
+equal Carquet's, except for percentiles that are marked as approximate. \`npm run bench:publish\` writes this page from the JSON files
+beside it.`;
 }
 
-/** Puts the tables of a run between the marks of the README. */
-async function intoReadme(run: Results | undefined): Promise<void> {
-  if (run === undefined) return;
-  const path = projectPath("README.md");
-  const readme = await readFile(path, "utf8");
-  const [start, end] = ["<!-- results: npm run bench:publish -->", "<!-- end of results -->"];
-  const [from, to] = [readme.indexOf(start), readme.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`README.md lacks the marks ${start} and ${end}.`);
+/** Replaces the part of `docs/performance.md` between the markers by the tables of a run. */
+async function writePerformancePage(run: Results): Promise<void> {
+  const path = projectPath("docs/performance.md");
+  const page = await readFile(path, "utf8");
+  const [startMarker, endMarker] = ["<!-- results -->", "<!-- end of results -->"];
+  const [start, end] = [page.indexOf(startMarker), page.indexOf(endMarker)];
+  if (start < 0 || end < start)
+    throw new UserError(`docs/performance.md lacks markers: expected ${startMarker} and, after it, ${endMarker}.`);
   const { dataset, machine } = run;
-  const told = `${dataset.listings.toLocaleString("en")} listings, ${machine.cores} cores. ${[legendOf(run), approximations(run)].filter((line) => line !== undefined).join(" ")}`;
-  const plotted = plots.includes("cost-by-listings") ? ["![time by size](bench/results/cost-by-listings.svg)"] : [];
-  const parts = [
-    start,
-    told,
+  const content = [
+    startMarker,
+    `${dataset.listings.toLocaleString("en")} listings, ${machine.cores} cores. ${tableLegend(run)}`,
     casesTable(run),
     ...(run.throughput.length === 0 ? [] : [throughputTable(run)]),
-    ...plotted,
-    end,
-  ];
-  await writeFile(path, `${readme.slice(0, from)}${parts.join("\n\n")}${readme.slice(to + end.length)}`);
+    ...(plots.includes("cost-by-listings")
+      ? ["![median time of a case by listings](../bench/results/cost-by-listings.svg)"]
+      : []),
+    endMarker,
+  ].join("\n\n");
+  await writeFile(path, `${page.slice(0, start)}${content}${page.slice(end + endMarker.length)}`);
 }

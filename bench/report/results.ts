@@ -1,5 +1,5 @@
-/** What a run finds, in the shape in which it is written down, compared and published. */
-import type { Timing } from "../measure/measure.ts";
+/** The results of a run in the JSON format that `--json` writes and that `--compare` and `bench:publish` read. */
+import type { Timing } from "../measure/timing.ts";
 import type { DatasetShape, PeerName } from "../settings.ts";
 
 export type ServerName = "carquet" | PeerName;
@@ -7,50 +7,51 @@ type PerPeer<T> = Readonly<Partial<Record<PeerName, T>>>;
 type PerServer<T> = Readonly<Partial<Record<ServerName, T>>>;
 
 /**
- * How peers and Carquet were asked. Runs of the older format, which has no such field, asked in process: `carquet` and `peers` of a case
- * are then times without HTTP, and `http` is Carquet's beside them.
+ * How the servers of a run were queried. The older format lacks the field `asked` and was measured in process: `carquet` and `peers` of a
+ * case are times without HTTP, and `http` has Carquet's times over HTTP.
  */
-export type Asked = "over HTTP" | "in process";
+export type Transport = "over HTTP" | "in process";
 
 export interface CaseResult {
   readonly case: string;
-  /** Listings that match the first question. */
+  /** The number of listings that match the first query. */
   readonly rows: number;
   /** Over HTTP, with a key, metered, uncached. */
   readonly carquet: Timing;
-  /** Carquet without HTTP, key and ledger: a decoded request to the body of its answer. */
+  /** Carquet without HTTP, key and ledger: from a request path to the body of the answer. */
   readonly in_process?: Timing;
-  /** In the older format only. */
+  /** Older format only: Carquet over HTTP. */
   readonly http?: Timing;
   readonly peers: PerPeer<Timing>;
-  /** A peer's median by Carquet's: above 1, Carquet is faster. */
+  /** Median of the peer divided by Carquet's: Carquet is faster above 1. */
   readonly ratio: PerPeer<number>;
-  /** User and system time of a server's processes per request; only on Linux. */
+  /** User and system time of a server's processes per request. Linux only. */
   readonly processor_ms?: PerServer<number>;
-  /** The largest share by which percentiles of an approximate peer differed from Carquet's exact ones. */
+  /** The largest relative deviation of an approximate peer's percentiles from Carquet's exact ones. */
   readonly deviation?: PerPeer<number>;
-  /** What work that never changes took meanwhile. */
+  /** The constant workload, timed in turn with the servers. */
   readonly calibration?: Timing;
 }
 
 export interface Throughput {
+  /** Concurrent clients. */
   readonly clients: number;
   readonly answers: "cached" | "uncached";
   readonly carquet: Load;
   readonly peers: PerPeer<Load>;
-  /** Carquet's requests a second by a peer's. */
+  /** Carquet's requests per second divided by the peer's: Carquet is faster above 1. */
   readonly ratio: PerPeer<number>;
 }
 
 export interface Load extends Timing {
   readonly requests_per_second: number;
-  /** Of the server's processes, per request; only on Linux. */
+  /** User and system time of the server's processes per request. Linux only. */
   readonly processor_ms?: number;
 }
 
 export interface Results {
   /** Absent in the older format. */
-  readonly asked?: Asked;
+  readonly asked?: Transport;
   readonly machine: {
     readonly cpu: string;
     readonly cores: number;
@@ -61,16 +62,16 @@ export interface Results {
   readonly dataset: DatasetShape & { readonly sold: number; readonly bytes: Readonly<Record<string, number>> };
   readonly cases: readonly CaseResult[];
   readonly throughput: readonly Throughput[];
-  /** Resident memory of the service: after its start, and at most, under load or when it takes up a version. */
+  /** Resident memory of the service: after its start, and its peak under load or while it switches versions. */
   readonly memory?: { readonly rest_mib: number; readonly peak_mib: number };
-  /** Writing 4 KiB and waiting until they are on disk. */
+  /** A write of 4 KiB with `fdatasync`. */
   readonly fdatasync?: Timing;
 }
 
-/** How the servers of a run were asked. */
-export const askedIn = ({ asked = "in process" }: Pick<Results, "asked">): Asked => asked;
+/** Returns how the servers of a run were queried. */
+export const transportOf = ({ asked = "in process" }: Pick<Results, "asked">): Transport => asked;
 
-/** Cases of the older format that asked another question, or fewer, than those of the same name today. */
+/** Cases whose queries differed, or were fewer, in the older format. */
 const changedCases: readonly string[] = [
   ...["search: make, model, price", "search: state", "search: radius 50", "search: two features", "search: VIN mask"],
   ...["search: offset 1000", "search: dealer", "facets: all 30, state", "facets: all 30, make"],
@@ -78,14 +79,14 @@ const changedCases: readonly string[] = [
 ];
 
 /**
- * The cases of a run as later runs are compared with them. Of the older format only Carquet's times over HTTP can be, and by the
- * calibration alone.
+ * Returns the cases that another run can be compared with. Of the older format, these are Carquet's times over HTTP without peers, which
+ * are comparable by the calibration only.
  */
 export function comparableCases(results: Pick<Results, "asked" | "cases">): readonly CaseResult[] {
-  if (askedIn(results) === "over HTTP") return results.cases;
-  return results.cases.flatMap(({ http, ...one }): readonly CaseResult[] => {
-    // A life has no peers, and no calibration to be compared by.
-    if (http === undefined || changedCases.includes(one.case)) return [];
-    return [{ ...one, carquet: http, peers: {}, ratio: {} }];
+  if (transportOf(results) === "over HTTP") return results.cases;
+  return results.cases.flatMap(({ http, ...result }): readonly CaseResult[] => {
+    // Lifecycle cases have neither `http` nor a calibration.
+    if (http === undefined || changedCases.includes(result.case)) return [];
+    return [{ ...result, carquet: http, peers: {}, ratio: {} }];
   });
 }

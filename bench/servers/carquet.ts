@@ -1,5 +1,4 @@
-/** Carquet as it is measured: in this process, where an endpoint is called with a decoded request; and as a service in a process of its own. */
-import { createAccountsFile } from "../../src/accounts/file/schema.ts";
+/** Carquet as a measured server: as a service in its own process, and in this process with endpoints called directly. */
 import type { MeteredId } from "../../src/accounts/policy/prices.ts";
 import { projectPath } from "../../src/base/project-files.ts";
 import { nodeOptions } from "../../src/base/restart.ts";
@@ -8,28 +7,33 @@ import { decoderOf } from "../../src/contract/decode.ts";
 import { operations } from "../../src/contract/document.ts";
 import { type Endpoint, endpoints } from "../../src/http/endpoints.ts";
 import { LakeVersion } from "../../src/serving/lake-version.ts";
-import { customerIn } from "../../test/support/accounts.ts";
-import { manifestOf } from "../dataset/flat-rows.ts";
+import { publishedManifest } from "../dataset/flat-rows.ts";
 import { httpClient } from "./http.ts";
 import { launch, type ServerProcess } from "./process.ts";
 
-/** Gives the body of the answer to a path, as it is sent. */
+/** Returns the body of the answer to a path, as text. */
 export type Fetch = (path: string) => Promise<string>;
 
-/** A version that is asked without HTTP: decoded, validated, answered. */
-export async function openInProcess(lake: string): Promise<{ readonly fetch: Fetch; close(): Promise<void> }> {
-  const version = await LakeVersion.open(lake, (await manifestOf(lake)).version);
+export interface InProcess {
+  /** Decodes, validates and answers a request without HTTP, key and ledger. */
+  readonly fetch: Fetch;
+  close(): Promise<void>;
+}
+
+/** Opens the published version of a lake in this process. */
+export async function openInProcess(lake: string): Promise<InProcess> {
+  const version = await LakeVersion.open(lake, (await publishedManifest(lake)).version);
   const routes = [...operations.values()].flatMap(({ id, path }) =>
-    id === "getUsage" || id === "getDocument" ? [] : [{ pattern: patternOf(path), run: answering(id, version) }],
+    id === "getUsage" || id === "getDocument" ? [] : [{ pattern: patternOf(path), run: endpointRunner(id, version) }],
   );
   return {
-    fetch: async (path) => {
-      const [place = "", query = ""] = path.split("?");
+    fetch: async (url) => {
+      const [path = "", queryString = ""] = url.split("?");
       for (const { pattern, run } of routes) {
-        const parts = pattern.exec(place);
-        if (parts !== null) return run(query, { ...parts.groups });
+        const match = pattern.exec(path);
+        if (match !== null) return run(queryString, { ...match.groups });
       }
-      throw new UserError(`${path}: no endpoint answers it.`);
+      throw new UserError(`Unknown path ${url}: expected one of a metered operation.`);
     },
     close: async () => version.close(),
   };
@@ -37,39 +41,39 @@ export async function openInProcess(lake: string): Promise<{ readonly fetch: Fet
 
 const patternOf = (path: string): RegExp => new RegExp(`^${path.replaceAll(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`);
 
-type Run = (query: string, path: Readonly<Record<string, string>>) => Promise<string>;
+type RunEndpoint = (queryString: string, pathParameters: Readonly<Record<string, string>>) => Promise<string>;
 
-function answering<Id extends MeteredId>(id: Id, version: LakeVersion): Run {
+function endpointRunner<Id extends MeteredId>(id: Id, version: LakeVersion): RunEndpoint {
   const endpoint: Endpoint<Id> = endpoints[id];
   const decode = decoderOf(id);
-  return (query, path) => endpoint(decode(query, path), version);
+  return (queryString, pathParameters) => endpoint(decode(queryString, pathParameters), version);
 }
 
-/** Decodes and validates a path as the document says; refuses what it does not allow. */
-export function decoders(): (path: string) => void {
-  const known = [...operations.values()].map(({ id, path }) => ({ pattern: patternOf(path), decode: decoderOf(id) }));
-  return (path) => {
-    const [place = "", query = ""] = path.split("?");
-    for (const { pattern, decode } of known) {
-      const parts = pattern.exec(place);
-      if (parts !== null) return void decode(query, { ...parts.groups });
+/** Creates a function that decodes and validates a request path like Carquet does. It throws for invalid requests. */
+export function requestValidator(): (url: string) => void {
+  const routes = [...operations.values()].map(({ id, path }) => ({ pattern: patternOf(path), decode: decoderOf(id) }));
+  return (url) => {
+    const [path = "", queryString = ""] = url.split("?");
+    for (const { pattern, decode } of routes) {
+      const match = pattern.exec(path);
+      if (match !== null) return void decode(queryString, { ...match.groups });
     }
   };
 }
 
-/** A service that answers over HTTP, in a process of its own. */
-export interface Running extends ServerProcess {
-  /** Fails unless the status is 200. */
+/** A script of this project that serves HTTP in its own process. */
+export interface ScriptServer extends ServerProcess {
+  /** Throws a `UserError` unless the status is 200. */
   readonly fetch: Fetch;
-  /** The same, parsed. */
-  readonly answer: (path: string) => Promise<unknown>;
+  /** Like `fetch`, but parses the body. */
+  readonly fetchJson: (path: string) => Promise<unknown>;
 }
 
-/** How `carquet serve` is told to keep no answers. */
-export const keepingNoAnswers: readonly string[] = ["--answers", "0"];
+/** Options of `carquet serve` that turn the response cache off. */
+export const withoutResponseCache: readonly string[] = ["--answers", "0"];
 
-/** Starts a script that prints `listening on URL`, with a key for its requests; resolves when it has. */
-export async function start(script: string, args: readonly string[], key?: string): Promise<Running> {
+/** Starts a script and resolves when it has printed `listening on URL`. `key` is sent with each request. */
+export async function startScript(script: string, args: readonly string[], key?: string): Promise<ScriptServer> {
   const server = await launch({
     command: process.execPath,
     args: [...nodeOptions(), projectPath(script), ...args],
@@ -79,16 +83,10 @@ export async function start(script: string, args: readonly string[], key?: strin
   return {
     ...server,
     fetch: client.send,
-    answer: async (path) => JSON.parse(await client.send(path)),
+    fetchJson: async (path) => JSON.parse(await client.send(path)),
     async stop() {
       client.close();
       await server.stop();
     },
   };
-}
-
-/** A key that no limit stops and no bill ends, of an account in a file of its own. */
-export function keyIn(accounts: string): string {
-  createAccountsFile(accounts, { busyMs: 5000 }).close();
-  return customerIn(accounts, { usd: "999999" }).key;
 }

@@ -1,45 +1,45 @@
-/** The client that asks every server: keep-alive connections, the answer read to its end. */
+/** The HTTP client of the suite: keep-alive connections, whole bodies, no redirects. */
 import { Agent, type IncomingMessage, request } from "node:http";
 import { UserError } from "../../src/base/user-error.ts";
 
-export interface Message {
-  /** A form, posted; without one, the request is a GET. */
+/** A body to POST. Without one, the request is a GET. */
+export interface RequestBody {
+  /** URL-encoded form. */
   readonly form?: string;
-  /** JSON, posted. */
   readonly json?: string;
 }
 
 export interface HttpClient {
-  /** Returns the body of the response. Fails unless its status is 200. */
-  readonly send: (path: string, message?: Message) => Promise<string>;
+  /** Returns the body of the response. Throws a `UserError` unless the status is 200. */
+  readonly send: (path: string, body?: RequestBody) => Promise<string>;
   close(): void;
 }
 
-/** A client of one server; `headers` go with each request. */
+/** Creates a client of one server. `headers` are sent with each request. */
 export function httpClient(url: string, headers: Readonly<Record<string, string>> = {}): HttpClient {
   const agent = new Agent({ keepAlive: true, maxSockets: 256 });
-  const sendOnce = (path: string, { form, json }: Message): Promise<string> =>
-    new Promise((answered, failed) => {
+  const sendOnce = (path: string, { form, json }: RequestBody): Promise<string> =>
+    new Promise((resolve, reject) => {
       const body = form ?? json;
       const type = form === undefined ? "application/json" : "application/x-www-form-urlencoded";
-      const entity =
+      const bodyHeaders =
         body === undefined ? {} : { "Content-Type": type, "Content-Length": String(Buffer.byteLength(body)) };
-      const options = { agent, method: body === undefined ? "GET" : "POST", headers: { ...headers, ...entity } };
+      const options = { agent, method: body === undefined ? "GET" : "POST", headers: { ...headers, ...bodyHeaders } };
       const sent = request(`${url}${path}`, options, (response) => {
-        read(response).then((text) => {
-          if (response.statusCode === 200) answered(text);
-          else failed(new UserError(`${path}: ${response.statusCode} ${text.slice(0, 500)}`));
-        }, failed);
+        readBody(response).then((text) => {
+          if (response.statusCode === 200) resolve(text);
+          else reject(unexpectedStatus(path, response.statusCode, text));
+        }, reject);
       });
       sent.on("error", (error) =>
-        failed(sent.reusedSocket && isReset(error) ? new StaleConnection(path, { cause: error }) : error),
+        reject(sent.reusedSocket && isReset(error) ? new StaleConnection(path, { cause: error }) : error),
       );
       sent.end(body);
     });
-  const send = async (path: string, message: Message = {}): Promise<string> => {
+  const send = async (path: string, body: RequestBody = {}): Promise<string> => {
     for (;;) {
       try {
-        return await sendOnce(path, message);
+        return await sendOnce(path, body);
       } catch (thrown) {
         if (!(thrown instanceof StaleConnection)) throw thrown;
       }
@@ -48,16 +48,19 @@ export function httpClient(url: string, headers: Readonly<Record<string, string>
   return { send, close: () => agent.destroy() };
 }
 
-/** The server closed a connection that was idle while the request was on its way: it is sent again. */
+const unexpectedStatus = (path: string, status: number | undefined, body: string): UserError =>
+  new UserError(`${path} returned status ${status}: expected 200. ${body.slice(0, 500)}`);
+
+/** The server closed an idle keep-alive connection while a request was on its way. The request is retried. */
 class StaleConnection extends Error {}
 
 const isReset = (error: Error): boolean => "code" in error && error.code === "ECONNRESET";
 
-function read(response: IncomingMessage): Promise<string> {
-  return new Promise((ended, failed) => {
-    const parts: Buffer[] = [];
-    response.on("data", (part: Buffer) => parts.push(part));
-    response.on("error", failed);
-    response.on("end", () => ended(Buffer.concat(parts).toString("utf8")));
+function readBody(response: IncomingMessage): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    response.on("data", (chunk: Buffer) => chunks.push(chunk));
+    response.on("error", reject);
+    response.on("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
   });
 }

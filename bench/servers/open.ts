@@ -1,32 +1,34 @@
-/** Starts the server of a peer, by its name. */
-
-import type { Dataset, Say } from "../dataset/dataset.ts";
+/** Starts the server of a peer by its name. */
+import type { Dataset, Log } from "../dataset/dataset.ts";
 import { openSolr, type SolrOptions } from "../peers/solr/server.ts";
-import { Unavailable } from "../peers/unavailable.ts";
-import { at } from "../questions/question.ts";
+import { PeerUnavailable } from "../peers/unavailable.ts";
+import { at } from "../queries/query.ts";
 import type { PeerName, SqlPeerName } from "../settings.ts";
-import { start } from "./carquet.ts";
-import { type Server, serverOf } from "./server.ts";
+import { startScript } from "./carquet.ts";
+import { exactServer, type Server } from "./server.ts";
 
-export interface Opening {
+export interface PeerServerOptions {
   readonly dataset: Dataset;
   readonly solr: SolrOptions;
-  readonly say: Say;
+  readonly log: Log;
 }
 
-/** Undefined if the peer cannot be had on this machine, which is said. */
-export async function openServer(name: PeerName, { dataset, solr, say }: Opening): Promise<Server | undefined> {
+/** Returns the running server; undefined, after logging the reason, if the peer is unavailable on this machine. */
+export async function openServer(
+  name: PeerName,
+  { dataset, solr, log }: PeerServerOptions,
+): Promise<Server | undefined> {
   if (name !== "solr") return openSqlServer(name, dataset);
   try {
-    return await openSolr(dataset, solr, say);
+    return await openSolr(dataset, solr, log);
   } catch (thrown) {
-    if (!(thrown instanceof Unavailable)) throw thrown;
-    say(`solr is left out. ${thrown.message}`);
+    if (!(thrown instanceof PeerUnavailable)) throw thrown;
+    log(`solr is left out. ${thrown.message}`);
     return undefined;
   }
 }
 
 async function openSqlServer(name: SqlPeerName, dataset: Dataset): Promise<Server> {
-  const running = await start("bench/servers/serve-peer.ts", [name, JSON.stringify(dataset)]);
-  return serverOf(name, String(at(await running.answer("/version"), "version")), running);
+  const server = await startScript("bench/servers/serve-peer.ts", [name, JSON.stringify(dataset)]);
+  return exactServer(name, String(at(await server.fetchJson("/version"), "version")), server);
 }

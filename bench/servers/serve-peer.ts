@@ -1,7 +1,8 @@
 /**
- * A peer in SQL behind the same HTTP layer as Carquet: Koa, each request decoded and validated as the document says, the answer as JSON.
- * `serve-peer.ts PEER DATASET`: it knows the questions of the cases and of the mix by their paths, and says its version at `/version`.
- * Nobody is identified or charged.
+ * Serves a SQL peer behind the HTTP layer that Carquet has: Koa, request decoding and validation, JSON answers. It answers the queries of
+ * the cases and of the mix, found by their paths, and `/version`. It has no authentication, rate limits or ledger.
+ *
+ * Usage: `serve-peer.ts PEER DATASET`, the dataset as JSON.
  */
 import cluster from "node:cluster";
 import { createServer } from "node:http";
@@ -9,28 +10,29 @@ import { availableParallelism } from "node:os";
 import Koa from "koa";
 import { UserError } from "../../src/base/user-error.ts";
 import { casesOf } from "../cases.ts";
-import type { Dataset, Say } from "../dataset/dataset.ts";
-import { questionWords } from "../dataset/words.ts";
-import { mixLength, mixOf } from "../measure/mix.ts";
+import type { Dataset, Log } from "../dataset/dataset.ts";
+import { loadSampleValues } from "../dataset/sample-values.ts";
+import { mixSize, queryMix } from "../measure/mix.ts";
 import { openPeer } from "../peers/open.ts";
 import { type SqlPeerName, sqlPeerNames } from "../settings.ts";
-import { decoders } from "./carquet.ts";
+import { requestValidator } from "./carquet.ts";
 
-const say: Say = (line) => process.stderr.write(`${line}\n`);
-const [given, datasetGiven = "{}"] = process.argv.slice(2);
-const peer = sqlPeerNames.find((one) => one === given);
-if (peer === undefined) throw new UserError(`Invalid peer "${given}": expected ${sqlPeerNames.join(", ")}.`);
-const dataset: Dataset = JSON.parse(datasetGiven);
+const log: Log = (line) => process.stderr.write(`${line}\n`);
+const [peerArgument, datasetArgument = "{}"] = process.argv.slice(2);
+const peerName = sqlPeerNames.find((name) => name === peerArgument);
+if (peerName === undefined)
+  throw new UserError(`Invalid peer "${peerArgument}": expected one of ${sqlPeerNames.join(", ")}.`);
+const dataset: Dataset = JSON.parse(datasetArgument);
 
-/** SQLite answers in the thread that asks, so that it takes a process for each processor to use them all. */
-const processes = peer === "sqlite" ? availableParallelism() : 1;
+/** SQLite runs queries on the calling thread, so it needs one process for each processor. */
+const processes = peerName === "sqlite" ? availableParallelism() : 1;
 
-if (processes > 1 && cluster.isPrimary) await serveByProcesses(peer);
-else await serve(peer);
+if (processes > 1 && cluster.isPrimary) await serveFromWorkers(peerName);
+else await serve(peerName);
 
-/** Fills the peer first, so that the processes only open it. */
-async function serveByProcesses(name: SqlPeerName): Promise<void> {
-  await (await openPeer(name, dataset, say)).close();
+/** Fills the peer's database before forking, so that workers only open it. */
+async function serveFromWorkers(name: SqlPeerName): Promise<void> {
+  await (await openPeer(name, dataset, log)).close();
   const workers = Array.from({ length: processes }, () => cluster.fork());
   let listening = 0;
   cluster.on("listening", (_worker, { port }) => {
@@ -43,25 +45,24 @@ async function serveByProcesses(name: SqlPeerName): Promise<void> {
 }
 
 async function serve(name: SqlPeerName): Promise<void> {
-  const opened = await openPeer(name, dataset, say);
-  const words = await questionWords(dataset);
-  const asked = [
-    ...casesOf(words).flatMap(({ questions }) => questions),
-    ...mixOf(words, dataset.shape.seed, mixLength),
+  const peer = await openPeer(name, dataset, log);
+  const sampleValues = await loadSampleValues(dataset);
+  const queries = [
+    ...casesOf(sampleValues).flatMap((benchCase) => benchCase.queries),
+    ...queryMix(sampleValues, dataset.shape.seed, mixSize),
   ];
-  const questions = new Map(asked.map((question) => [question.path, question]));
-  const decode = decoders();
+  const queriesByPath = new Map(queries.map((query) => [query.path, query]));
+  const validate = requestValidator();
   const app = new Koa();
-  app.use(async (exchange) => {
-    if (exchange.url === "/version") {
-      exchange.body = { version: opened.version };
+  app.use(async (context) => {
+    if (context.url === "/version") {
+      context.body = { version: peer.version };
       return;
     }
-    decode(exchange.url);
-    const question = questions.get(exchange.url);
-    if (question === undefined)
-      throw new UserError(`Unknown question ${exchange.url}: expected one of the cases or the mix.`);
-    exchange.body = await question.ask(opened);
+    validate(context.url);
+    const query = queriesByPath.get(context.url);
+    if (query === undefined) throw new UserError(`Unknown path ${context.url}: expected one of a case or the mix.`);
+    context.body = await query.execute(peer);
   });
   const server = createServer(app.callback());
   server.listen(0, "127.0.0.1", () => {

@@ -1,32 +1,31 @@
-/** A server of the suite: Carquet or a peer in a process of its own, asked over HTTP. */
-
-import type { Question } from "../questions/question.ts";
+/** The interface of a measured server: Carquet or a peer in its own process, queried over HTTP. */
+import type { BenchQuery } from "../queries/query.ts";
 import type { PeerName } from "../settings.ts";
-import type { Running } from "./carquet.ts";
+import type { ScriptServer } from "./carquet.ts";
 
-/** Parses what was read; asked for outside of what is timed. */
-export type Reply = () => unknown;
+/** Parses a received body, outside of the timed section. */
+export type DeferredBody = () => unknown;
 
 export interface Server<Name extends string = PeerName> {
   readonly name: Name;
   readonly version: string;
-  /** The share by which its percentiles may differ; 0 when they are exact. */
+  /** The largest accepted relative deviation of its percentiles; 0 if they are exact. */
   readonly tolerance: number;
-  /** Asks, and reads the answer to its end. */
-  readonly ask: (question: Question) => Promise<Reply>;
-  /** User and system time so far, of all its processes; NaN where it is unknown. */
+  /** Sends a query and receives the whole answer. */
+  readonly send: (query: BenchQuery) => Promise<DeferredBody>;
+  /** User and system time of all its processes so far; NaN if unknown. */
   readonly processorMs: () => number;
   stop(): Promise<void>;
 }
 
-/** A server that has the paths of Carquet's API and answers exactly. */
-export function serverOf<Name extends string>(name: Name, version: string, running: Running): Server<Name> {
+/** Wraps a server that has the paths of Carquet's API and computes percentiles exactly. */
+export function exactServer<Name extends string>(name: Name, version: string, server: ScriptServer): Server<Name> {
   return {
-    ...{ name, version, tolerance: 0, processorMs: running.processorMs },
-    ask: async ({ path }) => {
-      const body = await running.fetch(path);
+    ...{ name, version, tolerance: 0, processorMs: server.processorMs },
+    send: async ({ path }) => {
+      const body = await server.fetch(path);
       return () => JSON.parse(body);
     },
-    stop: () => running.stop(),
+    stop: () => server.stop(),
   };
 }

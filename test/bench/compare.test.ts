@@ -1,9 +1,9 @@
 /** When a run of the bench suite says that Carquet has become slower. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assertSameAnswer } from "../../bench/measure/agree.ts";
-import { quantile, takeTurns } from "../../bench/measure/measure.ts";
-import { changes } from "../../bench/report/compare.ts";
+import { assertSameAnswer } from "../../bench/measure/assert-same-answer.ts";
+import { quantile, timeInterleaved } from "../../bench/measure/timing.ts";
+import { compareRuns } from "../../bench/report/compare.ts";
 import type { Results } from "../../bench/report/results.ts";
 
 const timing = (ms: number) => ({ p50_ms: ms, p99_ms: ms });
@@ -30,7 +30,7 @@ for (const { what, now, isSlower } of [
 ]) {
   test(`${what}: ${isSlower ? "slower" : "not slower"}`, () => {
     assert.deepEqual(
-      changes(before, now, 0.8).map((change) => change.isSlower),
+      compareRuns(before, now, 0.8).map((change) => change.isSlower),
       [isSlower],
     );
   });
@@ -41,8 +41,8 @@ test("a run without peers is compared by the work that never changes", () => {
     asked: "over HTTP",
     cases: cases.map((one) => ({ ...one, peers: {}, ratio: {} })),
   });
-  assert.equal(changes(alone(before), alone(took(20, 1, 1, 5)), 0.8)[0]?.isSlower, true);
-  assert.equal(changes(alone(before), alone(took(20, 1, 1, 10)), 0.8)[0]?.isSlower, false);
+  assert.equal(compareRuns(alone(before), alone(took(20, 1, 1, 5)), 0.8)[0]?.isSlower, true);
+  assert.equal(compareRuns(alone(before), alone(took(20, 1, 1, 10)), 0.8)[0]?.isSlower, false);
 });
 
 /** A run of the older format, whose peers were asked in process: 5 ms there, and so many over HTTP. */
@@ -54,23 +54,23 @@ const older = (name: string, overHttp: number): Compared => {
 
 test("a run of the older format is compared by times over HTTP and the calibration alone", () => {
   assert.deepEqual(
-    changes(older("a page", 10), before, 0.8).map(({ change }) => change),
+    compareRuns(older("a page", 10), before, 0.8).map(({ change }) => change),
     [1],
   );
   assert.deepEqual(
-    changes(older("a page", 5), before, 0.8).map(({ isSlower }) => isSlower),
+    compareRuns(older("a page", 5), before, 0.8).map(({ isSlower }) => isSlower),
     [true],
   );
 });
 
 test("a case that asked something else in the older format is not compared", () => {
   const named = (name: string): Compared => ({ ...before, cases: before.cases.map((one) => ({ ...one, case: name })) });
-  assert.deepEqual(changes(older("search: state", 10), named("search: state"), 0.8), []);
-  assert.equal(changes(older("search: sold", 10), named("search: sold"), 0.8).length, 1);
+  assert.deepEqual(compareRuns(older("search: state", 10), named("search: state"), 0.8), []);
+  assert.equal(compareRuns(older("search: sold", 10), named("search: sold"), 0.8).length, 1);
 });
 
 test("a case that only one of two runs has is not compared", () => {
-  assert.deepEqual(changes({ cases: [] }, before, 0.8), []);
+  assert.deepEqual(compareRuns({ cases: [] }, before, 0.8), []);
 });
 
 test("a peer that answers otherwise ends the run with the first difference", () => {
@@ -78,14 +78,14 @@ test("a peer that answers otherwise ends the run with the first difference", () 
   assertSameAnswer("/v1/listings", ours, "duckdb", { total: 2, ids: ["a", "b"] });
   assert.throws(
     () => assertSameAnswer("/v1/listings", ours, "duckdb", { total: 2, ids: ["a", "c"] }),
-    /\/v1\/listings: duckdb answers otherwise at ids\.1: "c" where Carquet has "b"/,
+    /\/v1\/listings: duckdb returned "c" at ids\.1: expected Carquet's "b"\./,
   );
 });
 
 test("turns go round, and a percentile is one of the times", async () => {
   const order: string[] = [];
   const turn = (name: string) => ({ name, run: async (round: number) => order.push(`${name}${round}`) });
-  const times = await takeTurns([turn("a"), turn("b")], { rounds: 2, budgetMs: 1000, longMs: 1000 });
+  const times = await timeInterleaved([turn("a"), turn("b")], { roundsMax: 2, budgetMs: 1000, slowMs: 1000 });
   assert.deepEqual(order, ["a0", "b0", "a1", "b1"]);
   assert.equal(times.get("a")?.length, 2);
   assert.deepEqual([quantile([3, 1, 2], 0.5), quantile([3, 1, 2], 0.99), quantile([1, 2], 0.5)], [2, 3, 1]);

@@ -61,7 +61,7 @@ test("a request whose first connection is closed fails, and so does one with ano
     },
     async (send) => {
       await assert.rejects(send("/a"), /hang up/);
-      await assert.rejects(send("/b"), /\/b: 503 too busy/);
+      await assert.rejects(send("/b"), /\/b returned status 503: expected 200\. too busy/);
     },
   );
 });

@@ -4,24 +4,24 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { test } from "node:test";
-import { facetParameters, formOf, searchParameters } from "../../bench/peers/solr/requests.ts";
-import { facets } from "../../bench/questions/facets.ts";
-import { is, type QuestionFilter } from "../../bench/questions/filter.ts";
-import type { Facets, Question, Search } from "../../bench/questions/question.ts";
-import { searchQuestion } from "../../bench/questions/search.ts";
+import { encodeForm, facetParameters, searchParameters } from "../../bench/peers/solr/requests.ts";
+import { facetQuery } from "../../bench/queries/facets.ts";
+import { type BenchFilter, equals } from "../../bench/queries/filter.ts";
+import type { BenchQuery, FacetSpec, SearchSpec } from "../../bench/queries/query.ts";
+import { searchQuery } from "../../bench/queries/search.ts";
 import { processorMsOf } from "../../bench/servers/process.ts";
 
 const zip = { code: "60601", latitude: 41.88, longitude: -87.62 };
-const uncached = { isCached: false, countedByOrdinals: ["version"] };
+const uncached = { isCached: false, highCardinalityFields: ["version"] };
 
-function subjectOf<Kind extends Question["subject"]["kind"]>({ subject }: Question, kind: Kind) {
-  assert.equal(subject.kind, kind);
-  return subject as Extract<Question["subject"], { readonly kind: Kind }>;
+function specOf<Kind extends BenchQuery["spec"]["kind"]>({ spec }: BenchQuery, kind: Kind) {
+  assert.equal(spec.kind, kind);
+  return spec as Extract<BenchQuery["spec"], { readonly kind: Kind }>;
 }
 
 for (const { filter, parameter, query } of [
-  { filter: is("make", "Ford"), parameter: "make=Ford", query: "{!term f=make_key cache=false}ford" },
-  { filter: is("state", "IL"), parameter: "state=IL", query: "{!term f=state cache=false}IL" },
+  { filter: equals("make", "Ford"), parameter: "make=Ford", query: "{!term f=make_key cache=false}ford" },
+  { filter: equals("state", "IL"), parameter: "state=IL", query: "{!term f=state cache=false}IL" },
   {
     filter: { kind: "maxPrice", price: 20_000 },
     parameter: "max_price=20000",
@@ -42,23 +42,27 @@ for (const { filter, parameter, query } of [
     parameter: "postal_code=60601&radius=50",
     query: "{!geofilt sfield=place pt=41.88,-87.62 d=80.4672 cache=false}",
   },
-] satisfies { readonly filter: QuestionFilter; readonly parameter: string; readonly query: string }[]) {
+] satisfies { readonly filter: BenchFilter; readonly parameter: string; readonly query: string }[]) {
   test(`the filter ${filter.kind} is ${parameter} for the API, and bypasses Solr's caches`, () => {
-    const question = searchQuestion({ filters: [filter] });
+    const question = searchQuery({ filters: [filter] });
     assert.equal(question.path, `/v1/listings?${parameter}`);
-    assert.equal(searchParameters(subjectOf<"search">(question, "search") satisfies Search, uncached).q, query);
+    assert.equal(searchParameters(specOf<"search">(question, "search") satisfies SearchSpec, uncached).q, query);
   });
 }
 
 test("in the cached mode no filter bypasses the caches", () => {
-  const question = searchQuestion({ filters: [is("make", "Ford"), is("state", "IL"), { kind: "maxPrice", price: 1 }] });
-  const { q, fq } = searchParameters(subjectOf(question, "search"), { isCached: true });
+  const question = searchQuery({
+    filters: [equals("make", "Ford"), equals("state", "IL"), { kind: "maxPrice", price: 1 }],
+  });
+  const { q, fq } = searchParameters(specOf(question, "search"), { isCached: true });
   assert.deepEqual([q, fq], ["{!term f=make_key}ford", ["{!term f=state}IL", "{!lucene}price:[* TO 1]"]]);
 });
 
 test("categories are counted by bitsets, but for fields of many values; small numbers from their words", () => {
-  const question = facets({ facets: ["year", "version"] });
-  const form = new URLSearchParams(formOf(facetParameters(subjectOf(question, "facets") satisfies Facets, uncached)));
+  const question = facetQuery({ facets: ["year", "version"] });
+  const form = new URLSearchParams(
+    encodeForm(facetParameters(specOf(question, "facets") satisfies FacetSpec, uncached)),
+  );
   assert.deepEqual(form.getAll("facet.field"), ["year_word", "version"]);
   assert.equal(form.get("facet.method"), "enum");
   assert.equal(form.get("f.version.facet.method"), "fc");

@@ -1,25 +1,25 @@
-/** Solr in a process of its own, over a home in a dataset's folder. */
+/** Starts Solr in its own process on a Solr home: a folder with one core for each relation. */
 import { closeSync, openSync } from "node:fs";
 import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { projectPath } from "../../../src/base/project-files.ts";
 import { relations } from "../../dataset/flat-rows.ts";
 import { launch, type ServerProcess } from "../../servers/process.ts";
-import type { Installation } from "./install.ts";
+import type { SolrInstallation } from "./install.ts";
 
 const config = projectPath("bench/peers/solr/config");
 
 export interface SolrSettings {
   readonly heapMib: number;
-  /** Whether the caches of whole answers and of documents are on. */
+  /** Enables the caches of query results and documents. */
   readonly isCached: boolean;
 }
 
-/** Enough for the listings: bitsets of facet constraints take a bit a listing each, and there are thousands. */
-export const heapMibFor = (listings: number): number => 1024 + Math.ceil(listings / 1000);
+/** Returns the default heap: the bitsets of facet values, of which there are thousands, take a bit per listing each. */
+export const defaultHeapMib = (listings: number): number => 1024 + Math.ceil(listings / 1000);
 
-/** Makes a home: one core a relation. */
-export async function writeHome(home: string): Promise<void> {
+/** Writes a Solr home with empty cores. */
+export async function writeSolrHome(home: string): Promise<void> {
   for (const relation of relations) {
     await mkdir(join(home, relation), { recursive: true });
     await writeFile(join(home, relation, "core.properties"), `name=${relation}\nconfigSet=listings\n`);
@@ -27,13 +27,13 @@ export async function writeHome(home: string): Promise<void> {
   await copyFile(join(config, "solr.xml"), join(home, "solr.xml"));
 }
 
-/** Starts Solr; garbage collection is set as Solr's own start script sets it. */
+/** Starts Solr with the garbage collector settings of Solr's own start script. */
 export async function startSolr(
   home: string,
-  { java, classPath }: Installation,
+  { java, classPath }: SolrInstallation,
   { heapMib, isCached }: SolrSettings,
 ): Promise<ServerProcess> {
-  const log = openSync(join(home, "server.log"), "w");
+  const serverLog = openSync(join(home, "server.log"), "w");
   try {
     return await launch({
       command: java.command,
@@ -45,9 +45,9 @@ export async function startSolr(
         ...[`-Dbench.config=${config}`, `-Dbench.cached=${isCached}`, `-Dsolr.install.dir=${home}`],
         ...["-cp", classPath, "SolrServer", home],
       ],
-      errors: log,
+      stderr: serverLog,
     });
   } finally {
-    closeSync(log);
+    closeSync(serverLog);
   }
 }

@@ -1,41 +1,43 @@
 /**
- * Questions in Solr's words. Users' filters bypass the caches unless answers may be kept; constraints of facets are cached bitsets.
- * Categories are counted by `facet.method`, which is Solr's fastest way; numbers and metrics by the JSON Facet API.
+ * Translates benchmark queries into Solr requests. Filters bypass the caches unless the mode is cached; the bitsets of facet values are
+ * always cached. Categorical facets use `facet.method`, Solr's fastest way; numeric facets and metrics use the JSON Facet API.
  */
 import type { ColumnName } from "../../dataset/columns.ts";
-import { type AskedNumericFacet, type Span, valuesPerFacet } from "../../questions/facets.ts";
-import { type PerFilter, type QuestionFilter, renderFilter } from "../../questions/filter.ts";
-import type { Facets, LookUp, Search } from "../../questions/question.ts";
-import { questionOrigin } from "../../questions/search.ts";
+import { type BenchNumericFacet, valuesPerFacetMax } from "../../queries/facets.ts";
+import { type BenchFilter, type FilterRenderers, renderFilter } from "../../queries/filter.ts";
+import type { FacetSpec, LookUpSpec, SearchSpec } from "../../queries/query.ts";
+import type { RangeGrid } from "../../queries/ranges.ts";
+import { distanceOrigin } from "../../queries/search.ts";
 
-/** The parameters of a request; a list is a parameter that is repeated. */
-export type Parameters = Readonly<Record<string, string | readonly string[]>>;
+/** The parameters of a request. A list is a repeated parameter. */
+export type SolrParameters = Readonly<Record<string, string | readonly string[]>>;
 
-export interface Mode {
-  /** Whether users' filters and whole answers may come from a cache. */
+export interface SolrMode {
+  /** Allows filters and whole answers to come from a cache. */
   readonly isCached: boolean;
-  /** Fields with so many values that a bitset for each does not pay: counted by ordinals. */
-  readonly countedByOrdinals: readonly string[];
+  /** Fields that are counted by ordinals instead of bitsets. */
+  readonly highCardinalityFields: readonly string[];
 }
 
-/** Parameters as a form. */
-export function formOf(parameters: Parameters): string {
+/** Encodes parameters as a form. */
+export function encodeForm(parameters: SolrParameters): string {
   const form = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters))
-    for (const one of Array.isArray(value) ? value : [value]) form.append(name, one);
+    for (const item of Array.isArray(value) ? value : [value]) form.append(name, item);
   return form.toString();
 }
 
-/** Numbers whose facets are counted from a field of words beside them, `<name>_word`. */
-export const countedAsWords: readonly ColumnName[] = ["year", "cylinders", "doors", "seating_capacity"];
+/** Integer columns whose facets are counted from a copy as a string field, `<name>_word`. */
+export const integersWithStringField: readonly ColumnName[] = ["year", "cylinders", "doors", "seating_capacity"];
 
-/** The field that a categorical facet is counted from. */
-export const fieldOf = (facet: ColumnName): string => (countedAsWords.includes(facet) ? `${facet}_word` : facet);
+/** Returns the field that a categorical facet is counted from. */
+export const fieldOf = (facet: ColumnName): string =>
+  integersWithStringField.includes(facet) ? `${facet}_word` : facet;
 
 const kilometersPerMile = 1.609344;
 
-const queries: PerFilter<[cache: string], string> = {
-  is: ({ column, value }, cache) =>
+const filterRenderers: FilterRenderers<[cache: string], string> = {
+  equals: ({ column, value }, cache) =>
     column === "state" ? `{!term f=state${cache}}${value}` : `{!term f=${column}_key${cache}}${value.toLowerCase()}`,
   maxPrice: ({ price }, cache) => `{!lucene${cache}}price:[* TO ${price}]`,
   near: ({ zip, miles }, cache) =>
@@ -46,23 +48,25 @@ const queries: PerFilter<[cache: string], string> = {
   soldWithin: ({ after }, cache) => `{!lucene${cache}}sold_date:{${after}T00:00:00Z TO *]`,
 };
 
-const localCache = (isCached: boolean): string => (isCached ? "" : " cache=false");
+const cacheParameter = (isCached: boolean): string => (isCached ? "" : " cache=false");
 
-/** The first filter is the query, so that most questions have no other. */
-function filtered(filters: readonly QuestionFilter[], isCached: boolean): Parameters {
-  const cache = localCache(isCached);
-  const [query = `{!lucene${cache}}*:*`, ...others] = filters.map((filter) => renderFilter(queries, filter, cache));
+/** Returns the first filter as `q` and the others as `fq`, so that most requests have no `fq`. */
+function filterParametersOf(filters: readonly BenchFilter[], isCached: boolean): SolrParameters {
+  const cache = cacheParameter(isCached);
+  const [query = `{!lucene${cache}}*:*`, ...others] = filters.map((filter) =>
+    renderFilter(filterRenderers, filter, cache),
+  );
   return { q: query, fq: others };
 }
 
-/** A page. */
+/** Returns the request of a page. */
 export function searchParameters(
-  { filters, sort, offset, limit, columns }: Search,
-  { isCached }: Pick<Mode, "isCached">,
-): Parameters {
-  const page = { ...filtered(filters, isCached), start: String(offset), rows: String(limit) };
+  { filters, sort, offset, limit, columns }: SearchSpec,
+  { isCached }: Pick<SolrMode, "isCached">,
+): SolrParameters {
+  const page = { ...filterParametersOf(filters, isCached), start: String(offset), rows: String(limit) };
   if (sort !== "distance") return { ...page, sort: `${sort} asc,position asc`, fl: columns.join(",") };
-  const { latitude, longitude } = questionOrigin(filters);
+  const { latitude, longitude } = distanceOrigin(filters);
   return {
     ...page,
     ...{ sfield: "place", pt: `${latitude},${longitude}`, sort: "geodist() asc,position asc" },
@@ -70,60 +74,70 @@ export function searchParameters(
   };
 }
 
-/** One listing. */
-export const lookUpParameters = ({ by, value, columns }: LookUp, { isCached }: Pick<Mode, "isCached">): Parameters => ({
-  ...{ q: `{!term f=${by}${localCache(isCached)}}${value}`, rows: "1", fl: columns.join(",") },
+/** Returns the request of one listing. */
+export const lookUpParameters = (
+  { by, value, columns }: LookUpSpec,
+  { isCached }: Pick<SolrMode, "isCached">,
+): SolrParameters => ({
+  ...{ q: `{!term f=${by}${cacheParameter(isCached)}}${value}`, rows: "1", fl: columns.join(",") },
 });
 
-const percentShares = [1, 50, 99];
+const percents = [1, 50, 99];
 
-/** Totals, counts of values, statistics and percentiles, or a metric: all but the ranges. */
-export function facetParameters({ filters, categorical, numeric, metric }: Facets, mode: Mode): Parameters {
-  const base = { ...filtered(filters, mode.isCached), rows: "0" };
-  if (metric !== undefined) {
-    const [facet = "make"] = categorical;
-    const measures = {
-      metric: `percentile(${metric.column},${metric.share * 100})`,
-      sample: `countvals(${metric.column})`,
-    };
-    const terms = { type: "terms", field: fieldOf(facet), limit: valuesPerFacet, facet: measures };
-    return { ...base, "json.facet": JSON.stringify({ [facet]: terms }) };
-  }
+/** Returns the request of totals, value counts, statistics and percentiles, or of a metric; `rangeParameters` is that of ranges. */
+export function facetParameters(spec: FacetSpec, mode: SolrMode): SolrParameters {
+  const { filters, categorical, numeric, metric } = spec;
+  const base = { ...filterParametersOf(filters, mode.isCached), rows: "0" };
+  if (metric !== undefined) return { ...base, "json.facet": metricFacet(spec, metric) };
   const fields = categorical.map(fieldOf);
-  const byOrdinals = fields.filter((field) => mode.countedByOrdinals.includes(field));
+  const ordinalFields = fields.filter((field) => mode.highCardinalityFields.includes(field));
+  const statistics = Object.fromEntries(numeric.flatMap(statisticFunctions));
   return {
     ...base,
-    ...{ facet: "true", "facet.limit": String(valuesPerFacet), "facet.mincount": "1", "facet.method": "enum" },
+    ...{ facet: "true", "facet.limit": String(valuesPerFacetMax), "facet.mincount": "1", "facet.method": "enum" },
     "facet.field": fields,
-    ...Object.fromEntries(byOrdinals.map((field) => [`f.${field}.facet.method`, "fc"])),
-    ...(numeric.length === 0 ? {} : { "json.facet": JSON.stringify(Object.fromEntries(numeric.flatMap(statistics))) }),
+    ...Object.fromEntries(ordinalFields.map((field) => [`f.${field}.facet.method`, "fc"])),
+    ...(numeric.length === 0 ? {} : { "json.facet": JSON.stringify(statistics) }),
   };
 }
 
-const statistics = (of: AskedNumericFacet): readonly (readonly [string, string])[] => [
-  [`${of}_min`, `min(${of})`],
-  [`${of}_max`, `max(${of})`],
-  [`${of}_mean`, `avg(${of})`],
-  [`${of}_stddev`, `stddev(${of})`],
-  [`${of}_count`, `countvals(${of})`],
-  [`${of}_percentiles`, `percentile(${[of, ...percentShares].join(",")})`],
-];
-
-/** The counts of ranges: regular ones, those before and those after. */
-export function rangeParameters(
-  { filters }: Facets,
-  spans: readonly { readonly of: AskedNumericFacet; readonly span: Span }[],
-  { isCached }: Pick<Mode, "isCached">,
-): Parameters {
-  const ranges = spans.map(({ of, span: { width, first, last } }) => [
-    of,
-    { type: "range", field: of, start: first * width, end: (last + 1) * width, gap: width, other: ["before", "after"] },
-  ]);
-  return { ...filtered(filters, isCached), rows: "0", "json.facet": JSON.stringify(Object.fromEntries(ranges)) };
+function metricFacet({ categorical }: FacetSpec, { column, fraction }: NonNullable<FacetSpec["metric"]>): string {
+  const [facet = "make"] = categorical;
+  const functions = { metric: `percentile(${column},${fraction * 100})`, sample: `countvals(${column})` };
+  const terms = { type: "terms", field: fieldOf(facet), limit: valuesPerFacetMax, facet: functions };
+  return JSON.stringify({ [facet]: terms });
 }
 
-/** How many values each field has, over everything. */
-export const distinctParameters = (fields: readonly string[]): Parameters => ({
+const statisticFunctions = (facet: BenchNumericFacet): readonly (readonly [string, string])[] => [
+  [`${facet}_min`, `min(${facet})`],
+  [`${facet}_max`, `max(${facet})`],
+  [`${facet}_mean`, `avg(${facet})`],
+  [`${facet}_stddev`, `stddev(${facet})`],
+  [`${facet}_count`, `countvals(${facet})`],
+  [`${facet}_percentiles`, `percentile(${[facet, ...percents].join(",")})`],
+];
+
+/** Returns the request of range counts: the regular buckets, and the values before and after them. */
+export function rangeParameters(
+  { filters }: FacetSpec,
+  grids: readonly { readonly facet: BenchNumericFacet; readonly grid: RangeGrid }[],
+  { isCached }: Pick<SolrMode, "isCached">,
+): SolrParameters {
+  const ranges = grids.map(({ facet, grid: { width, first, last } }) => [
+    facet,
+    {
+      ...{ type: "range", field: facet, start: first * width, end: (last + 1) * width, gap: width },
+      other: ["before", "after"],
+    },
+  ]);
+  return {
+    ...filterParametersOf(filters, isCached),
+    ...{ rows: "0", "json.facet": JSON.stringify(Object.fromEntries(ranges)) },
+  };
+}
+
+/** Returns the request of the number of distinct values of each field. */
+export const distinctCountParameters = (fields: readonly string[]): SolrParameters => ({
   ...{ q: "*:*", rows: "0" },
   "json.facet": JSON.stringify(Object.fromEntries(fields.map((field) => [field, `unique(${field})`]))),
 });

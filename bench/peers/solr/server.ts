@@ -1,37 +1,37 @@
-/** Apache Solr, asked at its own HTTP API; installed and filled first when it has not been. */
+/** Apache Solr as a measured server, queried through its own HTTP API. */
 import { dirname } from "node:path";
-import { type Dataset, peerFolder, type Say } from "../../dataset/dataset.ts";
+import { type Dataset, type Log, peerFolder } from "../../dataset/dataset.ts";
 import { httpClient } from "../../servers/http.ts";
 import type { Server } from "../../servers/server.ts";
-import { askSolr, fieldsByOrdinals } from "./ask.ts";
 import { fillSolr } from "./fill.ts";
 import { installSolr } from "./install.ts";
-import { heapMibFor, startSolr } from "./process.ts";
+import { defaultHeapMib, startSolr } from "./process.ts";
+import { highCardinalityFields, querySolr } from "./run-query.ts";
 
-/** Its percentiles are t-digests. */
+/** Solr's percentiles are t-digests, which are approximate. */
 const tolerance = 0.35;
 
 export interface SolrOptions {
-  /** By the size of the dataset, unless given. */
+  /** Undefined: derived from the number of listings. */
   readonly heapMib?: number | undefined;
   readonly isCached: boolean;
 }
 
-/** Starts Solr on a dataset. Fails with `Unavailable` where Java or Maven cannot be had. */
-export async function openSolr(dataset: Dataset, { heapMib, isCached }: SolrOptions, say: Say): Promise<Server> {
-  const installation = await installSolr(dirname(dataset.folder), say);
-  const home = await peerFolder(dataset, "solr", say, (unfinished) => fillSolr(unfinished, dataset.flat, installation));
-  const heap = heapMib ?? heapMibFor(dataset.shape.listings);
-  const running = await startSolr(home, installation, { heapMib: heap, isCached });
-  const client = httpClient(running.url);
-  const mode = { isCached, countedByOrdinals: await fieldsByOrdinals(client) };
+/** Installs and fills Solr if needed, and starts it on a dataset. Throws `PeerUnavailable` without Java or Maven. */
+export async function openSolr(dataset: Dataset, { heapMib, isCached }: SolrOptions, log: Log): Promise<Server> {
+  const installation = await installSolr(dirname(dataset.folder), log);
+  const home = await peerFolder(dataset, "solr", log, (unfinished) => fillSolr(unfinished, dataset.flat, installation));
+  const heap = heapMib ?? defaultHeapMib(dataset.shape.listings);
+  const server = await startSolr(home, installation, { heapMib: heap, isCached });
+  const client = httpClient(server.url);
+  const mode = { isCached, highCardinalityFields: await highCardinalityFields(client) };
   return {
     ...{ name: "solr", version: `${installation.version}, heap ${heap} MiB`, tolerance },
-    processorMs: running.processorMs,
-    ask: ({ subject }) => askSolr(subject, client, mode),
+    processorMs: server.processorMs,
+    send: ({ spec }) => querySolr(spec, client, mode),
     stop: async () => {
       client.close();
-      await running.stop();
+      await server.stop();
     },
   };
 }

@@ -1,0 +1,130 @@
+/** Measures a service's lifecycle: its start, its switch to a newly published version, and the build of serving files. */
+import { copyFile, link, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { currentPath, currentVersion, readManifest } from "../../src/lake/manifest.ts";
+import { type Dataset, runCarquet } from "../dataset/dataset.ts";
+import { at } from "../queries/query.ts";
+import type { CaseResult } from "../report/results.ts";
+import { type ScriptServer, startScript } from "../servers/carquet.ts";
+import { timingOf } from "./timing.ts";
+
+export interface LifecycleOptions {
+  readonly dataset: Dataset;
+  /** The accounts file, and an API key in it. */
+  readonly accounts: string;
+  readonly key: string;
+  /** A temporary folder on the file system of the dataset, which is linked into it. */
+  readonly scratch: string;
+  readonly repetitions: number;
+}
+
+export interface LifecycleResults {
+  readonly cases: readonly CaseResult[];
+  /** The largest resident memory of a service that switches versions. */
+  readonly peakMib: number;
+}
+
+const probe = "/v1/listings?limit=1";
+
+/** Returns the cases named `life: …`. Those of publishing are omitted if the lake has only one version. */
+export async function measureLifecycle(options: LifecycleOptions): Promise<LifecycleResults> {
+  const startUp = await measureStartUp(options);
+  const { cases, peakMib } = await measurePublish(options);
+  return { cases: [startUp, ...cases], peakMib };
+}
+
+/** Measures the time from the start of the process to its first answer. */
+async function measureStartUp({ dataset, accounts, key, repetitions }: LifecycleOptions): Promise<CaseResult> {
+  const times: number[] = [];
+  let rows = 0;
+  for (let repetition = 0; repetition < repetitions; repetition += 1) {
+    const startedAtMs = performance.now();
+    const service = await serve(dataset.lake, accounts, key);
+    try {
+      rows = totalOf(await service.fetchJson(probe));
+      times.push(performance.now() - startedAtMs);
+    } finally {
+      await service.stop();
+    }
+  }
+  return lifecycleCase("start-up to the first answer", rows, times);
+}
+
+/**
+ * Publishes the newest version of a lake and its predecessor in turn while a service runs, and measures the time from the rename of
+ * CURRENT to the first answer from that version. Then measures how long a publisher takes to build all serving files of the newest version.
+ */
+async function measurePublish(options: LifecycleOptions): Promise<LifecycleResults> {
+  const { dataset, accounts, key, scratch, repetitions } = options;
+  const lake = join(scratch, "lake");
+  await linkLake(dataset.lake, lake);
+  const newest = await currentVersion(dataset.lake);
+  const { previous } = await readManifest(dataset.lake, newest ?? "");
+  if (newest === undefined || previous === null) return { cases: [], peakMib: 0 };
+  const service = await serve(lake, accounts, key);
+  const times: number[] = [];
+  let rows = 0;
+  try {
+    for (let publication = 0; publication < repetitions * 2; publication += 1) {
+      const version: string = publication % 2 === 0 ? previous : newest;
+      await setCurrentVersion(lake, version);
+      const publishedAtMs = performance.now();
+      rows = await awaitVersion(service, version);
+      if (version === newest) times.push(performance.now() - publishedAtMs);
+    }
+    const { peakMib } = service.memory();
+    const buildTime = await measureServingFilesBuild(lake);
+    return {
+      cases: [
+        lifecycleCase("publish to the first answer", rows, times),
+        lifecycleCase("build the serving files", rows, [buildTime]),
+      ],
+      peakMib,
+    };
+  } finally {
+    await service.stop();
+  }
+}
+
+const lifecycleCase = (name: string, rows: number, times: readonly number[]): CaseResult => ({
+  ...{ case: `life: ${name}`, rows, carquet: timingOf(times), peers: {}, ratio: {} },
+});
+
+/** Removes the serving files of a lake, rebuilds those of its published version, and returns the time in milliseconds. */
+async function measureServingFilesBuild(lake: string): Promise<number> {
+  await rm(join(lake, "serving"), { recursive: true });
+  const startedAtMs = performance.now();
+  await runCarquet(["index", "--lake", lake], () => {});
+  return performance.now() - startedAtMs;
+}
+
+const serve = (lake: string, accounts: string, key: string): Promise<ScriptServer> =>
+  startScript("src/main.ts", ["serve", "--lake", lake, "--accounts", accounts, "--port", "0"], key);
+
+const totalOf = (body: unknown): number => Number(at(body, "pagination", "total"));
+
+async function setCurrentVersion(lake: string, version: string): Promise<void> {
+  await writeFile(`${currentPath(lake)}.next`, `${version}\n`);
+  await rename(`${currentPath(lake)}.next`, currentPath(lake));
+}
+
+/** Polls until an answer is of a version. Returns the total of that answer. */
+async function awaitVersion(service: ScriptServer, version: string): Promise<number> {
+  for (;;) {
+    const body = await service.fetchJson(probe);
+    if (at(body, "meta", "version") === version) return totalOf(body);
+    await sleep(5);
+  }
+}
+
+/** Clones a lake with hard links. CURRENT is copied, so that the clone can publish on its own. */
+async function linkLake(from: string, to: string): Promise<void> {
+  await mkdir(to);
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) await linkLake(source, target);
+    else if (entry.name === "CURRENT") await copyFile(source, target);
+    else if (entry.isFile()) await link(source, target);
+  }
+}

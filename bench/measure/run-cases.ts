@@ -1,0 +1,137 @@
+/** Runs the cases: compares every server's answers with Carquet's first, then times all servers in turn over HTTP. */
+import type { BenchCase } from "../cases.ts";
+import type { Log } from "../dataset/dataset.ts";
+import { at, type BenchQuery } from "../queries/query.ts";
+import type { CaseResult, ServerName } from "../report/results.ts";
+import type { InProcess } from "../servers/carquet.ts";
+import type { Server } from "../servers/server.ts";
+import { warmUp, warmUpMs } from "../servers/warm-up.ts";
+import { assertSameAnswer } from "./assert-same-answer.ts";
+import type { Calibration } from "./calibration.ts";
+import { roundMs, type TimingLimits, timeInterleaved, timingOf } from "./timing.ts";
+
+export interface CaseOptions {
+  /** Carquet in this process, without HTTP, key and ledger. */
+  readonly inProcess: Pick<InProcess, "fetch">;
+  readonly carquet: Server<"carquet">;
+  readonly peers: readonly Server[];
+  readonly calibration: Calibration;
+  /** Sent to the servers before the first case. */
+  readonly warmUpQueries: readonly BenchQuery[];
+  readonly isQuick: boolean;
+  readonly log: Log;
+}
+
+interface Effort extends TimingLimits {
+  /** How many queries of a case are compared. */
+  readonly comparedQueries: number;
+  /** Processor time to spend before it is divided by the requests. Linux counts it in steps of 10 ms. */
+  readonly processorMs: number;
+}
+
+const fullEffort: Effort = {
+  ...{ roundsMax: 31, budgetMs: 6000, slowMs: 10_000 },
+  ...{ comparedQueries: 10, processorMs: 1000 },
+};
+const quickEffort: Effort = {
+  ...{ roundsMax: 9, budgetMs: 400, slowMs: 800 },
+  ...{ comparedQueries: 2, processorMs: 150 },
+};
+
+/** Returns the results of all cases. Throws a `UserError` if a server's answer differs from Carquet's. */
+export async function runCases(cases: readonly BenchCase[], options: CaseOptions): Promise<readonly CaseResult[]> {
+  const results: CaseResult[] = [];
+  const { carquet, peers, warmUpQueries, isQuick, log } = options;
+  if (cases.length > 0)
+    await warmUp([carquet, ...peers], warmUpQueries, { durationMs: warmUpMs(isQuick), requestsMin: 0 });
+  for (const benchCase of cases) {
+    results.push(await runCase(benchCase, options));
+    log(`${benchCase.name}: done`);
+  }
+  return results;
+}
+
+async function runCase({ name, queries }: BenchCase, options: CaseOptions): Promise<CaseResult> {
+  const { inProcess, carquet, peers, calibration, isQuick } = options;
+  const effort = isQuick ? quickEffort : fullEffort;
+  const [firstQuery] = queries;
+  if (firstQuery === undefined) throw new Error(`Case "${name}" is empty: expected at least one query.`);
+  const { rows, deviation } = await compareAnswers(queries.slice(0, effort.comparedQueries), options);
+  const queryOf = (round: number): BenchQuery =>
+    queries[(effort.comparedQueries + round) % queries.length] ?? firstQuery;
+  const servers = [carquet, ...peers];
+  const times = await timeInterleaved(
+    [
+      ...servers.map(({ name: server, send }) => ({ name: server, run: (round: number) => send(queryOf(round)) })),
+      { name: "in process", run: (round) => inProcess.fetch(queryOf(round).path) },
+      { name: "calibration", run: () => calibration.run() },
+    ],
+    effort,
+  );
+  const processorTimes: [ServerName, number][] = [];
+  for (const server of servers) {
+    const ms = await processorMsPerRequest(server, queryOf, effort.processorMs);
+    if (!Number.isNaN(ms)) processorTimes.push([server.name, roundMs(ms)]);
+  }
+  const ours = timingOf(times.get("carquet"));
+  const theirs = peers.map((peer) => ({ peer: peer.name, timing: timingOf(times.get(peer.name)) }));
+  return {
+    ...{ case: name, rows, carquet: ours, in_process: timingOf(times.get("in process")) },
+    peers: Object.fromEntries(theirs.map(({ peer, timing }) => [peer, timing])),
+    ratio: Object.fromEntries(theirs.map(({ peer, timing }) => [peer, roundMs(timing.p50_ms / ours.p50_ms)])),
+    processor_ms: Object.fromEntries(processorTimes),
+    ...(deviation.size === 0 ? {} : { deviation: Object.fromEntries(deviation) }),
+    calibration: timingOf(times.get("calibration")),
+  };
+}
+
+/** Stops after this multiple of the processor time to spend, because a server on a busy machine may spend most of it waiting. */
+const wallTimeFactor = 5;
+
+/** Returns a server's processor time per request. Sends requests to it alone, at least three, until it has spent `spendMs`. */
+async function processorMsPerRequest(
+  { send, processorMs }: Server<ServerName>,
+  queryOf: (round: number) => BenchQuery,
+  spendMs: number,
+): Promise<number> {
+  const [before, endAtMs] = [processorMs(), performance.now() + wallTimeFactor * spendMs];
+  let requests = 0;
+  const spent = (): number => processorMs() - before;
+  while (requests < 3 || (spent() < spendMs && performance.now() < endAtMs)) {
+    await send(queryOf(requests));
+    requests += 1;
+  }
+  return spent() / requests;
+}
+
+const dataAndPagination = (body: unknown) => ({ data: at(body, "data"), pagination: at(body, "pagination") });
+
+interface Comparison {
+  /** Listings that match the first query. */
+  readonly rows: number;
+  /** The largest relative deviation of percentiles, by approximate peer. */
+  readonly deviation: ReadonlyMap<string, number>;
+}
+
+/** Compares the answers of all servers with those of Carquet in process. */
+async function compareAnswers(
+  queries: readonly BenchQuery[],
+  { inProcess, carquet, peers }: CaseOptions,
+): Promise<Comparison> {
+  const rows: number[] = [];
+  const deviation = new Map<string, number>();
+  for (const query of queries) {
+    const { path } = query;
+    // Fills the page cache: reading from a cold disk may exceed the deadline of a request.
+    await inProcess.fetch(path).catch(() => {});
+    const ours = JSON.parse(await inProcess.fetch(path));
+    const overHttp = (await carquet.send(query))();
+    assertSameAnswer(path, dataAndPagination(ours), "Carquet over HTTP", dataAndPagination(overHttp));
+    for (const peer of peers) {
+      const share = query.compare(ours, (await peer.send(query))(), peer);
+      if (share > 0 && peer.tolerance > 0) deviation.set(peer.name, Math.max(share, deviation.get(peer.name) ?? 0));
+    }
+    rows.push(query.matchCount(ours));
+  }
+  return { rows: rows[0] ?? 0, deviation };
+}

@@ -1,0 +1,54 @@
+/** Interleaved timing: candidates run in turn, round by round, so that a disturbance of the machine affects all of them. */
+
+export interface Timing {
+  readonly p50_ms: number;
+  readonly p99_ms: number;
+}
+
+export interface Candidate {
+  readonly name: string;
+  readonly run: (round: number) => Promise<unknown>;
+}
+
+export interface TimingLimits {
+  readonly roundsMax: number;
+  /** A candidate that has spent more time than this is skipped once it has run three times. */
+  readonly budgetMs: number;
+  /** A candidate that has spent more time than this is skipped even if it has run fewer than three times. */
+  readonly slowMs: number;
+}
+
+const runsMin = 3;
+
+/** Runs all candidates in turn. Returns the times of each in milliseconds, in the order of measurement. */
+export async function timeInterleaved(
+  candidates: readonly Candidate[],
+  { roundsMax, budgetMs, slowMs }: TimingLimits,
+): Promise<ReadonlyMap<string, readonly number[]>> {
+  const timesByName = new Map<string, number[]>(candidates.map(({ name }) => [name, []]));
+  for (let round = 0; round < roundsMax; round += 1) {
+    for (const { name, run } of candidates) {
+      const times = timesByName.get(name) ?? [];
+      const spentMs = times.reduce((sum, ms) => sum + ms, 0);
+      if (times.length >= (spentMs > slowMs ? 1 : runsMin) && spentMs > budgetMs) continue;
+      const startedAtMs = performance.now();
+      await run(round);
+      times.push(performance.now() - startedAtMs);
+    }
+  }
+  return timesByName;
+}
+
+/** Returns the median and the 99th percentile of times in milliseconds. */
+export function timingOf(times: readonly number[] = []): Timing {
+  return { p50_ms: roundMs(quantile(times, 0.5)), p99_ms: roundMs(quantile(times, 0.99)) };
+}
+
+/** Returns the smallest value that at least a fraction of all values do not exceed; NaN for no values. */
+export function quantile(values: readonly number[], fraction: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(fraction * sorted.length) - 1)] ?? Number.NaN;
+}
+
+/** Rounds to three decimals. */
+export const roundMs = (value: number): number => Number(value.toFixed(3));

@@ -1,0 +1,94 @@
+/** Formats the results of a run as Markdown tables. */
+import { type CaseResult, type Load, type Results, type ServerName, transportOf } from "./results.ts";
+import { approximationNote, formatNumber, peersOf, throughputLabel } from "./text-report.ts";
+
+/** Sizes whose key in the JSON format is not their label. */
+const sizeLabels: Readonly<Record<string, string>> = { copies: "serving files", flat_active: "flat active rows" };
+
+/** Returns a section with everything that a run measured. */
+export function resultsSection(run: Results): string {
+  const { dataset, machine, memory, fdatasync } = run;
+  const versions = Object.entries(run.versions).map(([name, version]) => `${name} ${version}`);
+  const sizes = Object.entries(dataset.bytes).map(
+    ([name, bytes]) => `${sizeLabels[name] ?? name} ${(bytes / 1e6).toFixed(0)} MB`,
+  );
+  return [
+    `## ${dataset.listings.toLocaleString("en")} listings, ${dataset.days} days, ${dataset.options} options`,
+    `Seed ${dataset.seed}, as of ${dataset.end}, ${dataset.sold.toLocaleString("en")} sold. ${machine.cpu}, ${machine.cores} cores, ${machine.memory_gib} GiB, ${machine.system}. ${versions.join(", ")}. On disk: ${sizes.join(", ")}.`,
+    tableLegend(run),
+    casesTable(run),
+    ...(run.throughput.length === 0 ? [] : [throughputTable(run)]),
+    [
+      ...(memory === undefined
+        ? []
+        : [`Memory of the service: ${memory.rest_mib} MiB after start, ${memory.peak_mib} MiB peak.`]),
+      ...(fdatasync === undefined
+        ? []
+        : [`Write of 4 KiB: ${formatNumber(fdatasync.p50_ms)} ms, p99 ${formatNumber(fdatasync.p99_ms)} ms.`]),
+    ].join(" "),
+  ].join("\n\n");
+}
+
+const markdownTable = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, ["---", ...head.slice(1).map(() => "---:")], ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
+
+const peerLabels = {
+  duckdb: "DuckDB, flat Parquet",
+  clickhouse: "ClickHouse",
+  sqlite: "SQLite",
+  solr: "Apache Solr",
+} as const;
+
+/** Returns the table of cases. One column has Carquet's times in process or, for the older format, over HTTP. */
+export function casesTable(run: Results): string {
+  const peers = peersOf(run);
+  const isOverHttp = transportOf(run) === "over HTTP";
+  const processorCell = (result: CaseResult, server: ServerName): string => {
+    const ms = result.processor_ms?.[server];
+    return ms === undefined ? "" : `; ${formatNumber(ms)}`;
+  };
+  const peerCell = (result: CaseResult, peer: (typeof peers)[number]): string => {
+    const timing = result.peers[peer];
+    if (timing === undefined) return "";
+    const mark = result.deviation?.[peer] === undefined ? "" : "~";
+    return `${mark}${formatNumber(timing.p50_ms)}${processorCell(result, peer)} (${formatNumber(result.ratio[peer])})`;
+  };
+  const otherTransport = isOverHttp ? "in process" : "over HTTP";
+  return markdownTable(
+    ["case", "rows", "Carquet", "p99", otherTransport, ...peers.map((peer) => peerLabels[peer])],
+    run.cases.map((result) => [
+      result.case,
+      result.rows.toLocaleString("en"),
+      `${formatNumber(result.carquet.p50_ms)}${processorCell(result, "carquet")}`,
+      formatNumber(result.carquet.p99_ms),
+      formatNumber((isOverHttp ? result.in_process : result.http)?.p50_ms),
+      ...peers.map((peer) => peerCell(result, peer)),
+    ]),
+  );
+}
+
+/** Returns the table of throughput. */
+export function throughputTable(run: Results): string {
+  const peers = peersOf(run);
+  const loadCell = ({ requests_per_second, processor_ms }: Load): string =>
+    `${formatNumber(requests_per_second)}${processor_ms === undefined ? "" : `; ${formatNumber(processor_ms)}`}`;
+  return markdownTable(
+    ["requests per second, mixed", "Carquet", "p99 ms", ...peers.map((peer) => peerLabels[peer])],
+    run.throughput.map((throughput) => [
+      ...[throughputLabel(throughput), loadCell(throughput.carquet), formatNumber(throughput.carquet.p99_ms)],
+      ...peers.map((peer) => {
+        const load = throughput.peers[peer];
+        return load === undefined ? "" : `${loadCell(load)} (${formatNumber(throughput.ratio[peer])})`;
+      }),
+    ]),
+  );
+}
+
+/** Returns the sentences that explain the numbers of a run's tables. */
+export function tableLegend(run: Results): string {
+  const legend =
+    transportOf(run) === "over HTTP"
+      ? "Medians in ms over HTTP, uncached; after the semicolon processor time per request; in parentheses: peer time / Carquet time."
+      : "Older format: medians in ms in process, uncached; in parentheses: peer time / Carquet time.";
+  return [legend, approximationNote(run)].filter((sentence) => sentence !== undefined).join(" ");
+}
