@@ -43,7 +43,7 @@ const negativeKeywords: readonly string[] = ["branded", "fleet"];
 /** Requires positive keywords and excludes negative ones. */
 const keywords: Rule<readonly string[]> = (values) => ({
   kind: "all",
-  filterRules: values.map((value): Filter => {
+  filters: values.map((value): Filter => {
     const filter = hasKeyword(value);
     return negativeKeywords.includes(value) ? { kind: "not", filter } : filter;
   }),
@@ -88,7 +88,7 @@ function splitLocation(value: string): Filter {
   const parts = value.split("+").map((part) => part.trim());
   const anyPart: Filter = {
     kind: "all",
-    filterRules: [
+    filters: [
       { kind: "anyOf", attribute, values: parts },
       { kind: "isUnknownValue", attribute, value: whole },
     ],

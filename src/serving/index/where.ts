@@ -88,7 +88,7 @@ function compile(filter: Filter, vocabulary: IndexContext): Condition {
     case "isUnknownValue":
       return vocabulary.isKnownValue(filter.attribute, filter.value) ? "never" : "always";
     case "all":
-      return allOf(filter.filterRules.map((one) => compile(one, vocabulary)));
+      return allOf(filter.filters.map((one) => compile(one, vocabulary)));
     case "any":
       return anyOf(filter.filters.map((one) => compile(one, vocabulary)));
     case "not":
