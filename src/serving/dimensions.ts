@@ -15,7 +15,7 @@ import { valueKeyOf } from "../listing/values.ts";
 export const buildRow = new JsonRowFormat(columnsOf("builds", Object.keys(buildColumns)));
 export const dealerRow = new JsonRowFormat(columnsOf("dealers", Object.keys(dealerColumns)));
 
-/** Query for the options of each make, as a list ordered by code. The newest row of a code applies; codes without name or price are omitted. */
+/** Query for the options of each make, ordered by code. The newest row of a code applies; codes without name or price are omitted. */
 export const optionsByMake = sql`
   SELECT make, list({code: code, name: "name", msrp: msrp} ORDER BY code) AS options
   FROM   (SELECT DISTINCT ON (make, code) * FROM options ORDER BY make, code, option_key DESC)

@@ -11,7 +11,7 @@ export class BloomFilter {
   private constructor(private readonly bytes: Uint8Array) {}
 
   /** Creates an empty filter sized for a number of keys. */
-  static of(keys: number): BloomFilter {
+  static withCapacity(keys: number): BloomFilter {
     return new BloomFilter(new Uint8Array(Math.ceil((keys * bitsPerKey) / 8) + 1));
   }
 
@@ -29,7 +29,7 @@ export class BloomFilter {
   }
 
   /** Returns false only if the key was never added. */
-  mayHold(key: string): boolean {
+  mightContain(key: string): boolean {
     return this.bitsOf(key).every((bit) => ((this.bytes[bit >>> 3] ?? 0) & (1 << (bit & 7))) !== 0);
   }
 

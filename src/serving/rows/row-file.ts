@@ -89,7 +89,7 @@ class RowFileBuild {
     expectedRows: number,
   ) {
     this.insertRow = file.prepareRun(insertions.row);
-    this.filters = { id: BloomFilter.of(expectedRows), vin: BloomFilter.of(expectedRows) };
+    this.filters = { id: BloomFilter.withCapacity(expectedRows), vin: BloomFilter.withCapacity(expectedRows) };
   }
 
   insert(batch: readonly TextRow[]): void {
@@ -179,7 +179,7 @@ export class RowFile {
 
   /** Returns the rows with an id (32 hexadecimal digits) or a VIN. */
   find(key: "id" | "vin", value: string): readonly JsonRow[] {
-    if (!this.filters[key].mayHold(value)) return [];
+    if (!this.filters[key].mightContain(value)) return [];
     const rows = this.queries[key].all(key === "id" ? Buffer.from(value, "hex") : value);
     return rows.map((row) => unpackRow(parseStoredRow(row), this.dictionary));
   }
