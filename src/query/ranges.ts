@@ -30,7 +30,9 @@ export function fixedWidths(
     const facet = requested.find((candidate) => candidate === name);
     if (facet === undefined || fixed.has(facet)) {
       const reason =
-        facet === undefined ? `interval sets ${name}, which facets does not contain` : `interval sets ${name} twice`;
+        facet === undefined
+          ? `interval sets a width for ${name}, which is not in facets`
+          : `interval sets the width of ${name} twice`;
       throw refuse("incompatible_parameters", { parameters: "interval and facets", reason });
     }
     fixed.set(facet, Number(width));
@@ -52,7 +54,7 @@ export function rangesOf(attribute: NumericFacet, { p1, p99 }: NumberSummary, fi
     throw refuse("invalid_parameter_value", {
       parameter: "interval",
       value: quoted(`${attribute}:${width}`),
-      allowed: `a width with at most ${bounds.fixedRangeBuckets} buckets, here at least ${attribute}:${smallest}`,
+      allowed: `a width with at most ${bounds.fixedRangeBuckets} buckets, for example ${attribute}:${smallest}`,
       hint: "",
     });
   }
