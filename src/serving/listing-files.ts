@@ -36,7 +36,7 @@ export function listingFiles({ tables, as_of }: Manifest): readonly ListingFile[
   return states.flatMap((state) => filesOf(tableOfState[state]).map((file) => ({ state, file })));
 }
 
-export interface LookUp {
+export interface LookUpRequest {
   readonly key: "vin" | "id";
   /** A VIN, or an id of 32 hexadecimal digits. */
   readonly value: string;
@@ -44,7 +44,7 @@ export interface LookUp {
 }
 
 /** Returns a query for the listings of an id or a VIN: `state` and the columns. It scans all files; the row store is the fast path. */
-export function lookUpStatement(manifest: Manifest, folder: string, { key, value, columns }: LookUp): Sql {
+export function lookUpStatement(manifest: Manifest, folder: string, { key, value, columns }: LookUpRequest): Sql {
   const isMatch = key === "vin" ? sql`facts.vin = ${value}` : sql`facts.id = ${value}`;
   const selects = states.flatMap((state) => {
     const files = listingFiles(manifest).filter((listingFile) => listingFile.state === state);
