@@ -20,8 +20,8 @@ export type Home = "listings" | "builds" | "dealers";
  * - `flag`: like `field`; an unknown value becomes false.
  * - `tokens`: the keys of the field's values in `tokens`.
  * - `keywords`: the field's values as bits.
- * - `rule`: a SQL expression over the delivery, in `ingest/lifecycle/claims.ts` or `ingest/dimensions/`.
- * - `history`: a SQL expression over the delivery and the listing of the day before, in `ingest/lifecycle/lifecycle.ts`.
+ * - `rule`: a SQL expression over the delivery, in `ingest/lifecycle/` or `ingest/dimensions/`.
+ * - `history`: a SQL expression over the delivery and the listing of the day before, in `ingest/lifecycle/`.
  */
 export type FeedKind = "field" | "spelled" | "list" | "flag" | "tokens" | "keywords" | "rule" | "history";
 

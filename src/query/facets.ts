@@ -113,9 +113,9 @@ async function queryFacets(plan: FacetPlan): Promise<FacetResults> {
   const attributes: readonly CountedName[] = measured === undefined ? categorical : [];
   if (attributes.length + numeric.length === 0) return { counts: undefined, measured };
   const chooseRanges = (summaries: Summaries): readonly Ranges[] =>
-    numeric.flatMap((facet) => {
-      const summary = summaries.get(facet);
-      return summary === undefined ? [] : [rangesOf(facet, summary, widths.get(facet))];
+    numeric.flatMap((number) => {
+      const summary = summaries.get(number);
+      return summary === undefined ? [] : [rangesOf(number, summary, widths.get(number))];
     });
   const order = sort === "count" ? "count" : "-count";
   const request = { filters, attributes, limit, sort: order, numbers: numeric, rangesOf: chooseRanges } as const;
