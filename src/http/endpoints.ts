@@ -7,7 +7,7 @@ import type { RequestOf } from "../contract/types.ts";
 import { findDealer, findDealers } from "../query/dealers.ts";
 import { countFacets, planFacets } from "../query/facets.ts";
 import { findListing, findVin } from "../query/look-ups.ts";
-import { byOffset } from "../query/pages.ts";
+import { toOffsetQuery } from "../query/pages.ts";
 import { findPage, planSearch, readPage, type SearchQuery } from "../query/search.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import { listingDetail, pagination, vinRecord } from "./present.ts";
@@ -27,7 +27,8 @@ async function search(query: SearchQuery, version: LakeVersion): Promise<string>
 const searchListings: Endpoint<"searchListings"> = ({ query }, version) => search(query, version);
 
 /** Operation `searchListingsByPage` (section 4.2 of the specification). */
-const searchListingsByPage: Endpoint<"searchListingsByPage"> = ({ query }, version) => search(byOffset(query), version);
+const searchListingsByPage: Endpoint<"searchListingsByPage"> = ({ query }, version) =>
+  search(toOffsetQuery(query), version);
 
 /** Operation `getListing` (section 4.3 of the specification). */
 const getListing: Endpoint<"getListing"> = async ({ path, query }, version) => {

@@ -1,15 +1,19 @@
-/** Statistics of numbers, as SQL over whole units: sums and percentiles are exact, whatever the engine's threads. */
+/**
+ * SQL for statistics and metrics of number attributes.
+ *
+ * Aggregates run over integers (see `unitsOf`), so sums and percentiles are exact and do not depend on the number of threads.
+ */
 import { bounds } from "../base/bounds.ts";
 import { isRow, type Row } from "../base/json.ts";
 import { ident, integerLiteral, numberLiteral, type Sql, sql } from "../db/sql.ts";
 import { attributeOf, type NumberName } from "./schema.ts";
 import type { Aggregate, NumberSummary, Summaries } from "./source.ts";
 
-/** Percentiles interpolate linearly, here by twentieths, which two more decimals hold exactly. */
+/** Returns a percentile with linear interpolation. Fractions are multiples of 1/20, so two more decimals represent the result exactly. */
 const percentile =
-  (share: number) =>
+  (fraction: number) =>
   (units: Sql, decimals: number): Sql =>
-    sql`round(quantile_cont(${units}, ${numberLiteral(share)}) / ${integerLiteral(10 ** decimals)}, ${integerLiteral(decimals + 2)})`;
+    sql`round(quantile_cont(${units}, ${numberLiteral(fraction)}) / ${integerLiteral(10 ** decimals)}, ${integerLiteral(decimals + 2)})`;
 
 const aggregates: Readonly<Record<Aggregate, (units: Sql, decimals: number) => Sql>> = {
   mean: (units, decimals) => sql`avg(${units}) / ${integerLiteral(10 ** decimals)}`,
@@ -20,36 +24,39 @@ const aggregates: Readonly<Record<Aggregate, (units: Sql, decimals: number) => S
   p95: percentile(0.95),
 };
 
-/** The metric of a group of listings, given the units of the measure: null for too few listings, and where none has the measure. */
+/**
+ * Returns the metric of a group of listings as a DOUBLE, given the measure in units. It is null if the group has fewer than
+ * `bounds.metricListingsMin` listings, or if none of them has the measure.
+ */
 export function metricOf(measure: NumberName, aggregate: Aggregate, units: Sql): Sql {
   const { decimals = 0 } = attributeOf(measure);
   return sql`CASE WHEN count(*) >= ${integerLiteral(bounds.metricListingsMin)} THEN (${aggregates[aggregate](units, decimals)})::DOUBLE END`;
 }
 
-/** The statistics of a number of a group, as a struct; of whole numbers of their last decimal. */
+/** Returns the statistics of one number attribute as a struct, in units; `readSummaries` reads it. */
 export const summarySql = (units: Sql): Sql => sql`{
-  known: count(${units})::INTEGER, min: min(${units}), max: max(${units}), total: sum(${units})::DOUBLE,
+  known: count(${units})::INTEGER, min: min(${units}), max: max(${units}), sum: sum(${units})::DOUBLE,
   variance: if(count(${units}) > 1, (count(${units}) * sum(${units}::BIGINT * ${units}) - sum(${units}) * sum(${units}))::DOUBLE
     / count(${units}) / (count(${units}) - 1), NULL),
   percentiles: quantile_cont(${units}, [0.01, 0.5, 0.99])}`;
 
-/** The select list of the summaries of some numbers, by name. */
+/** Returns one select-list item per number attribute: its statistics, named after the attribute. */
 export const summariesOf = (numbers: readonly NumberName[], unitsOf: (attribute: NumberName) => Sql): readonly Sql[] =>
   numbers.map((attribute) => sql`${summarySql(unitsOf(attribute))} AS ${ident(attribute)}`);
 
-/** The summaries in a row, by name; a number that no listing has is left out. */
+/** Reads the statistics that `summariesOf` selected. Attributes without a known value are omitted. */
 export function readSummaries(row: Row | undefined, numbers: readonly NumberName[]): Summaries {
-  const found = new Map<NumberName, NumberSummary>();
+  const summaries = new Map<NumberName, NumberSummary>();
   for (const attribute of numbers) {
     const summary = row?.[attribute];
     if (!isRow(summary) || summary.known === 0) continue;
-    const { known, min, max, total, variance, percentiles } = summary;
+    const { known, min, max, sum, variance, percentiles } = summary;
     const [p1, median, p99] = Array.isArray(percentiles) ? percentiles : [];
-    found.set(attribute, {
-      ...{ known: Number(known), min: Number(min), max: Number(max), mean: Number(total) / Number(known) },
+    summaries.set(attribute, {
+      ...{ known: Number(known), min: Number(min), max: Number(max), mean: Number(sum) / Number(known) },
       ...{ p1: Number(p1), median: Number(median), p99: Number(p99) },
       stddev: typeof variance === "number" ? Math.sqrt(variance) : null,
     });
   }
-  return found;
+  return summaries;
 }

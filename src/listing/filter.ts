@@ -1,30 +1,34 @@
-/** A condition on listings, as plain data. Each implementation of `ListingSource` compiles it to SQL of its own. */
+/**
+ * Filters: conditions on listings as plain data.
+ *
+ * Each implementation of `ListingSource` compiles them to SQL in its own `where.ts`; nothing in this module knows SQL.
+ */
 import type { Box, Point } from "./geography.ts";
 import type { CategoryName, ListName, NumberName } from "./schema.ts";
 
 export type Filter =
-  /** The attribute has one of some values. */
+  /** The attribute has one of the values. */
   | { readonly kind: "anyOf"; readonly attribute: CategoryName; readonly values: readonly (string | number)[] }
-  /** The list has all, or any, of some values. */
+  /** The list contains all of the values, or any of them. */
   | {
       readonly kind: "hasTokens";
       readonly attribute: ListName;
       readonly values: readonly string[];
       readonly how: "all" | "any";
     }
-  /** A number is at least, or at most, a bound; an unknown one is neither. */
+  /** The number lies within an inclusive bound. An unknown number never matches. */
   | { readonly kind: "atLeast" | "atMost"; readonly attribute: NumberName; readonly bound: number }
-  /** First observed at a time or later, in milliseconds since 1970. */
+  /** First observed at or after a time, in milliseconds since 1970. */
   | { readonly kind: "listedSince"; readonly timeMs: number }
-  /** Sold after a day. */
+  /** Sold after a day (exclusive). */
   | { readonly kind: "soldAfter"; readonly day: string }
-  /** The VIN matches one of some masks. */
+  /** The VIN matches at least one mask. */
   | { readonly kind: "matchesMask"; readonly masks: readonly string[] }
   | { readonly kind: "withinRadius"; readonly origin: Point; readonly radiusMiles: number }
   | { readonly kind: "insideBox"; readonly box: Box }
-  /** No listing's attribute has the value: a fact about the vocabulary, the same for every listing. */
+  /** No listing of the lake has the value. This is a property of the vocabulary: it holds for all listings or for none. */
   | { readonly kind: "isUnknownValue"; readonly attribute: CategoryName; readonly value: string }
   | { readonly kind: "all"; readonly filters: readonly Filter[] }
   | { readonly kind: "any"; readonly filters: readonly Filter[] }
-  /** Listings that do not pass the filter, those whose attribute is unknown among them. */
+  /** The filter does not match. Listings whose attribute is unknown are included. */
   | { readonly kind: "not"; readonly filter: Filter };

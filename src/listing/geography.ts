@@ -1,12 +1,12 @@
-/** Points on the globe, and great-circle miles between them. What has no coordinates is at no distance, in no radius, in no box. */
+/** Points, bounding boxes and great-circle distances in miles. */
 
-/** In degrees. */
+/** A point, in degrees. */
 export interface Point {
   readonly latitude: number;
   readonly longitude: number;
 }
 
-/** In degrees; a west above its east crosses the antimeridian. */
+/** A bounding box, in degrees. If `west` is greater than `east`, the box crosses the antimeridian. */
 export interface Box {
   readonly west: number;
   readonly south: number;
@@ -19,20 +19,20 @@ export const earthRadiusMiles = 3958.7613;
 
 const radians = (degrees: number): number => (degrees * Math.PI) / 180;
 
-/** Great-circle miles between two points (haversine). */
-export function milesBetween(one: Point, other: Point): number {
-  const north = radians(other.latitude - one.latitude);
-  const east = radians(other.longitude - one.longitude);
-  const chord =
-    Math.sin(north / 2) ** 2 +
-    Math.cos(radians(one.latitude)) * Math.cos(radians(other.latitude)) * Math.sin(east / 2) ** 2;
-  return 2 * earthRadiusMiles * Math.asin(Math.min(1, Math.sqrt(chord)));
+/** Returns the great-circle distance between two points in miles (haversine formula). */
+export function milesBetween(start: Point, end: Point): number {
+  const latitudeDelta = radians(end.latitude - start.latitude);
+  const longitudeDelta = radians(end.longitude - start.longitude);
+  const haversine =
+    Math.sin(latitudeDelta / 2) ** 2 +
+    Math.cos(radians(start.latitude)) * Math.cos(radians(end.latitude)) * Math.sin(longitudeDelta / 2) ** 2;
+  return 2 * earthRadiusMiles * Math.asin(Math.min(1, Math.sqrt(haversine)));
 }
 
-/** How many degrees of latitude some miles are, and a little more: what lies farther north or south is farther away. */
+/** Converts miles to degrees of latitude, rounded up slightly: points farther apart in latitude are farther apart in miles. */
 export const degreesOf = (miles: number): number => (miles / earthRadiusMiles) * (180 / Math.PI) + 1e-6;
 
-/** Whether a point lies in a box, edges included. */
+/** Returns whether a point lies in a box, edges included. */
 export function isInside({ latitude, longitude }: Point, { west, south, east, north }: Box): boolean {
   if (latitude < south || latitude > north) return false;
   return west > east ? longitude >= west || longitude <= east : longitude >= west && longitude <= east;

@@ -1,20 +1,20 @@
-/** The numbers in the rules of a listing's life (section 3 of the specification): ingest applies them, verify checks what it kept. */
+/** Thresholds of the listing lifecycle, in days, feeds or shares. Ingest applies them; `verify` checks the published lake against them. */
 
 export const life = {
-  /** Absent for so long before it can count as sold. */
+  /** Days a vehicle must be absent before it counts as sold. */
   soldAfterDays: 3,
-  /** The owner must have delivered so many feeds without it. */
+  /** Feeds the owner must have delivered without the vehicle before it counts as sold. */
   soldAfterFeeds: 3,
-  /** It must have been seen on so many days: a number that was mistyped once was never sold. */
+  /** Days a vehicle must have been observed before it can count as sold: a VIN mistyped once is never sold. */
   soldSeenDays: 2,
-  /** Missing for so long without passing as sold, it ends. */
+  /** Days after which a missing listing that did not qualify as sold ends. */
   endedAfterDays: 90,
-  /** A dealer that delivers nothing for so long loses its claims. */
+  /** Days without a feed after which a silent dealer loses its claims. */
   silentDays: 7,
-  /** How many accepted feeds tell a dealer's usual size. */
+  /** Number of recent accepted feeds that determine a dealer's usual size. */
   usualFeeds: 7,
-  /** A feed below this share of the usual size is a collapse. */
+  /** A feed smaller than this share of the usual size is collapsed. */
   collapsedShare: 0.5,
-  /** So many collapsed feeds in a row are the dealer's new size. */
+  /** Consecutive collapsed feeds after which the smaller size becomes the dealer's usual size. */
   collapsedFeeds: 7,
 } as const;

@@ -1,82 +1,90 @@
 /**
- * Every attribute of a listing, one row each: where it lives in the lake, how a delivery fills it, how it is searched and sorted, and how it
- * is served. The columns of the lake, what ingest writes, the search index, filters, facets, sorts, pages and the analysts' views derive
- * from these rows, or do not compile without them. What the API calls an attribute is in `schemas/openapi.yaml`, what a feed calls it in
- * `schemas/feed.json`.
+ * The schema of a listing: one row per attribute, saying which table stores it, how ingest fills it, how requests search, sort and count by
+ * it, and how it is served.
  *
- * A partition is a star: a listing has the key of its build (what equal cars share) and of its dealer.
+ * The columns of the lake, ingest, the search index, filters, facets, sorts, pages and the analysts' views derive from these rows, or do not
+ * compile without them. API names are defined in `schemas/openapi.yaml`, feed fields in `schemas/feed.json`.
+ *
+ * A partition is a star schema: a listing refers to its build (the specification that equal vehicles share) and its dealer by key.
  */
 
-/** The table of the star that holds an attribute. */
+/** The table of the star schema that stores an attribute. */
 export type Home = "listings" | "builds" | "dealers";
 
 /**
- * How a delivery fills an attribute.
+ * How ingest fills an attribute.
  *
- * - `field`: the feed's field of the column's name.
- * - `spelled`: the same, in the one spelling of its vocabulary.
- * - `list`: the same; an empty list where it is unknown.
- * - `flag`: the same; false where it is unknown.
+ * - `field`: the feed field with the name of the column.
+ * - `spelled`: like `field`, in the canonical spelling of its vocabulary.
+ * - `list`: like `field`; an unknown value becomes an empty list.
+ * - `flag`: like `field`; an unknown value becomes false.
  * - `tokens`: the keys of the field's values in `tokens`.
  * - `keywords`: the field's values as bits.
- * - `rule`: an expression over the delivery, in `ingest/vehicles.ts` or `ingest/dealers.ts`.
- * - `history`: an expression over the delivery and the listing of the day before, in `ingest/lifecycle.ts`.
+ * - `rule`: a SQL expression over the delivery, in `ingest/lifecycle/` or `ingest/dimensions/`.
+ * - `history`: a SQL expression over the delivery and the listing of the day before, in `ingest/lifecycle/`.
  */
 export type FeedKind = "field" | "spelled" | "list" | "flag" | "tokens" | "keywords" | "rule" | "history";
 
 /**
- * How requests find an attribute.
+ * How requests search an attribute.
  *
- * - `category`: one of many values, matched regardless of case; counted by value. Filters `<name>` and `exclude_<name>`.
- * - `name`: the same, but a slug or another punctuation matches too (`f-150`, `F150`).
- * - `tokens`: a list of any number of values of a kind, stored as keys into `tokens`; counted by value. The same filters.
- * - `keywords`: a list of any number of the four history keywords, stored as bits; counted by value.
- * - `number`: a whole number with bounds, statistics and ranges; `decimals` shifts a decimal fraction to a whole number.
+ * - `category`: a single value, matched case-insensitively and counted by value. Filters `<name>` and `exclude_<name>`.
+ * - `name`: like `category`; punctuation is ignored too, so that slugs match (`f-150`, `F150`).
+ * - `tokens`: a list of values, stored as keys into `tokens` and counted by value. Filters as for `category`.
+ * - `keywords`: a list of history keywords, stored as bits and counted by value.
+ * - `number`: an integer with bounds, statistics and ranges; `decimals` scales a decimal fraction to an integer.
  * - `time`: a timestamp with bounds, in seconds.
  * - `pattern`: a VIN, matched by masks.
  */
 export type SearchKind = "category" | "name" | "tokens" | "keywords" | "number" | "time" | "pattern";
 
 /**
- * How a listing shows an attribute, where that is not its value: a time to the second or the microsecond, a day, the words of its tokens,
- * changes of price; `key` leads to what is shown in its place; `analysts` see it in their views alone, and `none` is in no listing.
+ * How an attribute is served. Without a kind, its value is served unchanged.
+ *
+ * - `second`, `microsecond`: a timestamp, formatted with that precision.
+ * - `day`: a date.
+ * - `words`: the tokens that its keys stand for.
+ * - `price_history`: a list of price changes.
+ * - `key`: not served; the dimension row that it identifies is served instead.
+ * - `analysts`: only in the analysts' views.
+ * - `none`: not served.
  */
 export type ServeKind = "second" | "microsecond" | "day" | "words" | "price_history" | "key" | "analysts" | "none";
 
-interface Row {
-  /** Its column in its table; the attribute's own name unless given. */
+interface AttributeRow {
+  /** The column in its table; by default, the name of the attribute. */
   readonly column?: string;
-  /** The column's type in the lake. */
+  /** The DuckDB type of the column in the lake. */
   readonly type: string;
   readonly feed: FeedKind;
   readonly search?: SearchKind;
   readonly serve?: ServeKind;
-  /** Digits after the point of a `number` that is a fraction. */
+  /** Digits after the decimal point of a `number`; by default 0. */
   readonly decimals?: number;
-  /** A `number` that has the filters `min_<range>` and `max_<range>`, and is a numeric facet. */
+  /** On a `number`: adds the filters `min_<range>` and `max_<range>`, and a numeric facet. */
   readonly range?: string;
-  /** What the API calls sorting by it; with `-` before it, the other way round. */
+  /** API name of the ascending sort by this attribute; the prefix `-` makes it descending. */
   readonly sort?: string;
-  /** The kind of its `tokens`. */
+  /** The `kind` of its rows in `tokens`. */
   readonly kind?: string;
-  /** The values of its `keywords`, in the order of their bits. */
+  /** The values of `keywords`, in the order of their bits. */
   readonly words?: readonly string[];
-  /** Whether listings repeat a build's attribute, because files are sorted by it. */
+  /** Whether listings repeat this attribute of their build because files are sorted by it. */
   readonly isSortKey?: boolean;
 }
 
-export interface Attribute extends Row {
+export interface Attribute extends AttributeRow {
   readonly home: Home;
 }
 
-/** The type of a provider's pricing rows. */
+/** The type of a pricing provider's line items. */
 export const lineItemsType =
   "STRUCT(amount_usd DOUBLE, raw_label VARCHAR, role VARCHAR, applicability VARCHAR, direction VARCHAR, row_key VARCHAR, row_order INTEGER, subtype VARCHAR)[]";
 
-/** The type of a listing's changes of price, the oldest first. `price` is the price after the change. */
+/** The type of a listing's price changes, oldest first. `price` is the price after the change. */
 export const priceHistoryType = "STRUCT(changed_at TIMESTAMP, price INTEGER, price_before INTEGER, miles INTEGER)[]";
 
-/** The amounts of a provider's pricing, in whole dollars: feed fields of their own. */
+/** The amounts of a provider's pricing, in whole dollars. Each one is a feed field. */
 export const pricingAmounts = [
   "displayed_provider_current_price_usd",
   "seller_total_before_taxes_and_registration_usd",
@@ -87,9 +95,9 @@ export const pricingAmounts = [
 const pricingType = `STRUCT(${pricingAmounts.map((amount) => `${amount} INTEGER`).join(", ")}, line_items ${lineItemsType})`;
 
 /** The history keywords, in the order of their bits. */
-const keywordWords = ["one_owner", "clean_title", "branded", "fleet"] as const;
+const keywordValues = ["one_owner", "clean_title", "branded", "fleet"] as const;
 
-/** What makes a build: equal builds share a row. Nothing that varies by car. */
+/** Attributes of a build. Vehicles that agree in all of them share a row. */
 const builds = {
   year: { type: "SMALLINT", feed: "field", search: "category", isSortKey: true },
   make: { type: "VARCHAR", feed: "spelled", search: "name", isSortKey: true },
@@ -108,9 +116,9 @@ const builds = {
   seating_capacity: { type: "SMALLINT", feed: "field", search: "category" },
   assembly_location: { type: "VARCHAR", feed: "spelled", search: "category" },
   assembly_country: { type: "VARCHAR", feed: "spelled", search: "category" },
-} as const satisfies Readonly<Record<string, Row>>;
+} as const satisfies Readonly<Record<string, AttributeRow>>;
 
-/** What is known of a dealer; a change of any of it makes a new row. */
+/** Attributes of a dealer. A change to any of them adds a row. */
 const dealers = {
   dealer_id: { type: "VARCHAR", feed: "field", search: "category" },
   dealer_name: { column: "name", type: "VARCHAR", feed: "field" },
@@ -125,9 +133,9 @@ const dealers = {
   dealer_phone: { column: "phone", type: "VARCHAR", feed: "field" },
   website: { type: "VARCHAR", feed: "rule", serve: "none" },
   makes: { type: "VARCHAR[]", feed: "rule", serve: "none" },
-} as const satisfies Readonly<Record<string, Row>>;
+} as const satisfies Readonly<Record<string, AttributeRow>>;
 
-/** What varies by car. In the files, the sort keys of its build come after the keys. */
+/** Attributes of a single listing. In the files, the sort keys of its build follow the dimension keys. */
 const listings = {
   id: { type: "VARCHAR", feed: "history" },
   vin: { type: "VARCHAR", feed: "field", search: "pattern" },
@@ -151,7 +159,7 @@ const listings = {
   window_sticker_verified: { type: "BOOLEAN", feed: "flag" },
   features: { type: "INTEGER[]", feed: "tokens", search: "tokens", kind: "feature", serve: "words" },
   options_packages: { type: "INTEGER[]", feed: "tokens", search: "tokens", kind: "option", serve: "words" },
-  keywords: { type: "SMALLINT", feed: "keywords", search: "keywords", words: keywordWords, serve: "analysts" },
+  keywords: { type: "SMALLINT", feed: "keywords", search: "keywords", words: keywordValues, serve: "analysts" },
   listed_at: { type: "TIMESTAMP", feed: "history", search: "time", sort: "listed_at", serve: "second" },
   days_on_market: {
     type: "INTEGER",
@@ -167,58 +175,58 @@ const listings = {
   feeds_without: { type: "INTEGER", feed: "history", serve: "none" },
   sold_date: { type: "DATE", feed: "history", serve: "day" },
   price_history: { type: priceHistoryType, feed: "history", serve: "price_history" },
-  /** The last known price of a listing whose price is unknown, to compare the next one with; null while the price is known. */
+  /** The last known price of a listing whose price is unknown, for comparison with the next one; null while the price is known. */
   last_known_price: { type: "INTEGER", feed: "history", serve: "none" },
   pricing: { type: pricingType, feed: "rule" },
-} as const satisfies Readonly<Record<string, Row>>;
+} as const satisfies Readonly<Record<string, AttributeRow>>;
 
-/** Rows with the table that they are of. */
-function inTable<H extends Home, Table extends Readonly<Record<string, Row>>>(home: H, rows: Table) {
+/** Adds the table to each attribute of it. */
+function inTable<H extends Home, Table extends Readonly<Record<string, AttributeRow>>>(home: H, rows: Table) {
   return Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, { home, ...row }])) as {
     readonly [Name in keyof Table]: Table[Name] & { readonly home: H };
   };
 }
 
-/** The attributes. Those of a table are in the order of its columns; a new one goes to the end of its table. */
+/** All attributes, in the column order of their tables. A new attribute goes to the end of its table. */
 export const attributes = {
   ...inTable("builds", builds),
   ...inTable("dealers", dealers),
   ...inTable("listings", listings),
 };
 
-type Rows = typeof attributes;
+type Attributes = typeof attributes;
 
-export type AttributeName = keyof Rows;
+export type AttributeName = keyof Attributes;
 
-/** The names of the attributes whose rows have some properties. */
-export type NameOf<Has extends Partial<Attribute>> = {
-  [Name in AttributeName]: Rows[Name] extends Has ? Name : never;
+/** Names of the attributes whose rows have the given properties. */
+export type NameOf<Properties extends Partial<Attribute>> = {
+  [Name in AttributeName]: Attributes[Name] extends Properties ? Name : never;
 }[AttributeName];
 
-/** Attributes with one value of many: found by value, and counted by value. */
+/** Attributes with a single value, searched and counted by value. */
 export type CategoryName = NameOf<{ readonly search: "category" | "name" }>;
-/** Attributes with any number of token values. */
+/** Lists that are stored as token keys. */
 export type TokensName = NameOf<{ readonly search: "tokens" }>;
-/** Attributes with any number of values. */
+/** Attributes with any number of values: lists of tokens or keywords. */
 export type ListName = NameOf<{ readonly search: "tokens" | "keywords" }>;
 export type NumberName = NameOf<{ readonly search: "number" }>;
-/** Numbers that have bounds and are counted in ranges: whole numbers, none negative. */
+/** Non-negative integers with minimum and maximum filters, counted in ranges. */
 export type RangedName = NameOf<{ readonly range: string }>;
-/** Attributes that listings are sorted by. */
+/** Attributes that listings can be sorted by. */
 export type SortedName = NameOf<{ readonly sort: string }>;
-/** Attributes that are counted by value. */
+/** Attributes that can be counted by value. */
 export type CountedName = CategoryName | ListName;
 
-/** The columns of a table of the star, each with its type. */
+/** The columns of a table of the star schema, each with its type. */
 export type ColumnsOf<H extends Home> = {
-  readonly [Name in NameOf<{ readonly home: H }> as ColumnOf<Name>]: Rows[Name]["type"];
+  readonly [Name in NameOf<{ readonly home: H }> as ColumnOf<Name>]: Attributes[Name]["type"];
 };
-type ColumnOf<Name extends AttributeName> = Rows[Name] extends { readonly column: infer Column extends string }
+type ColumnOf<Name extends AttributeName> = Attributes[Name] extends { readonly column: infer Column extends string }
   ? Column
   : Name;
 
-const namesOf = <Name extends AttributeName>(isOne: (row: Attribute) => boolean): readonly Name[] =>
-  (Object.keys(attributes) as AttributeName[]).filter((name): name is Name => isOne(attributes[name]));
+const namesOf = <Name extends AttributeName>(matches: (row: Attribute) => boolean): readonly Name[] =>
+  (Object.keys(attributes) as AttributeName[]).filter((name): name is Name => matches(attributes[name]));
 
 export const categoryNames = namesOf<CategoryName>(({ search }) => search === "category" || search === "name");
 export const tokensNames = namesOf<TokensName>(({ search }) => search === "tokens");
@@ -227,16 +235,16 @@ export const numberNames = namesOf<NumberName>(({ search }) => search === "numbe
 export const rangedNames = namesOf<RangedName>(({ range }) => range !== undefined);
 export const sortedNames = namesOf<SortedName>(({ sort }) => sort !== undefined);
 
-/** The attributes of a table. */
+/** Returns the names of a table's attributes, in column order. */
 export const namesIn = <H extends Home>(home: H) => namesOf<NameOf<{ readonly home: H }>>((row) => row.home === home);
 
-/** The columns of a table of the star in the order of its files, each with its type. */
+/** Returns the columns of a table of the star schema in file order, each with its type. */
 export const columnsIn = <H extends Home>(home: H): ColumnsOf<H> =>
   Object.fromEntries(
     namesIn(home).map((name) => [attributeOf(name).column, attributes[name].type] as const),
   ) as ColumnsOf<H>;
 
-/** An attribute's row with what it leaves out. The values of a list are words. */
+/** Returns an attribute's row with its defaults filled in. The type of a list is that of its values. */
 export function attributeOf(name: AttributeName): Attribute & { readonly column: string } {
   const row: Attribute = attributes[name];
   const isList = row.search === "tokens" || row.search === "keywords";

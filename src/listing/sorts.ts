@@ -1,14 +1,16 @@
 /**
- * What listings are sorted by: an integer for each, equal where the served values are equal. Unknown values come last in both directions;
- * ties go by the partition's own order.
+ * Sort orders of listing search, derived from the `sort` property of each attribute.
+ *
+ * A sort compares integers that are equal exactly when the served values are equal. Unknown values come last in both directions; ties are
+ * broken by the listing's position in its partition.
  */
 import type { QueryOf } from "../contract/types.ts";
 import { attributes, type SortedName, sortedNames } from "./schema.ts";
 
-/** Parameter `sort` of listing search. */
+/** Values of parameter `sort` of operation `searchListings`. */
 export type Sort = QueryOf<"searchListings">["sort"];
 
-/** A sort that is the same for every request: `distance` depends on the origin. */
+/** A sort that does not depend on the request; `distance` depends on the origin. */
 export type FixedSort = Exclude<Sort, "distance">;
 
 export interface SortKey {
@@ -16,7 +18,7 @@ export interface SortKey {
   readonly isDescending: boolean;
 }
 
-/** What the document calls the sorts of the attributes that have one. */
+/** The API name of an attribute's ascending sort. */
 type SortOf<Name extends SortedName> = (typeof attributes)[Name]["sort"] & FixedSort;
 
 const sortOf = <Name extends SortedName>(attribute: Name): SortOf<Name> => attributes[attribute].sort;

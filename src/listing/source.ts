@@ -1,14 +1,15 @@
 /**
- * What listings can be asked: the active ones, those of a past day, or those that were sold.
+ * Listing source: the interface that queries use to search, count and measure the listings of one inventory mode (active, a past day, or
+ * sold).
  *
- * Two implementations answer alike: the search index (`serving/index/`), and Parquet in place (`serving/parquet/`).
+ * Two implementations return the same results: the search index (`serving/index/`) and Parquet (`serving/parquet/`).
  */
 import type { Filter } from "./filter.ts";
 import type { Point } from "./geography.ts";
 import type { CountedName, NumberName } from "./schema.ts";
 import type { FixedSort } from "./sorts.ts";
 
-/** How a page is ordered: by a fixed sort, or by the distance of the dealer from an origin. */
+/** The order of a page: a fixed sort, or the dealer's distance from an origin, nearest first. */
 export type PageOrder =
   | { readonly by: "sort"; readonly sort: FixedSort }
   | { readonly by: "distance"; readonly origin: Point };
@@ -21,14 +22,15 @@ export interface PageRequest {
 }
 
 export interface FoundPage {
-  /** How many listings match. */
+  /** Number of listings that match. */
   readonly total: number;
-  /** Where the page's listings are in the source, in their order. */
+  /** Positions of the page's listings in the source, in page order. */
   readonly positions: readonly number[];
 }
 
-/** Statistics of the known values of a number; percentiles interpolate linearly. */
+/** Statistics of the known values of a number attribute. Percentiles interpolate linearly. */
 export interface NumberSummary {
+  /** Number of known values. */
   readonly known: number;
   readonly min: number;
   readonly max: number;
@@ -36,18 +38,18 @@ export interface NumberSummary {
   readonly p1: number;
   readonly median: number;
   readonly p99: number;
-  /** Of the sample; null for one value. */
+  /** Sample standard deviation; null for a single value. */
   readonly stddev: number | null;
 }
 
-/** Statistics by number; one that no match has is absent. */
+/** Statistics by number attribute. Attributes without a known value among the matches are absent. */
 export type Summaries = ReadonlyMap<NumberName, NumberSummary>;
 
-/** Ranges of one width: bucket `n` holds the values from `n * width` up to `(n + 1) * width`. */
+/** Ranges of equal width: bucket `n` holds the values from `n * width` (inclusive) to `(n + 1) * width` (exclusive). */
 export interface Ranges {
   readonly attribute: NumberName;
   readonly width: number;
-  /** The first and the last regular bucket. */
+  /** Number of the first and of the last regular bucket. */
   readonly first: number;
   readonly last: number;
 }
@@ -57,11 +59,11 @@ export type CountSort = "count" | "-count";
 export interface CountRequest {
   readonly filters: readonly Filter[];
   readonly attributes: readonly CountedName[];
-  /** The most values of an attribute. */
+  /** Maximum number of values per attribute. */
   readonly limit: number;
   readonly sort: CountSort;
   readonly numbers: readonly NumberName[];
-  /** The ranges in which numbers are counted, given their statistics. */
+  /** Returns the ranges to count, given the statistics of `numbers`. */
   readonly rangesOf: (summaries: Summaries) => readonly Ranges[];
 }
 
@@ -70,7 +72,7 @@ export interface ValueCount {
   readonly count: number;
 }
 
-/** How many matches lie below some ranges, in each of their buckets, and above. */
+/** Match counts of ranges. `counts` holds the count below the first bucket, of each bucket, and above the last one. */
 export interface RangeCounts {
   readonly ranges: Ranges;
   readonly counts: readonly number[];
@@ -90,14 +92,15 @@ export interface MeasureRequest {
   readonly attribute: CountedName;
   readonly measure: NumberName;
   readonly aggregate: Aggregate;
+  /** Maximum number of values. */
   readonly limit: number;
   readonly sort: CountSort | "metric" | "-metric";
 }
 
 export interface MeasuredValue extends ValueCount {
-  /** How many of the listings have the measure. */
+  /** Number of the value's listings that have the measure. */
   readonly sample: number;
-  /** Null where too few listings have the value, or none of them has the measure. */
+  /** Null if too few listings have the value, or if none of them has the measure. */
   readonly metric: number | null;
 }
 
@@ -107,12 +110,12 @@ export interface Measured {
 }
 
 export interface ListingSource {
-  /** How many listings there are. */
+  /** Number of listings in the source. */
   readonly count: number;
-  /** The total of matches, and a page of them. */
+  /** Returns the number of matches and the positions of one page of them. */
   findPage(request: PageRequest): Promise<FoundPage>;
-  /** How many matches have which value, statistics of their numbers, and how many lie in which range. */
+  /** Counts the matches by value and by range, and summarizes their numbers. */
   countValues(request: CountRequest): Promise<Counts>;
-  /** A metric of the matches for each value of an attribute. */
+  /** Returns a metric of the matches for each value of an attribute. */
   measureValues(request: MeasureRequest): Promise<Measured>;
 }

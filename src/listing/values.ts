@@ -1,71 +1,79 @@
-/** Searched values as whole numbers, in SQL over the columns of listings: sums are exact, and two engines order them alike. */
+/**
+ * SQL that converts attribute values to integers, and the matching rules of values: integer sums are exact, and both listing sources
+ * order integers alike.
+ */
 
 import { ident, integerLiteral, type Sql, sql } from "../db/sql.ts";
 import { matchKeyOf } from "../db/text-matching.ts";
 import { attributeOf, categoryNames, type NumberName } from "./schema.ts";
 import type { SortKey } from "./sorts.ts";
 
-/** Seconds since 1990: 31 bits reach to 2058. */
+/** Returns a timestamp as seconds since 1990; 31 bits last until 2058. */
 export const secondsOf = (time: Sql): Sql =>
   sql`greatest(0, epoch(${time})::BIGINT - ${integerLiteral(epochSeconds)})::INTEGER`;
 
 /** 1990-01-01T00:00:00Z in seconds since 1970. */
 export const epochSeconds = 631_152_000;
 
-/** A number of a listing as a whole number of its last decimal; null where it is unknown. */
+/** Returns a number attribute in units of its last decimal, as an integer; null if it is unknown. */
 export function unitsOf(attribute: NumberName): Sql {
   const { column, decimals = 0 } = attributeOf(attribute);
   return decimals === 0 ? ident(column) : sql`(${ident(column)} * ${integerLiteral(10 ** decimals)})::INTEGER`;
 }
 
-/** Categories whose values match in any punctuation. */
-const names: ReadonlySet<string> = new Set(categoryNames.filter((one) => attributeOf(one).search === "name"));
+/** Categories whose values match regardless of punctuation. */
+const punctuationInsensitive: ReadonlySet<string> = new Set(
+  categoryNames.filter((name) => attributeOf(name).search === "name"),
+);
 
-/** What the spellings of one value of an attribute have in common. */
+/** Returns the normalized form of a value: two spellings of an attribute match if their normalized forms are equal. */
 export const valueKeyOf = (attribute: string, value: string): string =>
-  names.has(attribute) ? matchKeyOf(value) : value.toLowerCase();
+  punctuationInsensitive.has(attribute) ? matchKeyOf(value) : value.toLowerCase();
 
-/** How many of these units make one. */
+/** Returns how many units (see `unitsOf`) make 1. */
 export const unitsPerOne = (attribute: NumberName): number => 10 ** (attributeOf(attribute).decimals ?? 0);
 
-/** What a sort compares, as an integer. */
+/** Returns the integer that a sort compares; null if the value is unknown. */
 export const sortValueOf = ({ attribute }: SortKey): Sql =>
   attribute === "listed_at" ? secondsOf(ident(attribute)) : unitsOf(attribute);
 
-/** How many characters of a VIN one integer holds, six bits each. */
-const vinHead = 10;
+/** Number of VIN characters in the first integer, six bits each. */
+const vinHeadLength = 10;
 const vinLength = 17;
 
-/** The columns of the search index that hold a VIN: its first ten characters, and its last seven. */
+/** The search index columns that hold a VIN, each with its range of characters: the first ten and the last seven. */
 export const vinParts = [
-  { column: "vin_head", from: 0, to: vinHead },
-  { column: "vin_tail", from: vinHead, to: vinLength },
+  { column: "vin_head", from: 0, to: vinHeadLength },
+  { column: "vin_tail", from: vinHeadLength, to: vinLength },
 ] as const;
 
 const vinAlphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const bitsPerCharacter = 6n;
 
-/** The six-bit code of a character of a VIN, from 1; 0 where no VIN has it. */
+/** Returns the six-bit code of a VIN character, from 1; 0 if the character is not in the VIN alphabet. */
 export const vinCodeOf = (character: string): bigint => BigInt(vinAlphabet.indexOf(character) + 1);
 
-/** One part of a VIN as an integer. */
+/** Returns one part of a VIN as an integer. */
 export function vinPartOf(vin: Sql, { from, to }: (typeof vinParts)[number]): Sql {
   let part = sql`0`;
-  for (let place = from; place < to; place += 1) {
-    const code = sql`strpos(${`${vinAlphabet}`}, substr(${vin}, ${integerLiteral(place + 1)}, 1))`;
+  for (let index = from; index < to; index += 1) {
+    const code = sql`strpos(${`${vinAlphabet}`}, substr(${vin}, ${integerLiteral(index + 1)}, 1))`;
     part = sql`(${part} * 64 + ${code})`;
   }
   return part;
 }
 
-/** The bits of one part that a mask fixes, and their values; `?` leaves a place open, and so does what follows the mask. */
+/**
+ * Returns a VIN mask as a bit mask for one part: `bits` selects the fixed characters and `value` is what they must equal. `?` and the
+ * characters after the end of the mask are not fixed.
+ */
 export function maskOf(
   mask: string,
   { from, to }: (typeof vinParts)[number],
 ): { readonly bits: bigint; readonly value: bigint } {
   let [bits, value] = [0n, 0n];
-  for (let place = from; place < to; place += 1) {
-    const character = mask[place] ?? "?";
+  for (let index = from; index < to; index += 1) {
+    const character = mask[index] ?? "?";
     [bits, value] = [bits << bitsPerCharacter, value << bitsPerCharacter];
     if (character === "?") continue;
     bits |= 63n;

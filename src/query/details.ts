@@ -1,6 +1,7 @@
 /**
- * A listing in full, for the details of a listing and of a VIN, its parts shaped as schemas `ListingDetail`, `LatestListing` and
- * `Build` have them (sections 2.2 to 2.5 of the specification).
+ * Full listings for operations `getListing` and `getVin`, in the shapes of schemas `ListingDetail`, `LatestListing` and `Build`.
+ *
+ * The property lists come from the document. A new property of the document does not compile until it has a source here.
  */
 import { isRow, type Json, type Row, textIn } from "../base/json.ts";
 import { resolve } from "../contract/document.ts";
@@ -8,100 +9,106 @@ import type { AnswerOf } from "../contract/types.ts";
 import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
 import type { AttributeName } from "../listing/schema.ts";
 import { buildRow, type Dimensions, dealerRow } from "../serving/dimensions.ts";
-import { type Expansion, expanded, expansionColumn } from "./expansions.ts";
+import { type Expansion, expand, expansionColumn } from "./expansions.ts";
 
-/** A listing's own fields, its dealer and its build. */
+/** A listing with its dealer, and its build. */
 export interface Detail {
   readonly vin: string;
+  /** Schema `Build`. */
   readonly build: Row;
-  /** All else, with `id`. */
+  /** All other properties, `id` included. */
   readonly listing: Row;
 }
 
 type ListingDetail = AnswerOf<"getListing">["data"];
 type Build = ListingDetail["vehicle"]["build"];
 
-/** The properties of a schema of the document, in its order. */
+/** Returns the property names of a schema of the document, in document order. */
 const propertiesOf = (schema: string): readonly string[] =>
   Object.keys(
     resolve<{ readonly properties: Readonly<Record<string, unknown>> }>({ $ref: `#/components/schemas/${schema}` })
       .properties,
   );
 
-/** Properties that are put together elsewhere: here from other tables, or in `http/present.ts`. */
-const apart = ["status", "dealer", "vehicle", "price_history"] as const;
+/** Properties of `ListingDetail` that `detailOf` or `http/present.ts` adds from other sources. */
+const joinedProperties = ["status", "dealer", "vehicle", "price_history"] as const;
 
-const [build, dealer] = [
-  propertiesOf("Build").filter((property) => property !== "options"),
-  propertiesOf("DealerBrief"),
+const buildProperties = propertiesOf("Build").filter((property) => property !== "options");
+const dealerProperties = propertiesOf("DealerBrief");
+const listingProperties = propertiesOf("ListingDetail").filter(
+  (property) => !joinedProperties.some((joined) => joined === property),
+);
+
+/** Columns from which other properties are derived. */
+const sourceColumns = ["build_key", "dealer_key", "listed_at", "msrp"] as const satisfies readonly ServedColumn[];
+
+const baseColumns: readonly ServedColumn[] = [
+  ...sourceColumns,
+  ...[...listingProperties, ...buildProperties].filter((property) => listingRow.has(property)),
 ];
-const own = propertiesOf("ListingDetail").filter((property) => !apart.some((one) => one === property));
 
-/** What is read for the properties that are not what a listing has under their name. */
-const readBesides = ["build_key", "dealer_key", "listed_at", "msrp"] as const satisfies readonly ServedColumn[];
-
-const read: readonly ServedColumn[] = [
-  ...readBesides,
-  ...[...own, ...build].filter((property) => listingRow.has(property)),
-];
-
-/** What is read of a listing for its detail. */
+/** Returns the listing columns that `detailOf` needs. */
 export function detailColumns(include: readonly Expansion[] = []): readonly ServedColumn[] {
-  return [...new Set([...read, ...include.map((expansion) => expansionColumn[expansion])])];
+  return [...new Set([...baseColumns, ...include.map((expansion) => expansionColumn[expansion])])];
 }
 
-/** The detail of a listing, given what `detailReadings` had read of it; `include` adds what it names. */
-export function detailOf(fact: Row, include: readonly Expansion[] = [], dimensions: Dimensions): Detail {
-  const besides: Readonly<Record<Exclude<keyof Build, AttributeName | Expansion>, Json>> = {
-    combined_msrp: fact.msrp ?? null,
+/** Returns the detail of a listing row that was read with `detailColumns`, with the requested expansions. */
+export function detailOf(row: Row, include: readonly Expansion[] = [], dimensions: Dimensions): Detail {
+  const derived: Readonly<Record<Exclude<keyof Build, AttributeName | Expansion>, Json>> = {
+    combined_msrp: row.msrp ?? null,
   };
   const vehicle: Row = {
-    ...{ ...buildRow.decode(dimensions.buildOf(fact.build_key)), ...fact, ...besides },
-    window_sticker_verified: fact.window_sticker_verified ?? false,
+    ...{ ...buildRow.decode(dimensions.buildOf(row.build_key)), ...row, ...derived },
+    window_sticker_verified: row.window_sticker_verified ?? false,
   };
-  const added = (expansion: Expansion): Row =>
+  const expansionOf = (expansion: Expansion): Row =>
     include.includes(expansion)
-      ? { [expansion]: expanded(expansion, fact[expansionColumn[expansion]], vehicle.make, dimensions) }
+      ? { [expansion]: expand(expansion, row[expansionColumn[expansion]], vehicle.make, dimensions) }
       : {};
   return {
-    vin: textIn(fact, "vin"),
-    build: { ...pick(vehicle, build), ...added("options") },
+    vin: textIn(row, "vin"),
+    build: { ...pick(vehicle, buildProperties), ...expansionOf("options") },
     listing: {
-      ...ownOf(fact),
-      dealer: pick(dealerRow.decode(dimensions.dealerOf(fact.dealer_key)), dealer),
+      ...listingPropertiesOf(row),
+      dealer: pick(dealerRow.decode(dimensions.dealerOf(row.dealer_key)), dealerProperties),
       price_history: [],
-      ...added("price_history"),
+      ...expansionOf("price_history"),
     },
   };
 }
 
-/** How the properties are made that are not what was read under their name. */
-const made: Readonly<Record<Exclude<keyof ListingDetail, ServedColumn | (typeof apart)[number]>, (fact: Row) => Json>> &
-  Readonly<Partial<Record<string, (fact: Row) => Json>>> = {
-  photo_urls: photosOf,
-  photo_url_primary: (fact) => photosOf(fact)[0] ?? null,
-  pricing: pricingOf,
-  inventory_date: ({ listed_at }) => (typeof listed_at === "string" ? listed_at.slice(0, "YYYY-MM-DD".length) : null),
-};
+type DerivedProperty = Exclude<keyof ListingDetail, ServedColumn | (typeof joinedProperties)[number]>;
+type Derivation = (row: Row) => Json;
 
-/** A listing's own properties. */
-const ownOf = (fact: Row): Row =>
+/** Properties of `ListingDetail` that are computed; all others are the column of the same name. */
+const derivedProperties: Readonly<Record<DerivedProperty, Derivation>> & Readonly<Partial<Record<string, Derivation>>> =
+  {
+    photo_urls: photosOf,
+    photo_url_primary: (row) => photosOf(row)[0] ?? null,
+    pricing: pricingOf,
+    inventory_date: ({ listed_at }) => (typeof listed_at === "string" ? listed_at.slice(0, "YYYY-MM-DD".length) : null),
+  };
+
+const listingPropertiesOf = (row: Row): Row =>
   Object.fromEntries(
-    own.map((property) => [property, (made[property] ?? ((of: Row) => of[property] ?? null))(fact)] as const),
+    listingProperties.map((property): [string, Json] => {
+      const derive = derivedProperties[property];
+      return [property, derive === undefined ? (row[property] ?? null) : derive(row)];
+    }),
   );
 
 function photosOf({ photo_urls }: Row): readonly Json[] {
   return Array.isArray(photo_urls) ? photo_urls : [];
 }
 
-/** A provider's pricing with its rows as they were shown, in their order; what a row lacks is unknown, but its place is not. */
+/** Returns a provider's pricing with its line items in display order. A line item without `row_order` gets its position in the list. */
 function pricingOf({ pricing }: Row): Json {
   if (!isRow(pricing)) return null;
-  const lines = Array.isArray(pricing.line_items) ? pricing.line_items.filter(isRow) : [];
-  const shown = lines.map((line, place) => ({ ...line, row_order: line.row_order ?? place + 1 }));
-  return { ...pricing, line_items: shown };
+  const items = Array.isArray(pricing.line_items) ? pricing.line_items.filter(isRow) : [];
+  const lineItems = items.map((item, index) => ({ ...item, row_order: item.row_order ?? index + 1 }));
+  return { ...pricing, line_items: lineItems };
 }
 
-/** Some columns of a row, in the order in which they are named. */
+/** Returns the given columns of a row, in the given order; missing columns are null. */
 const pick = (row: Row, columns: readonly string[]): Row =>
   Object.fromEntries(columns.map((column): [string, Json] => [column, row[column] ?? null]));

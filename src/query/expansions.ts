@@ -1,4 +1,4 @@
-/** What `include` adds to a listing, in searches and in details alike: never null, and served as it is. */
+/** Expansions: what parameter `include` adds to a listing in searches and details. They are never null. */
 
 import type { Json } from "../base/json.ts";
 import type { QueryOf } from "../contract/types.ts";
@@ -7,25 +7,25 @@ import type { Dimensions } from "../serving/dimensions.ts";
 
 export type Expansion = NonNullable<QueryOf<"getListing">["include"]>[number];
 
-/** What is read of a listing for each. */
+/** The listing column that each expansion reads. */
 export const expansionColumn = {
   price_history: "price_history",
   options: "options_packages",
 } as const satisfies Record<Expansion, ServedColumn>;
 
-const served: Readonly<
-  Record<Expansion, (read: Json | undefined, make: Json | undefined, dimensions: Dimensions) => Json>
-> = {
-  /** A list of `PriceHistoryItem`, in the order in which the price changed. */
-  price_history: (read) => read ?? [],
-  /** A list of `Option`, in the order of their codes; codes of which the make says nothing are left out. */
-  options: (read, make, dimensions) => dimensions.optionsOf(make, dimensions.wordsOf(read) ?? []),
+type Expand = (value: Json | undefined, make: Json | undefined, dimensions: Dimensions) => Json;
+
+const expanders: Readonly<Record<Expansion, Expand>> = {
+  /** A list of schema `PriceHistoryItem`, oldest first. */
+  price_history: (value) => value ?? [],
+  /** A list of schema `Option`, ordered by code. Codes that the make does not describe are omitted. */
+  options: (value, make, dimensions) => dimensions.optionsOf(make, dimensions.wordsOf(value) ?? []),
 };
 
-/** An expansion as it is served, given what was read of a listing for it, and its make. */
-export const expanded = (
+/** Returns an expansion as it is served, given the value of its column and the listing's make. */
+export const expand = (
   expansion: Expansion,
-  read: Json | undefined,
+  value: Json | undefined,
   make: Json | undefined,
   dimensions: Dimensions,
-): Json => served[expansion](read, make, dimensions);
+): Json => expanders[expansion](value, make, dimensions);

@@ -1,7 +1,7 @@
 /**
- * Facets: how many of the matching listings have which values, in ranges where the values are numbers, and a metric of them.
+ * Facets for operation `getFacets`: match counts by value and by range, statistics of numbers, and a metric per value.
  *
- * The source counts all facets at once; it asks back for the ranges of numbers when it knows their statistics.
+ * One request to the listing source counts all facets. The source calls back with the statistics of the numbers to choose their ranges.
  */
 import { bounds } from "../base/bounds.ts";
 import { refuse } from "../contract/errors.ts";
@@ -37,7 +37,7 @@ type Facet = FacetQuery["facets"][number];
 type CategoricalFacet = Exclude<Facet, NumericFacet>;
 type Metric = NonNullable<FacetQuery["metric"]>;
 
-/** A facet request, decided in full; what remains is to run it. */
+/** A validated facet request, ready to run. */
 export interface FacetPlan {
   readonly query: FacetQuery;
   readonly listings: ListingSource;
@@ -47,27 +47,27 @@ export interface FacetPlan {
   readonly widths: FixedWidths;
 }
 
-/** What the source says of a plan's listings. */
-interface Found {
+/** Results of the listing source. */
+interface FacetResults {
   readonly counts: Counts | undefined;
   readonly measured: Measured | undefined;
 }
 
-const isNumeric = (facet: Facet): facet is NumericFacet => numericFacets.some((one) => one === facet);
+const isNumeric = (facet: Facet): facet is NumericFacet => numericFacets.some((name) => name === facet);
 const isCategorical = (facet: Facet): facet is CategoricalFacet => !isNumeric(facet);
 
-/** Plans the facets of a version. Refuses parameters that cannot be combined. */
+/** Plans a facet request on a version. Refuses parameters that cannot be combined. */
 export function planFacets(query: FacetQuery, version: LakeVersion): FacetPlan {
   const { facets, metric, sort } = query;
   const [categorical, numeric] = [facets.filter(isCategorical), facets.filter(isNumeric)];
   if (metric !== undefined && categorical.length !== 1) {
     throw refuse("incompatible_parameters", {
       parameters: `metric=${metric} and facets=${facets.join(",")}`,
-      reason: `a metric takes exactly one categorical facet, and ${categorical.length} are asked for`,
+      reason: `a metric requires exactly one categorical facet, not ${categorical.length}`,
     });
   }
   if (metric === undefined && (sort === "metric" || sort === "-metric")) {
-    const allowed = "count or -count where the parameter metric is not given";
+    const allowed = "count or -count when metric is not set";
     throw refuse("invalid_parameter_value", { parameter: "sort", value: quoted(sort), allowed, hint: "" });
   }
   const mode = modeOf(query, version);
@@ -81,17 +81,17 @@ export function planFacets(query: FacetQuery, version: LakeVersion): FacetPlan {
   };
 }
 
-/** The answer, but for where it comes from: schema `FacetResult`, and most of `FacetMeta`. */
+/** Runs a plan. Returns schema `FacetResult`, and schema `FacetMeta` without the version. */
 export async function countFacets(plan: FacetPlan) {
   const { query, categorical, numeric } = plan;
-  const found = await find(plan);
-  const total = found.counts?.total ?? found.measured?.total ?? 0;
+  const results = await queryFacets(plan);
+  const total = results.counts?.total ?? results.measured?.total ?? 0;
   return {
     data: {
       total,
-      facets: byName(categorical, (facet) => bucketsOf(facet, found, query.metric)),
-      range_facets: byName(numeric, (facet) => rangeFacetOf(facet, found.counts, plan.widths)),
-      stats: byName(numeric, (facet) => statsOf(found.counts?.summaries.get(facet), total)),
+      facets: byName(categorical, (facet) => bucketsOf(facet, results, query.metric)),
+      range_facets: byName(numeric, (facet) => rangeFacetOf(facet, results.counts, plan.widths)),
+      stats: byName(numeric, (facet) => statsOf(results.counts?.summaries.get(facet), total)),
     },
     meta: {
       facets: query.facets,
@@ -102,7 +102,8 @@ export async function countFacets(plan: FacetPlan) {
   };
 }
 
-async function find({ query, listings, filters, categorical, numeric, widths }: FacetPlan): Promise<Found> {
+async function queryFacets(plan: FacetPlan): Promise<FacetResults> {
+  const { query, listings, filters, categorical, numeric, widths } = plan;
   const { facet_value_limit: limit, sort, metric } = query;
   const [facet] = categorical;
   const measured =
@@ -111,13 +112,13 @@ async function find({ query, listings, filters, categorical, numeric, widths }: 
       : await listings.measureValues({ filters, attribute: facet, ...measureOf(metric), limit, sort });
   const attributes: readonly CountedName[] = measured === undefined ? categorical : [];
   if (attributes.length + numeric.length === 0) return { counts: undefined, measured };
-  const rangesOfAll = (summaries: Summaries): readonly Ranges[] =>
-    numeric.flatMap((one) => {
-      const known = summaries.get(one);
-      return known === undefined ? [] : [rangesOf(one, known, widths.get(one))];
+  const chooseRanges = (summaries: Summaries): readonly Ranges[] =>
+    numeric.flatMap((number) => {
+      const summary = summaries.get(number);
+      return summary === undefined ? [] : [rangesOf(number, summary, widths.get(number))];
     });
   const order = sort === "count" ? "count" : "-count";
-  const request = { filters, attributes, limit, sort: order, numbers: numeric, rangesOf: rangesOfAll } as const;
+  const request = { filters, attributes, limit, sort: order, numbers: numeric, rangesOf: chooseRanges } as const;
   return { counts: await listings.countValues(request), measured };
 }
 
@@ -128,18 +129,22 @@ const measureOf = (
   return { measure, aggregate };
 };
 
-/** The buckets of a facet, schema `FacetBucket`. */
+/** Returns the buckets of a categorical facet, as schema `FacetBucket`. */
 function bucketsOf(
   facet: CategoricalFacet,
-  { counts, measured }: Found,
+  { counts, measured }: FacetResults,
   metric: Metric | undefined,
 ): readonly object[] {
   if (metric === undefined || measured === undefined) return counts?.values.get(facet) ?? [];
-  return measured.values.map(({ value, count, ...of }) => ({ value, count, metric: metricOf(metric, count, of) }));
+  return measured.values.map(({ value, count, ...result }) => ({
+    value,
+    count,
+    metric: facetMetricOf(metric, count, result),
+  }));
 }
 
-/** Schema `FacetMetric`. */
-function metricOf(
+/** Returns schema `FacetMetric`. */
+function facetMetricOf(
   name: Metric,
   count: number,
   { metric: value, sample }: Pick<MeasuredValue, "metric" | "sample">,
@@ -148,12 +153,13 @@ function metricOf(
   return { name, value, sample, null_reason: count < bounds.metricListingsMin ? "insufficient_sample" : "no_values" };
 }
 
-function rangeFacetOf(facet: NumericFacet, found: Counts | undefined, widths: FixedWidths) {
-  const [known, counted] = [found?.summaries.get(facet), found?.ranges.get(facet)];
-  if (known === undefined || counted === undefined) return emptyRangeFacet(widths.get(facet));
-  return rangeFacet(counted.ranges, counted.counts, known);
+/** Returns schema `RangeFacet` of a numeric facet. */
+function rangeFacetOf(facet: NumericFacet, counts: Counts | undefined, widths: FixedWidths) {
+  const [summary, rangeCounts] = [counts?.summaries.get(facet), counts?.ranges.get(facet)];
+  if (summary === undefined || rangeCounts === undefined) return emptyRangeFacet(widths.get(facet));
+  return rangeFacet(rangeCounts.ranges, rangeCounts.counts, summary);
 }
 
-function byName<F extends string, T>(facets: readonly F[], partOf: (facet: F) => T): Readonly<Record<string, T>> {
-  return Object.fromEntries(facets.map((facet) => [facet, partOf(facet)]));
+function byName<F extends string, T>(facets: readonly F[], resultOf: (facet: F) => T): Readonly<Record<string, T>> {
+  return Object.fromEntries(facets.map((facet) => [facet, resultOf(facet)]));
 }

@@ -1,6 +1,8 @@
 /**
- * The fields of a listing on a page: which are served, what is read of the listing for them, and how that becomes what is served.
- * Builds, dealers and words come from the dimensions.
+ * Fields of the listings on a page: which ones are served, which listing columns they need, and how a listing becomes JSON text of schema
+ * `ListingSummary`.
+ *
+ * Builds, dealers and tokens come from the dimensions in memory. The JSON text is concatenated from values that are stored as JSON.
  */
 import { vocabulary } from "../contract/document.ts";
 import type { QueryOf } from "../contract/types.ts";
@@ -10,80 +12,85 @@ import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
 import type { Point } from "../listing/geography.ts";
 import type { AttributeName } from "../listing/schema.ts";
 import { buildRow, type Dimensions, dealerRow } from "../serving/dimensions.ts";
-import { type Expansion, expanded, expansionColumn } from "./expansions.ts";
-import { milesTo } from "./geography.ts";
+import { type Expansion, expand, expansionColumn } from "./expansions.ts";
+import { distanceMiles } from "./geography.ts";
 
 export type ListingField = QueryOf<"searchListings">["fields"][number];
 
-/** All fields that can be served, in the order of the document, in which they are served. */
-const servable: readonly ListingField[] = vocabulary("searchListings", "fields").filter((field) => field !== "default");
+/** All fields, in the order of the document, which is also their response order. */
+const allFields: readonly ListingField[] = vocabulary("searchListings", "fields").filter(
+  (field) => field !== "default",
+);
 
-/** Fields that are served only when they are asked for by name. */
-const onRequest: readonly ListingField[] = ["features", "options_packages"];
+/** Fields that `default` does not include. */
+const optInFields: readonly ListingField[] = ["features", "options_packages"];
 
-/** The fields that a request's `fields` stand for, in the order in which they are served. */
-export function fieldsOf(asked: readonly ListingField[]): readonly ListingField[] {
+/** Returns the fields that parameter `fields` selects, in response order. `id` and `vin` are always included. */
+export function resolveFields(requested: readonly ListingField[]): readonly ListingField[] {
   const isServed = (field: ListingField): boolean =>
     field === "id" ||
     field === "vin" ||
-    asked.includes(field) ||
-    (asked.includes("default") && !onRequest.includes(field));
-  return servable.filter(isServed);
+    requested.includes(field) ||
+    (requested.includes("default") && !optInFields.includes(field));
+  return allFields.filter(isServed);
 }
 
-/** What is read of a listing for some fields and expansions: values, and the keys into the dimensions. */
+/** Returns the listing columns that fields and expansions need, dimension keys included. */
 export function columnsOfFields(
   fields: readonly ListingField[],
   include: readonly Expansion[],
 ): readonly ServedColumn[] {
-  const own = fields.filter((field) => listingRow.has(field));
+  const listingColumns = fields.filter((field) => listingRow.has(field));
   return [
     ...new Set<ServedColumn>([
       "build_key",
       "dealer_key",
-      ...own,
+      ...listingColumns,
       ...include.map((expansion) => expansionColumn[expansion]),
     ]),
   ];
 }
 
-export interface PageServing {
+export interface SerializerOptions {
   readonly fields: readonly ListingField[];
   readonly include: readonly Expansion[];
   readonly status: "active" | "sold";
-  /** From where distances are served. */
+  /** The origin of `distance_miles`. */
   readonly origin: Point | undefined;
 }
 
-/** A listing, and what its keys point at. */
-type Star = Readonly<Record<"facts" | "builds" | "dealers", JsonRow>>;
+/** A listing joined with its build and its dealer. */
+type JoinedListing = Readonly<Record<"facts" | "builds" | "dealers", JsonRow>>;
 
-/** Gives a part of a listing as JSON. */
-type Part = (star: Star) => string;
+/** Returns one property value of a listing as JSON text. */
+type PropertySerializer = (listing: JoinedListing) => string;
 
-/** Gives what turns a listing into the JSON that is served of it, schema `ListingSummary`. */
-export function servePage(
-  { fields, include, status, origin }: PageServing,
+/** Returns a function that serializes a listing row as JSON text of schema `ListingSummary`. */
+export function listingSerializer(
+  { fields, include, status, origin }: SerializerOptions,
   dimensions: Dimensions,
 ): (facts: JsonRow) => string {
-  const itsStatus = JSON.stringify(status);
-  const special: Readonly<Record<Exclude<ListingField, AttributeName | "default">, Part>> &
-    Readonly<Partial<Record<ListingField, Part>>> = {
-    status: () => itsStatus,
-    inventory_status: () => itsStatus,
-    distance_miles: distanceFrom(origin),
+  const statusJson = JSON.stringify(status);
+  const computed: Readonly<Record<Exclude<ListingField, AttributeName | "default">, PropertySerializer>> &
+    Readonly<Partial<Record<ListingField, PropertySerializer>>> = {
+    status: () => statusJson,
+    inventory_status: () => statusJson,
+    distance_miles: distanceSerializer(origin),
   };
-  const parts: readonly (readonly [string, Part])[] = [
-    ...fields.map((field) => [field, special[field] ?? partOf(field, dimensions)] as const),
-    ...include.map((expansion) => [expansion, additionOf(expansion, dimensions)] as const),
+  const properties: readonly (readonly [string, PropertySerializer])[] = [
+    ...fields.map((field) => [field, computed[field] ?? fieldSerializer(field, dimensions)] as const),
+    ...include.map((expansion) => [expansion, expansionSerializer(expansion, dimensions)] as const),
   ];
-  const labelled = parts.map(([name, part], place) => ({ label: `${place === 0 ? "{" : ","}"${name}":`, part }));
+  const labelled = properties.map(([name, serialize], index) => ({
+    label: `${index === 0 ? "{" : ","}"${name}":`,
+    serialize,
+  }));
   return (facts) => {
     const builds = dimensions.buildOf(valueIn(facts[buildKey]));
-    const star = { facts, builds, dealers: dimensions.dealerOf(valueIn(facts[dealerKey])) };
-    let served = "";
-    for (const { label, part } of labelled) served += label + part(star);
-    return `${served}}`;
+    const listing = { facts, builds, dealers: dimensions.dealerOf(valueIn(facts[dealerKey])) };
+    let json = "";
+    for (const { label, serialize } of labelled) json += label + serialize(listing);
+    return `${json}}`;
   };
 }
 
@@ -91,27 +98,32 @@ const [buildKey, dealerKey] = [listingRow.placeOf("build_key"), listingRow.place
 
 const formats = { facts: listingRow, builds: buildRow, dealers: dealerRow } as const;
 
-/** The line of a column. */
-function lineOf(of: keyof Star, column: string): Part {
-  const place = formats[of].placeOf(column);
-  return (star) => star[of][place] ?? "null";
+/** Copies the stored JSON of a column. */
+function columnSerializer(table: keyof JoinedListing, column: string): PropertySerializer {
+  const place = formats[table].placeOf(column);
+  return (listing) => listing[table][place] ?? "null";
 }
 
-function partOf(field: ListingField, dimensions: Dimensions): Part {
+function fieldSerializer(field: ListingField, dimensions: Dimensions): PropertySerializer {
   const origin = flatColumns[field];
-  if (origin === undefined) throw new TypeError(`The field ${field} comes from nowhere.`);
-  if (origin.of !== "tokens") return lineOf(origin.of, origin.of === "facts" ? field : origin.column);
-  const keys = lineOf("facts", origin.column);
-  return (star) => JSON.stringify(dimensions.wordsOf(valueIn(keys(star))));
+  if (origin === undefined) throw new TypeError(`Unknown field "${field}": expected a column of flat listings.`);
+  if (origin.of !== "tokens") return columnSerializer(origin.of, origin.of === "facts" ? field : origin.column);
+  const keys = columnSerializer("facts", origin.column);
+  return (listing) => JSON.stringify(dimensions.wordsOf(valueIn(keys(listing))));
 }
 
-function additionOf(expansion: Expansion, dimensions: Dimensions): Part {
-  const [read, make] = [lineOf("facts", expansionColumn[expansion]), lineOf("builds", "make")];
-  return (star) => JSON.stringify(expanded(expansion, valueIn(read(star)), valueIn(make(star)), dimensions));
+function expansionSerializer(expansion: Expansion, dimensions: Dimensions): PropertySerializer {
+  const value = columnSerializer("facts", expansionColumn[expansion]);
+  const make = columnSerializer("builds", "make");
+  return (listing) => JSON.stringify(expand(expansion, valueIn(value(listing)), valueIn(make(listing)), dimensions));
 }
 
-function distanceFrom(origin: Point | undefined): Part {
-  const [north, east] = [lineOf("dealers", "latitude"), lineOf("dealers", "longitude")];
+function distanceSerializer(origin: Point | undefined): PropertySerializer {
   if (origin === undefined) return () => "null";
-  return (star) => JSON.stringify(milesTo({ latitude: valueIn(north(star)), longitude: valueIn(east(star)) }, origin));
+  const latitude = columnSerializer("dealers", "latitude");
+  const longitude = columnSerializer("dealers", "longitude");
+  return (listing) => {
+    const point = { latitude: valueIn(latitude(listing)), longitude: valueIn(longitude(listing)) };
+    return JSON.stringify(distanceMiles(point, origin));
+  };
 }

@@ -1,7 +1,8 @@
 /**
- * What each filter parameter means. Most rules follow from how an attribute is searched (`listing/schema.ts`); the others are rows of the
- * table. A parameter that the document has and the table lacks does not compile, nor a searched attribute without its parameters, nor a
- * rule of the wrong type.
+ * Translates filter parameters to filters, with one rule per parameter.
+ *
+ * Most rules are derived from how an attribute is searched (`listing/schema.ts`); the others are rows of the table `filters`. A parameter of
+ * the document without a rule, a searched attribute without its parameters, and a rule of the wrong type do not compile.
  */
 import { epochMs } from "../base/day.ts";
 import { refuse } from "../contract/errors.ts";
@@ -17,9 +18,9 @@ import {
   type TokensName,
   tokensNames,
 } from "../listing/schema.ts";
-import { boxOf, neededOrigin, originOf } from "./geography.ts";
+import { boxOf, originOf, requireOrigin } from "./geography.ts";
 
-/** How a parameter's value becomes a filter, or none; geography looks at several parameters. */
+/** Translates a parameter's value to a filter; undefined if it adds no condition. Geography rules read other parameters of the query. */
 type Rule<T> = (value: T, query: Filters) => Filter | undefined;
 
 const anyOf =
@@ -30,16 +31,21 @@ const hasTokens =
   (attribute: TokensName, how: "all" | "any"): Rule<readonly string[]> =>
   (values) => ({ kind: "hasTokens", attribute, values, how });
 
-const keyword = (word: string): Filter => ({ kind: "hasTokens", attribute: "keywords", values: [word], how: "all" });
+const hasKeyword = (value: string): Filter => ({
+  kind: "hasTokens",
+  attribute: "keywords",
+  values: [value],
+  how: "all",
+});
 
 const negativeKeywords: readonly string[] = ["branded", "fleet"];
 
-/** Positive keywords must be there, negative ones must not. */
-const keywords: Rule<readonly string[]> = (words) => ({
+/** Requires positive keywords and excludes negative ones. */
+const keywords: Rule<readonly string[]> = (values) => ({
   kind: "all",
-  filters: words.map((word): Filter => {
-    const filter = keyword(word);
-    return negativeKeywords.includes(word) ? { kind: "not", filter } : filter;
+  filters: values.map((value): Filter => {
+    const filter = hasKeyword(value);
+    return negativeKeywords.includes(value) ? { kind: "not", filter } : filter;
   }),
 });
 
@@ -58,52 +64,56 @@ const not =
     return filter && { kind: "not", filter };
   };
 
-const masks: Rule<readonly string[]> = (values) => ({ kind: "matchesMask", masks: values });
+const matchesMask: Rule<readonly string[]> = (masks) => ({ kind: "matchesMask", masks });
 
-const since: Rule<string> = (time) => ({ kind: "listedSince", timeMs: epochMs(time) });
+const listedSince: Rule<string> = (time) => ({ kind: "listedSince", timeMs: epochMs(time) });
 
-/** Places; one in which a `+` is still in doubt is itself where it is a known place with a blank for it, else two places. */
+/** Matches any of the locations. In a value with `+`, the plus signs stand for spaces or separate locations (see `splitLocation`). */
 const locations: Rule<readonly string[]> = (values) => {
-  const attribute = "assembly_location";
-  const inDoubt = values.filter((value) => value.includes("+"));
-  const certain = values.filter((value) => !value.includes("+"));
+  const ambiguous = values.filter((value) => value.includes("+"));
+  const exact = values.filter((value) => !value.includes("+"));
   return {
     kind: "any",
     filters: [
-      ...(certain.length === 0 ? [] : [{ kind: "anyOf", attribute, values: certain } as const]),
-      ...inDoubt.map((value): Filter => {
-        const [place, places] = [value.replaceAll("+", " "), value.split("+").map((part) => part.trim())];
-        const apart: Filter = {
-          kind: "all",
-          filters: [
-            { kind: "anyOf", attribute, values: places },
-            { kind: "isUnknownValue", attribute, value: place },
-          ],
-        };
-        return { kind: "any", filters: [{ kind: "anyOf", attribute, values: [place] }, apart] };
-      }),
+      ...(exact.length === 0 ? [] : [{ kind: "anyOf", attribute: "assembly_location", values: exact } as const]),
+      ...ambiguous.map(splitLocation),
     ],
   };
 };
 
-const within: Rule<number> = (radiusMiles, query) => ({
+/** Matches one location if the value with spaces for `+` is known, otherwise any of the locations between the plus signs. */
+function splitLocation(value: string): Filter {
+  const attribute = "assembly_location";
+  const whole = value.replaceAll("+", " ");
+  const parts = value.split("+").map((part) => part.trim());
+  const anyPart: Filter = {
+    kind: "all",
+    filters: [
+      { kind: "anyOf", attribute, values: parts },
+      { kind: "isUnknownValue", attribute, value: whole },
+    ],
+  };
+  return { kind: "any", filters: [{ kind: "anyOf", attribute, values: [whole] }, anyPart] };
+}
+
+const withinRadius: Rule<number> = (radiusMiles, query) => ({
   kind: "withinRadius",
-  origin: neededOrigin(query, "radius"),
+  origin: requireOrigin(query, "radius"),
   radiusMiles,
 });
 
-const inside: Rule<readonly number[]> = (corners, query) => ({ kind: "insideBox", box: boxOf(corners, query) });
+const insideBox: Rule<readonly number[]> = (corners, query) => ({ kind: "insideBox", box: boxOf(corners, query) });
 
-/** Says from where distances are; checked, and no condition of its own. */
+/** Validates the origin; adds no filter. */
 const origin: Rule<string | number> = (_value, query) => {
   originOf(query);
   return undefined;
 };
 
-/** Says which listings are searched, not which of them match. */
+/** Adds no filter: the parameter selects the inventory mode (see `modes.ts`). */
 const mode = (): undefined => undefined;
 
-/** A rule for each of some names, under parameters that begin with a prefix. */
+/** Returns one rule per name, for the parameters `<prefix><name>`. */
 function rules<Prefix extends string, Name extends string, T>(
   prefix: Prefix,
   names: readonly Name[],
@@ -115,7 +125,7 @@ function rules<Prefix extends string, Name extends string, T>(
   >;
 }
 
-/** What the parameters call the attributes that have bounds. */
+/** Names of ranged attributes in `min_<name>` and `max_<name>`. */
 type Range = (typeof attributes)[RangedName]["range"];
 
 const ranges = Object.fromEntries(rangedNames.map((name) => [attributes[name].range, name])) as Readonly<
@@ -123,10 +133,10 @@ const ranges = Object.fromEntries(rangedNames.map((name) => [attributes[name].ra
 >;
 const rangeNames = Object.keys(ranges) as readonly Range[];
 
-/** The names of attributes, all of which the document has as filters. */
+/** Checks at compile time that the document has a filter for each name. */
 const documented = <Name extends keyof Filters>(names: readonly Name[]): readonly Name[] => names;
 
-/** The rules that follow from how an attribute is searched; exclusions that the document lacks are never asked for. */
+/** Rules derived from how attributes are searched. Exclusions that the document does not have are unreachable. */
 const derived = {
   ...rules("", documented(categoryNames), anyOf),
   ...rules("exclude_", categoryNames, (name) => not(anyOf(name))),
@@ -144,25 +154,25 @@ export const filters = {
   sold_within_days: mode,
 
   keywords,
-  exclude_keywords: not((words) => ({ kind: "any", filters: words.map(keyword) })),
+  exclude_keywords: not((values) => ({ kind: "any", filters: values.map(hasKeyword) })),
   exclude_assembly_location: not(locations),
-  vin_pattern: masks,
-  listed_after: since,
+  vin_pattern: matchesMask,
+  listed_after: listedSince,
   latitude: origin,
   longitude: origin,
   postal_code: origin,
-  radius: within,
-  bbox: inside,
+  radius: withinRadius,
+  bbox: insideBox,
 } satisfies { readonly [P in keyof Required<Filters>]: Rule<NonNullable<Filters[P]>> };
 
 const parameters = Object.keys(filters) as readonly (keyof Filters)[];
 
-/** The filters of a request's parameters. Refuses a range whose ends are the wrong way round. */
+/** Returns the filters of a request. Refuses a range whose minimum is above its maximum. */
 export function filtersOf(query: Filters): readonly Filter[] {
   for (const range of rangeNames) {
-    const [least, most] = [query[`min_${range}`], query[`max_${range}`]];
-    if (least === undefined || most === undefined || least <= most) continue;
-    const reason = `the minimum ${least} is above the maximum ${most}`;
+    const [min, max] = [query[`min_${range}`], query[`max_${range}`]];
+    if (min === undefined || max === undefined || min <= max) continue;
+    const reason = `the minimum ${min} is above the maximum ${max}`;
     throw refuse("incompatible_parameters", { parameters: `min_${range} and max_${range}`, reason });
   }
   return parameters

@@ -1,6 +1,7 @@
 /**
- * Where a search starts from, and how far dealers are from there (sections 4.1 and 8.1 of the specification). Distances are
- * great-circle miles. A dealer without coordinates is nowhere: at no distance, in no radius, in no box.
+ * Geography parameters of a request: the origin, the bounding box, and distances to dealers.
+ *
+ * Distances are great-circle miles. A dealer without coordinates has no distance and matches no radius or box.
  */
 import { bounds } from "../base/bounds.ts";
 import type { Row } from "../base/json.ts";
@@ -10,14 +11,17 @@ import type { Filters } from "../contract/types.ts";
 import { type Box, milesBetween, type Point } from "../listing/geography.ts";
 import { pointOfZip } from "./zip-codes.ts";
 
-type Geography = Pick<Filters, "latitude" | "longitude" | "postal_code" | "radius" | "bbox">;
+type GeographyParameters = Pick<Filters, "latitude" | "longitude" | "postal_code" | "radius" | "bbox">;
 
-/** The origin of a request, which is a ZIP code or a point; undefined where it names none. Refuses both, half, and no ZIP code. */
-export function originOf({ latitude, longitude, postal_code }: Geography): Point | undefined {
+/**
+ * Returns the origin of a request: its point, or the point of its ZIP code; undefined if it has neither. Refuses a request with both, with
+ * only one coordinate, or with an unknown ZIP code.
+ */
+export function originOf({ latitude, longitude, postal_code }: GeographyParameters): Point | undefined {
   if (postal_code !== undefined && (latitude !== undefined || longitude !== undefined)) {
-    const point = latitude === undefined ? "longitude" : "latitude";
-    const reason = "there is one origin, a ZIP code or a point";
-    throw refuse("incompatible_parameters", { parameters: `postal_code and ${point}`, reason });
+    const coordinate = latitude === undefined ? "longitude" : "latitude";
+    const reason = "the origin is either a ZIP code or a point";
+    throw refuse("incompatible_parameters", { parameters: `postal_code and ${coordinate}`, reason });
   }
   if (postal_code !== undefined) {
     const point = pointOfZip(postal_code);
@@ -25,53 +29,56 @@ export function originOf({ latitude, longitude, postal_code }: Geography): Point
     return point;
   }
   if (latitude === undefined && longitude === undefined) return undefined;
-  if (latitude === undefined) throw missing("latitude", "longitude");
-  if (longitude === undefined) throw missing("longitude", "latitude");
+  if (latitude === undefined) throw missingCoordinate("latitude", "longitude");
+  if (longitude === undefined) throw missingCoordinate("longitude", "latitude");
   return { latitude, longitude };
 }
 
-const missing = (parameter: "latitude" | "longitude", other: string): Error =>
-  refuse("missing_parameter", { parameter, allowed: `degrees, and goes with ${other}` });
+const missingCoordinate = (parameter: "latitude" | "longitude", other: string): Error =>
+  refuse("missing_parameter", { parameter, allowed: `degrees, together with ${other}` });
 
-/** The origin that a parameter or a value needs; refuses a request without one. */
-export function neededOrigin(geography: Geography, needs: string): Point {
+/** Returns the origin of a request, which `parameter` (for example `radius`) requires. Refuses a request without an origin. */
+export function requireOrigin(geography: GeographyParameters, parameter: string): Point {
   const origin = originOf(geography);
   if (origin !== undefined) return origin;
-  const allowed = `a US ZIP code; ${needs} needs it, or latitude and longitude, as its origin`;
+  const allowed = `a US ZIP code (${parameter} requires an origin: postal_code, or latitude and longitude)`;
   throw refuse("missing_parameter", { parameter: "postal_code", allowed });
 }
 
-/** A box that is one: not together with a radius, its south not above its north, its diagonal not too long. */
-export function boxOf([west = 0, south = 0, east = 0, north = 0]: readonly number[], { radius }: Geography): Box {
-  if (radius !== undefined) {
-    const reason = "both say which dealers are near enough";
+/**
+ * Returns the box of parameter `bbox`: west, south, east and north, in degrees. Refuses a box that is combined with `radius`, that has its
+ * south above its north, or whose diagonal exceeds `bounds.boxDiagonalMilesMax`.
+ */
+export function boxOf([west = 0, south = 0, east = 0, north = 0]: readonly number[], query: GeographyParameters): Box {
+  if (query.radius !== undefined) {
+    const reason = "each of them selects dealers by location";
     throw refuse("incompatible_parameters", { parameters: "bbox and radius", reason });
   }
   const value = quoted([west, south, east, north].join(","));
-  const notAllowed = (allowed: string): Error =>
+  const invalid = (allowed: string): Error =>
     refuse("invalid_parameter_value", { parameter: "bbox", value, allowed, hint: "" });
   if (Math.max(Math.abs(south), Math.abs(north)) > 90) {
-    throw notAllowed("west,south,east,north with latitudes from -90 to 90");
+    throw invalid("west,south,east,north with latitudes from -90 to 90");
   }
-  if (south > north) throw notAllowed("west,south,east,north with the south not above the north");
+  if (south > north) throw invalid("west,south,east,north with south at most north");
   const box = { west, south, east, north };
   const diagonalMiles = diagonalOf(box);
   if (diagonalMiles > bounds.boxDiagonalMilesMax) {
-    throw notAllowed(
-      `a box with a diagonal of at most ${bounds.boxDiagonalMilesMax} miles; this one has ${Math.ceil(diagonalMiles)}`,
+    throw invalid(
+      `a box with a diagonal of at most ${bounds.boxDiagonalMilesMax} miles, not ${Math.ceil(diagonalMiles)}`,
     );
   }
   return box;
 }
 
-/** From corner to corner. A box wider than half the globe counts as that wide: beyond, its corners come closer again. */
+/** Returns a box's diagonal in miles. The width is capped at 180 degrees: the corners of a wider box are closer together. */
 function diagonalOf({ west, south, east, north }: Box): number {
   const width = west > east ? east - west + 360 : east - west;
   return milesBetween({ latitude: south, longitude: 0 }, { latitude: north, longitude: Math.min(width, 180) });
 }
 
-/** Miles from a point to a dealer, to a tenth, as they are served; null where it has no coordinates. */
-export function milesTo({ latitude, longitude }: Row, origin: Point): number | null {
+/** Returns the distance from an origin to a dealer in miles, rounded to 0.1; null if the dealer has no coordinates. */
+export function distanceMiles({ latitude, longitude }: Row, origin: Point): number | null {
   if (typeof latitude !== "number" || typeof longitude !== "number") return null;
   return Math.round(10 * milesBetween(origin, { latitude, longitude })) / 10;
 }

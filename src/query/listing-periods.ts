@@ -1,49 +1,53 @@
 /**
- * The listings of a VIN, one after another: each is a spell at one owner, and ends before the next one begins. From them follow
- * the VIN's state (section 3 of the specification), its latest listing, and what took the place of one that ended.
+ * Listing periods of a VIN. Periods do not overlap: each one belongs to a single owner and ends before the next one begins.
+ *
+ * They determine the VIN's state, its latest listing, and the successor of a listing that ended.
  */
 import { textIn } from "../base/json.ts";
 import type { ServedColumn } from "../lake/served-columns.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
-import type { FoundListing as FoundRow, ListingState } from "../serving/listing-files.ts";
+import type { FoundListing, ListingState } from "../serving/listing-files.ts";
 
-/** The state of a VIN by that of its latest listing: what left without a sale is still missing. */
-const stateAfter = {
+/** The state of a VIN, by the state of its latest listing. A VIN whose listing ended without a sale counts as missing. */
+const vinStates = {
   active: "active",
   missing: "missing",
   sold: "sold",
   ended: "missing",
 } as const satisfies Record<ListingState, string>;
 
-export type VinState = (typeof stateAfter)[ListingState];
+export type VinState = (typeof vinStates)[ListingState];
 
-const isLive = ({ state }: FoundRow): boolean => state === "active" || state === "missing";
+const isOpen = ({ state }: FoundListing): boolean => state === "active" || state === "missing";
 
-const endOf = ({ row }: FoundRow): string => textIn(row, "missing_since");
+const endOf = ({ row }: FoundListing): string => textIn(row, "missing_since");
 
 /**
- * The listings of a VIN, the oldest first, with what is read of them; none of an unknown VIN. A past one was first missing on a day
- * after it began, and no later than the next one begins.
+ * Returns the listing periods of a VIN with the given columns, oldest first; empty if the VIN is unknown. Closed periods are ordered by
+ * `missing_since`: that day lies after the start of its period and no later than the start of the next one.
  */
 export async function listingPeriodsOf(
   vin: string,
-  names: readonly ServedColumn[],
+  columns: readonly ServedColumn[],
   version: LakeVersion,
-): Promise<readonly FoundRow[]> {
-  const all = await version.lookUp("vin", vin, [...names, "missing_since"]);
-  const past = all.filter((found) => !isLive(found)).sort((one, other) => (endOf(one) < endOf(other) ? -1 : 1));
-  return [...past, ...all.filter(isLive)];
+): Promise<readonly FoundListing[]> {
+  const periods = await version.lookUp("vin", vin, [...columns, "missing_since"]);
+  const closed = periods.filter((period) => !isOpen(period)).sort((a, b) => (endOf(a) < endOf(b) ? -1 : 1));
+  return [...closed, ...periods.filter(isOpen)];
 }
 
-/** The state of the VIN that some spells are of; that of none is undefined. */
-export function vinStateOf(spells: readonly FoundRow[]): VinState | undefined {
-  const latest = spells.at(-1);
-  return latest && stateAfter[latest.state];
+/** Returns the state of a VIN, given its listing periods; undefined if there are none. */
+export function vinStateOf(periods: readonly FoundListing[]): VinState | undefined {
+  const latest = periods.at(-1);
+  return latest && vinStates[latest.state];
 }
 
-/** The id of the spell that took the place of one that ended without a sale, of spells that were read with their ids. */
-export function successorOf({ state, row }: FoundRow, spells: readonly FoundRow[]): string | undefined {
+/**
+ * Returns the id of the listing that follows one that ended without a sale; undefined if it did not end or has no successor. The periods
+ * must have been read with column `id`.
+ */
+export function successorOf({ state, row }: FoundListing, periods: readonly FoundListing[]): string | undefined {
   if (state !== "ended") return undefined;
-  const next = spells[1 + spells.findIndex((spell) => spell.row.id === row.id)];
+  const next = periods[1 + periods.findIndex((period) => period.row.id === row.id)];
   return next && textIn(next.row, "id");
 }

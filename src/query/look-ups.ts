@@ -1,6 +1,5 @@
 /**
- * Look-ups of one listing by its id and of one vehicle by its VIN (sections 4.3 and 4.4 of the specification): a few point reads,
- * however many listings there are and have been.
+ * Look-ups by id and by VIN, for operations `getListing` and `getVin`. A look-up is a few point reads, whatever the size of the lake.
  */
 import { refuse } from "../contract/errors.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
@@ -11,11 +10,11 @@ import { listingPeriodsOf, successorOf, type VinState, vinStateOf } from "./list
 type Include = readonly Expansion[] | undefined;
 
 export interface ListingLookUp extends Detail {
-  /** A listing counts as active until it is sold. */
+  /** `active` until the listing is sold. */
   readonly status: "active" | "sold";
-  /** The state of its VIN, which may have been listed again since. */
+  /** The current state of the VIN, which may have been listed again since. */
   readonly vinState: VinState;
-  /** The id of the listing that took the place of this one, which ended without a sale. */
+  /** The id of the listing that follows this one, if this one ended without a sale. */
   readonly supersededBy: string | undefined;
 }
 
@@ -23,30 +22,29 @@ export interface VinLookUp extends Detail {
   readonly state: VinState;
 }
 
-/** The listing of an id; refuses what no listing has, whatever its form, as not found. */
+/** Returns the listing with an id. Refuses an unknown or malformed id with `not_found`. */
 export async function findListing(id: string, include: Include, version: LakeVersion): Promise<ListingLookUp> {
-  const [found] = isListingId(id) ? await version.lookUp("id", id, detailColumns(include)) : [];
-  if (found === undefined) throw refuse("not_found", { what: "listing", id });
-  const detail = detailOf(found.row, include, version.dimensions);
-  if (found.state === "active" || found.state === "missing")
-    return { ...detail, status: "active", vinState: found.state, supersededBy: undefined };
-  const spells = await listingPeriodsOf(detail.vin, ["id"], version);
+  const [listing] = isListingId(id) ? await version.lookUp("id", id, detailColumns(include)) : [];
+  if (listing === undefined) throw refuse("not_found", { what: "listing", id });
+  const detail = detailOf(listing.row, include, version.dimensions);
+  if (listing.state === "active" || listing.state === "missing")
+    return { ...detail, status: "active", vinState: listing.state, supersededBy: undefined };
+  const periods = await listingPeriodsOf(detail.vin, ["id"], version);
   return {
     ...detail,
-    status: found.state === "sold" ? "sold" : "active",
-    vinState: vinStateOf(spells) ?? "missing",
-    supersededBy: successorOf(found, spells),
+    status: listing.state === "sold" ? "sold" : "active",
+    vinState: vinStateOf(periods) ?? "missing",
+    supersededBy: successorOf(listing, periods),
   };
 }
 
-/** The vehicle of a VIN in either case, with its latest listing; refuses a VIN that was never listed. */
-export async function findVin(text: string, include: Include, version: LakeVersion): Promise<VinLookUp> {
-  const spells = await listingPeriodsOf(text.toUpperCase(), detailColumns(include), version);
-  const [latest, state] = [spells.at(-1), vinStateOf(spells)];
-  if (latest === undefined || state === undefined)
-    throw refuse("not_found", { what: "vehicle with the VIN", id: text });
+/** Returns the vehicle with a VIN (in any case) and its latest listing. Refuses a VIN without any listing with `not_found`. */
+export async function findVin(vin: string, include: Include, version: LakeVersion): Promise<VinLookUp> {
+  const periods = await listingPeriodsOf(vin.toUpperCase(), detailColumns(include), version);
+  const [latest, state] = [periods.at(-1), vinStateOf(periods)];
+  if (latest === undefined || state === undefined) throw refuse("not_found", { what: "vehicle with the VIN", id: vin });
   return { ...detailOf(latest.row, include, version.dimensions), state };
 }
 
-/** Whether a text has the form of the ids that are served. */
+/** Returns whether a text has the form of a listing id: 32 lower-case hexadecimal digits. */
 const isListingId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);

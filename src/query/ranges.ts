@@ -1,4 +1,7 @@
-/** Range facets: half-open buckets of one round width over the 1st to the 99th percentile, and one for what lies outside on either side. */
+/**
+ * Range facets: half-open buckets of equal width from the 1st to the 99th percentile, plus one bucket for the values below and one for the
+ * values above.
+ */
 import { bounds } from "../base/bounds.ts";
 import { refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
@@ -6,56 +9,67 @@ import type { QueryOf } from "../contract/types.ts";
 import { type RangedName, rangedNames } from "../listing/schema.ts";
 import type { NumberSummary, Ranges } from "../listing/source.ts";
 
-/** The facets that are counted in ranges. */
+/** Facets that are counted in ranges. */
 export type NumericFacet = RangedName;
 export const numericFacets = rangedNames;
 
-/** The widths of ranges that a request has fixed. */
+/** Bucket widths that parameter `interval` fixes, by facet. */
 export type FixedWidths = ReadonlyMap<NumericFacet, number>;
 
-/** Widths to choose from: 1, 2 or 5 times a power of ten. */
-const widths = Array.from({ length: 9 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
+/** Automatic bucket widths: 1, 2 or 5 times a power of ten. */
+const roundWidths = Array.from({ length: 9 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 
-/** The widths in parameter `interval`, of facets that are asked for. Refuses others, and a facet that is named twice. */
-export function fixedWidths(interval: QueryOf<"getFacets">["interval"], asked: readonly NumericFacet[]): FixedWidths {
-  const found = new Map<NumericFacet, number>();
+/** Returns the widths of parameter `interval`. Refuses a facet that the request does not contain, and a facet with two intervals. */
+export function fixedWidths(
+  interval: QueryOf<"getFacets">["interval"],
+  requested: readonly NumericFacet[],
+): FixedWidths {
+  const fixed = new Map<NumericFacet, number>();
   for (const item of interval ?? []) {
-    const [named = "", width = ""] = item.toLowerCase().split(":");
-    const facet = asked.find((one) => one === named);
-    if (facet === undefined || found.has(facet)) {
+    const [name = "", width = ""] = item.toLowerCase().split(":");
+    const facet = requested.find((candidate) => candidate === name);
+    if (facet === undefined || fixed.has(facet)) {
       const reason =
-        facet === undefined ? `${named} is not among the facets of the request` : `${named} has two intervals`;
+        facet === undefined
+          ? `interval sets a width for ${name}, which is not in facets`
+          : `interval sets the width of ${name} twice`;
       throw refuse("incompatible_parameters", { parameters: "interval and facets", reason });
     }
-    found.set(facet, Number(width));
+    fixed.set(facet, Number(width));
   }
-  return found;
+  return fixed;
 }
 
-/** The ranges of a number, of the fixed width if there is one. Refuses a fixed width that makes too many. */
+/**
+ * Returns the ranges of a numeric facet: of the fixed width if there is one, otherwise of the smallest round width with at most
+ * `bounds.rangeBuckets` buckets. Refuses a fixed width with more than `bounds.fixedRangeBuckets` buckets.
+ */
 export function rangesOf(attribute: NumericFacet, { p1, p99 }: NumberSummary, fixed: number | undefined): Ranges {
-  const [low, high] = [p1, p99].map((percentile) => Math.floor(Math.round(100 * percentile) / 100)) as [number, number];
-  const countOf = (width: number): number => Math.floor(high / width) - Math.floor(low / width) + 1;
-  const width = fixed ?? widths.find((one) => countOf(one) <= bounds.rangeBuckets) ?? 1;
-  if (countOf(width) > bounds.fixedRangeBuckets) {
-    let least = Math.floor((high - low) / bounds.fixedRangeBuckets) + 1;
-    while (countOf(least) > bounds.fixedRangeBuckets) least += 1;
+  const [low, high] = [wholeUnits(p1), wholeUnits(p99)];
+  const bucketCount = (width: number): number => Math.floor(high / width) - Math.floor(low / width) + 1;
+  const width = fixed ?? roundWidths.find((candidate) => bucketCount(candidate) <= bounds.rangeBuckets) ?? 1;
+  if (bucketCount(width) > bounds.fixedRangeBuckets) {
+    let smallest = Math.floor((high - low) / bounds.fixedRangeBuckets) + 1;
+    while (bucketCount(smallest) > bounds.fixedRangeBuckets) smallest += 1;
     throw refuse("invalid_parameter_value", {
       parameter: "interval",
       value: quoted(`${attribute}:${width}`),
-      allowed: `a width that gives at most ${bounds.fixedRangeBuckets} buckets, here ${attribute}:${least}`,
+      allowed: `a width with at most ${bounds.fixedRangeBuckets} buckets, for example ${attribute}:${smallest}`,
       hint: "",
     });
   }
   return { attribute, width, first: Math.floor(low / width), last: Math.floor(high / width) };
 }
 
-/** Schema `RangeFacet`, of the counts below, in each of, and above the ranges. */
+/** Rounds a percentile down to an integer, after removing floating-point noise beyond two decimals. */
+const wholeUnits = (percentile: number): number => Math.floor(Math.round(100 * percentile) / 100);
+
+/** Returns schema `RangeFacet`. `counts` holds the count below the first bucket, of each regular bucket, and above the last one. */
 export function rangeFacet({ width, first, last }: Ranges, counts: readonly number[], { min, max }: NumberSummary) {
-  const regular = Array.from({ length: last - first + 1 }, (_, place) => ({
-    min: (first + place) * width,
-    max: (first + place + 1) * width,
-    count: counts[place + 1] ?? 0,
+  const regular = Array.from({ length: last - first + 1 }, (_, index) => ({
+    min: (first + index) * width,
+    max: (first + index + 1) * width,
+    count: counts[index + 1] ?? 0,
   }));
   const [below = 0, above = 0] = [counts[0], counts.at(-1)];
   const buckets = [
@@ -66,7 +80,7 @@ export function rangeFacet({ width, first, last }: Ranges, counts: readonly numb
   return { buckets, interval: width, min: buckets[0]?.min ?? null, max: buckets.at(-1)?.max ?? null };
 }
 
-/** Schema `RangeFacet` of a number that no match has. */
+/** Returns schema `RangeFacet` of a number that is unknown for every match. */
 export const emptyRangeFacet = (fixed: number | undefined) => ({
   buckets: [],
   interval: fixed ?? null,
@@ -74,7 +88,7 @@ export const emptyRangeFacet = (fixed: number | undefined) => ({
   max: null,
 });
 
-/** Schema `FacetStats`, of so many matches. */
+/** Returns schema `FacetStats`, given the statistics and the number of matches. */
 export function statsOf(summary: NumberSummary | undefined, total: number) {
   if (summary === undefined)
     return { min: null, max: null, count: 0, missing: total, mean: null, median: null, stddev: null };

@@ -1,6 +1,8 @@
 /**
- * Listing search, in two steps: the source tells the total and the page's positions, then the rows at those positions only are read.
- * Search over today, over a past day and over sold history differ by their source alone.
+ * Listing search in two steps: the listing source returns the total and the page's positions, then only the rows at those positions are
+ * read.
+ *
+ * Active, snapshot and sold searches differ only in their listing source (see `modes.ts`).
  */
 import type { QueryOf } from "../contract/types.ts";
 import type { Filter } from "../listing/filter.ts";
@@ -8,24 +10,24 @@ import type { Point } from "../listing/geography.ts";
 import type { FoundPage, PageOrder } from "../listing/source.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import type { Expansion } from "./expansions.ts";
-import { columnsOfFields, fieldsOf, type ListingField, servePage } from "./fields.ts";
+import { columnsOfFields, type ListingField, listingSerializer, resolveFields } from "./fields.ts";
 import { filtersOf } from "./filters.ts";
-import { neededOrigin, originOf } from "./geography.ts";
+import { originOf, requireOrigin } from "./geography.ts";
 import { type InventoryMode, modeOf } from "./modes.ts";
 
 export type SearchQuery = QueryOf<"searchListings">;
 
-/** A search, decided in full; what remains is to run it. */
+/** A validated search, ready to run. */
 export interface SearchPlan {
   readonly mode: InventoryMode;
   readonly filters: readonly Filter[];
   readonly order: PageOrder;
   readonly limit: number;
   readonly offset: number;
-  /** In the order in which they are served. */
+  /** In response order. */
   readonly fields: readonly ListingField[];
   readonly include: readonly Expansion[];
-  /** From where distances are served. */
+  /** The origin of `distance_miles`. */
   readonly origin: Point | undefined;
 }
 
@@ -38,27 +40,27 @@ export function planSearch(query: SearchQuery, version: LakeVersion): SearchPlan
     order: orderOf(query),
     limit: query.limit,
     offset: query.offset,
-    fields: fieldsOf(query.fields),
+    fields: resolveFields(query.fields),
     include: query.include ?? [],
     origin: originOf(query),
   };
 }
 
-/** The order of a sort; `distance` needs an origin, and refuses a request without one. */
+/** Returns the order of a page. Refuses `sort=distance` without an origin. */
 function orderOf({ sort, ...query }: SearchQuery): PageOrder {
-  return sort === "distance" ? { by: "distance", origin: neededOrigin(query, "sort=distance") } : { by: "sort", sort };
+  return sort === "distance" ? { by: "distance", origin: requireOrigin(query, "sort=distance") } : { by: "sort", sort };
 }
 
-/** Step one: the total, and where the page's listings are. */
+/** Step 1: returns the total and the positions of the page's listings. */
 export const findPage = ({ mode, ...plan }: SearchPlan): Promise<FoundPage> => mode.listings.findPage(plan);
 
-/** Step two: the listings of the page, each as the JSON that is served of it. */
+/** Step 2: returns the page's listings, each as JSON text of schema `ListingSummary`. */
 export async function readPage(
   plan: SearchPlan,
   positions: readonly number[],
   version: LakeVersion,
 ): Promise<readonly string[]> {
   const { mode, fields, include } = plan;
-  const serve = servePage({ ...plan, status: mode.status }, version.dimensions);
-  return (await mode.listings.read(positions, columnsOfFields(fields, include))).map(serve);
+  const serialize = listingSerializer({ ...plan, status: mode.status }, version.dimensions);
+  return (await mode.listings.read(positions, columnsOfFields(fields, include))).map(serialize);
 }

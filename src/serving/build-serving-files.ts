@@ -1,4 +1,8 @@
-/** Builds the serving files of a version that is about to be published, those that it does not have from the one before. */
+/**
+ * Builds the serving files of a version that is about to be published, reusing intact files of the previous version.
+ *
+ * Runs in the writer before the version is published; the server never builds.
+ */
 import { mkdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { sha256Of, syncToDisk } from "../base/files.ts";
@@ -13,108 +17,123 @@ import { listingFiles } from "./listing-files.ts";
 import { buildRowFile } from "./rows/row-file.ts";
 import { checkFile, neededSources, servingFormats, usableFiles } from "./serving-files.ts";
 
-/** Called as work goes on: what is being built, and how much of it is done. */
-export type OnBuild = (done: number, all: number, what: string) => void;
+/** Progress callback: listings done, listings in total, and the current task. */
+export type OnBuild = (done: number, total: number, task: string) => void;
+
+type SourceKey = Pick<ServingFile, "kind" | "source">;
 
 /**
- * The manifest with all its serving files, of which those are built that are missing, of another format, or not what the manifest says.
- * `how` tells how closely the others are checked.
+ * Returns the manifest with all serving files that the version needs. Listed files that fail the check (size, or size and SHA-256) are
+ * rebuilt, as are missing ones and those of another format.
  */
 export async function withServingFiles(
   writer: Writer,
   manifest: Manifest,
-  how: "size" | "content",
+  check: "size" | "content",
   onBuild: OnBuild = () => {},
 ): Promise<Manifest> {
-  const sound = await soundFiles(writer.lake, manifest, how);
-  const has = new Set(sound.map(({ kind, source }) => `${kind} ${source}`));
-  const lacking = neededSources(manifest).filter(({ kind, source }) => !has.has(`${kind} ${source}`));
+  const intact = await intactFiles(writer.lake, manifest, check);
+  const present = new Set(intact.map(({ kind, source }) => `${kind} ${source}`));
+  const missing = neededSources(manifest).filter(({ kind, source }) => !present.has(`${kind} ${source}`));
   const built: ServingFile[] = [];
-  const progress = progressOf(manifest, lacking, onBuild);
-  for (const [number, { kind, source }] of lacking.entries()) {
-    const path = `serving/${manifest.version}-${number}.${kind === "index" ? "duckdb" : "db"}`;
-    const target = join(writer.lake, path);
-    await mkdir(dirname(target), { recursive: true });
-    await rm(target, { force: true });
-    if (kind === "index") await buildIndex(writer, manifest, target, progress);
-    else await buildRows(writer, manifest, { source, target }, progress);
-    await syncToDisk(target);
-    built.push({
-      kind,
-      source,
-      path,
-      format: servingFormats[kind],
-      bytes: (await stat(target)).size,
-      sha256: await sha256Of(target),
-    });
+  const progress = createBuildProgress(manifest, missing, onBuild);
+  for (const [number, needed] of missing.entries()) {
+    const path = `serving/${manifest.version}-${number}.${needed.kind === "index" ? "duckdb" : "db"}`;
+    built.push(await buildFile(writer, manifest, { ...needed, path }, progress));
   }
   if (built.length > 0) await syncToDisk(join(writer.lake, "serving"));
-  return { ...manifest, serving: [...sound, ...built] };
+  return { ...manifest, serving: [...intact, ...built] };
 }
 
-/** The listed files that can go on serving. */
-async function soundFiles(lake: string, manifest: Manifest, how: "size" | "content"): Promise<readonly ServingFile[]> {
-  const sound: ServingFile[] = [];
+/** Returns the usable listed files that pass the check. */
+async function intactFiles(
+  lake: string,
+  manifest: Manifest,
+  check: "size" | "content",
+): Promise<readonly ServingFile[]> {
+  const intact: ServingFile[] = [];
   for (const file of usableFiles(manifest)) {
-    const isSound = await checkFile(lake, file, how).then(
+    const isIntact = await checkFile(lake, file, check).then(
       () => true,
       () => false,
     );
-    if (isSound) sound.push(file);
+    if (isIntact) intact.push(file);
   }
-  return sound;
+  return intact;
 }
 
-/** Adds up what is done, in listings: an index and the rows of a file cost about as much for each. */
-function progressOf(manifest: Manifest, lacking: readonly Pick<ServingFile, "kind" | "source">[], onBuild: OnBuild) {
+/** Builds one serving file and syncs it to disk. Replaces a file that an interrupted build left at the path. */
+async function buildFile(
+  writer: Writer,
+  manifest: Manifest,
+  { kind, source, path }: SourceKey & Pick<ServingFile, "path">,
+  progress: BuildProgress,
+): Promise<ServingFile> {
+  const target = join(writer.lake, path);
+  await mkdir(dirname(target), { recursive: true });
+  await rm(target, { force: true });
+  if (kind === "index") await buildIndex(writer, manifest, target, progress);
+  else await buildRows(writer, manifest, { source, target }, progress);
+  await syncToDisk(target);
+  const { size } = await stat(target);
+  return { kind, source, path, format: servingFormats[kind], bytes: size, sha256: await sha256Of(target) };
+}
+
+interface BuildProgress {
+  /** Reports the current task before any listing of it is done. */
+  readonly begin: (task: string) => void;
+  /** Reports more listings as done. */
+  readonly add: (listings: number, task: string) => void;
+}
+
+/** Measures progress in listings: one listing costs about the same in the index and in a row file. */
+function createBuildProgress(manifest: Manifest, missing: readonly SourceKey[], onBuild: OnBuild): BuildProgress {
   const active = filesIn(manifest.tables, "snapshots", manifest.as_of).reduce((sum, { rows }) => sum + rows, 0);
-  const rowsOf = new Map(listingFiles(manifest).map(({ file }) => [file.sha256, file.rows]));
-  const all = lacking.reduce(
-    (sum, { kind, source }) => sum + (kind === "index" ? active : (rowsOf.get(source) ?? 0)),
+  const rowsBySource = new Map(listingFiles(manifest).map(({ file }) => [file.sha256, file.rows]));
+  const total = missing.reduce(
+    (sum, { kind, source }) => sum + (kind === "index" ? active : (rowsBySource.get(source) ?? 0)),
     0,
   );
   let done = 0;
   return {
-    begin: (what: string) => onBuild(done, all, what),
-    add: (listings: number, what: string) => {
+    begin: (task) => onBuild(done, total, task),
+    add: (listings, task) => {
       done += listings;
-      onBuild(done, all, what);
+      onBuild(done, total, task);
     },
   };
 }
-
-type Progress = ReturnType<typeof progressOf>;
 
 async function buildIndex(
   { session, lake }: Writer,
   { tables, as_of }: Manifest,
   target: string,
-  progress: Progress,
+  progress: BuildProgress,
 ): Promise<void> {
-  const what = "builds the search index";
+  const task = "building the search index";
   const files = filesIn(tables, "snapshots", as_of);
-  const statements = buildStatements("index_in_the_making", positioned(files, lake));
-  progress.begin(what);
-  await withTables(
+  const statements = buildStatements("new_index", positioned(files, lake));
+  progress.begin(task);
+  await withDimensionTables(
     session,
     (table) => rowsOfFiles(table, tables[table], lake),
     async () => {
-      await session.run(sql`ATTACH ${literal(target)} AS index_in_the_making (${storage})`);
+      await session.run(sql`ATTACH ${literal(target)} AS new_index (${storage})`);
       try {
         for (const statement of statements) await session.run(statement);
       } finally {
-        await session.run(sql`DETACH index_in_the_making`);
+        await session.run(sql`DETACH new_index`);
       }
     },
   );
   progress.add(
     files.reduce((sum, { rows }) => sum + rows, 0),
-    what,
+    task,
   );
 }
 
-/** Does some work beside the dimensions as temporary tables. */
-async function withTables(
+/** Calls `work` while the dimensions exist as temporary tables. */
+async function withDimensionTables(
   session: Session,
   rowsOf: (table: "builds" | "dealers" | "tokens") => Sql,
   work: () => Promise<void>,
@@ -133,14 +152,13 @@ async function buildRows(
   { session, lake }: Writer,
   manifest: Manifest,
   { source, target }: { readonly source: string; readonly target: string },
-  progress: Progress,
+  progress: BuildProgress,
 ): Promise<void> {
-  const what = "builds the row store";
-  const file = listingFiles(manifest).find((one) => one.file.sha256 === source)?.file;
+  const file = listingFiles(manifest).find((listingFile) => listingFile.file.sha256 === source)?.file;
   if (file === undefined) return;
-  let before = 0;
+  let reported = 0;
   await buildRowFile(session, { file, folder: lake }, target, (rows) => {
-    progress.add(rows - before, what);
-    before = rows;
+    progress.add(rows - reported, "building the row store");
+    reported = rows;
   });
 }

@@ -1,6 +1,7 @@
 /**
- * The current version of a lake: the next one is opened beside it and swapped in at once, and the old one is closed when the last request
- * on it has ended. A version that does not open leaves the one before in service.
+ * The version in service: polls `CURRENT`, opens a newly published version and swaps it in atomically.
+ *
+ * The previous version is closed when the last request on it has finished. If a version does not open, the previous one stays in service.
  */
 import { messageOf } from "../base/user-error.ts";
 import { refuse } from "../contract/errors.ts";
@@ -8,25 +9,27 @@ import { currentVersion } from "../lake/manifest.ts";
 import { LakeVersion, type LakeVersionOptions } from "./lake-version.ts";
 
 export interface CurrentVersionOptions extends LakeVersionOptions {
-  /** How often to look for another version. */
+  /** Interval between polls of `CURRENT`. */
   readonly pollMs: number;
-  /** Called when a version has come into service, with what it is served from. */
+  /** Called when a version goes into service, with the serving files in use. */
   readonly onOpen?: (version: string, served: LakeVersion["served"]) => void;
-  /** Called, once for each version, when one does not open. */
+  /** Called once per version that does not open. */
   readonly onFailure?: (version: string, message: string) => void;
 }
 
+/** An open version and the number of requests that use it. */
 interface Lease {
-  readonly opened: LakeVersion;
+  readonly version: LakeVersion;
   inFlight: number;
   isRetired: boolean;
 }
 
 export class CurrentVersion {
   private lease: Lease | undefined;
-  private failed: string | undefined;
+  /** The version that failed to open last; each one is reported once. */
+  private failedVersion: string | undefined;
   private timer: NodeJS.Timeout | undefined;
-  private looking: Promise<void> = Promise.resolve();
+  private polling: Promise<void> = Promise.resolve();
   private isClosed = false;
   private fallbackCount = 0;
 
@@ -35,47 +38,47 @@ export class CurrentVersion {
     private readonly options: CurrentVersionOptions,
   ) {}
 
-  /** Opens what is current, if anything is, and goes on looking for what comes after it. */
+  /** Opens the current version, if one is published, and starts polling for new ones. */
   static async watch(lake: string, options: CurrentVersionOptions): Promise<CurrentVersion> {
     const current = new CurrentVersion(lake, options);
-    await current.look();
-    current.lookAgain();
+    await current.poll();
+    current.schedulePoll();
     return current;
   }
 
-  /** The version in service; undefined while there is none. */
+  /** The name of the version in service; undefined if there is none. */
   get version(): string | undefined {
-    return this.lease?.opened.manifest.version;
+    return this.lease?.version.manifest.version;
   }
 
-  /** What the version in service is served from; undefined while there is none. */
+  /** Which serving files the version in service uses; undefined if there is none. */
   get served(): LakeVersion["served"] | undefined {
-    return this.lease?.opened.served;
+    return this.lease?.version.served;
   }
 
-  /** How many times a search index or a row store was given up since the start. */
+  /** How often a search index or a row store has failed since the start. */
   get fallbacks(): number {
     return this.fallbackCount;
   }
 
-  /** Runs some work on the version in service, which stays open until the work has ended. */
+  /** Calls `work` with the version in service, which stays open until `work` settles. Refuses if no version is published. */
   async use<T>(work: (version: LakeVersion) => Promise<T>): Promise<T> {
     const { lease } = this;
     if (lease === undefined) throw refuse("data_unavailable", {});
     lease.inFlight += 1;
     try {
-      return await work(lease.opened);
+      return await work(lease.version);
     } finally {
       lease.inFlight -= 1;
       this.closeWhenUnused(lease);
     }
   }
 
-  /** Stops looking, and closes the version in service when the last request on it has ended. */
+  /** Stops polling, and closes the version in service when the last request on it has finished. */
   async close(): Promise<void> {
     this.isClosed = true;
     clearTimeout(this.timer);
-    await this.looking;
+    await this.polling;
     this.swap(undefined);
   }
 
@@ -84,39 +87,39 @@ export class CurrentVersion {
     this.options.onFallback?.(message);
   };
 
-  private lookAgain(): void {
+  private schedulePoll(): void {
     if (this.isClosed) return;
     this.timer = setTimeout(() => {
-      this.looking = this.look().finally(() => this.lookAgain());
+      this.polling = this.poll().finally(() => this.schedulePoll());
     }, this.options.pollMs);
   }
 
-  private async look(): Promise<void> {
-    let version: string | undefined;
+  private async poll(): Promise<void> {
+    let name: string | undefined;
     try {
-      version = await currentVersion(this.lake);
-      if (version === undefined || version === this.version) return;
-      const opened = await LakeVersion.open(this.lake, version, { ...this.options, onFallback: this.onFallback });
-      this.swap({ opened, inFlight: 0, isRetired: false });
-      this.failed = undefined;
-      this.options.onOpen?.(version, opened.served);
+      name = await currentVersion(this.lake);
+      if (name === undefined || name === this.version) return;
+      const version = await LakeVersion.open(this.lake, name, { ...this.options, onFallback: this.onFallback });
+      this.swap({ version, inFlight: 0, isRetired: false });
+      this.failedVersion = undefined;
+      this.options.onOpen?.(name, version.served);
     } catch (thrown) {
-      const name = version ?? "CURRENT";
-      if (this.failed !== name) this.options.onFailure?.(name, messageOf(thrown));
-      this.failed = name;
+      const failed = name ?? "CURRENT";
+      if (this.failedVersion !== failed) this.options.onFailure?.(failed, messageOf(thrown));
+      this.failedVersion = failed;
     }
   }
 
   private swap(next: Lease | undefined): void {
-    const before = this.lease;
+    const previous = this.lease;
     this.lease = next;
-    if (before === undefined) return;
-    before.isRetired = true;
-    this.closeWhenUnused(before);
+    if (previous === undefined) return;
+    previous.isRetired = true;
+    this.closeWhenUnused(previous);
   }
 
   private closeWhenUnused(lease: Lease): void {
     if (!lease.isRetired || lease.inFlight > 0) return;
-    lease.opened.close();
+    lease.version.close();
   }
 }

@@ -1,10 +1,10 @@
-/** The dealers of a version in memory: every dealer there has been, by its newest row, with the number of its active listings. */
+/** Dealer directory of a version, in memory: the newest row of every dealer, with its number of active listings. */
 import { isRow, type Json, type Row, textIn } from "../base/json.ts";
 import type { Session } from "../db/duckdb.ts";
 import { ident, join, literal, type Sql, sql } from "../db/sql.ts";
 import { matchKeyOf } from "../db/text-matching.ts";
 
-/** The columns of schema `Dealer`, in the order in which they are served. */
+/** The columns of schema `Dealer`, in response order. */
 const profileColumns = ["dealer_id", "name", "city", "state", "postal_code", "country", "latitude", "longitude", "type"]
   .concat(["website", "makes", "listing_count"])
   .map((column) => ident(column));
@@ -14,25 +14,26 @@ const addressFields = ["line1", "city", "state", "postal_code", "country"];
 export interface DealerProfile {
   /** Schema `Dealer`. */
   readonly profile: Row;
-  /** What schema `DealerDetail` adds. */
+  /** Property of schema `DealerDetail`. */
   readonly phone: Json;
+  /** Property of schema `DealerDetail`. */
   readonly address: Json;
   /** The dealer id in lower case. */
   readonly id: string;
   /** The match keys of its makes. */
   readonly makeKeys: readonly string[];
-  /** The words of its name and website, each after a blank. */
+  /** The words of its name and website, each preceded by a space. */
   readonly words: string;
 }
 
 export class DealerDirectory {
   private constructor(
-    /** The largest dealers first; of equal ones by name, then by id. */
+    /** Ordered by number of listings (largest first), name and id. */
     readonly dealers: readonly DealerProfile[],
     private readonly byId: ReadonlyMap<string, DealerProfile>,
   ) {}
 
-  /** Reads a query for dealer profiles (`dealerProfiles` of lake/views.ts). */
+  /** Reads the directory from a query for dealer profiles (see `dealerProfiles` in `lake/views.ts`). */
   static async read(session: Session, profiles: Sql): Promise<DealerDirectory> {
     const address = join(addressFields.map((field) => sql`${literal(field)}: ${ident(field)}`));
     const rows = await session.rows(sql`
@@ -42,14 +43,14 @@ export class DealerDirectory {
     return new DealerDirectory(dealers, new Map(dealers.map((dealer) => [dealer.id, dealer])));
   }
 
-  /** The dealer of an id, in any case; undefined where there is none. */
+  /** Returns the dealer with an id, matched case-insensitively; undefined if the id is unknown. */
   find(id: string): DealerProfile | undefined {
     return this.byId.get(id.toLowerCase());
   }
 }
 
 function profileOf({ profile, phone, address, words }: Row): DealerProfile {
-  if (!isRow(profile)) throw new TypeError("A dealer profile is not a struct.");
+  if (!isRow(profile)) throw new TypeError("Invalid dealer profile: expected a struct.");
   const makes = Array.isArray(profile.makes) ? profile.makes : [];
   return {
     ...{ profile, phone: phone ?? null, address: address ?? null },

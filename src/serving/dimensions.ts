@@ -1,6 +1,7 @@
 /**
- * The dimensions of a version in memory: what the keys of a listing stand for. The rows of a page find theirs here at once; the
- * engine, asked to join them, reads all builds and all dealers.
+ * Dimensions of a version in memory: builds, dealers, tokens and options by key.
+ *
+ * A page looks up its few keys here. Joining in DuckDB instead would scan all builds and all dealers.
  */
 import { integerIn, isRow, type Json, type Row, textIn } from "../base/json.ts";
 import type { Session } from "../db/duckdb.ts";
@@ -10,114 +11,122 @@ import { buildColumns, dealerColumns, type TokenColumn, tokenKinds } from "../la
 import { attributeOf, type CategoryName, categoryNames } from "../listing/schema.ts";
 import { valueKeyOf } from "../listing/values.ts";
 
-/** Builds and dealers without their keys, in whose place they stand. */
+/** Row formats of builds and dealers, without their keys. */
 export const buildRow = new JsonRowFormat(columnsOf("builds", Object.keys(buildColumns)));
 export const dealerRow = new JsonRowFormat(columnsOf("dealers", Object.keys(dealerColumns)));
 
-/** What each make's option codes stand for, as one list by code: the newest word on a code counts, if it has a name and a price. */
+/** Query for the options of each make, ordered by code. The newest row of a code applies; codes without name or price are omitted. */
 export const optionsByMake = sql`
   SELECT make, list({code: code, name: "name", msrp: msrp} ORDER BY code) AS options
   FROM   (SELECT DISTINCT ON (make, code) * FROM options ORDER BY make, code, option_key DESC)
   WHERE  "name" IS NOT NULL AND msrp IS NOT NULL
   GROUP BY make`;
 
+/** The maps behind `Dimensions`. */
+interface DimensionMaps {
+  /** `JsonRow` texts by `build_key`. */
+  readonly builds: ReadonlyMap<Json, string>;
+  /** `JsonRow` texts by `dealer_key`. */
+  readonly dealers: ReadonlyMap<Json, string>;
+  readonly tokens: ReadonlyMap<Json, string>;
+  /** Token keys by `foldToken`. */
+  readonly tokenKeys: ReadonlyMap<string, number>;
+  readonly options: ReadonlyMap<Json, readonly Row[]>;
+  /** Spellings of build attributes by `valueKeyOf`. */
+  readonly spellings: ReadonlyMap<CategoryName, ReadonlyMap<string, readonly string[]>>;
+}
+
 export class Dimensions {
-  private constructor(
-    private readonly builds: ReadonlyMap<Json, string>,
-    private readonly dealers: ReadonlyMap<Json, string>,
-    private readonly tokens: ReadonlyMap<Json, string>,
-    private readonly tokenKeys: ReadonlyMap<string, number>,
-    private readonly optionsByMake: ReadonlyMap<Json, readonly Row[]>,
-    private readonly spellings: ReadonlyMap<CategoryName, ReadonlyMap<string, readonly string[]>>,
-  ) {}
+  private constructor(private readonly maps: DimensionMaps) {}
 
   /** Reads the tables `builds`, `dealers`, `tokens` and `options`. */
   static async read(session: Session): Promise<Dimensions> {
     const tokens = (await session.rows(sql`FROM tokens ORDER BY token_key DESC`)).map((row) => ({
       key: integerIn(row, "token_key"),
       token: textIn(row, "token"),
-      folded: foldedToken(textIn(row, "kind"), textIn(row, "token")),
+      folded: foldToken(textIn(row, "kind"), textIn(row, "token")),
     }));
     const options = (await session.rows(optionsByMake)).map((row): [Json, readonly Row[]] => [
       row.make ?? null,
       Array.isArray(row.options) ? row.options.filter(isRow) : [],
     ]);
-    return new Dimensions(
-      await textsByKey(session, sql`SELECT build_key AS key, ${buildRow.textOf()} AS text FROM builds`),
-      await textsByKey(session, sql`SELECT dealer_key AS key, ${dealerRow.textOf()} AS text FROM dealers`),
-      new Map(tokens.map(({ key, token }) => [key, token])),
-      new Map(tokens.map(({ key, folded }) => [folded, key])),
-      new Map(options),
-      new Map(await spellingsOfAll(session)),
-    );
+    return new Dimensions({
+      builds: await textsByKey(session, sql`SELECT build_key AS key, ${buildRow.textOf()} AS text FROM builds`),
+      dealers: await textsByKey(session, sql`SELECT dealer_key AS key, ${dealerRow.textOf()} AS text FROM dealers`),
+      tokens: new Map(tokens.map(({ key, token }) => [key, token])),
+      tokenKeys: new Map(tokens.map(({ key, folded }) => [folded, key])),
+      options: new Map(options),
+      spellings: await readSpellings(session),
+    });
   }
 
-  /** The build of a listing, given its `build_key`. */
+  /** Returns the build with a `build_key`. Throws if the key is unknown. */
   buildOf(key: Json | undefined): JsonRow {
-    return buildRow.parse(known(this.builds.get(key ?? null), "build", key));
+    return buildRow.parse(required(this.maps.builds.get(key ?? null), "build", key));
   }
 
-  /** The dealer of a listing, given its `dealer_key`. */
+  /** Returns the dealer with a `dealer_key`. Throws if the key is unknown. */
   dealerOf(key: Json | undefined): JsonRow {
-    return dealerRow.parse(known(this.dealers.get(key ?? null), "dealer", key));
+    return dealerRow.parse(required(this.maps.dealers.get(key ?? null), "dealer", key));
   }
 
-  /** The words that a list of token keys stands for; null where there is no list. */
+  /** Returns the tokens of a list of token keys; null if it is not a list. Throws if a key is unknown. */
   wordsOf(keys: Json | undefined): readonly string[] | null {
-    return Array.isArray(keys) ? keys.map((key: Json) => known(this.tokens.get(key), "token", key)) : null;
+    return Array.isArray(keys) ? keys.map((key: Json) => required(this.maps.tokens.get(key), "token", key)) : null;
   }
 
-  /** The key of a token, in any case, that a list may hold; undefined where no listing ever had it. */
+  /** Returns the key of a token of a list attribute, matched case-insensitively; undefined if no listing has ever had it. */
   tokenKeyOf(list: TokenColumn, token: string): number | undefined {
-    return this.tokenKeys.get(foldedToken(tokenKinds[list], token));
+    return this.maps.tokenKeys.get(foldToken(tokenKinds[list], token));
   }
 
-  /** The values of an attribute of builds that match a requested one, in any case, and a make or model in any punctuation. */
+  /** Returns the stored spellings that match a value of a build attribute: in any case, and for makes and models in any punctuation. */
   spellingsOf(attribute: CategoryName, value: string): readonly string[] {
-    return this.spellings.get(attribute)?.get(valueKeyOf(attribute, value)) ?? [];
+    return this.maps.spellings.get(attribute)?.get(valueKeyOf(attribute, value)) ?? [];
   }
 
-  /** Whether some build has a value, in any case. */
+  /** Returns whether any build has a value, in a matching spelling. */
   isKnown(attribute: CategoryName, value: string): boolean {
     return this.spellingsOf(attribute, value).length > 0;
   }
 
-  /** What a make says of some option codes: `code`, `name` and `msrp`, in the order of the codes; it need not know all of them. */
+  /** Returns `code`, `name` and `msrp` of a make's options, ordered by code. Codes that the make does not describe are omitted. */
   optionsOf(make: Json | undefined, codes: readonly string[]): readonly Row[] {
-    const asked = new Set<Json | undefined>(codes);
-    return this.optionsByMake.get(make ?? null)?.filter(({ code }) => asked.has(code)) ?? [];
+    const requested = new Set<Json | undefined>(codes);
+    return this.maps.options.get(make ?? null)?.filter(({ code }) => requested.has(code)) ?? [];
   }
 }
 
 const textsByKey = async (session: Session, query: Sql): Promise<ReadonlyMap<Json, string>> =>
   new Map((await session.rows(query)).map((row) => [integerIn(row, "key"), textIn(row, "text")]));
 
-/** The values of each attribute of builds that is a text, by what their spellings have in common. */
-async function spellingsOfAll(
-  session: Session,
-): Promise<readonly (readonly [CategoryName, Map<string, readonly string[]>])[]> {
-  const found: [CategoryName, Map<string, readonly string[]>][] = [];
-  for (const attribute of buildTexts) {
+/** Returns the values of each text attribute of builds, grouped by `valueKeyOf`. */
+async function readSpellings(session: Session): Promise<DimensionMaps["spellings"]> {
+  const spellingsByAttribute = new Map<CategoryName, Map<string, readonly string[]>>();
+  for (const attribute of buildTextAttributes) {
     const spellings = new Map<string, readonly string[]>();
-    const value = ident(attributeOf(attribute).column);
-    for (const row of await session.rows(
-      sql`SELECT DISTINCT ${value} AS value FROM builds WHERE ${value} IS NOT NULL ORDER BY value`,
-    )) {
+    const column = ident(attributeOf(attribute).column);
+    const rows = await session.rows(
+      sql`SELECT DISTINCT ${column} AS value FROM builds WHERE ${column} IS NOT NULL ORDER BY value`,
+    );
+    for (const row of rows) {
       const key = valueKeyOf(attribute, textIn(row, "value"));
       spellings.set(key, [...(spellings.get(key) ?? []), textIn(row, "value")]);
     }
-    found.push([attribute, spellings]);
+    spellingsByAttribute.set(attribute, spellings);
   }
-  return found;
+  return spellingsByAttribute;
 }
 
-const buildTexts = categoryNames.filter(
-  (one) => attributeOf(one).home === "builds" && attributeOf(one).type === "VARCHAR",
+const buildTextAttributes = categoryNames.filter(
+  (name) => attributeOf(name).home === "builds" && attributeOf(name).type === "VARCHAR",
 );
 
-const foldedToken = (kind: string, token: string): string => `${kind} ${token.toLowerCase()}`;
+/** Returns the case-insensitive identity of a token. */
+const foldToken = (kind: string, token: string): string => `${kind} ${token.toLowerCase()}`;
 
-function known<T>(found: T | undefined, what: string, key: Json | undefined): T {
-  if (found === undefined) throw new TypeError(`There is no ${what} with the key ${JSON.stringify(key)}.`);
-  return found;
+function required<T>(row: T | undefined, dimension: string, key: Json | undefined): T {
+  if (row === undefined)
+    throw new TypeError(`Unknown ${dimension} key ${JSON.stringify(key)}: expected one of this version.`);
+  return row;
 }

@@ -1,8 +1,8 @@
 /**
- * One published version, open for questions: dimensions in memory, the search index and the row store where the publisher built them, and
- * the Parquet files for everything else.
+ * A published version of the lake, open for queries: dimensions in memory, search index and row store if the publisher built them, and
+ * Parquet files for everything else.
  *
- * Every answer of a version is of that version. It never writes, and reaches no file outside of its lake.
+ * All results come from this one version. It never writes, and its DuckDB can read no file outside the lake.
  */
 import { join, resolve } from "node:path";
 import { bounds } from "../base/bounds.ts";
@@ -20,37 +20,48 @@ import type { ListingSource } from "../listing/source.ts";
 import { DealerDirectory } from "./dealer-directory.ts";
 import { Dimensions } from "./dimensions.ts";
 import { type FoundListing, type ListingState, lookUpStatement } from "./listing-files.ts";
+import { ServingFiles } from "./open-serving-files.ts";
 import { ParquetSource } from "./parquet/parquet-source.ts";
-import { ServingFiles } from "./serving.ts";
 import { checkFile } from "./serving-files.ts";
 
-/** A source of listings, and their rows. */
+/** A listing source whose rows can be read. */
 export interface Listings extends ListingSource {
-  /** The listings at some positions, in the order of these, with what is to be read of them. */
-  read(positions: readonly number[], names: readonly ServedColumn[]): Promise<readonly JsonRow[]>;
+  /** Returns the rows at the given positions, in that order. At least the given columns are filled. */
+  read(positions: readonly number[], columns: readonly ServedColumn[]): Promise<readonly JsonRow[]>;
 }
 
 export interface LakeVersionOptions extends DatabaseOptions, Partial<PoolBounds> {
-  /** Whether serving files are opened; they are unless this is false, and then the Parquet files answer. */
+  /** Whether to use serving files (default true). If false, all queries read the Parquet files. */
   readonly hasServingFiles?: boolean;
-  /** Up to so many matches of facets are fetched from the index to be counted; more are counted by the engine. */
+  /** Maximum number of facet matches that are fetched from the search index and counted in memory; DuckDB counts more. */
   readonly fetchedMatches?: number;
-  /** Called once for each serving file that is missing or damaged; the Parquet files answer in its place. */
+  /** Called once when the search index fails, and once when the row store fails; the Parquet files answer instead. */
   readonly onFallback?: (message: string) => void;
 }
 
-export class LakeVersion {
-  private constructor(
-    readonly manifest: Manifest,
-    readonly dimensions: Dimensions,
-    readonly dealers: DealerDirectory,
-    private readonly folder: string,
-    private readonly database: DuckDatabase,
-    private readonly pool: SessionPool,
-    private readonly serving: ServingFiles,
-  ) {}
+/** What a version holds while it is open. */
+interface Resources {
+  readonly manifest: Manifest;
+  readonly dimensions: Dimensions;
+  readonly dealers: DealerDirectory;
+  readonly folder: string;
+  readonly database: DuckDatabase;
+  readonly pool: SessionPool;
+  readonly serving: ServingFiles;
+}
 
-  /** Opens a version of a lake and reads its dimensions; fails if a file is missing, or is not what the manifest says. */
+export class LakeVersion {
+  readonly manifest: Manifest;
+  readonly dimensions: Dimensions;
+  readonly dealers: DealerDirectory;
+
+  private constructor(private readonly resources: Resources) {
+    this.manifest = resources.manifest;
+    this.dimensions = resources.dimensions;
+    this.dealers = resources.dealers;
+  }
+
+  /** Opens a version and loads its dimensions. Throws if a Parquet file is missing or does not match the manifest. */
   static async open(lake: string, version: string, options: LakeVersionOptions = {}): Promise<LakeVersion> {
     const manifest = await readManifest(lake, version);
     const folder = resolve(lake);
@@ -73,82 +84,85 @@ export class LakeVersion {
               fetchedMatches: options.fetchedMatches,
               onFallback,
             });
-      return new LakeVersion(manifest, dimensions, dealers, folder, database, pool, serving);
+      return new LakeVersion({ manifest, dimensions, dealers, folder, database, pool, serving });
     } catch (thrown) {
       database.close();
       throw thrown;
     }
   }
 
-  /** The rows of a query over `builds`, `dealers`, `tokens` and `options`. */
+  /** Runs a query on the in-memory tables `builds`, `dealers`, `tokens` and `options`. */
   rows(query: Sql): Promise<readonly Row[]> {
-    return this.pool.rows(query);
+    return this.resources.pool.rows(query);
   }
 
-  /** Where an answer comes from. */
+  /** The version part of a response's `meta`. */
   get meta(): { readonly as_of: string; readonly version: string } {
     return { as_of: this.manifest.as_of, version: this.manifest.version };
   }
 
-  /** Whether the active listings are searched by the index, and rows come from the row store; if not, Parquet files answer. */
+  /** Whether the search index and the row store are in use; otherwise queries read the Parquet files. */
   get served(): { readonly index: boolean; readonly rows: boolean } {
-    return this.serving.state;
+    return this.resources.serving.state;
   }
 
-  /** The active listings as of a day. Refuses a day without a snapshot. */
+  /** Returns the active listings of a day. Refuses a day without a snapshot. */
   activeOn(day: string): Listings {
     const files = filesIn(this.manifest.tables, "snapshots", day);
     const isToday = day === this.manifest.as_of;
     if (files.length === 0 && !isToday) throw this.unavailable(day);
-    return this.listingsOf(files, isToday ? (parquet) => this.serving.sourceOr(parquet) : undefined);
+    return this.listingsOf(files, isToday ? (parquet) => this.resources.serving.sourceOr(parquet) : undefined);
   }
 
-  /** All sold listings, or those of the months since a day. */
+  /** Returns all sold listings; with a day, those of its month and later months. */
   soldSince(day: string | undefined): Listings {
     return this.listingsOf(
       this.manifest.tables.sold.filter(({ partition }) => day === undefined || (partition ?? "") >= day.slice(0, 7)),
     );
   }
 
-  /** All listings of a VIN, or the listing of an id (32 hex digits), in whatever state; none when there is none. */
-  async lookUp(by: "vin" | "id", wanted: string, names: readonly ServedColumn[]): Promise<readonly FoundListing[]> {
-    const stored = this.serving.lookUp(by, wanted, names);
+  /** Returns the listings of a VIN, or the listing with an id (32 hexadecimal digits), in any state; empty if there are none. */
+  async lookUp(key: "vin" | "id", value: string, columns: readonly ServedColumn[]): Promise<readonly FoundListing[]> {
+    const { serving, folder } = this.resources;
+    const stored = serving.lookUp(key, value, columns);
     if (stored !== undefined) return stored;
-    const rows = await this.rows(lookUpStatement(this.manifest, this.folder, by, wanted, names));
+    const rows = await this.rows(lookUpStatement(this.manifest, folder, { key, value, columns }));
     return rows.map(({ state, ...row }) => ({ state: textIn({ state: state ?? null }, "state") as ListingState, row }));
   }
 
-  /** Closes the version, on which no query may run any more. */
+  /** Closes the version. No query may be running. */
   close(): void {
-    this.serving.close();
-    this.pool.close();
-    this.database.close();
+    const { serving, pool, database } = this.resources;
+    serving.close();
+    pool.close();
+    database.close();
   }
 
   private listingsOf(
     files: readonly LakeFile[],
-    preferred: (parquet: ListingSource) => ListingSource = (one) => one,
+    preferredSource: (parquet: ListingSource) => ListingSource = (parquet) => parquet,
   ): Listings {
-    const parquet = new ParquetSource(files, this.folder, this.dimensions, (query) => this.rows(query));
-    const source = preferred(parquet);
+    const parquet = new ParquetSource(files, this.resources.folder, this.dimensions, (query) => this.rows(query));
+    const source = preferredSource(parquet);
     return {
       count: source.count,
       findPage: (request) => source.findPage(request),
       countValues: (request) => source.countValues(request),
       measureValues: (request) => source.measureValues(request),
-      read: (positions, names) => this.read(files, positions, names),
+      read: (positions, columns) => this.read(files, positions, columns),
     };
   }
 
   private async read(
     files: readonly LakeFile[],
     positions: readonly number[],
-    names: readonly ServedColumn[],
+    columns: readonly ServedColumn[],
   ): Promise<readonly JsonRow[]> {
     if (positions.length === 0) return [];
-    const stored = this.serving.rowsAt(files, positions);
+    const { serving, folder } = this.resources;
+    const stored = serving.rowsAt(files, positions);
     if (stored !== undefined) return stored;
-    const rows = await this.rows(rowsAt(files, this.folder, positions, names));
+    const rows = await this.rows(rowsAt(files, folder, positions, columns));
     const byPosition = new Map(rows.map((row) => [row.row_number, row]));
     return positions.map((position) => listingRow.encode(byPosition.get(position) ?? {}));
   }
@@ -160,7 +174,7 @@ export class LakeVersion {
   }
 }
 
-/** Reads the dimensions into tables and memory. */
+/** Creates the in-memory tables and reads the dimensions from them. */
 async function readDimensions(
   session: Parameters<typeof Dimensions.read>[0],
   { tables, as_of }: Manifest,
@@ -175,10 +189,13 @@ async function readDimensions(
   return [await Dimensions.read(session), await DealerDirectory.read(session, dealerProfiles(active))];
 }
 
-/** Files whose content this process has compared with their SHA-256. */
+/** Files whose SHA-256 this process has verified. */
 const verified = new Set<string>();
 
-/** Fails unless all files have their sizes, and those that are read at once their content; a file is read once for that in a process. */
+/**
+ * Checks the size of every file, and the SHA-256 of the files that every query depends on (dimensions and current snapshot). A file is
+ * hashed once per process. Throws on the first mismatch.
+ */
 async function checkFiles(folder: string, { tables, as_of }: Manifest): Promise<void> {
   const dimensions = [...tables.builds, ...tables.dealers, ...tables.tokens, ...tables.options];
   const eager = new Set([...dimensions, ...filesIn(tables, "snapshots", as_of)]);

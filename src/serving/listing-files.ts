@@ -1,4 +1,4 @@
-/** The files of a version that hold every listing there ever was, once, by the state of the listings in them. */
+/** The Parquet files that contain all listings of a version, each listing exactly once, grouped by listing state. */
 import type { Row } from "../base/json.ts";
 import { join, literal, type Sql, sql } from "../db/sql.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
@@ -8,13 +8,13 @@ import { positioned } from "../lake/views.ts";
 
 export type ListingState = "active" | "missing" | "sold" | "ended";
 
-/** A listing that was looked up, and what is read of it. */
+/** A listing found by a look-up, with the requested columns. */
 export interface FoundListing {
   readonly state: ListingState;
   readonly row: Row;
 }
 
-/** A Parquet file of listings that are all in one state. */
+/** A Parquet file of listings in a single state. */
 export interface ListingFile {
   readonly state: ListingState;
   readonly file: LakeFile;
@@ -29,30 +29,31 @@ const tableOfState: Readonly<Record<ListingState, TableName>> = {
 
 const states = Object.keys(tableOfState) as readonly ListingState[];
 
-/** The files of a version's listings: as of the published day, or for good. */
+/** Returns the listing files of a version: active and missing as of its day, sold and ended in full. */
 export function listingFiles({ tables, as_of }: Manifest): readonly ListingFile[] {
   const filesOf = (table: TableName): readonly LakeFile[] =>
     tables[table].filter(({ partition }) => tableOf(table).isLayered === true || partition === as_of);
   return states.flatMap((state) => filesOf(tableOfState[state]).map((file) => ({ state, file })));
 }
 
-/** Looks an id (32 hex digits) or a VIN up in all files: rows with their `state`. A scan, for as long as there is no row store. */
-export function lookUpStatement(
-  manifest: Manifest,
-  folder: string,
-  by: "vin" | "id",
-  wanted: string,
-  names: readonly ServedColumn[],
-): Sql {
-  const isIt = by === "vin" ? sql`facts.vin = ${wanted}` : sql`facts.id = ${wanted}`;
-  const parts = states.flatMap((state) => {
-    const files = listingFiles(manifest).filter((one) => one.state === state);
+export interface LookUpRequest {
+  readonly key: "vin" | "id";
+  /** A VIN, or an id of 32 hexadecimal digits. */
+  readonly value: string;
+  readonly columns: readonly ServedColumn[];
+}
+
+/** Returns a query for the listings of an id or a VIN: `state` and the columns. It scans all files; the row store is the fast path. */
+export function lookUpStatement(manifest: Manifest, folder: string, { key, value, columns }: LookUpRequest): Sql {
+  const isMatch = key === "vin" ? sql`facts.vin = ${value}` : sql`facts.id = ${value}`;
+  const selects = states.flatMap((state) => {
+    const files = listingFiles(manifest).filter((listingFile) => listingFile.state === state);
     if (files.length === 0) return [];
     const rows = positioned(
       files.map(({ file }) => file),
       folder,
     );
-    return [sql`SELECT ${literal(state)} AS state, ${selectServed(names)} FROM (${rows}) AS facts WHERE ${isIt}`];
+    return [sql`SELECT ${literal(state)} AS state, ${selectServed(columns)} FROM (${rows}) AS facts WHERE ${isMatch}`];
   });
-  return parts.length === 0 ? sql`SELECT NULL AS state WHERE false` : join(parts, sql` UNION ALL `);
+  return selects.length === 0 ? sql`SELECT NULL AS state WHERE false` : join(selects, sql` UNION ALL `);
 }

@@ -1,7 +1,7 @@
 /**
- * Serving files: what a version is searched and served from, built from its Parquet files by the publisher and listed in the manifest.
+ * Serving files: the search index and the row store of a version, which the publisher builds from Parquet files and lists in the manifest.
  *
- * The server only opens them. Where they are absent, damaged, or of another format, the Parquet files answer.
+ * This module decides which serving files a version needs and whether a listed file is usable. It never builds or opens one.
  */
 import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
@@ -14,26 +14,26 @@ import { searchIndexFormat } from "./index/build.ts";
 import { listingFiles } from "./listing-files.ts";
 import { rowFileFormat } from "./rows/row-file.ts";
 
-/** The format of each kind that this release writes and reads. */
+/** The format of each kind that this release reads and writes. */
 export const servingFormats: Readonly<Record<ServingFile["kind"], string>> = {
   index: searchIndexFormat,
   rows: rowFileFormat,
 };
 
-/** What a version's search index is built from, by content: its snapshot. */
+/** Returns the content hash of what a version's search index is built from: the files of its current snapshot. */
 export function indexSourceOf({ tables, as_of }: Manifest): string {
   const files = filesIn(tables, "snapshots", as_of).map(({ sha256 }) => sha256);
   return createHash("sha256").update(files.join("\n")).digest("hex");
 }
 
-/** What a version needs serving files of, by kind and source. */
+/** Returns the kind and source of every serving file that a version needs. */
 export function neededSources(manifest: Manifest): readonly Pick<ServingFile, "kind" | "source">[] {
   const rows = listingFiles(manifest).map(({ file }) => ({ kind: "rows", source: file.sha256 }) as const);
   const hasActive = filesIn(manifest.tables, "snapshots", manifest.as_of).length > 0;
   return [...(hasActive ? [{ kind: "index", source: indexSourceOf(manifest) } as const] : []), ...rows];
 }
 
-/** The listed files that a version needs and this release reads. */
+/** Returns the listed files that the version needs and that this release can read. */
 export function usableFiles(manifest: Manifest): readonly ServingFile[] {
   const needed = new Set(neededSources(manifest).map(({ kind, source }) => `${kind} ${source}`));
   return manifest.serving.filter(
@@ -41,15 +41,15 @@ export function usableFiles(manifest: Manifest): readonly ServingFile[] {
   );
 }
 
-/** Fails if a file does not have the size that the manifest says, or, when asked for, the content. */
+/** Compares a file's size with the manifest; with `content`, its SHA-256 too. Throws if they differ. */
 export async function checkFile(
   lake: string,
   { path, bytes, sha256 }: Pick<ServingFile, "path" | "bytes" | "sha256">,
-  how: "size" | "content",
+  check: "size" | "content",
 ): Promise<void> {
   const target = join(lake, path);
   const { size } = await stat(target);
-  if (size !== bytes) throw new UserError(`${path}: ${size} bytes, expected ${bytes}.`);
-  if (how === "content" && (await sha256Of(target)) !== sha256)
-    throw new UserError(`${path}: its SHA-256 is not that of the manifest.`);
+  if (size !== bytes) throw new UserError(`Invalid size of ${path}: expected ${bytes} bytes, found ${size}.`);
+  if (check === "content" && (await sha256Of(target)) !== sha256)
+    throw new UserError(`Invalid content of ${path}: expected SHA-256 ${sha256}, as the manifest lists.`);
 }

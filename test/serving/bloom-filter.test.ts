@@ -12,20 +12,22 @@ for (const [what, keyOf] of [
 ] as const) {
   test(`a filter of ${what} holds each that was added, and hardly any other, also when it was written and read`, () => {
     const keys = Array.from({ length: 20_000 }, (_, n) => keyOf(n));
-    const filter = BloomFilter.of(keys.length);
+    const filter = BloomFilter.withCapacity(keys.length);
     for (const key of keys) filter.add(key);
     const again = BloomFilter.read(filter.toString());
     for (const one of [filter, again]) {
       assert.equal(
-        keys.every((key) => one.mayHold(key)),
+        keys.every((key) => one.mightContain(key)),
         true,
       );
-      const mistaken = Array.from({ length: 20_000 }, (_, n) => keyOf(n + 500_000)).filter((key) => one.mayHold(key));
+      const mistaken = Array.from({ length: 20_000 }, (_, n) => keyOf(n + 500_000)).filter((key) =>
+        one.mightContain(key),
+      );
       assert.ok(mistaken.length < 400, `${mistaken.length} of 20000 seem to be there`);
     }
   });
 }
 
 test("a filter of nothing holds nothing", () => {
-  assert.equal(BloomFilter.of(0).mayHold(idOf(1)), false);
+  assert.equal(BloomFilter.withCapacity(0).mightContain(idOf(1)), false);
 });

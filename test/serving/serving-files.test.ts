@@ -177,6 +177,6 @@ test("a Parquet file that is not what the manifest says keeps a version from ope
     const path = join(lake, file.path);
     if (damage === "size") await writeFile(path, Buffer.concat([await readFile(path), Buffer.from("x")]));
     else await changeByte(path, 100);
-    await assert.rejects(versionOf(scope, lake), damage === "size" ? /bytes, expected/ : /SHA-256/);
+    await assert.rejects(versionOf(scope, lake), damage === "size" ? /expected \d+ bytes/ : /SHA-256/);
   }
 });

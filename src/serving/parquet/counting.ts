@@ -1,8 +1,8 @@
 /**
- * Matches in Parquet files counted and measured by value, in one statement.
+ * SQL that counts and measures matches in Parquet files by value, one statement per request.
  *
- * To count, matches are grouped once by build and once by dealer, whatever the number of attributes; the few groups are then counted by
- * value. Values that differ in case alone are one, as they are to the filters.
+ * Counting groups the matches once by build and once by dealer, for any number of attributes, and then counts the few groups by value.
+ * Values that differ only in case are counted together, as filters match them.
  */
 import { ident, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { metricOf } from "../../listing/aggregates.ts";
@@ -11,71 +11,78 @@ import type { CountRequest, MeasureRequest, Ranges } from "../../listing/source.
 import { unitsOf } from "../../listing/values.ts";
 import { keywordTable } from "./where.ts";
 
-/** Ties go by value; values without a metric come last. */
-const orders: Readonly<Record<MeasureRequest["sort"], Sql>> = {
-  "-count": sql`"count" DESC, number, value`,
-  count: sql`"count", number, value`,
-  "-metric": sql`metric DESC NULLS LAST, number, value`,
-  metric: sql`metric NULLS LAST, number, value`,
+/** ORDER BY clauses. Ties are broken by value; values without a metric come last. */
+const orderings: Readonly<Record<MeasureRequest["sort"], Sql>> = {
+  "-count": sql`"count" DESC, numeric_value, value`,
+  count: sql`"count", numeric_value, value`,
+  "-metric": sql`metric DESC NULLS LAST, numeric_value, value`,
+  metric: sql`metric NULLS LAST, numeric_value, value`,
 };
 
-/** The order of values that are whole numbers; null of all others. */
-const numberOf = (attribute: Sql, attributes: readonly CountedName[]): Sql => {
-  const numbers = attributes.filter((one) => attributeOf(one).type === "SMALLINT");
-  return numbers.length === 0
+/** Returns the sort value of integer attributes, which sort numerically; null for all others. */
+const numericValueOf = (attribute: Sql, attributes: readonly CountedName[]): Sql => {
+  const integers = attributes.filter((name) => attributeOf(name).type === "SMALLINT");
+  return integers.length === 0
     ? sql`NULL::INTEGER`
-    : sql`CASE WHEN ${attribute} IN (${join(numbers.map(literal))}) THEN TRY_CAST(value AS INTEGER) END`;
+    : sql`CASE WHEN ${attribute} IN (${join(integers.map(literal))}) THEN TRY_CAST(value AS INTEGER) END`;
 };
 
-/** What `countStatement` counts. */
-type Counted = Pick<CountRequest, "attributes" | "limit" | "sort"> & { readonly ranges: readonly Ranges[] };
+type CountOptions = Pick<CountRequest, "attributes" | "limit" | "sort"> & { readonly ranges: readonly Ranges[] };
 
 /**
- * Rows of `attribute`, `value`, `count` and `place`: one for each counted value, with its place in the order, and one for each range, by the
- * number of its bucket, from 0 for what lies below.
+ * Returns a query for rows of `attribute`, `value`, `count` and `ordinal`. There is one row per counted value, whose ordinal is its rank from
+ * 1, and one row per range, whose ordinal is its bucket from 0 (the values below the first range). `matches` is a FROM clause.
  */
-export function countStatement(matches: Sql, isKept: boolean, { attributes, limit, sort, ranges }: Counted): Sql {
-  const order = orders[sort];
+export function countStatement(
+  matches: Sql,
+  isMaterialized: boolean,
+  { attributes, limit, sort, ranges }: CountOptions,
+): Sql {
   const values = sql`
-    SELECT attribute, value, "count", (row_number() OVER (PARTITION BY attribute ORDER BY ${order}))::INTEGER AS place
-    FROM   (SELECT *, ${numberOf(sql`attribute`, attributes)} AS number FROM (${valueCounts(attributes)}))
-    QUALIFY place <= ${limit}`;
-  const parts = [...(attributes.length === 0 ? [] : [values]), ...ranges.map(rangeCounts)];
-  return sql`WITH matches AS ${isKept ? sql`` : sql`NOT`} MATERIALIZED (SELECT * ${matches}) ${join(parts, sql` UNION ALL `)}`;
+    SELECT attribute, value, "count", (row_number() OVER (PARTITION BY attribute ORDER BY ${orderings[sort]}))::INTEGER AS ordinal
+    FROM   (SELECT *, ${numericValueOf(sql`attribute`, attributes)} AS numeric_value FROM (${valueCounts(attributes)}))
+    QUALIFY ordinal <= ${limit}`;
+  const selects = [...(attributes.length === 0 ? [] : [values]), ...ranges.map(rangeCounts)];
+  return sql`
+    WITH matches AS ${isMaterialized ? sql`` : sql`NOT`} MATERIALIZED (SELECT * ${matches})
+    ${join(selects, sql` UNION ALL `)}`;
 }
 
 function rangeCounts({ attribute, width, first, last }: Ranges): Sql {
   const bucket = sql`greatest(0, least(${last - first + 2}, ${ident(attribute)} // ${width} - ${first - 1}))`;
   return sql`
-    SELECT ${attribute} AS attribute, NULL::VARCHAR AS value, count(*)::INTEGER AS "count", (${bucket})::INTEGER AS place
-    FROM matches WHERE ${ident(attribute)} IS NOT NULL GROUP BY place`;
+    SELECT ${attribute} AS attribute, NULL::VARCHAR AS value, count(*)::INTEGER AS "count", (${bucket})::INTEGER AS ordinal
+    FROM matches WHERE ${ident(attribute)} IS NOT NULL GROUP BY ordinal`;
 }
 
-const isIn =
+const isStoredIn =
   (home: string) =>
   (attribute: CountedName): boolean =>
     attributeOf(attribute).home === home;
 
-/** `attribute`, `value` and `count` of each value of some attributes. */
+/** Returns a query for `attribute`, `value` and `count` of each known value of the attributes. */
 function valueCounts(attributes: readonly CountedName[]): Sql {
-  const [builds, dealers] = [attributes.filter(isIn("builds")), attributes.filter(isIn("dealers"))];
-  const own = attributes.filter(isIn("listings"));
-  const isSorted = builds.every((one) => attributeOf(one).isSortKey === true);
-  const statements = [
-    // What listings repeat of their builds costs least there, unless matches are grouped by build anyway.
-    ...(isSorted ? builds : []).map(ownValues),
-    ...(isSorted || builds.length === 0 ? [] : [buildValues(builds)]),
+  const [builds, dealers] = [attributes.filter(isStoredIn("builds")), attributes.filter(isStoredIn("dealers"))];
+  // Listings repeat the sort keys of their build. Counting those columns is cheaper than grouping by build, unless other build attributes
+  // require the grouping anyway.
+  const areSortKeys = builds.every((attribute) => attributeOf(attribute).isSortKey === true);
+  const selects = [
+    ...(areSortKeys ? builds : []).map(columnValues),
+    ...(areSortKeys || builds.length === 0 ? [] : [buildValues(builds)]),
     ...(dealers.length === 0 ? [] : [dealerValues(dealers)]),
-    ...own.map((attribute) =>
-      attributeOf(attribute).search === "category" ? ownValues(attribute) : listValues(attribute as ListName),
-    ),
+    ...attributes
+      .filter(isStoredIn("listings"))
+      .map((attribute) =>
+        attributeOf(attribute).search === "category" ? columnValues(attribute) : listValues(attribute as ListName),
+      ),
   ];
   return sql`
-    SELECT attribute, min(value) AS value, sum(listings)::INTEGER AS "count" FROM (${join(statements, sql` UNION ALL `)})
+    SELECT attribute, min(value) AS value, sum(listings)::INTEGER AS "count" FROM (${join(selects, sql` UNION ALL `)})
     WHERE value IS NOT NULL GROUP BY attribute, lower(value)`;
 }
 
-function ownValues(attribute: CountedName): Sql {
+/** Counts a column of listings. */
+function columnValues(attribute: CountedName): Sql {
   const value = ident(attribute);
   return sql`SELECT ${attribute} AS attribute, ${value}::VARCHAR AS value, count(*) AS listings FROM matches GROUP BY ${value}`;
 }
@@ -93,7 +100,7 @@ function buildValues(attributes: readonly CountedName[]): Sql {
 
 function dealerValues(attributes: readonly CountedName[]): Sql {
   const pairs = attributes.map(
-    (one) => sql`struct_pack(attribute := ${one}, value := ${ident(attributeOf(one).column)})`,
+    (name) => sql`struct_pack(attribute := ${name}, value := ${ident(attributeOf(name).column)})`,
   );
   return sql`
     SELECT unnest([${join(pairs)}], recursive := true), listings
@@ -104,7 +111,7 @@ function dealerValues(attributes: readonly CountedName[]): Sql {
 function listValues(list: ListName): Sql {
   if (list === "keywords") {
     return sql`
-      SELECT 'keywords' AS attribute, word AS value, listings
+      SELECT 'keywords' AS attribute, keyword AS value, listings
       FROM   (SELECT keywords AS bits, count(*) AS listings FROM matches GROUP BY bits) JOIN ${keywordTable} ON (bits & bit) <> 0`;
   }
   return sql`
@@ -113,24 +120,24 @@ function listValues(list: ListName): Sql {
     JOIN   tokens USING (token_key)`;
 }
 
-/** A row for each value of an attribute: `value`, `count`, `sample` and `metric`. */
+/** Returns a query for `value`, `count`, `sample` and `metric` of each value of an attribute. `matches` is a FROM clause. */
 export function measureStatement(matches: Sql, { attribute, measure, aggregate, limit, sort }: MeasureRequest): Sql {
   return sql`
     WITH matches AS (SELECT * ${matches})
     SELECT value, "count", sample, metric FROM (
-      SELECT min(value)::VARCHAR AS value, ${attributeOf(attribute).type === "SMALLINT" ? sql`min(value)` : sql`NULL`}::INTEGER AS number,
+      SELECT min(value)::VARCHAR AS value, ${attributeOf(attribute).type === "SMALLINT" ? sql`min(value)` : sql`NULL`}::INTEGER AS numeric_value,
              count(*)::INTEGER AS "count", count(measure)::INTEGER AS sample, ${metricOf(measure, aggregate, sql`measure`)} AS metric
       FROM   (${measuredRows(attribute, measure)}) WHERE value IS NOT NULL GROUP BY lower(value::VARCHAR))
-    ORDER BY ${orders[sort]} LIMIT ${limit}`;
+    ORDER BY ${orderings[sort]} LIMIT ${limit}`;
 }
 
-/** A row for each match and value of it: `value` and `measure`. */
+/** Returns a query for `value` and `measure`, with one row per match and value. */
 function measuredRows(attribute: CountedName, measure: NumberName): Sql {
   const { home, column, isSortKey } = attributeOf(attribute);
   const units = sql`${unitsOf(measure)} AS measure`;
   if (attribute === "keywords")
-    return sql`SELECT word AS value, ${units} FROM matches JOIN ${keywordTable} ON (keywords & bit) <> 0`;
-  if (tokensNames.some((one) => one === attribute)) {
+    return sql`SELECT keyword AS value, ${units} FROM matches JOIN ${keywordTable} ON (keywords & bit) <> 0`;
+  if (tokensNames.some((name) => name === attribute)) {
     return sql`SELECT token AS value, measure FROM (SELECT unnest(${ident(column)}) AS token_key, ${units} FROM matches) JOIN tokens USING (token_key)`;
   }
   if (home === "builds" && isSortKey !== true)

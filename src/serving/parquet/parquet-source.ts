@@ -1,4 +1,8 @@
-/** Listings searched and counted in their Parquet files: past days, sold history, and today while there is no search index. */
+/**
+ * Listing source over Parquet files: past days, sold listings, and the current day if there is no search index.
+ *
+ * Requires the in-memory tables of an open `LakeVersion`.
+ */
 import { bounds } from "../../base/bounds.ts";
 import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { join, type Sql, sql } from "../../db/sql.ts";
@@ -25,18 +29,21 @@ import type {
 import { sortValueOf, unitsOf } from "../../listing/values.ts";
 import type { Dimensions } from "../dimensions.ts";
 import { countStatement, measureStatement } from "./counting.ts";
-import { matchingCondition, milesFrom } from "./where.ts";
+import { fromMatches, milesFrom } from "./where.ts";
 
-/** What a page is sorted by: an integer of at most 31 bits, its direction, and what has to be joined to the listings for it. */
-interface Order {
+/** The SQL of a page order. */
+interface SqlOrder {
+  /** The sort value: a non-negative integer of at most 31 bits, or null. */
   readonly value: Sql;
   readonly isDescending: boolean;
-  readonly beside: Sql;
+  /** JOIN clauses that `value` needs. */
+  readonly joins: Sql;
 }
 
 export class ParquetSource implements ListingSource {
   readonly count: number;
-  /** Of some files in a row, relative to a folder; `rows` runs a query beside `builds`, `dealers`, `tokens` and what is made of them. */
+
+  /** Positions count through the files in the given order. `rows` runs a query on the tables of the version. */
   constructor(
     private readonly files: readonly LakeFile[],
     private readonly folder: string,
@@ -46,21 +53,23 @@ export class ParquetSource implements ListingSource {
     this.count = files.reduce((sum, file) => sum + file.rows, 0);
   }
 
-  /** All listings with their `row_number`. */
-  private get listings(): Sql {
+  /** All listings with their position as `row_number`. */
+  private get positionedListings(): Sql {
     return positioned(this.files, this.folder);
   }
 
-  /** The same without it, in no order: cheaper where there are many files. */
-  private get unordered(): Sql {
+  /** All listings without positions: cheaper if there are many files. */
+  private get listings(): Sql {
     return rowsOfFiles("snapshots", this.files, this.folder);
   }
 
   async findPage({ filters, order, limit, offset }: PageRequest): Promise<FoundPage> {
-    const by = orderOf(order);
-    const page =
-      filters.length === 0 ? this.pageOfAll(by, limit, offset) : this.pageOfMatches(filters, by, limit, offset);
-    const [row] = await this.rows(page);
+    const sqlOrder = sqlOrderOf(order);
+    const query =
+      filters.length === 0
+        ? this.pageOfAll(sqlOrder, limit, offset)
+        : this.pageOfMatches(filters, sqlOrder, limit, offset);
+    const [row] = await this.rows(query);
     const positions = row?.page ?? [];
     return { total: integerIn(row, "total"), positions: Array.isArray(positions) ? positions.map(Number) : [] };
   }
@@ -69,16 +78,22 @@ export class ParquetSource implements ListingSource {
     const { filters, attributes, numbers, rangesOf } = request;
     const { total, summaries } = await this.summarize(filters, numbers);
     const ranges = rangesOf(summaries);
-    // A few matches are kept in memory for all attributes; many are read again for each, which costs less than copies of their texts.
-    const isKept = total <= this.count * bounds.keptMatchesShare;
-    const isAsked = attributes.length + ranges.length > 0;
-    const rows = isAsked ? await this.rows(countStatement(this.matches(filters), isKept, { ...request, ranges })) : [];
-    const of = (attribute: string): readonly Row[] => rows.filter((row) => row.attribute === attribute);
+    // A small share of the listings is materialized once for all attributes. A large share is read again for each attribute, which costs
+    // less than copying its texts.
+    const isMaterialized = total <= this.count * bounds.keptMatchesShare;
+    const isNeeded = attributes.length + ranges.length > 0;
+    const rows = isNeeded
+      ? await this.rows(countStatement(this.matches(filters), isMaterialized, { ...request, ranges }))
+      : [];
+    const rowsOf = (attribute: string): readonly Row[] => rows.filter((row) => row.attribute === attribute);
     return {
       ...{ total, summaries },
-      values: new Map(attributes.map((one) => [one, inPlace(of(one))] as const)),
+      values: new Map(attributes.map((name) => [name, valueCountsOf(rowsOf(name))] as const)),
       ranges: new Map(
-        ranges.map((one) => [one.attribute, { ranges: one, counts: countsOf(of(one.attribute), one) }] as const),
+        ranges.map((range) => {
+          const counts = bucketCountsOf(rowsOf(range.attribute), range);
+          return [range.attribute, { ranges: range, counts }] as const;
+        }),
       ),
     };
   }
@@ -104,63 +119,69 @@ export class ParquetSource implements ListingSource {
   }
 
   private matches(filters: readonly Filter[]): Sql {
-    return matchingCondition(this.unordered, filters, this.dimensions);
+    return fromMatches(this.listings, filters, this.dimensions);
   }
 
-  /** How many listings there are is known; the engine skips what cannot be on the page. */
-  private pageOfAll(order: Order, limit: number, offset: number): Sql {
+  /** Returns a page query without filters. The total is known, so DuckDB can skip row groups that cannot be on the page. */
+  private pageOfAll(order: SqlOrder, limit: number, offset: number): Sql {
+    const orderBy = orderByOf(order);
     return sql`
-      SELECT ${this.count}::INTEGER AS total, list(row_number::UINTEGER ORDER BY ${terms(order)}) AS page
-      FROM (SELECT * FROM (${this.listings}) ${order.beside} ORDER BY ${terms(order)} LIMIT ${limit} OFFSET ${offset})`;
+      SELECT ${this.count}::INTEGER AS total, list(row_number::UINTEGER ORDER BY ${orderBy}) AS page
+      FROM   (SELECT * FROM (${this.positionedListings}) ${order.joins} ORDER BY ${orderBy} LIMIT ${limit} OFFSET ${offset})`;
   }
 
-  private pageOfMatches(filters: readonly Filter[], order: Order, limit: number, offset: number): Sql {
+  /** Returns a page query with filters: a bounded heap finds pages up to `bounds.heapRows`, a sort finds later ones. */
+  private pageOfMatches(filters: readonly Filter[], order: SqlOrder, limit: number, offset: number): Sql {
     const end = offset + limit;
     const isHeap = end <= bounds.heapRows;
-    const places = sql`SELECT ${placeOf(order)} AS place ${matchingCondition(this.listings, filters, this.dimensions, order.beside)}`;
+    const from = fromMatches(this.positionedListings, filters, this.dimensions, order.joins);
     const page = isHeap
-      ? sql`list_slice(min(place, ${end}), ${offset + 1}, ${end})`
-      : sql`(SELECT list(place ORDER BY place) FROM (SELECT place FROM places ORDER BY place LIMIT ${limit} OFFSET ${offset}))`;
+      ? sql`list_slice(min(sort_key, ${end}), ${offset + 1}, ${end})`
+      : sql`(SELECT list(sort_key ORDER BY sort_key)
+             FROM (SELECT sort_key FROM sort_keys ORDER BY sort_key LIMIT ${limit} OFFSET ${offset}))`;
     return sql`
-      WITH places AS ${isHeap ? sql`` : sql`MATERIALIZED`} (${places})
-      SELECT count(*)::INTEGER AS total, list_transform(${page}, lambda place: (place & 4294967295)::UINTEGER) AS page
-      FROM places`;
+      WITH sort_keys AS ${isHeap ? sql`` : sql`MATERIALIZED`} (SELECT ${sortKeyOf(order)} AS sort_key ${from})
+      SELECT count(*)::INTEGER AS total, list_transform(${page}, lambda sort_key: (sort_key & 4294967295)::UINTEGER) AS page
+      FROM   sort_keys`;
   }
 }
 
-/** Counted values in the order of their places. */
-const inPlace = (rows: readonly Row[]): readonly ValueCount[] =>
+/** Returns value counts in the order of their ordinals. */
+const valueCountsOf = (rows: readonly Row[]): readonly ValueCount[] =>
   [...rows]
-    .sort((one, other) => integerIn(one, "place") - integerIn(other, "place"))
+    .sort((a, b) => integerIn(a, "ordinal") - integerIn(b, "ordinal"))
     .map((row) => ({ value: textIn(row, "value"), count: integerIn(row, "count") }));
 
-/** The counts below, in each bucket of, and above some ranges, from rows by the place of their bucket. */
-function countsOf(rows: readonly Row[], { first, last }: Ranges): readonly number[] {
-  const counts = new Map(rows.map((row) => [integerIn(row, "place"), integerIn(row, "count")]));
-  return Array.from({ length: last - first + 3 }, (_, place) => counts.get(place) ?? 0);
+/** Returns `RangeCounts.counts`: buckets without a row have the count 0. */
+function bucketCountsOf(rows: readonly Row[], { first, last }: Ranges): readonly number[] {
+  const counts = new Map(rows.map((row) => [integerIn(row, "ordinal"), integerIn(row, "count")]));
+  return Array.from({ length: last - first + 3 }, (_, ordinal) => counts.get(ordinal) ?? 0);
 }
 
-function orderOf(order: PageOrder): Order {
+function sqlOrderOf(order: PageOrder): SqlOrder {
   if (order.by === "sort") {
     const key = sortKeys[order.sort];
+    // A discount is at least -1, which is -10000 units. The offset makes it non-negative.
     const value = key.attribute === "discount_from_msrp" ? sql`${sortValueOf(key)} + 10000` : sortValueOf(key);
-    return { value, isDescending: key.isDescending, beside: sql`` };
+    return { value, isDescending: key.isDescending, joins: sql`` };
   }
   return {
     value: sql`thousandths_of_a_mile`,
     isDescending: false,
-    beside: sql`
+    joins: sql`
       JOIN (SELECT dealer_key, round(1000 * ${milesFrom(order.origin)})::BIGINT AS thousandths_of_a_mile FROM dealers)
       USING (dealer_key)`,
   };
 }
 
-/** An order as a list of terms, for ORDER BY. */
-const terms = ({ value, isDescending }: Order): Sql =>
+/** Returns an order as an ORDER BY list. */
+const orderByOf = ({ value, isDescending }: SqlOrder): Sql =>
   sql`${value} ${isDescending ? sql`DESC` : sql`ASC`} NULLS LAST, row_number`;
 
-const last = 2 ** 31 - 1;
+const largestInteger = 2 ** 31 - 1;
 
-/** The same order as one BIGINT, the value before the place in the partition. */
-const placeOf = ({ value, isDescending }: Order): Sql =>
-  sql`(coalesce(${isDescending ? sql`${last - 1} - (${value})` : value}, ${last})::BIGINT << 32) + row_number`;
+/** Returns an order as one BIGINT: the sort value in the high 32 bits, the position in the low 32 bits. */
+const sortKeyOf = ({ value, isDescending }: SqlOrder): Sql => {
+  const ascending = isDescending ? sql`${largestInteger - 1} - (${value})` : value;
+  return sql`(coalesce(${ascending}, ${largestInteger})::BIGINT << 32) + row_number`;
+};

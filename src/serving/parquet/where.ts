@@ -1,8 +1,8 @@
 /**
- * Filters as SQL over Parquet files of listings, beside the tables `builds` and `dealers` in memory.
+ * Compiles filters to SQL over Parquet files of listings and the in-memory tables `builds` and `dealers`.
  *
- * A filter on builds or dealers becomes a semi-join by key: the engine looks integer keys up in plain arrays when they are joined, in half
- * the time that a condition on each row takes.
+ * A filter on a build or dealer attribute becomes a semi-join by key, which takes half the time of a condition on every row: DuckDB looks
+ * up joined integer keys in arrays.
  */
 
 import { all, any, ident, integerLiteral, join, literal, Sql, sql } from "../../db/sql.ts";
@@ -14,41 +14,41 @@ import { degreesOf, earthRadiusMiles } from "../../listing/geography.ts";
 import { attributeOf, type CategoryName, type ListName } from "../../listing/schema.ts";
 import type { Dimensions } from "../dimensions.ts";
 
-/** What is required of listings: a condition, or that their key is among some. */
-type Requirement = Sql | SemiJoin;
+/** A compiled filter: a predicate on columns of listings, or a semi-join. */
+type CompiledFilter = Sql | SemiJoin;
 
-/** A key of listings, and the rows that have it as their only column, each key once. */
 interface SemiJoin {
   readonly key: "build_key" | "dealer_key";
+  /** A query for the distinct matching keys. */
   readonly keys: Sql;
-  /** The same as a condition on columns of listings, where they tell it. */
+  /** An equivalent predicate on columns of listings, if they repeat the attribute. It is preferred to the join. */
   readonly predicate?: Sql;
 }
 
-/** The listings that pass all filters, from FROM on; `beside` is joined to them. */
-export function matchingCondition(
+/** Returns the FROM and WHERE clauses that select the listings matching all filters. `joins` is added after the listings. */
+export function fromMatches(
   listings: Sql,
   filters: readonly Filter[],
   dimensions: Dimensions,
-  beside: Sql = sql``,
+  joins: Sql = sql``,
 ): Sql {
-  const requirements = filters.map((filter) => compile(filter, dimensions));
-  const joined = requirements.filter(
-    (one) => !(one instanceof Sql) && one.predicate === undefined,
-  ) as readonly SemiJoin[];
-  const conditions = requirements.filter((one) => one instanceof Sql || one.predicate !== undefined).map(asCondition);
-  const joins = joined.map(({ key, keys }) => sql`JOIN (${keys}) USING (${ident(key)})`);
-  return sql`FROM (${listings}) ${beside} ${join(joins, sql` `)} WHERE ${all(conditions)}`;
+  const compiled = filters.map((filter) => compile(filter, dimensions));
+  const semiJoins = compiled.filter(isJoin).map(({ key, keys }) => sql`JOIN (${keys}) USING (${ident(key)})`);
+  const predicates = compiled.filter((one) => !isJoin(one)).map(predicateOf);
+  return sql`FROM (${listings}) ${joins} ${join(semiJoins, sql` `)} WHERE ${all(predicates)}`;
 }
 
-/** A requirement as a condition, where it is a part of another one. */
-function asCondition(required: Requirement): Sql {
-  if (required instanceof Sql) return required;
-  return required.predicate ?? sql`${ident(required.key)} IN (${required.keys})`;
+const isJoin = (compiled: CompiledFilter): compiled is SemiJoin =>
+  !(compiled instanceof Sql) && compiled.predicate === undefined;
+
+/** Returns a compiled filter as a predicate, for use inside another predicate. */
+function predicateOf(compiled: CompiledFilter): Sql {
+  if (compiled instanceof Sql) return compiled;
+  return compiled.predicate ?? sql`${ident(compiled.key)} IN (${compiled.keys})`;
 }
 
-function compile(filter: Filter, dimensions: Dimensions): Requirement {
-  const condition = (one: Filter): Sql => asCondition(compile(one, dimensions));
+function compile(filter: Filter, dimensions: Dimensions): CompiledFilter {
+  const predicate = (nested: Filter): Sql => predicateOf(compile(nested, dimensions));
   switch (filter.kind) {
     case "anyOf":
       return hasValue(filter.attribute, filter.values, dimensions);
@@ -63,38 +63,42 @@ function compile(filter: Filter, dimensions: Dimensions): Requirement {
     case "soldAfter":
       return sql`sold_date > ${filter.day}::DATE`;
     case "matchesMask":
-      return any(filter.masks.map((mask) => sql`vin LIKE ${likeOf(mask)}`));
+      return any(filter.masks.map((mask) => sql`vin LIKE ${likePatternOf(mask)}`));
     case "withinRadius":
-      return ofDealers(isWithin(filter.origin, filter.radiusMiles));
+      return dealersWhere(isWithinRadius(filter.origin, filter.radiusMiles));
     case "insideBox":
-      return ofDealers(isInside(filter.box));
+      return dealersWhere(isInsideBox(filter.box));
     case "isUnknownValue":
       return dimensions.isKnown(filter.attribute, filter.value) ? sql`false` : sql`true`;
     case "all":
-      return all(filter.filters.map(condition));
+      return all(filter.filters.map(predicate));
     case "any":
-      return any(filter.filters.map(condition));
+      return any(filter.filters.map(predicate));
     case "not":
-      return sql`(${condition(filter.filter)}) IS NOT TRUE`;
+      return sql`(${predicate(filter.filter)}) IS NOT TRUE`;
   }
 }
 
-function hasValue(attribute: CategoryName, values: readonly (string | number)[], dimensions: Dimensions): Requirement {
+function hasValue(
+  attribute: CategoryName,
+  values: readonly (string | number)[],
+  dimensions: Dimensions,
+): CompiledFilter {
   const { home, column, isSortKey } = attributeOf(attribute);
-  const predicate = isAmong(attribute, ident(column), values, dimensions);
+  const predicate = equalsAnyOf(attribute, ident(column), values, dimensions);
   if (home === "listings") return predicate;
-  if (home === "dealers") return ofDealers(predicate);
-  const ofBuilds: SemiJoin = { key: "build_key", keys: sql`SELECT build_key FROM builds WHERE ${predicate}` };
-  return isSortKey === true ? { ...ofBuilds, predicate } : ofBuilds;
+  if (home === "dealers") return dealersWhere(predicate);
+  const semiJoin: SemiJoin = { key: "build_key", keys: sql`SELECT build_key FROM builds WHERE ${predicate}` };
+  return isSortKey === true ? { ...semiJoin, predicate } : semiJoin;
 }
 
-/** The requirement that a listing's dealer fulfils a condition on the dealer's columns. */
-const ofDealers = (condition: Sql): SemiJoin => ({
+/** Returns the semi-join with the dealers that satisfy a predicate on their columns. */
+const dealersWhere = (predicate: Sql): SemiJoin => ({
   key: "dealer_key",
-  keys: sql`SELECT dealer_key FROM dealers WHERE ${condition}`,
+  keys: sql`SELECT dealer_key FROM dealers WHERE ${predicate}`,
 });
 
-function isAmong(
+function equalsAnyOf(
   attribute: CategoryName,
   column: Sql,
   values: readonly (string | number)[],
@@ -111,8 +115,8 @@ function isAmong(
 }
 
 function hasTokens({ attribute, values, how }: Extract<Filter, { kind: "hasTokens" }>, dimensions: Dimensions): Sql {
-  const tests = values.map((value) => hasToken(attribute, value, dimensions));
-  return (how === "any" ? any : all)(tests);
+  const predicates = values.map((value) => hasToken(attribute, value, dimensions));
+  return (how === "any" ? any : all)(predicates);
 }
 
 function hasToken(list: ListName, value: string, dimensions: Dimensions): Sql {
@@ -121,31 +125,32 @@ function hasToken(list: ListName, value: string, dimensions: Dimensions): Sql {
   return key === undefined ? sql`false` : sql`list_contains(${ident(list)}, ${key}::INTEGER)`;
 }
 
-const bitOf = (keyword: string): number => Object.entries(keywordBits).find(([word]) => word === keyword)?.[1] ?? 0;
+const bitOf = (value: string): number => Object.entries(keywordBits).find(([keyword]) => keyword === value)?.[1] ?? 0;
 
-/** A VIN mask as a pattern: `?` is any character, and a mask is always the beginning. */
-const likeOf = (mask: string): string => `${mask.replace(/\*$/, "").replaceAll("?", "_")}%`;
+/** Returns a VIN mask as a LIKE pattern: `?` matches any character, and every mask is a prefix. */
+const likePatternOf = (mask: string): string => `${mask.replace(/\*$/, "").replaceAll("?", "_")}%`;
 
-/** Great-circle miles from a point to what has `latitude` and `longitude` in degrees; null where either is unknown. */
+/** Returns the great-circle distance in miles from a point to a row with `latitude` and `longitude`; null if either is null. */
 export const milesFrom = ({ latitude, longitude }: Point): Sql => sql`
   CASE WHEN latitude IS NOT NULL AND longitude IS NOT NULL THEN 2 * ${earthRadiusMiles} * asin(least(1, sqrt(
     pow(sin(radians(latitude - ${latitude}) / 2), 2)
     + cos(radians(${latitude})) * cos(radians(latitude)) * pow(sin(radians(longitude - ${longitude}) / 2), 2)))) END`;
 
-function isWithin(origin: Point, radiusMiles: number): Sql {
+/** The latitude range is a cheap prefilter for the exact distance. */
+function isWithinRadius(origin: Point, radiusMiles: number): Sql {
   const degrees = degreesOf(radiusMiles);
   return sql`latitude BETWEEN ${origin.latitude - degrees} AND ${origin.latitude + degrees} AND ${milesFrom(origin)} <= ${radiusMiles}`;
 }
 
-/** Whether what has `latitude` and `longitude` lies in a box, edges included. */
-function isInside({ west, south, east, north }: Box): Sql {
-  const between = sql`latitude BETWEEN ${south} AND ${north}`;
+/** Returns the predicate that `latitude` and `longitude` lie in a box, edges included. */
+function isInsideBox({ west, south, east, north }: Box): Sql {
+  const isInLatitude = sql`latitude BETWEEN ${south} AND ${north}`;
   return west > east
-    ? sql`${between} AND (longitude >= ${west} OR longitude <= ${east})`
-    : sql`${between} AND longitude BETWEEN ${west} AND ${east}`;
+    ? sql`${isInLatitude} AND (longitude >= ${west} OR longitude <= ${east})`
+    : sql`${isInLatitude} AND longitude BETWEEN ${west} AND ${east}`;
 }
 
-/** The keywords as a table of their words and bits. */
+/** The keywords as a SQL table `keyword_bits` with columns `keyword` and `bit`. */
 export const keywordTable = sql`(VALUES ${join(
-  Object.entries(keywordBits).map(([word, bit]) => sql`(${literal(word)}, ${integerLiteral(bit)})`),
-)}) AS known(word, bit)`;
+  Object.entries(keywordBits).map(([keyword, bit]) => sql`(${literal(keyword)}, ${integerLiteral(bit)})`),
+)}) AS keyword_bits(keyword, bit)`;

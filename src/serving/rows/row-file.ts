@@ -1,6 +1,7 @@
 /**
- * The rows of one Parquet file of listings, one by one: a page or a look-up finds in microseconds what the engine puts together from thirty
- * columns. A row file never changes, like the file that it is built from.
+ * Row file: an immutable SQLite file with the rows of one Parquet file of listings, for point reads by row number, id or VIN.
+ *
+ * A point read takes microseconds. DuckDB would assemble the row from thirty columns.
  */
 import { createHash } from "node:crypto";
 import { integerIn, textIn } from "../../base/json.ts";
@@ -8,7 +9,7 @@ import { prefetch } from "../../base/prefetch.ts";
 import { UserError } from "../../base/user-error.ts";
 import { engineVersion, type Session } from "../../db/duckdb.ts";
 import { integerLiteral, sql } from "../../db/sql.ts";
-import { type PreparedQuery, SqliteDatabase } from "../../db/sqlite.ts";
+import { type PreparedQuery, type PreparedRun, SqliteDatabase } from "../../db/sqlite.ts";
 import { rowsOfFiles } from "../../lake/file-rows.ts";
 import type { JsonRow } from "../../lake/json-row.ts";
 import type { LakeFile } from "../../lake/manifest.ts";
@@ -31,25 +32,28 @@ const queries = {
   vin: sql`SELECT id, vin, packed, checksum FROM rows WHERE vin = ?`,
 } as const;
 
-/** Names this layout, so that a file of another one is not read. */
+/** Fingerprint of the file layout; the server ignores files with another one. */
 export const rowFileFormat: string = createHash("sha256")
   .update([...tables, ...indexes, listingRow.textOf()].map(({ text }) => text).join("\n"))
   .update(`${engineVersion} ${BloomFilter.format} lz4`)
   .digest("hex")
   .slice(0, 8);
 
-/** So many rows are read at a time. */
-const rowsAtOnce = 16_384;
-/** One in so many of the first rows is a sample for the dictionary. */
+/** Number of rows that are read and inserted at a time. */
+const batchRows = 16_384;
+/** Every n-th row of the first batch goes into the compression dictionary. */
 const sampleEvery = 97;
 
-/** A Parquet file of listings, its path relative to a lake's folder. */
+/** A Parquet file of listings, and the lake folder that its path is relative to. */
 export interface RowSource {
   readonly file: Pick<LakeFile, "path" | "rows" | "schema">;
   readonly folder: string;
 }
 
-/** Builds a row file where there is none; `onRows` is called with the number of rows so far. Fails if the source lacks rows. */
+/**
+ * Builds a row file at a path that does not exist yet. `onRows` is called with the number of rows written so far. Throws if the source has
+ * fewer rows than the manifest says.
+ */
 export async function buildRowFile(
   session: Session,
   source: RowSource,
@@ -57,73 +61,101 @@ export async function buildRowFile(
   onRows: (rows: number) => void = () => {},
 ): Promise<void> {
   const file = SqliteDatabase.make(path);
-  const [ids, vins] = [BloomFilter.of(source.file.rows), BloomFilter.of(source.file.rows)];
-  let dictionary: Buffer | undefined;
-  let place = 0;
+  let rowCount = 0;
   try {
     for (const table of tables) file.run(table);
-    const insert = file.prepareRun(insertions.row);
-    for await (const rows of prefetch(rowsOf(session, source))) {
-      dictionary ??= dictionaryOf(rows.flatMap(({ text }, at) => (at % sampleEvery === 0 ? [text] : [])));
-      const packedWith = dictionary;
-      file.transaction(() => {
-        for (const { id, vin, text } of rows) {
-          const { id: bytes, packed, checksum } = packRow(id, vin, text, packedWith);
-          insert(place, bytes, vin, packed, checksum);
-          ids.add(id);
-          vins.add(vin);
-          place += 1;
-        }
-      });
-      onRows(place);
+    const build = new RowFileBuild(file, source.file.rows);
+    for await (const batch of prefetch(batchesOf(session, source))) {
+      build.insert(batch);
+      onRows(build.rowCount);
     }
-    for (const index of indexes) file.run(index);
-    file.prepareRun(insertions.file)(dictionary ?? Buffer.alloc(0), ids.toString(), vins.toString());
-    file.run(sql`PRAGMA user_version = ${integerLiteral(place)}`);
+    build.finish();
+    rowCount = build.rowCount;
   } finally {
     file.close();
   }
-  if (place !== source.file.rows)
-    throw new UserError(`${source.file.path}: has ${place} rows, expected ${source.file.rows}.`);
+  if (rowCount !== source.file.rows) throw wrongRowCount(source.file.path, rowCount, source.file.rows);
 }
+
+/** Inserts rows in order, and collects the Bloom filters and the dictionary of the file. */
+class RowFileBuild {
+  rowCount = 0;
+  private readonly insertRow: PreparedRun;
+  private readonly filters: Readonly<Record<"id" | "vin", BloomFilter>>;
+  private dictionary: Buffer | undefined;
+
+  constructor(
+    private readonly file: SqliteDatabase,
+    expectedRows: number,
+  ) {
+    this.insertRow = file.prepareRun(insertions.row);
+    this.filters = { id: BloomFilter.withCapacity(expectedRows), vin: BloomFilter.withCapacity(expectedRows) };
+  }
+
+  insert(batch: readonly TextRow[]): void {
+    this.dictionary ??= dictionaryOf(batch.flatMap(({ text }, index) => (index % sampleEvery === 0 ? [text] : [])));
+    const { dictionary } = this;
+    this.file.transaction(() => {
+      for (const { id, vin, text } of batch) {
+        const { id: idBytes, packed, checksum } = packRow(id, vin, text, dictionary);
+        this.insertRow(this.rowCount, idBytes, vin, packed, checksum);
+        this.filters.id.add(id);
+        this.filters.vin.add(vin);
+        this.rowCount += 1;
+      }
+    });
+  }
+
+  /** Creates the indexes and marks the file as complete: `user_version` is its number of rows. */
+  finish(): void {
+    for (const index of indexes) this.file.run(index);
+    const { id, vin } = this.filters;
+    this.file.prepareRun(insertions.file)(this.dictionary ?? Buffer.alloc(0), id.toString(), vin.toString());
+    this.file.run(sql`PRAGMA user_version = ${integerLiteral(this.rowCount)}`);
+  }
+}
+
+const wrongRowCount = (path: string, found: number, expected: number): Error =>
+  new UserError(`Invalid number of rows in ${path}: expected ${expected}, found ${found}.`);
 
 interface TextRow {
   readonly id: string;
   readonly vin: string;
-  /** The lines of all other columns. */
+  /** JSON lines of `packedColumns`. */
   readonly text: string;
 }
 
-/** The rows of a source in its order, some at a time. */
-async function* rowsOf(
+/** Reads the rows of a source in file order, in batches. */
+async function* batchesOf(
   session: Session,
   { file, folder }: RowSource,
 ): AsyncGenerator<readonly TextRow[], void, undefined> {
-  for (let from = 0; from < file.rows; from += rowsAtOnce) {
-    const found = await session.rows(sql`
+  for (let from = 0; from < file.rows; from += batchRows) {
+    const rows = await session.rows(sql`
       SELECT facts.id, facts.vin, ${listingRow.textOf(packedColumns)} AS text
       FROM   (${rowsOfFiles("snapshots", [file], folder, "file_row_number")}) AS facts
-      WHERE  file_row_number >= ${from} AND file_row_number < ${from + rowsAtOnce} ORDER BY file_row_number`);
-    yield found.map((row) => ({ id: textIn(row, "id"), vin: textIn(row, "vin"), text: textIn(row, "text") }));
+      WHERE  file_row_number >= ${from} AND file_row_number < ${from + batchRows} ORDER BY file_row_number`);
+    yield rows.map((row) => ({ id: textIn(row, "id"), vin: textIn(row, "vin"), text: textIn(row, "text") }));
   }
 }
 
-/** A row file, open to be read. */
+/** An open row file. Reads throw if a row is damaged. */
 export class RowFile {
   private readonly database: SqliteDatabase;
   private readonly queries: Readonly<Record<keyof typeof queries, PreparedQuery>>;
   private readonly filters: Readonly<Record<"id" | "vin", BloomFilter>>;
   private readonly dictionary: Buffer;
 
-  /** Opens a file; fails if it does not have the rows that it should. */
-  constructor(path: string, rows: number) {
+  /** Opens a row file. Throws if it is incomplete or does not have the expected number of rows. */
+  constructor(path: string, expectedRows: number) {
     this.database = SqliteDatabase.openUnchanging(path);
     try {
-      const whole = integerIn(this.database.one(sql`SELECT user_version FROM pragma_user_version`), "user_version");
-      if (whole !== rows) throw new UserError(`${path}: has ${whole} rows, expected ${rows}.`);
+      const version = this.database.one(sql`SELECT user_version FROM pragma_user_version`);
+      const rows = integerIn(version, "user_version");
+      if (rows !== expectedRows) throw wrongRowCount(path, rows, expectedRows);
       const file = this.database.one(sql`SELECT ids, vins FROM file`);
       const [dictionary] = this.database.prepare(sql`SELECT dictionary FROM file WHERE 1 = ?`).first(1) ?? [];
-      if (!Buffer.isBuffer(dictionary)) throw new UserError(`${path}: has no dictionary.`);
+      if (!Buffer.isBuffer(dictionary)) throw new UserError(`Invalid row file ${path}: expected a dictionary.`);
       this.dictionary = dictionary;
       this.filters = { id: BloomFilter.read(textIn(file, "ids")), vin: BloomFilter.read(textIn(file, "vins")) };
       const { place, id, vin } = queries;
@@ -138,18 +170,18 @@ export class RowFile {
     }
   }
 
-  /** The listing at a place, counted from 0; fails if there is none, or it is damaged. */
-  at(place: number): JsonRow {
-    const found = this.queries.place.first(place);
-    if (found === undefined) throw new UserError(`A row file has no row ${place}.`);
-    return unpackRow(storedIn(found), this.dictionary);
+  /** Returns the row with a number, counted from 0. Throws if the file has no such row. */
+  rowAt(number: number): JsonRow {
+    const row = this.queries.place.first(number);
+    if (row === undefined) throw new UserError(`Unknown row ${number} of a row file: expected one of its rows.`);
+    return unpackRow(parseStoredRow(row), this.dictionary);
   }
 
-  /** The listings of an id (32 hex digits) or a VIN; fails if one is damaged. */
-  by(key: "id" | "vin", wanted: string): readonly JsonRow[] {
-    if (!this.filters[key].mayHold(wanted)) return [];
-    const found = this.queries[key].all(key === "id" ? Buffer.from(wanted, "hex") : wanted);
-    return found.map((row) => unpackRow(storedIn(row), this.dictionary));
+  /** Returns the rows with an id (32 hexadecimal digits) or a VIN. */
+  find(key: "id" | "vin", value: string): readonly JsonRow[] {
+    if (!this.filters[key].mightContain(value)) return [];
+    const rows = this.queries[key].all(key === "id" ? Buffer.from(value, "hex") : value);
+    return rows.map((row) => unpackRow(parseStoredRow(row), this.dictionary));
   }
 
   close(): void {
@@ -157,8 +189,8 @@ export class RowFile {
   }
 }
 
-function storedIn([id, vin, packed, checksum]: readonly unknown[]): StoredRow {
+function parseStoredRow([id, vin, packed, checksum]: readonly unknown[]): StoredRow {
   if (Buffer.isBuffer(id) && typeof vin === "string" && Buffer.isBuffer(packed) && typeof checksum === "number")
     return { id, vin, packed, checksum };
-  throw new UserError("A row file holds values of other types.");
+  throw new UserError("Invalid row of a row file: expected id, VIN, packed columns and checksum.");
 }

@@ -1,6 +1,8 @@
 /**
- * A listing as it is kept in a row file: its id and VIN as they are, all else as JSON lines, compressed with a dictionary of the file's own
- * (LZ4: a third of the bytes, and fifty rows take a tenth of a millisecond, where fifty calls of inflate take one).
+ * Storage format of one row in a row file: id and VIN in plain form, the other columns as JSON lines, LZ4-compressed with the file's
+ * dictionary, and a CRC-32 over all of it.
+ *
+ * LZ4 with a dictionary takes a third of the bytes. Decompressing 50 rows takes 0.1 ms; 50 calls of inflate take 1 ms.
  */
 import { crc32 } from "node:zlib";
 import lz4 from "lz4-napi";
@@ -8,10 +10,9 @@ import { UserError } from "../../base/user-error.ts";
 import type { JsonRow } from "../../lake/json-row.ts";
 import { listingRow } from "../../lake/served-columns.ts";
 
-/** The columns that are compressed; the others come first in the format. */
+/** The compressed columns: all but id and VIN, which are the first two of `listingRow`. */
 export const packedColumns = listingRow.columns.slice(2);
 
-/** A row as its file has it. */
 export interface StoredRow {
   /** 16 bytes. */
   readonly id: Buffer;
@@ -20,23 +21,24 @@ export interface StoredRow {
   readonly checksum: number;
 }
 
-/** At most so many bytes of sample rows make a dictionary. */
+/** Maximum size of a dictionary. */
 const dictionaryBytes = 16_384;
 
-/** A dictionary of some sample rows, the last of which are the cheapest to refer to. */
+/** Returns a dictionary of sample rows. Matches near its end compress best. */
 export const dictionaryOf = (samples: readonly string[]): Buffer =>
   Buffer.from(samples.join("\n")).subarray(-dictionaryBytes);
 
-/** Packs the text of `packedColumns`. */
+/** Packs a row. `text` holds the JSON lines of `packedColumns`. */
 export function packRow(id: string, vin: string, text: string, dictionary: Buffer): StoredRow {
   const stored = { id: Buffer.from(id, "hex"), vin, packed: lz4.compressSync(Buffer.from(text), dictionary) };
   return { ...stored, checksum: checksumOf(stored) };
 }
 
-/** The row that was packed; fails when it is not what was stored. */
+/** Unpacks a row. Throws if the checksum does not match. */
 export function unpackRow(stored: StoredRow, dictionary: Buffer): JsonRow {
-  if (checksumOf(stored) !== stored.checksum)
-    throw new UserError(`The row of ${stored.vin} does not match its checksum.`);
+  const checksum = checksumOf(stored);
+  if (checksum !== stored.checksum)
+    throw new UserError(`Invalid checksum ${checksum} of the row of VIN ${stored.vin}: expected ${stored.checksum}.`);
   const text = lz4.uncompressSync(stored.packed, dictionary).toString("utf8");
   return listingRow.parse(`"${stored.id.toString("hex")}"\n"${stored.vin}"\n${text}`);
 }

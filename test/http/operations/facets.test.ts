@@ -50,13 +50,9 @@ const refused: readonly (readonly [query: string, code: ErrorCode, message: RegE
   [
     "facets=make,year&metric=price.mean",
     "incompatible_parameters",
-    /^metric=price\.mean and facets=make,year cannot be combined: a metric takes exactly one categorical facet, and 2 are asked for\.$/,
+    /^metric=price\.mean and facets=make,year cannot be combined: a metric requires exactly one categorical facet, not 2\.$/,
   ],
-  [
-    "facets=price,miles&metric=price.mean",
-    "incompatible_parameters",
-    /exactly one categorical facet, and 0 are asked for\.$/,
-  ],
+  ["facets=price,miles&metric=price.mean", "incompatible_parameters", /exactly one categorical facet, not 0\.$/],
   [
     "facets=make&metric=price",
     "invalid_parameter_value",
@@ -69,11 +65,7 @@ const refused: readonly (readonly [query: string, code: ErrorCode, message: RegE
   ],
   ["facets=make&metric=year.mean", "invalid_parameter_value", /^Parameter metric: "year\.mean" /],
   ["facets=make&metric=price.mean,miles.mean", "invalid_parameter_value", /^Parameter metric: /],
-  [
-    "facets=make&sort=metric",
-    "invalid_parameter_value",
-    /^Parameter sort: "metric" .+ where the parameter metric is not given\.$/,
-  ],
+  ["facets=make&sort=metric", "invalid_parameter_value", /^Parameter sort: "metric" .+ when metric is not set\.$/],
   [
     "facets=make&sort=-metric",
     "invalid_parameter_value",

@@ -1,8 +1,8 @@
 /**
- * The serving files of a version, open: its search index and its row store.
+ * Opens the serving files of a version and falls back to Parquet when they fail.
  *
- * A file that is missing, of another format or damaged is given up, which is reported once; the Parquet files then answer, the request that
- * found out included. It is used again when a version lists a sound one.
+ * A file that is missing, damaged or of another format is closed and reported once. The Parquet files answer from then on, including the
+ * request that hit the failure. A later version with an intact file uses it again.
  */
 import { join } from "node:path";
 import { messageOf } from "../base/user-error.ts";
@@ -25,14 +25,14 @@ export interface ServingOptions {
   readonly database: DuckDatabase;
   readonly engine: Engine;
   readonly dimensions: Dimensions;
-  /** Up to so many matches are fetched to be counted. */
+  /** See `LakeVersionOptions.fetchedMatches`. */
   readonly fetchedMatches?: number | undefined;
-  /** Called once for each of the two that is given up. */
+  /** Called once when the search index fails, and once when the row store fails. */
   readonly onFallback: (message: string) => void;
 }
 
 export class ServingFiles {
-  /** Nothing is served from files of its own. */
+  /** No serving files: Parquet answers everything. */
   static readonly none = new ServingFiles(undefined, undefined, () => {});
 
   private constructor(
@@ -41,53 +41,54 @@ export class ServingFiles {
     private readonly onFallback: (message: string) => void,
   ) {}
 
-  /** Opens the files that a version's manifest lists. */
+  /** Opens the serving files that a manifest lists. Reports those that do not open; never throws because of them. */
   static async open(options: ServingOptions): Promise<ServingFiles> {
     const { onFallback } = options;
-    const opened = async <T>(what: string, open: () => Promise<T>): Promise<T | undefined> => {
+    const openOrReport = async <T>(name: string, open: () => Promise<T>): Promise<T | undefined> => {
       try {
         return await open();
       } catch (thrown) {
-        onFallback(`${what}: ${messageOf(thrown)} The Parquet files answer; run carquet index to build it.`);
+        onFallback(`${name}: falling back to Parquet; run carquet index to rebuild it. ${messageOf(thrown)}`);
         return undefined;
       }
     };
     const needsIndex = neededSources(options.manifest).some(({ kind }) => kind === "index");
-    const index = needsIndex ? await opened("search index", () => openIndex(options)) : undefined;
-    return new ServingFiles(index, await opened("row store", () => openRows(options)), onFallback);
+    const index = needsIndex ? await openOrReport("search index", () => openIndex(options)) : undefined;
+    return new ServingFiles(index, await openOrReport("row store", () => openRows(options)), onFallback);
   }
 
+  /** Whether the search index and the row store are in use. */
   get state(): { readonly index: boolean; readonly rows: boolean } {
     return { index: this.index !== undefined, rows: this.rows !== undefined };
   }
 
-  /** The search index, with another source in its place where it fails; that source where there is none. */
+  /** Returns the search index as a listing source that falls back to `parquet`; `parquet` if there is no index. */
   sourceOr(parquet: ListingSource): ListingSource {
     const { index } = this;
     if (index === undefined) return parquet;
-    const first = <T>(ask: (source: ListingSource) => Promise<T>): Promise<T> =>
-      ask(index).catch((thrown: unknown) => {
+    const withFallback = <T>(request: (source: ListingSource) => Promise<T>): Promise<T> =>
+      request(index).catch((thrown: unknown) => {
         if (thrown instanceof Refusal) throw thrown;
-        if (this.index !== undefined) this.onFallback(`search index: ${messageOf(thrown)}; the Parquet files answer.`);
+        if (this.index !== undefined) this.onFallback(`search index: falling back to Parquet. ${messageOf(thrown)}`);
         this.index = undefined;
-        return ask(parquet);
+        return request(parquet);
       });
     return {
       count: index.count,
-      findPage: (request) => first((source) => source.findPage(request)),
-      countValues: (request) => first((source) => source.countValues(request)),
-      measureValues: (request) => first((source) => source.measureValues(request)),
+      findPage: (request) => withFallback((source) => source.findPage(request)),
+      countValues: (request) => withFallback((source) => source.countValues(request)),
+      measureValues: (request) => withFallback((source) => source.measureValues(request)),
     };
   }
 
-  /** The rows at some positions of some files; undefined where the row store does not have them. */
+  /** Returns the rows at positions of the concatenated files; undefined if the row store cannot read them. */
   rowsAt(files: readonly LakeFile[], positions: readonly number[]): readonly JsonRow[] | undefined {
-    return this.stored((rows) => rows.at(files, positions));
+    return this.readRows((store) => store.rowsAt(files, positions));
   }
 
-  /** The listings of an id or a VIN; undefined where there is no row store. */
-  lookUp(by: "id" | "vin", wanted: string, names: readonly ServedColumn[]): readonly FoundListing[] | undefined {
-    return this.stored((rows) => rows.by(by, wanted, names));
+  /** Returns the listings with an id or a VIN; undefined if the row store cannot read them. */
+  lookUp(key: "id" | "vin", value: string, columns: readonly ServedColumn[]): readonly FoundListing[] | undefined {
+    return this.readRows((store) => store.find(key, value, columns));
   }
 
   close(): void {
@@ -95,28 +96,22 @@ export class ServingFiles {
     this.rows = undefined;
   }
 
-  private stored<T>(read: (rows: RowStore) => T): T | undefined {
+  private readRows<T>(read: (store: RowStore) => T): T | undefined {
     if (this.rows === undefined) return undefined;
     try {
       return read(this.rows);
     } catch (thrown) {
-      this.onFallback(`row store: ${messageOf(thrown)}; the Parquet files answer.`);
+      this.onFallback(`row store: falling back to Parquet. ${messageOf(thrown)}`);
       this.close();
       return undefined;
     }
   }
 }
 
-async function openIndex({
-  manifest,
-  folder,
-  database,
-  engine,
-  dimensions,
-  fetchedMatches,
-}: ServingOptions): Promise<SearchIndex> {
+async function openIndex(options: ServingOptions): Promise<SearchIndex> {
+  const { manifest, folder, database, engine, dimensions, fetchedMatches } = options;
   const file = usableFiles(manifest).find(({ kind }) => kind === "index");
-  if (file === undefined) throw new Error("the manifest lists none of this format.");
+  if (file === undefined) throw new Error("The manifest lists no search index of this release's format.");
   await checkFile(folder, file, "content");
   return database.using(async (session) => {
     await session.run(sql`ATTACH ${literal(join(folder, file.path))} AS search_index (READ_ONLY)`);
@@ -132,8 +127,10 @@ async function openIndex({
 async function openRows({ manifest, folder }: ServingOptions): Promise<RowStore> {
   const files = usableFiles(manifest).filter(({ kind }) => kind === "rows");
   const needed = listingFiles(manifest);
-  if (files.length < needed.length)
-    throw new Error(`the manifest lists ${files.length} of ${needed.length} files of this format.`);
+  if (files.length < needed.length) {
+    const expected = `expected ${needed.length}, found ${files.length}`;
+    throw new Error(`The manifest lists too few row files of this release's format: ${expected}.`);
+  }
   for (const file of files) await checkFile(folder, file, "size");
   return RowStore.open(
     needed,
