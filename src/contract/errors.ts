@@ -21,7 +21,7 @@ export const errors = {
   billing_state_blocked:         [402,   "billing_error",        "PublicApiBillingError",          "The account's billing state, {state}, blocks paid requests{why}."],
   monthly_spend_cap_exceeded:    [402,   "billing_error",        "PublicApiBillingError",          "This request would exceed the account's monthly spend cap of {cap} USD."],
   missing_scope:                 [403,   "permission_error",     "PublicApiPermissionError",       "This API key lacks the scope {scope}: expected a key with that scope."],
-  not_found:                     [404,   "not_found_error",      "PublicApiNotFoundError",         "No such {what}: {id}."],
+  not_found:                     [404,   "not_found_error",      "PublicApiNotFoundError",         "No {what} {id} exists."],
   method_not_allowed:            [405,   "request_error",        "PublicApiRequestError",          "Method {method} is not allowed: expected GET."],
   rate_limit_exceeded:           [429,   "rate_limit_error",     "PublicApiRateLimitError",        "Rate limit exceeded: more than {limit} requests in {window} seconds. Retry in {retryAfter} seconds."],
   internal_error:                [500,   "platform_error",       "PublicApiPlatformError",         "Internal error. Quote request id {request} to the operator."],
@@ -33,7 +33,7 @@ export const errors = {
 
 export type ErrorCode = keyof typeof errors;
 
-/** The placeholders of a message: `"No such {what}: {id}."` has `what` and `id`. */
+/** The placeholders of a message: `"No {what} {id} exists."` has `what` and `id`. */
 type Placeholders<Message extends string> = Message extends `${string}{${infer Name}}${infer Rest}`
   ? Name | Placeholders<Rest>
   : never;

@@ -4,14 +4,14 @@
  * Moves the examples of optional parameters into their descriptions. Swagger UI prefills forms with examples; a search with all
  * filters set would match nothing. Required parameters keep theirs.
  */
-function withoutPrefilledFilters(document) {
-  for (const parameter of Object.values(document.components.parameters)) {
+function withoutPrefilledFilters(openapi) {
+  for (const parameter of Object.values(openapi.components.parameters)) {
     if (parameter.required || parameter.example === undefined) continue;
     const example = [parameter.example].flat().join(parameter.style === "pipeDelimited" ? "|" : ",");
     parameter.description = `${parameter.description}\n\nExample: \`${example}\`.`;
     delete parameter.example;
   }
-  return document;
+  return openapi;
 }
 
 const response = await fetch(new URL("v1/openapi.json", document.baseURI));
