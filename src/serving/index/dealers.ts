@@ -48,6 +48,27 @@ export class Dealers {
     return this.where((point) => isInside(point, box));
   }
 
+  /** The ids of all dealers. */
+  get ids(): readonly number[] {
+    return this.points.map((_, place) => this.first + place);
+  }
+
+  /** Of some dealers the nearest to a point which together have `listings` or more, with all that are as far as the last of them. */
+  nearest(
+    origin: Point,
+    among: readonly number[],
+    listingsOfDealer: (dealer: number) => number,
+    listings: number,
+  ): readonly number[] {
+    const distanceOf = this.distancesFrom(origin);
+    const sorted = [...among].sort((one, other) => distanceOf(one) - distanceOf(other));
+    let [end, found] = [0, 0];
+    for (; end < sorted.length && found < listings; end += 1) found += listingsOfDealer(sorted[end] as number);
+    const farthest = distanceOf(sorted[end - 1] ?? this.first);
+    while (end < sorted.length && distanceOf(sorted[end] as number) === farthest) end += 1;
+    return sorted.slice(0, end);
+  }
+
   /** How far a dealer is from a point, for each id of one, in thousandths of a mile. */
   distancesFrom(origin: Point): (dealer: number) => number {
     const known = new Map<number, number>();
