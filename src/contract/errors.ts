@@ -14,7 +14,7 @@ export const errors = {
   incompatible_parameters:       [400,   "validation_error",     "PublicApiValidationError",       "{parameters} cannot be combined: {reason}."],
   repeated_parameter:            [400,   "validation_error",     "PublicApiValidationError",       "Parameter {parameter} appears {times} times: expected once. If it takes a list, separate the values with commas."],
   missing_parameter:             [400,   "validation_error",     "PublicApiValidationError",       "Missing parameter {parameter}: expected {allowed}."],
-  unknown_postal_code:           [400,   "validation_error",     "PublicApiValidationError",       "Unknown postal_code {value}: expected an existing US ZIP code."],
+  unknown_postal_code:           [400,   "validation_error",     "PublicApiValidationError",       "Invalid value {value} for postal_code: expected an existing US ZIP code."],
   snapshot_unavailable:          [400,   "validation_error",     "PublicApiValidationError",       "No snapshot for snapshot_date {value}: expected a day with a snapshot, from {first} to {last}."],
   missing_api_key:               [401,   "authentication_error", "PublicApiAuthenticationError",   "Missing API key: expected the header Authorization: Bearer <API_KEY>."],
   invalid_api_key:               [401,   "authentication_error", "PublicApiAuthenticationError",   "Invalid API key: expected the secret of a key that exists and is not revoked."],

@@ -18,14 +18,14 @@ export function checker<T>(kind: FileKind): (value: unknown, source: string) => 
   const isValid = (value: unknown): value is T => validate(value);
   return (value, source) => {
     if (isValid(value)) return value;
-    throw new UserError(`${source}: ${(validate.errors ?? []).map(describeSchemaErrors).join("; ")}.`);
+    throw new UserError(`${source}: ${(validate.errors ?? []).map(describeSchemaError).join("; ")}.`);
   };
 }
 
 /** Describes one schema violation: path, message and the offending or accepted values. */
-export function describeSchemaErrors(error: ErrorObject): string {
-  const place = error.instancePath === "" ? "" : `${error.instancePath.slice(1).replaceAll("/", ".")} `;
-  const more = error.keyword === "additionalProperties" ? ` (${String(error.params.additionalProperty)})` : "";
-  const allowed = error.keyword === "enum" ? `: ${JSON.stringify(error.params.allowedValues)}` : "";
-  return `${place}${error.message ?? error.keyword}${more}${allowed}`;
+export function describeSchemaError(error: ErrorObject): string {
+  const path = error.instancePath === "" ? "" : `${error.instancePath.slice(1).replaceAll("/", ".")} `;
+  const property = error.keyword === "additionalProperties" ? ` (${String(error.params.additionalProperty)})` : "";
+  const accepted = error.keyword === "enum" ? `: ${JSON.stringify(error.params.allowedValues)}` : "";
+  return `${path}${error.message ?? error.keyword}${property}${accepted}`;
 }

@@ -59,7 +59,7 @@ test("a defect is answered with 500 and the request's identifier, and logged wit
   const failed = await client.get(past);
   const requestId = failed.headers.get("X-Request-Id");
   assert.deepEqual([failed.status, codeOf(failed)], [500, "internal_error"]);
-  assert.equal(messageOf(failed), `Something went wrong here. Tell the operator the request id ${requestId}.`);
+  assert.equal(messageOf(failed), `Internal error. Quote request id ${requestId} to the operator.`);
   assert.doesNotMatch(JSON.stringify(failed.body), /parquet|snapshots|\/tmp|\.ts\b/i);
 
   const defects = logged(lines.join("")).filter(({ msg }) => msg === "internal error");
@@ -113,7 +113,10 @@ for (const deadlineMs of [1, 3]) {
     const client = await serviceOf(context, lake, { sessions: 1, deadlineMs });
     const refused = await client.get(slow);
     assert.deepEqual([refused.status, codeOf(refused)], [504, "deadline_exceeded"]);
-    assert.match(messageOf(refused), new RegExp(`^The answer took longer than ${deadlineMs / 1000} seconds; `));
+    assert.match(
+      messageOf(refused),
+      new RegExp(`^Deadline exceeded: the request took longer than ${deadlineMs / 1000} seconds\\. `),
+    );
   });
 }
 
