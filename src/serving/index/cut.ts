@@ -1,14 +1,14 @@
 /**
- * Cuts: filters that keep only the first listings of an order. Of many matches a page needs the first few, and a statement that returns these
- * alone takes a third of the time of one that returns all (bench/search-index).
+ * Cuts: additional filters that keep only the first listings of an order. A page needs the first few of many matches; a statement that
+ * returns only these takes about a third of the time of one that returns all (bench/search-index).
  */
 import type { PageOrder } from "../../listing/source.ts";
 import { amongIds, type IndexContext, type ResolvedFilter } from "./where.ts";
 
-/** A cut holds so many times the matches that the page needs, if matches are spread evenly. */
+/** A cut contains this many times the matches that the page needs, if matches are evenly distributed. */
 const margin = 3;
 
-/** A cut that holds more than this share of all listings saves nothing. */
+/** A cut with more than this share of all listings saves nothing. */
 const cutShareMax = 0.25;
 
 /**

@@ -1,16 +1,16 @@
-/** How many listings some filters match, estimated without a statement from the known counts of single values. */
+/** Estimates how many listings match some filters, from the known counts of values, without a statement. */
 import type { IndexContext, ResolvedFilter } from "./where.ts";
 
 export interface Estimate {
-  /** No more listings match. */
+  /** Upper bound. */
   readonly most: number;
-  /** So many match if the filters are independent of each other. */
+  /** Expected number, if the filters are independent of each other. */
   readonly expected: number;
-  /** So many match exactly; undefined where the known counts do not say. */
+  /** Exact number; undefined if it does not follow from known counts. */
   readonly exact: number | undefined;
 }
 
-/** The share of listings that pass a filter whose count is unknown, by rule of thumb. */
+/** Rule-of-thumb share of listings that pass a filter whose count is unknown. */
 const usualShares: Readonly<Record<Exclude<ResolvedFilter["kind"], "amongIds" | "hasTokens">, number>> = {
   rankBelow: 1,
   atLeast: 0.5,

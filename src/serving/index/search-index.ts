@@ -1,8 +1,8 @@
 /**
- * The search index of a version: its active listings, searched and counted by one table of integers.
+ * Search index of a version: searches, sorts and counts its active listings in one table of integers.
  *
- * A request costs one short statement for a page, for facets of up to a hundred thousand matches, and for a metric; two for facets of more;
- * none where the answer is known.
+ * A page takes one short statement, or two at once if there are many matches; facets take one for up to 100,000 matches, else two; a metric
+ * takes one. What is known of all listings takes none.
  */
 import { bounds } from "../../base/bounds.ts";
 import { integerIn, type Row } from "../../base/json.ts";
@@ -53,7 +53,7 @@ import {
   resolveFilters,
 } from "./where.ts";
 
-/** How statements are run. */
+/** Runs statements on an attached index. */
 export interface Engine {
   rows(query: Sql): Promise<readonly Row[]>;
   vectors(query: Sql): Promise<readonly (readonly Int32Array[])[]>;
@@ -65,7 +65,7 @@ const catalog = "search_index";
 const pageShares = { counted: 0.2, known: 0.02 } as const;
 
 export class SearchIndex implements ListingSource {
-  /** The positions of the first listings in a sort, once they have been asked for. */
+  /** The positions of the first listings of each sort that has been requested. */
   private readonly firsts = new Map<FixedSort, Promise<readonly number[]>>();
 
   private constructor(
@@ -75,7 +75,7 @@ export class SearchIndex implements ListingSource {
     private readonly fetchedMatches: number,
   ) {}
 
-  /** Reads what is kept in memory of an index that is attached as `search_index`, beside the table `dealers`. */
+  /** Opens an index that is attached as `search_index`, beside the table `dealers`, and reads its dictionary. */
   static async open(
     session: Session,
     engine: Engine,
@@ -156,7 +156,7 @@ export class SearchIndex implements ListingSource {
     };
   }
 
-  /** Counts matches by id: a few are fetched, many are summarized and counted by the engine; the values of all listings are known. */
+  /** Counts matches by id: fetches a moderate number, lets the engine summarize and group more. The counts of all listings are known. */
   private async countIn(matches: Condition, request: CountRequest, mostMatches: number): Promise<Counted> {
     const { dictionary } = this.context;
     const { attributes, numbers, rangesOf } = request;
@@ -176,7 +176,7 @@ export class SearchIndex implements ListingSource {
     return { total, summaries, ranges, counts: dictionary.count((counter) => countGroups(counter, groups), known) };
   }
 
-  /** Fetches the ids and numbers of matches; counts and summarizes them in typed arrays. */
+  /** Fetches ids and numbers of all matches, then counts and summarizes them in typed arrays. */
   private async countFetched(
     from: Sql,
     columns: readonly string[],
@@ -240,13 +240,13 @@ export class SearchIndex implements ListingSource {
   }
 }
 
-/** How many listings match, and the sort keys and positions of those that a page may show. */
+/** The total, and sort keys and positions of all matches or of the first ones. */
 interface FoundKeys {
   readonly total: number;
   readonly parts: readonly KeyedPart[];
 }
 
-/** What counting came to, by id. */
+/** The result of counting, by id. */
 interface Counted {
   readonly total: number;
   readonly summaries: Summaries;
@@ -254,7 +254,7 @@ interface Counted {
   readonly counts: ValueCounts;
 }
 
-/** The statistics of fetched numbers; one that no match has is left out. */
+/** Returns the statistics of fetched numbers, without those that no match has. */
 const summariesOfVectors = (numbers: Fetched["numbers"]): Summaries =>
   new Map(
     [...numbers].flatMap(([number, vectors]) => {
@@ -263,7 +263,7 @@ const summariesOfVectors = (numbers: Fetched["numbers"]): Summaries =>
     }),
   );
 
-/** The two columns of each part of an answer. */
+/** Returns the two columns of each chunk of a result. */
 const pairsIn = (parts: readonly (readonly Int32Array[])[]): readonly KeyedPart[] =>
   parts.map(([keys = new Int32Array(), positions = new Int32Array()]) => [keys, positions]);
 

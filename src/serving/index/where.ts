@@ -1,6 +1,6 @@
 /**
- * Filters as SQL over the table of a search index. Requested values become ids before the statement is written, so that it compares
- * integers of one table; a filter that every listing passes, or none, is known without a statement.
+ * Compiles filters to SQL over the table of a search index. Requested values become ids first, so that statements compare integers only.
+ * A filter that all listings pass, or none, is recognized without a statement.
  */
 
 import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
@@ -13,7 +13,7 @@ import type { Dealers } from "./dealers.ts";
 import type { Dictionary } from "./dictionary.ts";
 import { unknownId } from "./ids.ts";
 
-/** What a filter comes to: nothing passes, everything passes, or SQL decides. */
+/** A compiled filter: no listing passes, every listing passes, or a condition. */
 export type Condition = "never" | "always" | Sql;
 
 /** What filters are compiled against. */
@@ -21,7 +21,7 @@ export interface IndexContext {
   readonly catalog: string;
   readonly dictionary: Dictionary;
   readonly dealers: Dealers;
-  /** Whether a value is one of the lake's, of this index or not. */
+  /** Returns whether any listing of the lake has ever had a value, in this index or not. */
   readonly isKnownValue: (attribute: CategoryName, value: string) => boolean;
 }
 
@@ -51,7 +51,7 @@ export function matchesOf(filters: readonly ResolvedFilter[], context: IndexCont
   return sql`FROM ${listingsOf(context.catalog)} ${join(joined, sql` `)} ${where}`;
 }
 
-/** The table of a search index. */
+/** Returns the table of listings. */
 export const listingsOf = (catalog: string): Sql => ident(catalog, "listings");
 
 type TokensFilter = Extract<Filter, { kind: "hasTokens" }>;
@@ -161,7 +161,7 @@ function compile(filter: Filter, context: IndexContext): Condition {
   }
 }
 
-/** A whole number in a statement. The columns hold integers, so bounds beyond them compare as the nearest that they hold. */
+/** An integer literal. Bounds outside the range of INTEGER compare like its limits. */
 const integer = (value: number): Sql => integerLiteral(Math.max(-2147483648, Math.min(2147483647, value)));
 
 function allOf(conditions: readonly Condition[]): Condition {
@@ -176,7 +176,7 @@ function anyOf(conditions: readonly Condition[]): Condition {
   return left.length === 0 ? "never" : sql`(${join(left, sql` OR `)})`;
 }
 
-/** No column that an exclusion compares is null: an unknown value has an id of its own. */
+/** Plain NOT is correct for unknown values too: no compared column is null, unknown has the id 0. */
 function negated(condition: Condition): Condition {
   if (typeof condition !== "string") return sql`NOT (${condition})`;
   return condition === "never" ? "always" : "never";
@@ -188,7 +188,7 @@ function isAmong({ column, among }: AmongIds): Condition {
   return sql`${ident(column)} IN (${join(among.map(integer))})`;
 }
 
-/** Sets that have all, or any, of some tokens, as a condition: for exclusions and alternatives. */
+/** Tests a list for all, or any, of some tokens, as a condition, for exclusions and alternatives. */
 function hasTokens({ attribute, values, how }: TokensFilter, { catalog, dictionary }: IndexContext): Condition {
   const conditions = values.map((value): Condition => {
     const ids = dictionary.idsOf(attribute, value);
