@@ -15,7 +15,7 @@ import { charge } from "../../src/http/middleware/charge.ts";
 import { handleErrors } from "../../src/http/middleware/handle-errors.ts";
 import { holdPrice } from "../../src/http/middleware/hold-price.ts";
 import { identify } from "../../src/http/middleware/identify.ts";
-import { announceLimits, limitRate } from "../../src/http/middleware/limit-rate.ts";
+import { limitRate, setRateLimitHeaders } from "../../src/http/middleware/limit-rate.ts";
 import { logRequests } from "../../src/http/middleware/log-requests.ts";
 import { refuseKeyInQuery } from "../../src/http/middleware/refuse-key-in-query.ts";
 import { requireScope } from "../../src/http/middleware/require-scope.ts";
@@ -51,7 +51,7 @@ async function createPipeline(): Promise<Middleware> {
   return compose([
     refuseKeyInQuery,
     identify(accounts),
-    announceLimits(accounts),
+    setRateLimitHeaders(accounts),
     requireScope("searchListings"),
     limitRate(accounts),
     validate("searchListings", holdPrice(accounts, "searchListings", answerWithPage(charge(accounts)))),

@@ -1,6 +1,6 @@
 /**
- * From a raw request to the typed, validated values of an operation: how a value is split and read follows from the
- * parameter's schema and style, what it may be from the schema's keywords.
+ * Request decoder: turns a raw query string and path parameters into the typed, validated values of an operation. How a value is
+ * split and parsed follows from the parameter's schema and style in the document; what it may be, from the schema's keywords.
  */
 import type { ErrorObject } from "ajv";
 import { closest, distance } from "fastest-levenshtein";
@@ -8,80 +8,80 @@ import type { Operation, Parameter, Schema } from "./document.ts";
 import { operation } from "./document.ts";
 import { type Refusal, refuse } from "./errors.ts";
 import { validators } from "./generated/parameters.gen.js";
-import { type GivenParameter, quoted, readQuery } from "./query-string.ts";
+import { parseQuery, quoted, type RawParameter } from "./query-string.ts";
 import type { Validator } from "./schema.ts";
 import type { OperationId, PathOf, QueryOf, RequestOf } from "./types.ts";
 
-/** Gives the decoder of an operation: raw query string and path parameters in, typed request out; else it refuses. */
+/** Returns the decoder of an operation. It throws a Refusal for the first unknown, malformed, missing or invalid parameter. */
 export function decoderOf<Id extends OperationId>(
   id: Id,
 ): (queryString: string, path: Readonly<Record<string, string>>) => RequestOf<Id> {
-  const described = operation(id);
-  const readQueryOf = partDecoder<QueryOf<Id>>(described, "query");
-  const readPathOf = partDecoder<PathOf<Id>>(described, "path");
+  const definition = operation(id);
+  const decodeQuery = createDecoder<QueryOf<Id>>(definition, "query");
+  const decodePath = createDecoder<PathOf<Id>>(definition, "path");
   return (queryString, path) => ({
-    query: readQueryOf(readQuery(queryString)),
-    path: readPathOf(new Map(Object.entries(path).map(([name, text]) => [name, { raw: text, text }]))),
+    query: decodeQuery(parseQuery(queryString)),
+    path: decodePath(new Map(Object.entries(path).map(([name, text]) => [name, { raw: text, text }]))),
   });
 }
 
-/** A parameter with the validator that is generated from its schema. */
-interface Checked {
+interface ValidatedParameter {
   readonly parameter: Parameter;
   readonly validate: Validator;
 }
 
-/** The decoder of an operation's query or path: values by parameter, with the defaults of those not given. */
-function partDecoder<T>(
-  described: Operation,
-  part: Parameter["in"],
-): (given: ReadonlyMap<string, GivenParameter>) => T {
-  const checked = checkedOf(described, part);
-  const byName = new Map(checked.map(({ parameter }) => [parameter.name, parameter]));
-  const defaults = checked.filter(({ parameter }) => parameter.schema.default !== undefined);
-  return (given) => {
+/** Returns the decoder of the query or path parameters of an operation: values by name, defaults filled in. */
+function createDecoder<T>(
+  definition: Operation,
+  location: Parameter["in"],
+): (raw: ReadonlyMap<string, RawParameter>) => T {
+  const validated = withValidators(definition, location);
+  const byName = new Map(validated.map(({ parameter }) => [parameter.name, parameter]));
+  const withDefault = validated.filter(({ parameter }) => parameter.schema.default !== undefined);
+  return (raw) => {
     const values: Record<string, unknown> = Object.fromEntries(
-      [...given].map(([name, value]) => {
+      [...raw].map(([name, value]) => {
         const parameter = byName.get(name);
         if (parameter === undefined) throw unknownParameter(name, [...byName.keys()]);
-        return [name, readValue(parameter, value)];
+        return [name, parseValue(parameter, value)];
       }),
     );
-    refuseInvalid(checked, values);
-    for (const { parameter } of defaults) values[parameter.name] ??= structuredClone(parameter.schema.default);
+    refuseInvalid(validated, values);
+    for (const { parameter } of withDefault) values[parameter.name] ??= structuredClone(parameter.schema.default);
     return values as T;
   };
 }
 
-function checkedOf({ id, parameters }: Operation, part: Parameter["in"]): readonly Checked[] {
+function withValidators({ id, parameters }: Operation, location: Parameter["in"]): readonly ValidatedParameter[] {
   return parameters
-    .filter((parameter) => parameter.in === part)
+    .filter((parameter) => parameter.in === location)
     .map((parameter) => {
-      const validate = validators[id][part][parameter.name];
-      if (validate === undefined) throw new TypeError(`No validator of ${id} ${parameter.name}: npm run generate.`);
+      const validate = validators[id][location][parameter.name];
+      if (validate === undefined)
+        throw new TypeError(`No validator for ${id} ${parameter.name}: run \`npm run generate\`.`);
       return { parameter, validate };
     });
 }
 
-/** Refuses the first required parameter that is missing, else the first invalid one, in the order of the document. */
-function refuseInvalid(checked: readonly Checked[], values: Readonly<Record<string, unknown>>): void {
-  for (const { parameter } of checked) {
+/** Refuses the first missing required parameter, else the first invalid one, in the order of the document. */
+function refuseInvalid(validated: readonly ValidatedParameter[], values: Readonly<Record<string, unknown>>): void {
+  for (const { parameter } of validated) {
     const { name, required, schema } = parameter;
     if (required && values[name] === undefined)
-      throw refuse("missing_parameter", { parameter: name, allowed: allowed(schema) });
+      throw refuse("missing_parameter", { parameter: name, allowed: expectedBy(schema) });
   }
-  for (const { parameter, validate } of checked) {
+  for (const { parameter, validate } of validated) {
     const value = values[parameter.name];
-    if (value !== undefined && !validate(value)) throw invalid(parameter, value, validate.errors?.[0]);
+    if (value !== undefined && !validate(value)) throw invalidValue(parameter, value, validate.errors?.[0]);
   }
 }
 
 function unknownParameter(parameter: string, known: readonly string[]): Refusal {
-  return refuse("unknown_query_parameter", { parameter, hint: didYouMean(parameter, known) });
+  return refuse("unknown_query_parameter", { parameter, hint: suggestion(parameter, known) });
 }
 
-/** A near miss of a known word, as the end of a message. */
-function didYouMean(word: string, known: readonly string[]): string {
+/** Returns " Did you mean ...?" if a known word differs in at most a third of its letters, else "". */
+function suggestion(word: string, known: readonly string[]): string {
   if (known.length === 0) return "";
   const nearest = closest(word.toLowerCase(), [...known]);
   return distance(word.toLowerCase(), nearest) <= Math.max(1, Math.floor(nearest.length / 3))
@@ -89,30 +89,30 @@ function didYouMean(word: string, known: readonly string[]): string {
     : "";
 }
 
-/** A parameter's value as its schema has it: a list of items, or one. Refuses empty values and empty items. */
-function readValue(parameter: Parameter, given: GivenParameter): unknown {
+/** Parses a parameter into a scalar, or an array without duplicates. Refuses empty values and empty list items. */
+function parseValue(parameter: Parameter, raw: RawParameter): unknown {
   const { name, schema } = parameter;
   const { items } = schema;
-  const texts = items === undefined ? [given.text] : itemsIn(given, separatorOf(parameter));
+  const texts = items === undefined ? [raw.text] : splitItems(raw, separatorOf(parameter));
   if (texts.some((text) => text.trim() === "")) {
     throw refuse("invalid_parameter_value", {
       parameter: name,
-      value: quoted(given.text),
-      allowed: `${allowed(schema)}, and nothing empty`,
+      value: quoted(raw.text),
+      allowed: items === undefined ? expectedBy(schema) : `${expectedBy(schema)}, without empty items`,
       hint: "",
     });
   }
-  if (items === undefined) return scalar(schema, given.text);
-  const values = texts.map((text) => scalar(items, text.trim()));
+  if (items === undefined) return parseScalar(schema, raw.text);
+  const values = texts.map((text) => parseScalar(items, text.trim()));
   const isTuple = schema.minItems !== undefined && schema.minItems === schema.maxItems;
   return isTuple ? values : [...new Set(values)];
 }
 
 /**
- * The items of a list. A form writes a blank as `+`, so a list separated by `+` stays one item, as it was sent, unless a `+` that
- * stands for itself (`%2B`) separates.
+ * Splits a list. The separator `+` is ambiguous, because forms encode a space as `+`: if the raw value contains `%2B`, that separates
+ * and `+` is a space; otherwise the list stays one item with its `+`, for the filter to resolve.
  */
-function itemsIn({ raw, text }: GivenParameter, separator: string): readonly string[] {
+function splitItems({ raw, text }: RawParameter, separator: string): readonly string[] {
   if (separator !== "+" || /%2b/i.test(raw)) return text.split(separator);
   const parts = raw.split("+").map(decodeURIComponent);
   return parts.some((part) => part.trim() === "") ? parts : [parts.join("+")];
@@ -124,8 +124,8 @@ function separatorOf({ schema, style }: Parameter): string {
   return schema["x-separator"] ?? separators[style ?? "form"] ?? ",";
 }
 
-/** One value; what is no number stays a text, which the check then refuses. Closed vocabularies take any case. */
-function scalar(schema: Schema, text: string): string | number {
+/** Parses one value. Malformed numbers stay text, which the validator refuses. Enum values match in any case. */
+function parseScalar(schema: Schema, text: string): string | number {
   if (schema.type === "integer" && /^\d{1,15}$/.test(text)) return Number(text);
   if (schema.type === "number" && /^-?\d{1,15}(\.\d{1,15})?$/.test(text)) return Number(text);
   if (schema["x-case"] === "upper") return text.replaceAll(/[a-z]+/g, (letters) => letters.toUpperCase());
@@ -135,43 +135,49 @@ function scalar(schema: Schema, text: string): string | number {
   return schema["x-aliases"]?.[word] ?? word;
 }
 
-/** What is wrong, in words that name the parameter, the value and what is allowed. */
-function invalid({ name, schema }: Parameter, given: unknown, error: ErrorObject | undefined): Refusal {
+/** Returns the refusal of a value, or of the list item that the validator's error points to. */
+function invalidValue({ name, schema }: Parameter, value: unknown, error: ErrorObject | undefined): Refusal {
   const index = error?.instancePath.split("/")[1];
-  const broken = index !== undefined && schema.items !== undefined ? schema.items : schema;
-  const found: unknown = index !== undefined && Array.isArray(given) ? given[Number(index)] : given;
-  const known = broken.enum ?? [];
-  const hint = typeof found === "string" ? didYouMean(found, known) + reason(found, broken, error?.keyword) : "";
-  const value = Array.isArray(found) ? `a list of ${found.length}` : quoted(found);
-  return refuse("invalid_parameter_value", { parameter: name, value, allowed: allowed(broken), hint });
+  const violated = index !== undefined && schema.items !== undefined ? schema.items : schema;
+  const invalid: unknown = index !== undefined && Array.isArray(value) ? value[Number(index)] : value;
+  const hint =
+    typeof invalid === "string"
+      ? suggestion(invalid, violated.enum ?? []) + textHint(invalid, violated, error?.keyword)
+      : "";
+  return refuse("invalid_parameter_value", {
+    parameter: name,
+    value: Array.isArray(invalid) ? `(${invalid.length} items)` : quoted(invalid),
+    allowed: expectedBy(violated),
+    hint,
+  });
 }
 
-/** What exactly is wrong with a text, as the end of a message, where its length or single characters of it are. */
-function reason(text: string, { pattern = "" }: Schema, keyword: string | undefined): string {
+/** Returns the length of a text, or the characters that a one-character pattern rejects, as a further sentence of a message. */
+function textHint(text: string, { pattern = "" }: Schema, keyword: string | undefined): string {
   if (keyword === "minLength" || keyword === "maxLength") return ` It has ${[...text].length} characters.`;
-  const allowedOnes = new RegExp(pattern, "u");
-  if (keyword !== "pattern" || !allowedOnes.test("")) return "";
-  return ` It contains ${[...new Set(text)].filter((character) => !allowedOnes.test(character)).join(" and ")}.`;
+  const matcher = new RegExp(pattern, "u");
+  if (keyword !== "pattern" || !matcher.test("")) return "";
+  return ` It contains ${[...new Set(text)].filter((character) => !matcher.test(character)).join(" and ")}.`;
 }
 
-/** What a schema allows, as the end of the sentence "allowed is ...". */
-function allowed(schema: Schema): string {
+/** Describes what a schema accepts, as the end of the sentence "expected ...". */
+function expectedBy(schema: Schema): string {
   const { items, maxItems } = schema;
   if (schema["x-allowed"] !== undefined) return schema["x-allowed"];
   if (items !== undefined)
-    return `${maxItems === undefined ? "a list" : `a list of at most ${maxItems}`}, each ${allowed(items)}`;
+    return `${maxItems === undefined ? "a list" : `a list of at most ${maxItems} items`}, each ${expectedBy(items)}`;
   if (schema.enum !== undefined) return `one of ${schema.enum.join(", ")}`;
-  if (schema.type === "integer" || schema.type === "number") return `${kinds[schema.type]}${bounds(schema)}`;
+  if (schema.type === "integer" || schema.type === "number") return `${numberKinds[schema.type]}${rangeOf(schema)}`;
   if (schema.format !== undefined) return formats[schema.format] ?? schema.format;
-  return schema.maxLength === undefined ? "a text" : `a text of 1 to ${schema.maxLength} characters`;
+  return schema.maxLength === undefined ? "text" : `text of 1 to ${schema.maxLength} characters`;
 }
 
-const kinds = { integer: "a whole number", number: "a number" } as const;
+const numberKinds = { integer: "a whole number", number: "a number" } as const;
 
-const formats: Readonly<Record<string, string>> = { uuid: "a UUID", date: "a date YYYY-MM-DD" };
+const formats: Readonly<Record<string, string>> = { uuid: "a UUID", date: "a date, YYYY-MM-DD" };
 
-function bounds({ minimum, maximum, exclusiveMinimum }: Schema): string {
-  const least = minimum ?? exclusiveMinimum;
-  if (least === undefined || maximum === undefined) return "";
-  return exclusiveMinimum === undefined ? ` from ${least} to ${maximum}` : ` above ${least}, at most ${maximum}`;
+function rangeOf({ minimum, maximum, exclusiveMinimum }: Schema): string {
+  const low = minimum ?? exclusiveMinimum;
+  if (low === undefined || maximum === undefined) return "";
+  return exclusiveMinimum === undefined ? ` from ${low} to ${maximum}` : ` above ${low}, at most ${maximum}`;
 }

@@ -1,7 +1,7 @@
 /**
- * The one document, `schemas/openapi.yaml`: everything a client can send or get is defined there and derived from it here.
+ * The document: the OpenAPI description of the API, `schemas/openapi.yaml`, and look-ups of its operations and parameters.
  *
- * Parsing the YAML takes longer than the rest of a start, so this module reads the JSON that `npm run generate` makes of it.
+ * It is loaded from the JSON that `npm run generate` writes, because parsing the YAML takes longer than the rest of a start.
  */
 import { projectText } from "../base/project-files.ts";
 import { type ContractOperation, type Document, operationsIn, resolveIn } from "./operations.ts";
@@ -9,30 +9,30 @@ import type { OperationId, QueryOf } from "./types.ts";
 
 export type { ContractOperation as Operation, Deprecation, Parameter, Schema } from "./operations.ts";
 
-/** The document as it is served. */
+/** The document, with examples, as operation `getDocument` serves it. */
 export const document: Document = JSON.parse(projectText("src/contract/generated/document.gen.json"));
 
-/** Follows a local reference of the document; returns a value without one as it is. */
+/** Resolves a local `$ref` of the document. Returns any other value unchanged. */
 export function resolve<T extends object>(value: T | { readonly $ref: string }): T {
   return resolveIn(document, value);
 }
 
-/** All operations by id, literal paths first. */
+/** All operations by id; literal paths before paths with parameters. */
 export const operations: ReadonlyMap<OperationId, ContractOperation> = operationsIn(document);
 
-/** An operation by its name. */
+/** Returns an operation. */
 export function operation(id: OperationId): ContractOperation {
   const found = operations.get(id);
   if (found === undefined) throw new TypeError(`The document has no operation ${id}.`);
   return found;
 }
 
-/** The number that an operation's parameter has unless it is given. */
+/** Returns the default of a numeric parameter; NaN if it has none. */
 export function defaultOf(id: OperationId, name: string): number {
   return Number(operation(id).parameters.find((parameter) => parameter.name === name)?.schema.default);
 }
 
-/** The closed vocabulary of an operation's parameter, in the order of the document. */
+/** Returns the enum values of a query parameter or its items, in the order of the document; empty if it has no enum. */
 export function vocabulary<Id extends OperationId, Name extends keyof QueryOf<Id> & string>(
   id: Id,
   name: Name,

@@ -1,7 +1,7 @@
-/** Reads an OpenAPI document as operations: their paths, parameters, scopes and statuses, with local references resolved. */
+/** OpenAPI reader: extracts operations with their paths, parameters, scopes and statuses, and resolves local references. */
 import type { OperationId } from "./types.ts";
 
-/** A schema of the document, as far as reading a parameter goes. */
+/** The JSON Schema keywords that parameters use. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -16,13 +16,13 @@ export interface Schema {
   readonly maxItems?: number;
   readonly items?: Schema;
   readonly default?: unknown;
-  /** What is allowed, in words, where the keywords do not tell. */
+  /** The accepted values in words, for error messages, where the keywords do not say it well. */
   readonly "x-allowed"?: string;
-  /** The case to which ASCII letters are converted before the value is checked. */
+  /** Converts ASCII letters to this case before validation. */
   readonly "x-case"?: "upper" | "lower";
-  /** Other spellings of an enum's values. */
+  /** Accepted aliases of enum values. */
   readonly "x-aliases"?: Readonly<Record<string, string>>;
-  /** What separates the items, where OpenAPI has no style for it. */
+  /** The separator of list items, where OpenAPI has no style for it. */
   readonly "x-separator"?: string;
 }
 
@@ -34,7 +34,7 @@ export interface Parameter {
   readonly schema: Schema;
 }
 
-/** Since which day an operation is deprecated, the path that takes its place, and the day on which it goes, where one is set. */
+/** The deprecation of an operation: days as `YYYY-MM-DD`, and the path of its successor. */
 export interface Deprecation {
   readonly since: string;
   readonly successor: string;
@@ -43,14 +43,14 @@ export interface Deprecation {
 
 export interface ContractOperation {
   readonly id: OperationId;
-  /** With its parameters in braces, as in the document. */
+  /** With parameters in braces, as in the document. */
   readonly path: string;
   readonly parameters: readonly Parameter[];
-  /** The scope that a key needs; none where no key is needed. */
+  /** The scope that an API key needs; undefined if the operation needs no key. */
   readonly scope: string | undefined;
   readonly deprecated: boolean;
   readonly deprecation: Deprecation | undefined;
-  /** Statuses that the document has an answer for. */
+  /** The documented response statuses. */
   readonly statuses: readonly number[];
 }
 
@@ -63,25 +63,25 @@ interface OperationObject {
   readonly responses: Readonly<Record<string, unknown>>;
 }
 
-/** The document, as far as operations go. */
+/** The parts of an OpenAPI document that this module reads. */
 export interface Document {
   readonly paths: Readonly<Record<string, { readonly get: OperationObject }>>;
 }
 
-/** Follows a local reference; returns a value without one as it is. Throws a TypeError where the document lacks the target. */
+/** Resolves a local `$ref`. Returns any other value unchanged. Throws a TypeError if the target does not exist. */
 export function resolveIn<T extends object>(document: Document, value: T | { readonly $ref: string }): T {
   if (!("$ref" in value) || typeof value.$ref !== "string") return value as T;
   const steps = value.$ref
     .slice("#/".length)
     .split("/")
     .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
-  let at: unknown = document;
-  for (const step of steps) at = (at as Record<string, unknown> | undefined)?.[step];
-  if (at === undefined) throw new TypeError(`The document has no ${value.$ref}.`);
-  return resolveIn(document, at as T);
+  let target: unknown = document;
+  for (const step of steps) target = (target as Record<string, unknown> | undefined)?.[step];
+  if (target === undefined) throw new TypeError(`Unresolved reference ${value.$ref}: expected a part of the document.`);
+  return resolveIn(document, target as T);
 }
 
-/** The operations of a document by id. Literal paths come before paths with a parameter, because a router takes the first match. */
+/** Returns the operations by id. Literal paths come before paths with parameters, because the router takes the first match. */
 export function operationsIn(document: Document): ReadonlyMap<OperationId, ContractOperation> {
   const operations = Object.entries(document.paths)
     .sort(([one], [other]) => one.split("{").length - other.split("{").length)

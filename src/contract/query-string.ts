@@ -1,57 +1,52 @@
-/** A raw query string as parameters: decoded once, each given once, none empty. */
+/** Query string parser: percent-decoding, repeated parameters, and which names may hold secrets. It knows no operation. */
 import { refuse } from "./errors.ts";
 
-/** A parameter's value as it was sent, and decoded as a form is (`+` is a blank). */
-export interface GivenParameter {
+/** A parameter's value, before and after form decoding (`+` is a space). */
+export interface RawParameter {
   readonly raw: string;
   readonly text: string;
 }
 
-/** Names under which people send keys by mistake. */
+/** Parameter names under which clients send API keys by mistake. */
 const keyNames = new Set(["api_key", "apikey", "key", "access_token"]);
 
-/** Words in names whose values are not for a log, whatever they turn out to be. */
+/** Words in parameter names whose values are kept out of the log. */
 const secretWords = /key|token|secret|auth|bearer|passw/i;
 
-/** Whether a parameter's name says that its value is a key. */
+/** Returns whether a parameter of this name is refused as an API key. */
 export const isKeyName = (name: string): boolean => keyNames.has(name.toLowerCase());
 
-/** Whether the value of a parameter may be a secret. */
+/** Returns whether the value of a parameter of this name may be a secret. */
 export const isSecretName = (name: string): boolean =>
   secretWords.test(name) && name !== "keywords" && name !== "exclude_keywords";
 
-/** The names and the raw values in a query string, in their order; nothing is judged. */
-export function pairsIn(queryString: string): readonly (readonly [name: string, raw: string])[] {
+/** Splits a query string into names and values, in order, without decoding or checking them. */
+export function splitQuery(queryString: string): readonly (readonly [name: string, raw: string])[] {
   return queryString
     .split("&")
     .filter((pair) => pair !== "")
     .map((pair) => {
-      const at = pair.indexOf("=");
-      return at < 0 ? [pair, ""] : [pair.slice(0, at), pair.slice(at + 1)];
+      const equals = pair.indexOf("=");
+      return equals < 0 ? [pair, ""] : [pair.slice(0, equals), pair.slice(equals + 1)];
     });
 }
 
-/** The parameters of a query string by name. Refuses what cannot be decoded, is empty, or is given more than once. */
-export function readQuery(queryString: string): ReadonlyMap<string, GivenParameter> {
-  const given = new Map<string, GivenParameter>();
-  const times = new Map<string, number>();
-  for (const [rawName, raw] of pairsIn(queryString)) {
-    const name = decoded(rawName, rawName);
-    times.set(name, (times.get(name) ?? 0) + 1);
-    given.set(name, { raw, text: decoded(name, raw) });
+/** Returns the parameters of a query string by name. Refuses malformed percent-encoding and repeated parameters. */
+export function parseQuery(queryString: string): ReadonlyMap<string, RawParameter> {
+  const parameters = new Map<string, RawParameter>();
+  const counts = new Map<string, number>();
+  for (const [rawName, raw] of splitQuery(queryString)) {
+    const name = decode(rawName, rawName);
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+    parameters.set(name, { raw, text: decode(name, raw) });
   }
-  for (const [parameter, count] of times) {
-    if (count > 1)
-      throw refuse("repeated_parameter", {
-        parameter,
-        times: count,
-        how: ", several values separated by commas where it takes a list",
-      });
+  for (const [parameter, times] of counts) {
+    if (times > 1) throw refuse("repeated_parameter", { parameter, times });
   }
-  return given;
+  return parameters;
 }
 
-function decoded(parameter: string, raw: string): string {
+function decode(parameter: string, raw: string): string {
   try {
     return decodeURIComponent(raw.replaceAll("+", "%20"));
   } catch {
@@ -64,7 +59,7 @@ function decoded(parameter: string, raw: string): string {
   }
 }
 
-/** A value as messages show it: in quotes, and cut where it is long. */
+/** Returns a value as JSON for a message, cut to 101 characters. */
 export function quoted(value: unknown): string {
   const text = JSON.stringify(value);
   return text.length <= 100 ? text : `${text.slice(0, 99)}…"`;

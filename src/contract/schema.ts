@@ -1,31 +1,31 @@
-/** Data from outside is checked where it enters, and typed from there on. The validators are generated: `npm run generate`. */
+/** File validation: checks parsed files against the JSON Schemas of `schemas/` with validators that `npm run generate` writes. */
 import type { ErrorObject } from "ajv";
 import { UserError } from "../base/user-error.ts";
 import { validators } from "./generated/files.gen.js";
 
-/** A generated validator; `errors` holds what the last call found. */
+/** A generated validator. `errors` holds the errors of the last call. */
 export interface Validator {
   (value: unknown): boolean;
   readonly errors?: readonly ErrorObject[] | null;
 }
 
-/** Files that have a JSON Schema, by the name of that schema: `schemas/manifest.json` is that of a manifest. */
+/** The kinds of files with a schema, `schemas/<kind>.json`. */
 export type FileKind = "manifest" | "mapping";
 
-/** Returns a check that a value is a `T`; it throws a Failure that names the source, the place and the rule. */
+/** Returns a function that checks and types a parsed file. It throws a UserError with the source and every violation. */
 export function checker<T>(kind: FileKind): (value: unknown, source: string) => T {
   const validate = validators[kind];
   const isValid = (value: unknown): value is T => validate(value);
   return (value, source) => {
     if (isValid(value)) return value;
-    throw new UserError(`${source}: ${(validate.errors ?? []).map(describeSchemaErrors).join("; ")}.`);
+    throw new UserError(`${source}: ${(validate.errors ?? []).map(describeSchemaError).join("; ")}.`);
   };
 }
 
-/** What one rule found, with its place in the value. */
-export function describeSchemaErrors(error: ErrorObject): string {
-  const place = error.instancePath === "" ? "" : `${error.instancePath.slice(1).replaceAll("/", ".")} `;
-  const more = error.keyword === "additionalProperties" ? ` (${String(error.params.additionalProperty)})` : "";
-  const allowed = error.keyword === "enum" ? `: ${JSON.stringify(error.params.allowedValues)}` : "";
-  return `${place}${error.message ?? error.keyword}${more}${allowed}`;
+/** Describes one schema violation: path, message and the offending or accepted values. */
+export function describeSchemaError(error: ErrorObject): string {
+  const path = error.instancePath === "" ? "" : `${error.instancePath.slice(1).replaceAll("/", ".")} `;
+  const property = error.keyword === "additionalProperties" ? ` (${String(error.params.additionalProperty)})` : "";
+  const accepted = error.keyword === "enum" ? `: ${JSON.stringify(error.params.allowedValues)}` : "";
+  return `${path}${error.message ?? error.keyword}${property}${accepted}`;
 }

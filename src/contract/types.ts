@@ -1,36 +1,36 @@
-/** The types of requests and answers, taken from those generated from the document. */
+/** Request and response types per operation, derived from the types that are generated from the document. */
 import type { operations } from "./generated/document.gen.ts";
 
-/** The operations' names in the document. */
+/** The `operationId`s of the document. */
 export type OperationId = keyof operations;
 
-/** The parameters that have a default in the document, and so always a value. A test holds this to the document. */
-export const defaulted = ["limit", "offset", "sort", "fields", "facet_value_limit"] as const;
+/** Query parameters with a default, which are never undefined after decoding. A test compares them with the document. */
+export const parametersWithDefault = ["limit", "offset", "sort", "fields", "facet_value_limit"] as const;
 
-type Defaulted = (typeof defaulted)[number];
+type DefaultName = (typeof parametersWithDefault)[number];
 
-type Given<T> = [NonNullable<T>] extends [never] ? Record<never, never> : NonNullable<T>;
+type OrEmpty<T> = [NonNullable<T>] extends [never] ? Record<never, never> : NonNullable<T>;
 
-type RawQueryOf<Id extends OperationId> = Given<operations[Id]["parameters"]["query"]>;
+type RawQueryOf<Id extends OperationId> = OrEmpty<operations[Id]["parameters"]["query"]>;
 
 type WithDefaults<T, Name> = Omit<T, Extract<keyof T, Name>> & Required<Pick<T, Extract<keyof T, Name>>>;
 
-/** An operation's query parameters, decoded, validated, and with their defaults. A page by number has no limit until it is known. */
+/** The decoded query parameters of an operation. `searchListingsByPage` has no default for `limit` and `offset`. */
 export type QueryOf<Id extends OperationId> = WithDefaults<
   RawQueryOf<Id>,
-  Id extends "searchListingsByPage" ? Exclude<Defaulted, "limit" | "offset"> : Defaulted
+  Id extends "searchListingsByPage" ? Exclude<DefaultName, "limit" | "offset"> : DefaultName
 >;
 
-/** An operation's path parameters. */
-export type PathOf<Id extends OperationId> = Given<operations[Id]["parameters"]["path"]>;
+/** The decoded path parameters of an operation. */
+export type PathOf<Id extends OperationId> = OrEmpty<operations[Id]["parameters"]["path"]>;
 
 export interface RequestOf<Id extends OperationId> {
   readonly query: QueryOf<Id>;
   readonly path: PathOf<Id>;
 }
 
-/** The body of an operation's successful answer. */
+/** The body of an operation's 200 response. */
 export type AnswerOf<Id extends OperationId> = operations[Id]["responses"][200]["content"]["application/json"];
 
-/** The filters that listing search, facets and dealer inventory have in common. */
+/** The filter parameters that listing search, facets and dealer inventory share. */
 export type Filters = Omit<QueryOf<"getFacets">, "facets" | "facet_value_limit" | "interval" | "metric" | "sort">;

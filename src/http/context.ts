@@ -1,40 +1,41 @@
-/** What the steps of the pipeline hand on: Koa's context with the state of one request, typed. */
+/** Types of the middleware pipeline: Koa's context with the state of one request. */
 import type { DefaultContext, Middleware as KoaMiddleware, ParameterizedContext } from "koa";
 import type { Logger } from "pino";
 import type { Hold, Identity } from "../accounts/accounts.ts";
 import type { OperationId, RequestOf } from "../contract/types.ts";
 
 export interface RequestState {
-  /** Names the request in its answer, in the log, and in the ledger when it is charged. */
+  /** Identifies the request in `X-Request-Id`, the log and, if it is charged, the ledger. */
   requestId: string;
   log: Logger;
-  /** The error code that the request was answered with. */
-  code?: string;
-  /** Who asks; there after `identify`. */
+  /** The code of the error response, if any. */
+  errorCode?: string;
+  /** The API key and its account; set by `identify`. */
   identity?: Identity;
 }
 
 export type RequestContext = ParameterizedContext<RequestState, DefaultContext>;
 export type Middleware = KoaMiddleware<RequestState, DefaultContext>;
 
-/** A step that needs the validated request; only `validate` has one to hand on. */
+/** A middleware that needs the validated request. Only `validate` can call it. */
 export type ValidatedMiddleware<Id extends OperationId> = (
   context: RequestContext,
   request: RequestOf<Id>,
 ) => Promise<void>;
 
-/** A step that needs the price held too; only `holdPrice` has one to hand on. */
+/** A middleware that needs the validated request and the hold of its price. Only `holdPrice` can call it. */
 export type PricedMiddleware<Id extends OperationId> = (
   context: RequestContext,
   request: RequestOf<Id>,
   hold: Hold,
 ) => Promise<void>;
 
-/** Charges what is held for an answer. */
+/** Charges a hold. Resolves when the charge is durable. */
 export type ChargeRequest = (context: RequestContext, hold: Hold) => Promise<void>;
 
-/** Who asks, in a step that comes after `identify`. */
+/** Returns the identity of a request. Throws a TypeError before `identify` has run. */
 export function identityOf({ state: { identity } }: RequestContext): Identity {
-  if (identity === undefined) throw new TypeError("Nobody has been identified.");
+  if (identity === undefined)
+    throw new TypeError("Request without an identity: expected `identify` earlier in the pipeline.");
   return identity;
 }

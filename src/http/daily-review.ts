@@ -1,25 +1,25 @@
-/** The automatic tier review of each UTC day, while the service runs. The ledger knows which days have had theirs. */
+/** Daily tier reviews: polls the ledger, which reviews each UTC day once, while the service runs. */
 import type { Logger } from "pino";
 import type { Accounts } from "../accounts/accounts.ts";
 import { bounds } from "../base/bounds.ts";
 import { messageOf } from "../base/user-error.ts";
 
-/** Starts with today's review; gives what stops it. */
-export function reviewDaily(accounts: Accounts, logger: Logger): () => Promise<void> {
-  let reviewing = Promise.resolve();
+/** Starts the polling with an immediate review. Returns a function that stops it and resolves when no review is running. */
+export function startDailyReviews(accounts: Accounts, logger: Logger): () => Promise<void> {
+  let running = Promise.resolve();
   const review = (): void => {
-    reviewing = accounts.review().then(
-      (reviewed) => {
-        for (const { accountId, from, to, outcome } of reviewed)
+    running = accounts.review().then(
+      (results) => {
+        for (const { accountId, from, to, outcome } of results)
           logger.info({ account: accountId, from, to, outcome }, "tier review");
       },
-      (thrown: unknown) => logger.warn({ message: messageOf(thrown) }, "tier review put off"),
+      (thrown: unknown) => logger.warn({ message: messageOf(thrown) }, "tier review failed; retrying later"),
     );
   };
   review();
   const timer = setInterval(review, bounds.reviewPollMs);
   return () => {
     clearInterval(timer);
-    return reviewing;
+    return running;
   };
 }

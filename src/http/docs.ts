@@ -1,6 +1,6 @@
 /**
- * The document for people: a page at `/docs` that reads `/v1/openapi.json` and can try each operation. Everything on it comes from
- * this service; its policy lets a browser load nothing else.
+ * API reference for browsers: Swagger UI at `/docs`, which renders `/v1/openapi.json` and can send requests. It loads nothing from
+ * other hosts; its Content-Security-Policy forbids it.
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -9,20 +9,20 @@ import type { Middleware } from "./context.ts";
 import { serveContent } from "./static-content.ts";
 
 const { resolve } = createRequire(import.meta.url);
-const own = (file: string): string => fileURLToPath(new URL(`docs/${file}`, import.meta.url));
+const assetPath = (file: string): string => fileURLToPath(new URL(`docs/${file}`, import.meta.url));
 
-/** Every path of the page, its content's type and file. */
-const files: Readonly<Record<string, readonly [type: string, file: string]>> = {
-  "/docs": ["text/html; charset=utf-8", own("page.html")],
-  "/docs/page.css": ["text/css; charset=utf-8", own("page.css")],
-  "/docs/start.js": ["text/javascript; charset=utf-8", own("start.js")],
+/** The media type and file of each path. */
+const assets: Readonly<Record<string, readonly [mediaType: string, file: string]>> = {
+  "/docs": ["text/html; charset=utf-8", assetPath("page.html")],
+  "/docs/page.css": ["text/css; charset=utf-8", assetPath("page.css")],
+  "/docs/start.js": ["text/javascript; charset=utf-8", assetPath("start.js")],
   "/docs/swagger-ui.css": ["text/css; charset=utf-8", resolve("swagger-ui-dist/swagger-ui.css")],
   "/docs/swagger-ui-bundle.js": ["text/javascript; charset=utf-8", resolve("swagger-ui-dist/swagger-ui-bundle.js")],
   "/docs/icon.png": ["image/png", resolve("swagger-ui-dist/favicon-32x32.png")],
 };
 
-/** What the page may load and do; its icons are images within its styles. */
-const policy = [
+/** Swagger UI's style sheet embeds its icons as `data:` images. */
+const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -33,14 +33,15 @@ const policy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-export function docs(): Middleware {
-  const served = new Map(
-    Object.entries(files).map(([path, [type, file]]) => [path, serveContent(readFileSync(file), type)]),
+/** Returns a middleware that serves the page and its assets, which it reads once. */
+export function serveDocs(): Middleware {
+  const handlers = new Map(
+    Object.entries(assets).map(([path, [mediaType, file]]) => [path, serveContent(readFileSync(file), mediaType)]),
   );
   return async (context, next) => {
-    const serve = served.get(context.path);
-    if (serve === undefined) return next();
-    context.set("Content-Security-Policy", policy);
-    return serve(context, next);
+    const handle = handlers.get(context.path);
+    if (handle === undefined) return next();
+    context.set("Content-Security-Policy", contentSecurityPolicy);
+    return handle(context, next);
   };
 }

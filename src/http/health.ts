@@ -1,13 +1,13 @@
 /**
- * Health for operators: `/healthz` says that the process lives, `/readyz` that a version is in service, whether its search index and row store
- * are, and how the response cache does.
+ * Health checks for operators. `/healthz` reports liveness; `/readyz` reports the served version, its serving files and the
+ * response cache, with status 503 until a version is open and while the service stops.
  */
 import type { CurrentVersion } from "../serving/current-version.ts";
 import type { Middleware } from "./context.ts";
 import type { ResponseCache } from "./response-cache.ts";
 
-export const health =
-  (current: CurrentVersion, answers: ResponseCache, isStopping: () => boolean): Middleware =>
+export const serveHealth =
+  (current: CurrentVersion, responseCache: ResponseCache, isStopping: () => boolean): Middleware =>
   async (context, next) => {
     if (context.path === "/healthz") {
       context.body = { status: "ok" };
@@ -21,6 +21,6 @@ export const health =
       status: isReady ? "ready" : isStopping() ? "stopping" : "no version published",
       version: version ?? null,
       serving: { ...(current.served ?? { index: false, rows: false }), fallbacks: current.fallbacks },
-      answers: answers.counts,
+      answers: responseCache.counts,
     };
   };

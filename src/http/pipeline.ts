@@ -1,6 +1,4 @@
-/**
- * What happens to a request, as a sentence. Each verb is a step; each operation of the document has a route of its own.
- */
+/** Router: the middleware pipeline of every operation of the document. Each pipeline reads as a list of verbs, one module per verb. */
 import Router from "@koa/router";
 import compose from "koa-compose";
 import type { Accounts } from "../accounts/accounts.ts";
@@ -10,70 +8,72 @@ import { refuse } from "../contract/errors.ts";
 import type { OperationId } from "../contract/types.ts";
 import type { CurrentVersion } from "../serving/current-version.ts";
 import type { Middleware, RequestState } from "./context.ts";
-import { announceDeprecation } from "./middleware/announce-deprecation.ts";
-import { answer } from "./middleware/answer.ts";
 import { charge } from "./middleware/charge.ts";
+import { setDeprecationHeaders } from "./middleware/deprecation-headers.ts";
 import { holdPrice } from "./middleware/hold-price.ts";
 import { identify } from "./middleware/identify.ts";
-import { announceLimits, limitRate } from "./middleware/limit-rate.ts";
+import { limitRate, setRateLimitHeaders } from "./middleware/limit-rate.ts";
 import { refuseKeyInQuery } from "./middleware/refuse-key-in-query.ts";
 import { requireScope } from "./middleware/require-scope.ts";
+import { respond } from "./middleware/respond.ts";
 import { validate } from "./middleware/validate.ts";
 import type { ResponseCache } from "./response-cache.ts";
 import { serveContent } from "./static-content.ts";
-import { answerUsage } from "./usage-endpoint.ts";
+import { respondWithUsage } from "./usage-endpoint.ts";
 
-/** What answers and meters. */
 export interface PipelineServices {
   readonly current: CurrentVersion;
-  readonly answers: ResponseCache;
+  readonly responseCache: ResponseCache;
   readonly accounts: Accounts;
 }
 
 /**
- * The steps of an operation that is answered from the market, and paid for, wherever the answer comes from. From `validate` on each step
- * hands its successor what that needs: nothing is priced before it is validated, nothing answered before its price is held.
+ * The pipeline of a metered operation. From `validate` on, each middleware passes its result to the next as an argument, so that no
+ * request is priced before it is validated, and none is computed before its price is held.
  */
-function metered<Id extends MeteredId>(id: Id, { current, answers, accounts }: PipelineServices): Middleware {
-  const answered = answer(id, { current, answers }, charge(accounts));
+function meteredPipeline<Id extends MeteredId>(
+  id: Id,
+  { current, responseCache, accounts }: PipelineServices,
+): Middleware {
+  const respondAndCharge = respond(id, { current, responseCache }, charge(accounts));
   return compose([
-    announceDeprecation(operation(id)),
+    setDeprecationHeaders(operation(id)),
     refuseKeyInQuery,
     identify(accounts),
-    announceLimits(accounts),
+    setRateLimitHeaders(accounts),
     requireScope(id),
     limitRate(accounts),
-    validate(id, holdPrice(accounts, id, answered)),
+    validate(id, holdPrice(accounts, id, respondAndCharge)),
   ]);
 }
 
-/** The steps of an operation that needs a key, and no money. */
-function unmetered(id: "getUsage", accounts: Accounts): Middleware {
+/** The pipeline of `getUsage`: needs an API key, is never charged. */
+function usagePipeline(id: "getUsage", accounts: Accounts): Middleware {
   return compose([
     refuseKeyInQuery,
     identify(accounts),
-    announceLimits(accounts),
+    setRateLimitHeaders(accounts),
     requireScope(id),
     limitRate(accounts),
-    validate(id, answerUsage(accounts)),
+    validate(id, respondWithUsage(accounts)),
   ]);
 }
 
-/** The steps of an operation that is answered without the market, and needs no key. */
-function free(id: OperationId, answered: Middleware): Middleware {
-  return compose([refuseKeyInQuery, validate(id, async (context) => answered(context, async () => {}))]);
+/** The pipeline of a public operation: needs neither an API key nor a lake version. */
+function publicPipeline(id: OperationId, handler: Middleware): Middleware {
+  return compose([refuseKeyInQuery, validate(id, async (context) => handler(context, async () => {}))]);
 }
 
-function stepsOf(id: OperationId, means: PipelineServices): Middleware {
-  if (id === "getDocument") return free(id, serveContent(JSON.stringify(document), "application/json"));
-  return id === "getUsage" ? unmetered(id, means.accounts) : metered(id, means);
+function pipelineOf(id: OperationId, services: PipelineServices): Middleware {
+  if (id === "getDocument") return publicPipeline(id, serveContent(JSON.stringify(document), "application/json"));
+  return id === "getUsage" ? usagePipeline(id, services.accounts) : meteredPipeline(id, services);
 }
 
-/** Routes each path of the document. */
-export function routes(means: PipelineServices): ReturnType<Router<RequestState>["routes"]> {
+/** Returns the router: one GET route per operation, in an order where literal paths win. */
+export function routes(services: PipelineServices): ReturnType<Router<RequestState>["routes"]> {
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   for (const { id, path } of operations.values()) {
-    router.get(path.replaceAll(/\{(\w+)\}/g, ":$1"), stepsOf(id, means));
+    router.get(path.replaceAll(/\{(\w+)\}/g, ":$1"), pipelineOf(id, services));
   }
   return router.routes();
 }
@@ -84,7 +84,7 @@ export const refuseOtherMethods: Middleware = async ({ method }, next) => {
   await next();
 };
 
-/** What no route has taken. */
+/** Refuses paths without a route with `not_found`. */
 export const refuseUnknownPath: Middleware = async ({ path }) => {
   throw refuse("not_found", { what: "resource", id: path });
 };

@@ -1,33 +1,34 @@
 /**
- * Answers that are kept: a published version never changes, so what it has answered once it answers again, and what it is being
- * asked already is not asked twice. The least recently wanted go when there is no more room; those of versions before are wanted by
- * nobody. Whoever gets one is metered as everybody.
+ * LRU response cache, keyed by version, operation and request; coalesces concurrent identical requests. Entries never expire,
+ * because a published version is immutable; those of earlier versions age out. A hit is metered like any other request.
  */
 import { LRUCache } from "lru-cache";
 import { isObject } from "../base/json.ts";
 
-type Make = () => Promise<Buffer>;
+type ComputeBody = () => Promise<Buffer>;
 
-/** How often an answer was at hand, was being made for somebody else, or had to be made; and what is kept. */
 export interface ResponseCacheCounts {
   readonly hits: number;
+  /** Requests that joined the computation of an identical request. */
   readonly shared: number;
   readonly misses: number;
+  /** Entries in the cache. */
   readonly kept: number;
+  /** Size of keys and bodies. */
   readonly bytes: number;
 }
 
 export class ResponseCache {
-  private readonly kept: LRUCache<string, Buffer, Make> | undefined;
+  private readonly cache: LRUCache<string, Buffer, ComputeBody> | undefined;
   private hits = 0;
   private shared = 0;
   private misses = 0;
 
-  /** Keeps so many bytes of answers and of what asked for them; with 0, none, and every answer is made. */
-  constructor(bytesMost: number) {
-    if (bytesMost === 0) return;
-    this.kept = new LRUCache({
-      maxSize: bytesMost,
+  /** Holds at most `bytesMax` bytes of keys and bodies. 0 disables the cache and the coalescing. */
+  constructor(bytesMax: number) {
+    if (bytesMax === 0) return;
+    this.cache = new LRUCache({
+      maxSize: bytesMax,
       sizeCalculation: (body, key) => body.length + key.length,
       ignoreFetchAbort: true,
       fetchMethod: (_key, _stale, { context }) => context(),
@@ -35,36 +36,37 @@ export class ResponseCache {
   }
 
   get counts(): ResponseCacheCounts {
-    const { hits, shared, misses, kept } = this;
-    return { hits, shared, misses, kept: kept?.size ?? 0, bytes: kept?.calculatedSize ?? 0 };
+    const { hits, shared, misses, cache } = this;
+    return { hits, shared, misses, kept: cache?.size ?? 0, bytes: cache?.calculatedSize ?? 0 };
   }
 
-  /** The answer to what a version has been asked, made if need be. What cannot be made is not kept. */
-  async of(version: string, operation: string, request: object, make: Make): Promise<Buffer> {
-    if (this.kept === undefined) {
+  /** Returns the body for a request to a version, computed on a miss. An error rejects all waiting callers and is not cached. */
+  async getOrCompute(version: string, operation: string, request: object, compute: ComputeBody): Promise<Buffer> {
+    if (this.cache === undefined) {
       this.misses += 1;
-      return make();
+      return compute();
     }
     const status: LRUCache.Status<string, Buffer> = {};
-    const answer = this.kept.forceFetch(`${version} ${operation} ${canonical(request)}`, { context: make, status });
+    const key = `${version} ${operation} ${canonicalJson(request)}`;
+    const body = this.cache.forceFetch(key, { context: compute, status });
     this.count(status.fetch);
-    return answer;
+    return body;
   }
 
-  private count(fetched: LRUCache.Status<string, Buffer>["fetch"]): void {
-    if (fetched === "hit") this.hits += 1;
-    else if (fetched === "inflight") this.shared += 1;
+  private count(outcome: LRUCache.Status<string, Buffer>["fetch"]): void {
+    if (outcome === "hit") this.hits += 1;
+    else if (outcome === "inflight") this.shared += 1;
     else this.misses += 1;
   }
 }
 
-/** A request as one text, whatever the order in which its parameters came. */
-const canonical = (request: object): string => JSON.stringify(sorted(request));
+/** Returns the same text for requests that differ only in the order of their parameters. */
+const canonicalJson = (request: object): string => JSON.stringify(withSortedKeys(request));
 
-/** A value with the keys of its objects in order; lists hold no objects. */
-function sorted(value: unknown): unknown {
+/** Sorts the keys of an object, recursively. Arrays are not searched: those of a request contain no objects. */
+function withSortedKeys(value: unknown): unknown {
   if (!isObject(value)) return value;
   const copy: Record<string, unknown> = {};
-  for (const key of Object.keys(value).sort()) copy[key] = sorted(value[key]);
+  for (const key of Object.keys(value).sort()) copy[key] = withSortedKeys(value[key]);
   return copy;
 }

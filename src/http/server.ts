@@ -1,7 +1,6 @@
 /**
- * The HTTP service over a lake: one Koa application, served until it is told to stop.
- *
- * It answers from the version that is published, whichever it is; it knows HTTP, and of cars only what the query floor tells.
+ * HTTP server: one Koa application over a lake and an accounts file, until it is stopped. It serves the published version and
+ * switches to new ones as they appear. It never writes to the lake.
  */
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
@@ -16,85 +15,69 @@ import type { Synchronous } from "../db/sqlite.ts";
 import { CurrentVersion } from "../serving/current-version.ts";
 import type { LakeVersionOptions } from "../serving/lake-version.ts";
 import type { RequestState } from "./context.ts";
-import { reviewDaily } from "./daily-review.ts";
-import { docs } from "./docs.ts";
-import { health } from "./health.ts";
+import { startDailyReviews } from "./daily-review.ts";
+import { serveDocs } from "./docs.ts";
+import { serveHealth } from "./health.ts";
 import { handleErrors } from "./middleware/handle-errors.ts";
 import { logRequests } from "./middleware/log-requests.ts";
 import { setSecurityHeaders } from "./middleware/security-headers.ts";
-import { refuseOtherMethods, refuseUnknownPath, routes } from "./pipeline.ts";
+import { type PipelineServices, refuseOtherMethods, refuseUnknownPath, routes } from "./pipeline.ts";
 import { ResponseCache } from "./response-cache.ts";
 import { systemClock } from "./system-clock.ts";
 
 export interface ServeOptions extends LakeVersionOptions {
   readonly lake: string;
-  /** The accounts file; made when there is none. */
+  /** The accounts file; created if it does not exist. */
   readonly accounts: string;
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0 for any free port. */
   readonly port: number;
   readonly logger: Logger;
-  /** The certificate and its key, in PEM; without them, plain HTTP. */
+  /** Plain HTTP if absent. */
   readonly tls?: Tls;
-  /** How many proxies stand before the service; who asks is told by the first of them. None unless set. */
-  readonly proxies?: number;
+  /** Number of reverse proxies whose `X-Forwarded-*` headers are trusted. 0 by default. */
+  readonly trustedProxies?: number;
   readonly clock?: Clock;
-  /** How the ledger waits for the disk: FULL, but where it is shown why. */
+  /** The ledger's `PRAGMA synchronous`. FULL by default; anything less can lose charges. */
   readonly synchronous?: Synchronous;
-  /** The module that the ledger's thread runs; a test runs one that ends it. */
+  /** The module of the ledger worker, for tests that end it. */
   readonly ledgerThread?: URL;
-  /** A request's headers must have arrived by then. */
-  readonly headersMs?: number;
-  /** How many bytes of answers are kept; 0 for none. */
-  readonly answerBytes?: number;
+  /** Time limit for the arrival of a request's headers. */
+  readonly headersTimeoutMs?: number;
+  /** Size of the response cache; 0 disables it. */
+  readonly responseCacheBytes?: number;
 }
 
+/** Certificate and private key, in PEM. */
 export interface Tls {
   readonly cert: string;
   readonly key: string;
 }
 
 export interface RunningService {
-  /** Where it listens, for example `http://127.0.0.1:8080`. */
+  /** The URL of the listening socket, for example `http://127.0.0.1:8080`. */
   readonly url: string;
-  /** Answers what is in flight, takes nothing new, and resolves when all is closed. */
+  /** Stops accepting requests, finishes those in flight, and resolves when everything is closed. */
   stop(): Promise<void>;
 }
 
-/** Starts the service; resolves when it listens and what is published is open. Fails when the port is taken. */
+/** Services of the application, and whether it is shutting down. */
+interface AppState extends PipelineServices {
+  isStopping: boolean;
+}
+
+/** Starts the service. Resolves when it listens and the published version is open. Throws a UserError if the port is taken. */
 export async function serve(options: ServeOptions): Promise<RunningService> {
-  const { lake, host, port, logger, tls, proxies = 0, answerBytes = bounds.answerBytes } = options;
+  const { host, port, logger, tls, responseCacheBytes = bounds.answerBytes } = options;
   const accounts = await openAccounts(options);
-  const current = await CurrentVersion.watch(lake, {
-    ...options,
-    pollMs: bounds.publishedPollMs,
-    onOpen: (version, served) => logger.info({ version, ...served }, "version in service"),
-    onFallback: (message) => logger.warn({ message }, "serving file not in use"),
-    onFailure: (version, message) =>
-      logger.error({ version, message }, "version does not open; serving the one before"),
-  });
-  const answers = new ResponseCache(answerBytes);
-  let isStopping = false;
-  const app = new Koa<RequestState>({ proxy: proxies > 0, maxIpsCount: proxies });
-  app.use(logRequests(logger));
-  app.use(setSecurityHeaders);
-  app.use(handleErrors);
-  app.use(health(current, answers, () => isStopping));
-  app.use(refuseOtherMethods);
-  app.use(docs());
-  app.use(routes({ current, answers, accounts }));
-  app.use(refuseUnknownPath);
-  app.on("error", (error: unknown) => logger.warn({ message: messageOf(error) }, "connection"));
-  const handle = app.callback();
-  const server = serverOf(options, (request, response) => {
-    const hasBody = request.headers["content-length"] !== undefined || "transfer-encoding" in request.headers;
-    if (isStopping || hasBody) response.setHeader("Connection", "close");
-    response.once("close", () => isStopping && setImmediate(() => server.closeIdleConnections()));
-    void handle(request, response);
-  });
-  const stopReviewing = reviewDaily(accounts, logger);
+  const current = await watchLake(options);
+  const responseCache = new ResponseCache(responseCacheBytes);
+  const state: AppState = { current, responseCache, accounts, isStopping: false };
+  const closeIdle = (): void => server.closeIdleConnections();
+  const server = createHttpServer(options, createListener(createApp(options, state), state, closeIdle));
+  const stopReviews = startDailyReviews(accounts, logger);
   const close = async (): Promise<void> => {
-    await stopReviewing();
+    await stopReviews();
     await Promise.all([current.close(), accounts.close()]);
   };
   try {
@@ -106,11 +89,48 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
   return {
     url: `${tls === undefined ? "http" : "https"}://${host.includes(":") ? `[${host}]` : host}:${portOf(server)}`,
     async stop() {
-      isStopping = true;
+      state.isStopping = true;
       await drain(server);
       await close();
     },
   };
+}
+
+function createApp({ logger, trustedProxies = 0 }: ServeOptions, state: AppState): Koa<RequestState> {
+  const app = new Koa<RequestState>({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
+  app.use(logRequests(logger));
+  app.use(setSecurityHeaders);
+  app.use(handleErrors);
+  app.use(serveHealth(state.current, state.responseCache, () => state.isStopping));
+  app.use(refuseOtherMethods);
+  app.use(serveDocs());
+  app.use(routes(state));
+  app.use(refuseUnknownPath);
+  app.on("error", (error: unknown) => logger.warn({ message: messageOf(error) }, "connection error"));
+  return app;
+}
+
+/** Closes a connection after its response if the request has a body, which is never read, or if the service is stopping. */
+function createListener(app: Koa<RequestState>, state: AppState, closeIdle: () => void): RequestListener {
+  const handle = app.callback();
+  return (request, response) => {
+    const hasBody = request.headers["content-length"] !== undefined || "transfer-encoding" in request.headers;
+    if (state.isStopping || hasBody) response.setHeader("Connection", "close");
+    response.once("close", () => state.isStopping && setImmediate(closeIdle));
+    void handle(request, response);
+  };
+}
+
+function watchLake(options: ServeOptions): Promise<CurrentVersion> {
+  const { lake, logger } = options;
+  return CurrentVersion.watch(lake, {
+    ...options,
+    pollMs: bounds.publishedPollMs,
+    onOpen: (version, served) => logger.info({ version, ...served }, "version in service"),
+    onFallback: (message) => logger.warn({ message }, "serving file not in use"),
+    onFailure: (version, message) =>
+      logger.error({ version, message }, "version cannot be opened; still serving the previous one"),
+  });
 }
 
 function openAccounts({
@@ -120,18 +140,21 @@ function openAccounts({
   synchronous = "FULL",
   ledgerThread: thread,
 }: ServeOptions): Promise<Accounts> {
-  const onChange = (isDown: boolean, why: string): void =>
+  const onChange = (isDown: boolean, reason: string): void =>
     isDown
-      ? logger.error({ message: why }, "the ledger cannot be used; nothing is answered that has a price")
-      : logger.info("the ledger can be used again");
+      ? logger.error({ message: reason }, "ledger unavailable; metered requests are refused")
+      : logger.info("ledger available again");
   return Accounts.open(accounts, { clock, synchronous, onChange, ...(thread === undefined ? {} : { thread }) });
 }
 
-function serverOf({ tls, headersMs = bounds.headersMs }: ServeOptions, listener: RequestListener): Server {
+function createHttpServer(
+  { tls, headersTimeoutMs = bounds.headersMs }: ServeOptions,
+  listener: RequestListener,
+): Server {
   const options = {
-    headersTimeout: headersMs,
+    headersTimeout: headersTimeoutMs,
     requestTimeout: bounds.requestMs,
-    connectionsCheckingInterval: Math.min(headersMs, 5_000),
+    connectionsCheckingInterval: Math.min(headersTimeoutMs, 5_000),
     keepAliveTimeout: bounds.keepAliveMs,
     maxHeaderSize: bounds.headerBytes,
   };
@@ -145,9 +168,9 @@ function serverOf({ tls, headersMs = bounds.headersMs }: ServeOptions, listener:
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((listening, failed) => {
-    server.once("error", (error) => failed(new UserError(`cannot listen on ${host}:${port}: ${error.message}.`)));
-    server.listen({ host, port }, listening);
+  return new Promise((resolve, reject) => {
+    server.once("error", (error) => reject(new UserError(`cannot listen on ${host}:${port}: ${error.message}.`)));
+    server.listen({ host, port }, resolve);
   });
 }
 
@@ -156,13 +179,13 @@ function portOf(server: Server): number {
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-/** Closes a server when the requests in flight have been answered, or when they have had their time. */
+/** Closes a server. Resolves when the requests in flight have finished; connections are cut after `bounds.drainMs`. */
 function drain(server: Server): Promise<void> {
-  return new Promise((drained) => {
+  return new Promise((resolve) => {
     const timer = setTimeout(() => server.closeAllConnections(), bounds.drainMs);
     server.close(() => {
       clearTimeout(timer);
-      drained();
+      resolve();
     });
     server.closeIdleConnections();
   });

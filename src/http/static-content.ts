@@ -1,24 +1,27 @@
-/** Content that does not change while the service runs: whoever has it already is told so with a 304. */
+/** Static content with an `ETag`, answered with 304 when the client has it. */
 import { createHash } from "node:crypto";
 import type { Middleware } from "./context.ts";
 
-/** Answers with a content of a type, for example `text/css`; with an `ETag`, and to be kept for five minutes. */
-export function serveContent(content: string | Buffer, type: string): Middleware {
-  const tag = createHash("sha256").update(content).digest("base64url").slice(0, 22);
+/** Returns a middleware that serves content of a media type, cacheable for five minutes. */
+export function serveContent(content: string | Buffer, mediaType: string): Middleware {
+  const etag = createHash("sha256").update(content).digest("base64url").slice(0, 22);
   return async (context) => {
     context.status = 200;
-    context.etag = tag;
+    context.etag = etag;
     context.set("Cache-Control", "public, max-age=300");
-    if (isKnown(context.get("If-None-Match"), tag)) {
+    if (matchesEtag(context.get("If-None-Match"), etag)) {
       context.status = 304;
       return;
     }
-    context.type = type;
+    context.type = mediaType;
     context.body = content;
   };
 }
 
-/** Whether a client's `If-None-Match` names the tag; what else it says of caching does not matter. */
-function isKnown(header: string, tag: string): boolean {
-  return header.split(",").some((one) => one.trim() === "*" || one.trim().replace(/^W\//, "") === `"${tag}"`);
+/** Weak comparison (RFC 9110, section 13.1.2). Unlike `context.fresh`, ignores the request's `Cache-Control`. */
+function matchesEtag(ifNoneMatch: string, etag: string): boolean {
+  return ifNoneMatch
+    .split(",")
+    .map((tag) => tag.trim())
+    .some((tag) => tag === "*" || tag.replace(/^W\//, "") === `"${etag}"`);
 }

@@ -1,4 +1,4 @@
-/** The machine's clock. */
+/** The clock of the operating system. */
 import type { Clock } from "../accounts/clock.ts";
 
 export const systemClock: Clock = {

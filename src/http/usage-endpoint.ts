@@ -1,9 +1,9 @@
-/** Operation `getUsage` (section 4.9 of the specification): the account's own usage, from the ledger. Never charged. */
+/** Operation `getUsage`: the usage of the account that sends the request, from the ledger. Never charged. */
 import type { Accounts } from "../accounts/accounts.ts";
 import type { AnswerOf } from "../contract/types.ts";
 import { identityOf, type ValidatedMiddleware } from "./context.ts";
 
-export const answerUsage =
+export const respondWithUsage =
   (accounts: Accounts): ValidatedMiddleware<"getUsage"> =>
   async (context, { query }) => {
     const { range, rows } = await accounts.usage(identityOf(context), query);

@@ -7,7 +7,7 @@ import { isObject } from "../../src/base/json.ts";
 import { projectPath, projectText } from "../../src/base/project-files.ts";
 import { document, type Operation, operations, resolve } from "../../src/contract/document.ts";
 import { errors } from "../../src/contract/errors.ts";
-import { defaulted, type OperationId } from "../../src/contract/types.ts";
+import { type OperationId, parametersWithDefault } from "../../src/contract/types.ts";
 
 const tool = (name: string) => projectPath(`node_modules/.bin/${name}`);
 const run = promisify(execFile);
@@ -64,7 +64,7 @@ const described = (id: OperationId): Operation => {
 for (const id of ["searchListings", "getFacets", "searchDealers", "searchDealerListings"] as const) {
   test(`the parameters of ${id} that are typed as always there are those with a default`, () => {
     const parameters = described(id).parameters.filter((parameter) => parameter.in === "query");
-    const typed: readonly string[] = defaulted;
+    const typed: readonly string[] = parametersWithDefault;
     assert.deepEqual(
       parameters.filter(({ schema }) => schema.default !== undefined).map(({ name }) => name),
       parameters.map(({ name }) => name).filter((name) => typed.includes(name)),
@@ -77,7 +77,7 @@ test("every parameter that is typed as always there is one of the listing search
     ({ name }) => name,
   );
   assert.deepEqual(
-    defaulted.filter((name) => !names.includes(name)),
+    parametersWithDefault.filter((name) => !names.includes(name)),
     [],
   );
 });

@@ -4,7 +4,7 @@ import { isObject } from "../../src/base/json.ts";
 import { decoderOf } from "../../src/contract/decode.ts";
 import { document, type Operation, operations, type Parameter, resolve } from "../../src/contract/document.ts";
 import { errors } from "../../src/contract/errors.ts";
-import { describeSchemaErrors } from "../../src/contract/schema.ts";
+import { describeSchemaError } from "../../src/contract/schema.ts";
 import { encodedParameter, exampleOf, requiredQuery } from "../support/examples.ts";
 import { ajv, refer } from "../support/schemas.ts";
 
@@ -56,7 +56,7 @@ test("every example and every default in the document is what its schema allows"
     const validate = ajv.compile(schema);
     return validate(structuredClone(value))
       ? []
-      : [`${at}: ${(validate.errors ?? []).map(describeSchemaErrors).join("; ")}`];
+      : [`${at}: ${(validate.errors ?? []).map(describeSchemaError).join("; ")}`];
   });
   assert.deepEqual(faults, []);
 });

@@ -30,7 +30,7 @@ type Case = readonly [query: string, code: ErrorCode, message: string];
 const invalid = (query: string, parameter: string, value: string, allowed: string): Case => [
   query,
   "invalid_parameter_value",
-  `Parameter ${parameter}: ${value} is not valid; allowed is ${allowed}`,
+  `Invalid value ${value} for ${parameter}: expected ${allowed}`,
 ];
 const unknown = (parameter: string, hint = ""): Case => [
   `${parameter}=1`,
@@ -40,7 +40,7 @@ const unknown = (parameter: string, hint = ""): Case => [
 const repeated = (query: string, parameter: string, times = 2): Case => [
   query,
   "repeated_parameter",
-  `Parameter ${parameter} is given ${times} times; give it once, several values separated by commas where it takes a list.`,
+  `Parameter ${parameter} appears ${times} times: expected once. If it takes a list, separate the values with commas.`,
 ];
 
 const page = "a whole number from 1 to 100.";
@@ -48,7 +48,7 @@ const dollars = "a whole number from 0 to 2147483647.";
 const sorts =
   "one of days_on_market, -days_on_market, listed_at, -listed_at, price, -price, miles, -miles, msrp, -msrp, " +
   "discount, -discount, distance.";
-const texts = "a list, each a text of 1 to 200 characters, and nothing empty.";
+const texts = "a list, each text of 1 to 200 characters, without empty items.";
 const day = "a date, YYYY-MM-DD.";
 const time = "a date, YYYY-MM-DD, or an ISO 8601 time with a zone, such as 2026-11-01T00:00:00Z.";
 const mask = "a mask of 1 to 17 VIN characters (no I, O, Q) or ?, with * only at the end.";
@@ -63,7 +63,7 @@ const search: readonly Case[] = [
   invalid("make=Ford,,Kia", "make", `"Ford,,Kia"`, texts),
   invalid("make=Ford,", "make", `"Ford,"`, texts),
   invalid("make=,", "make", `","`, texts),
-  invalid("limit=", "limit", `""`, "a whole number from 1 to 100, and nothing empty."),
+  invalid("limit=", "limit", `""`, page),
   invalid("assembly_location=A||B", "assembly_location", `"A||B"`, texts),
   // Repeated
   repeated("make=Ford&make=Kia", "make"),
@@ -113,8 +113,8 @@ const search: readonly Case[] = [
   // Forms
   invalid("dealer_id=7", "dealer_id", `"7"`, "a dealer UUID."),
   invalid(`dealer_id=urn:uuid:${dealers(1)}`, "dealer_id", `"urn:uuid:${dealers(1)}"`, "a dealer UUID."),
-  invalid(`dealer_id=${dealers(51)}`, "dealer_id", "a list of 51", "a list of at most 50, each a dealer UUID."),
-  invalid("vin_pattern=A,B,C,D,E,F,G,H,J,K,L", "vin_pattern", "a list of 11", `a list of at most 10, each ${mask}`),
+  invalid(`dealer_id=${dealers(51)}`, "dealer_id", "(51 items)", "a list of at most 50 items, each a dealer UUID."),
+  invalid("vin_pattern=A,B,C,D,E,F,G,H,J,K,L", "vin_pattern", "(11 items)", `a list of at most 10 items, each ${mask}`),
   invalid("vin_pattern=1FT*W", "vin_pattern", `"1FT*W"`, mask),
   invalid("vin_pattern=1FTIOQ", "vin_pattern", `"1FTIOQ"`, mask),
   invalid("state=CAL", "state", `"CAL"`, "a two-letter state code."),
@@ -131,14 +131,14 @@ const search: readonly Case[] = [
   invalid(
     "bbox=1,2,3",
     "bbox",
-    "a list of 3",
+    "(3 items)",
     "four numbers, west,south,east,north: longitudes -180 to 180, latitudes -90 to 90.",
   ),
   invalid(
     `trim=${"x".repeat(201)}`,
     "trim",
     `"${"x".repeat(98)}…"`,
-    "a text of 1 to 200 characters. It has 201 characters.",
+    "text of 1 to 200 characters. It has 201 characters.",
   ),
   // Encoding
   invalid("make=%zz", "make", `"%zz"`, "percent-encoded UTF-8."),
@@ -155,26 +155,26 @@ for (const [query, code, message] of search) {
 }
 
 const others: readonly (readonly [OperationId, query: string, code: ErrorCode, message: RegExp])[] = [
-  ["getFacets", "", "missing_parameter", /^Parameter facets is missing; it takes a list, each one of make, model, /],
-  ["getFacets", "make=Kia", "missing_parameter", /^Parameter facets is missing; /],
-  ["getFacets", "facets=makes", "invalid_parameter_value", /^Parameter facets: "makes" .* Did you mean make\?$/],
+  ["getFacets", "", "missing_parameter", /^Missing parameter facets: expected a list, each one of make, model, /],
+  ["getFacets", "make=Kia", "missing_parameter", /^Missing parameter facets: /],
   [
     "getFacets",
-    "facets=make&metric=price.max",
+    "facets=makes",
     "invalid_parameter_value",
-    /^Parameter metric: "price.max" is not valid; /,
+    /^Invalid value "makes" for facets: .* Did you mean make\?$/,
   ],
+  ["getFacets", "facets=make&metric=price.max", "invalid_parameter_value", /^Invalid value "price.max" for metric: /],
   [
     "getFacets",
     "facets=make&facet_value_limit=101",
     "invalid_parameter_value",
-    /: 101 is not valid; allowed is a whole number from 1 to 100\.$/,
+    /^Invalid value 101 for facet_value_limit: expected a whole number from 1 to 100\.$/,
   ],
   [
     "getFacets",
     "facets=make&sort=price",
     "invalid_parameter_value",
-    /: "price" is not valid; allowed is one of -count, count, -metric, metric\.$/,
+    /^Invalid value "price" for sort: expected one of -count, count, -metric, metric\.$/,
   ],
   ...["limit", "offset", "fields", "include", "radius_id", "columns", "option_sort", "agnostic"].map(
     (parameter) =>
@@ -189,7 +189,7 @@ const others: readonly (readonly [OperationId, query: string, code: ErrorCode, m
     "searchDealers",
     `dealer_id=${dealers(101)}`,
     "invalid_parameter_value",
-    /: a list of 101 is not valid; allowed is a list of at most 100, /,
+    /^Invalid value \(101 items\) for dealer_id: expected a list of at most 100 items, /,
   ],
   ["searchDealers", "sort=name", "unknown_query_parameter", /^Unknown query parameter sort\.$/],
   [
@@ -200,12 +200,7 @@ const others: readonly (readonly [OperationId, query: string, code: ErrorCode, m
   ],
   ["getDealer", "limit=1", "unknown_query_parameter", /^Unknown query parameter limit\.$/],
   ["getDocument", "pretty=1", "unknown_query_parameter", /^Unknown query parameter pretty\.$/],
-  [
-    "getUsage",
-    "metering_class=search",
-    "invalid_parameter_value",
-    /^Parameter metering_class: "search" is not valid; /,
-  ],
+  ["getUsage", "metering_class=search", "invalid_parameter_value", /^Invalid value "search" for metering_class: /],
 ];
 
 for (const [id, query, code, message] of others) {
@@ -229,7 +224,7 @@ for (const [vin, reason] of noVins) {
   test(`a look-up refuses the VIN ${vin}, and says why`, () => {
     const refused = refusal("getVin", "", { vin });
     assert.equal(refused.code, "invalid_parameter_value");
-    assert.match(refused.message, /^Parameter vin: .* allowed is 17 letters and digits without I, O and Q\. /);
+    assert.match(refused.message, /^Invalid value ".*" for vin: expected 17 letters and digits without I, O and Q\. /);
     assert.match(refused.message, reason);
   });
 }

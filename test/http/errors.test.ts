@@ -49,18 +49,14 @@ function checkError({ status, headers, text: body }: Raw, code: ErrorCode, messa
 
 const refused: readonly (readonly [path: string, code: ErrorCode, message: RegExp])[] = [
   ["/v1/listings?mak=Kia", "unknown_query_parameter", /^Unknown query parameter mak\. Did you mean make\?$/],
-  ["/v1/listings?limit=101", "invalid_parameter_value", /^Parameter limit: 101 is not valid; allowed is /],
-  ["/v1/listings?make=Kia&make=Ford", "repeated_parameter", /^Parameter make is given 2 times; /],
+  ["/v1/listings?limit=101", "invalid_parameter_value", /^Invalid value 101 for limit: expected /],
+  ["/v1/listings?make=Kia&make=Ford", "repeated_parameter", /^Parameter make appears 2 times: /],
   ["/v1/listings?min_price=2&max_price=1", "incompatible_parameters", /^min_price and max_price cannot be combined: /],
-  ["/v1/listings?snapshot_date=2020-01-01", "snapshot_unavailable", /: there is no snapshot of 2020-01-01; /],
-  ["/v1/facets", "missing_parameter", /^Parameter facets is missing; /],
-  ["/v1/vins/NOT-A-VIN", "invalid_parameter_value", /^Parameter vin: "NOT-A-VIN" is not valid; /],
-  [
-    "/v1/listings?make=%zz",
-    "invalid_parameter_value",
-    /^Parameter make: "%zz" is not valid; allowed is percent-encoded/,
-  ],
-  ["/v1/listings?%zz=1", "invalid_parameter_value", /^Parameter %zz: /],
+  ["/v1/listings?snapshot_date=2020-01-01", "snapshot_unavailable", /^No snapshot for snapshot_date 2020-01-01: /],
+  ["/v1/facets", "missing_parameter", /^Missing parameter facets: /],
+  ["/v1/vins/NOT-A-VIN", "invalid_parameter_value", /^Invalid value "NOT-A-VIN" for vin: /],
+  ["/v1/listings?make=%zz", "invalid_parameter_value", /^Invalid value "%zz" for make: expected percent-encoded/],
+  ["/v1/listings?%zz=1", "invalid_parameter_value", /^Invalid value "%zz" for %zz: /],
 ];
 
 for (const [path, code, message] of refused) {
@@ -96,7 +92,7 @@ for (const operation of operations.values()) {
         checkError(
           raw,
           "query_string_api_key_rejected",
-          new RegExp(`^The parameter ${decodeURIComponent(key)} looks like `),
+          new RegExp(`^API key in query parameter ${decodeURIComponent(key)}: `),
         );
         assert.doesNotMatch(raw.text, /cq_live_1/);
         checkAgainstDocument(path, { status: raw.status, headers: raw.headers, body: JSON.parse(raw.text) });
@@ -135,7 +131,7 @@ for (const method of ["HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
     for (const path of ["/v1/listings", "/v1/openapi.json", "/v1/nowhere", "/v1/listings?api_key=1"]) {
       const raw = await send(method, path);
       if (method !== "HEAD") {
-        checkError(raw, "method_not_allowed", new RegExp(`^Method ${method} is not allowed; allowed is GET\\.$`));
+        checkError(raw, "method_not_allowed", new RegExp(`^Method ${method} is not allowed: expected GET\\.$`));
         continue;
       }
       assert.deepEqual([raw.status, raw.text, raw.headers.get("Allow")], [405, "", "GET"]);

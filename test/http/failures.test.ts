@@ -49,7 +49,7 @@ test("a defect is answered with 500 and the request's identifier, and logged wit
   const { lake: broken } = await lakeOf(context);
   const lines: string[] = [];
   const logger = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
-  const client = await serviceOf(context, broken, { logger, answerBytes: 0 });
+  const client = await serviceOf(context, broken, { logger, responseCacheBytes: 0 });
   const past = "/v1/listings?snapshot_date=2026-11-18&limit=1";
   assert.equal((await client.get(past)).status, 200);
   const manifest = await currentManifest(broken);
@@ -59,10 +59,10 @@ test("a defect is answered with 500 and the request's identifier, and logged wit
   const failed = await client.get(past);
   const requestId = failed.headers.get("X-Request-Id");
   assert.deepEqual([failed.status, codeOf(failed)], [500, "internal_error"]);
-  assert.equal(messageOf(failed), `Something went wrong here. Tell the operator the request id ${requestId}.`);
+  assert.equal(messageOf(failed), `Internal error. Quote request id ${requestId} to the operator.`);
   assert.doesNotMatch(JSON.stringify(failed.body), /parquet|snapshots|\/tmp|\.ts\b/i);
 
-  const defects = logged(lines.join("")).filter(({ msg }) => msg === "defect");
+  const defects = logged(lines.join("")).filter(({ msg }) => msg === "internal error");
   assert.deepEqual(
     defects.map((line) => line.requestId),
     [requestId],
@@ -86,7 +86,7 @@ const atOnce = (client: Client, count: number, path: string): Promise<readonly A
   Promise.all(Array.from({ length: count }, () => client.get(path)));
 
 test("more requests than may wait are refused as overload, and the service goes on", async (context) => {
-  const client = await serviceOf(context, lake, { sessions: 1, waitingQueries: 1, answerBytes: 0 });
+  const client = await serviceOf(context, lake, { sessions: 1, waitingQueries: 1, responseCacheBytes: 0 });
   const kinds = tally(await atOnce(client, 40, "/v1/listings?limit=100&snapshot_date=2026-11-18"));
   assert.deepEqual(Object.keys(kinds).sort(), ["200 found", "503 overloaded"]);
   assert.ok((kinds["200 found"] ?? 0) >= 2);
@@ -95,14 +95,14 @@ test("more requests than may wait are refused as overload, and the service goes 
 });
 
 test("requests that find room to wait are all answered", async (context) => {
-  const client = await serviceOf(context, lake, { sessions: 1, waitingQueries: 40, answerBytes: 0 });
+  const client = await serviceOf(context, lake, { sessions: 1, waitingQueries: 40, responseCacheBytes: 0 });
   assert.deepEqual(tally(await atOnce(client, 40, "/v1/listings?limit=5&snapshot_date=2026-11-18")), {
     "200 found": 40,
   });
 });
 
 test("a request that has waited past its deadline is refused without being run", async (context) => {
-  const client = await serviceOf(context, lake, { sessions: 1, deadlineMs: 0, answerBytes: 0 });
+  const client = await serviceOf(context, lake, { sessions: 1, deadlineMs: 0, responseCacheBytes: 0 });
   const refused = await client.get("/v1/listings");
   assert.deepEqual([refused.status, codeOf(refused)], [504, "deadline_exceeded"]);
   assert.deepEqual(tally(await atOnce(client, 10, "/v1/listings")), { "504 deadline_exceeded": 10 });
@@ -113,12 +113,15 @@ for (const deadlineMs of [1, 3]) {
     const client = await serviceOf(context, lake, { sessions: 1, deadlineMs });
     const refused = await client.get(slow);
     assert.deepEqual([refused.status, codeOf(refused)], [504, "deadline_exceeded"]);
-    assert.match(messageOf(refused), new RegExp(`^The answer took longer than ${deadlineMs / 1000} seconds; `));
+    assert.match(
+      messageOf(refused),
+      new RegExp(`^Deadline exceeded: the request took longer than ${deadlineMs / 1000} seconds\\. `),
+    );
   });
 }
 
 test("a session whose query was ended at the deadline answers the next request", async (context) => {
-  const client = await serviceOf(context, lake, { sessions: 1, deadlineMs: 200, answerBytes: 0 });
+  const client = await serviceOf(context, lake, { sessions: 1, deadlineMs: 200, responseCacheBytes: 0 });
   for (let times = 0; times < 3; times += 1) {
     await client.get(slow);
     assert.equal((await client.get("/v1/listings?limit=1")).status, 200);

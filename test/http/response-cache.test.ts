@@ -23,8 +23,8 @@ function maker(text = "an answer"): { readonly make: () => Promise<Buffer>; time
 
 test("what is asked again is at hand, in whatever order its parameters come", async () => {
   const [answers, made] = [new ResponseCache(1000), maker()];
-  const first = await answers.of("v1", "search", request, made.make);
-  const again = await answers.of("v1", "search", { query: { limit: 10, make: ["Kia"] } }, made.make);
+  const first = await answers.getOrCompute("v1", "search", request, made.make);
+  const again = await answers.getOrCompute("v1", "search", { query: { limit: 10, make: ["Kia"] } }, made.make);
   assert.equal(again, first);
   assert.equal(made.times, 1);
   assert.deepEqual(answers.counts, { hits: 1, shared: 0, misses: 1, kept: 1, bytes: answers.counts.bytes });
@@ -33,19 +33,21 @@ test("what is asked again is at hand, in whatever order its parameters come", as
 
 test("another version, operation, value or order of values is another question", async () => {
   const [answers, made] = [new ResponseCache(10_000), maker()];
-  await answers.of("v1", "search", request, made.make);
-  await answers.of("v2", "search", request, made.make);
-  await answers.of("v1", "facets", request, made.make);
-  await answers.of("v1", "search", { query: { make: ["Kia"], limit: 11 } }, made.make);
-  await answers.of("v1", "search", { query: { make: ["Kia", "Ford"], limit: 10 } }, made.make);
-  await answers.of("v1", "search", { query: { make: ["Ford", "Kia"], limit: 10 } }, made.make);
+  await answers.getOrCompute("v1", "search", request, made.make);
+  await answers.getOrCompute("v2", "search", request, made.make);
+  await answers.getOrCompute("v1", "facets", request, made.make);
+  await answers.getOrCompute("v1", "search", { query: { make: ["Kia"], limit: 11 } }, made.make);
+  await answers.getOrCompute("v1", "search", { query: { make: ["Kia", "Ford"], limit: 10 } }, made.make);
+  await answers.getOrCompute("v1", "search", { query: { make: ["Ford", "Kia"], limit: 10 } }, made.make);
   assert.equal(made.times, 6);
   assert.equal(answers.counts.hits, 0);
 });
 
 test("what is being made is shared", async () => {
   const [answers, made] = [new ResponseCache(1000), maker()];
-  const all = await Promise.all(Array.from({ length: 20 }, () => answers.of("v1", "search", request, made.make)));
+  const all = await Promise.all(
+    Array.from({ length: 20 }, () => answers.getOrCompute("v1", "search", request, made.make)),
+  );
   assert.equal(made.times, 1);
   assert.deepEqual(new Set(all).size, 1);
   assert.equal(answers.counts.shared, 19);
@@ -57,25 +59,28 @@ test("a failure goes to all who wait for it, and is not kept", async () => {
     await sleep(5);
     throw new Error("no");
   };
-  const asked = [answers.of("v1", "search", request, fail), answers.of("v1", "search", request, fail)];
+  const asked = [
+    answers.getOrCompute("v1", "search", request, fail),
+    answers.getOrCompute("v1", "search", request, fail),
+  ];
   for (const { status } of await Promise.allSettled(asked)) assert.equal(status, "rejected");
-  assert.equal(String(await answers.of("v1", "search", request, maker().make)), "an answer");
+  assert.equal(String(await answers.getOrCompute("v1", "search", request, maker().make)), "an answer");
 });
 
 test("room is bounded: the least recently wanted go, and who waits gets its answer all the same", async () => {
   const [answers, made] = [new ResponseCache(1000), maker("x".repeat(300))];
-  const ask = (limit: number): Promise<Buffer> => answers.of("v1", "search", { limit }, made.make);
+  const ask = (limit: number): Promise<Buffer> => answers.getOrCompute("v1", "search", { limit }, made.make);
   const all = await Promise.all(Array.from({ length: 12 }, (_, limit) => ask(limit)));
   assert.deepEqual(new Set(all.map(String)), new Set(["x".repeat(300)]));
   assert.ok(answers.counts.bytes <= 1000 && answers.counts.kept <= 3, JSON.stringify(answers.counts));
   const large = maker("y".repeat(5000));
-  assert.equal((await answers.of("v1", "search", request, large.make)).length, 5000);
+  assert.equal((await answers.getOrCompute("v1", "search", request, large.make)).length, 5000);
   assert.ok(answers.counts.bytes <= 1000);
 });
 
 test("without room every answer is made", async () => {
   const [answers, made] = [new ResponseCache(0), maker()];
-  for (let times = 0; times < 3; times += 1) await answers.of("v1", "search", request, made.make);
+  for (let times = 0; times < 3; times += 1) await answers.getOrCompute("v1", "search", request, made.make);
   assert.equal(made.times, 3);
   assert.deepEqual(answers.counts, { hits: 0, shared: 0, misses: 3, kept: 0, bytes: 0 });
 });

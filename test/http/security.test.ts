@@ -17,7 +17,7 @@ import { wholeFile } from "../support/scope.ts";
 import { type Answer, serviceOf } from "../support/service.ts";
 
 const { lake } = await lakeOf(wholeFile);
-const client = await serviceOf(wholeFile, lake, { headersMs: 300 });
+const client = await serviceOf(wholeFile, lake, { headersTimeoutMs: 300 });
 const [mine, theirs] = [customerIn(client.accounts), customerIn(client.accounts)];
 
 const needKey = [...operations.values()].filter(({ scope }) => scope !== undefined);

@@ -66,7 +66,7 @@ for (const [proxies, forwardedFor, ip, isSecure] of told) {
   test(`behind ${proxies} proxies, X-Forwarded-For: ${forwardedFor} is ${ip}`, async (t) => {
     const lines: string[] = [];
     const logger = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
-    const client = await serviceOf(t, lake, { logger, proxies });
+    const client = await serviceOf(t, lake, { logger, trustedProxies: proxies });
     const forwarded = { "X-Forwarded-For": forwardedFor, "X-Forwarded-Proto": "https" };
     const { headers } = await client.get("/v1/listings?limit=1", forwarded);
     assert.equal(headers.get("Strict-Transport-Security") !== null, isSecure);

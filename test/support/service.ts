@@ -4,7 +4,7 @@ import type { ValidateFunction } from "ajv";
 import pino from "pino";
 import { isObject } from "../../src/base/json.ts";
 import { document, type Operation, operations } from "../../src/contract/document.ts";
-import { describeSchemaErrors } from "../../src/contract/schema.ts";
+import { describeSchemaError } from "../../src/contract/schema.ts";
 import type { AnswerOf, OperationId } from "../../src/contract/types.ts";
 import { type RunningService, type ServeOptions, serve } from "../../src/http/server.ts";
 import { accountsFile, type Customer, customerIn } from "./accounts.ts";
@@ -85,7 +85,7 @@ export function checkAgainstDocument(path: string, { status, headers, body }: An
   assert.ok(operation.statuses.includes(status), `${path}: the document has no answer ${status} for ${operation.id}`);
   if (status === 304) return;
   const validate = bodyValidator(operation, status);
-  if (!validate(body)) assert.fail(`${path}: ${(validate.errors ?? []).map(describeSchemaErrors).join("; ")}`);
+  if (!validate(body)) assert.fail(`${path}: ${(validate.errors ?? []).map(describeSchemaError).join("; ")}`);
 }
 
 /** The operation that a path belongs to. */

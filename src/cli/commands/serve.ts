@@ -72,9 +72,9 @@ export async function serveUntilStopped(
   const { lake, accounts, host, port, trustProxy, answers } = settings;
   const toldToStop = signalled();
   const service = await serve({
-    ...{ lake, accounts, host, port, logger, answerBytes: answers * 2 ** 20 },
+    ...{ lake, accounts, host, port, logger, responseCacheBytes: answers * 2 ** 20 },
     ...engineOptions(settings),
-    ...(trustProxy === undefined ? {} : { proxies: trustProxy }),
+    ...(trustProxy === undefined ? {} : { trustedProxies: trustProxy }),
     ...tlsOf(settings),
   });
   for (const line of announce(settings.publicUrl ?? service.url)) process.stdout.write(`${line}\n`);

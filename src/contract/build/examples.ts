@@ -1,19 +1,19 @@
 /**
- * The document's examples of answers. Those with an `externalValue` are golden answers: files that the tests compare with what
- * the service answers over the sample, each beside the request that it answers. They are put into the document when it is generated.
+ * Response examples of the document. An example with an `externalValue` is a golden file, `<name>.json` beside its request,
+ * `<name>.url`; tests compare it with the service's response over the sample data. This module inlines the files into the document.
  */
 import { projectText } from "../../base/project-files.ts";
 
-/** An example of the document, as it is written or as it is served. */
+/** An Example Object, before or after inlining. */
 export interface Example {
   readonly summary?: string;
   readonly description?: string;
   readonly value?: unknown;
-  /** The file of the answer, relative to the document. */
+  /** The file of the response body, relative to the document. */
   readonly externalValue?: string;
 }
 
-interface Exemplified {
+interface ExampleDocument {
   readonly paths: Readonly<Record<string, { readonly get: Operation }>>;
   readonly components: { readonly examples: Readonly<Record<string, Example>> };
 }
@@ -27,8 +27,8 @@ interface Media {
   readonly examples?: Readonly<Record<string, unknown>>;
 }
 
-/** A document with the answers in its examples, and with each operation's example requests in its description. */
-export function withAnswers<T extends Exemplified>(document: T): T {
+/** Returns the document with inlined response examples, and with the example requests appended to operation descriptions. */
+export function withExamples<T extends ExampleDocument>(document: T): T {
   const requests = new Map<string, string>();
   const examples = Object.entries(document.components.examples).map(([key, { externalValue, ...example }]) => {
     if (externalValue === undefined) return [key, example] as const;
@@ -38,10 +38,10 @@ export function withAnswers<T extends Exemplified>(document: T): T {
     return [key, { ...example, description: `\`GET ${request}\``, value }] as const;
   });
   const paths = Object.entries(document.paths).map(([path, { get, ...rest }]) => {
-    const shown = Object.keys(get.responses["200"]?.content?.["application/json"]?.examples ?? {});
-    const lines = shown.flatMap((key) => requests.get(key) ?? []).map((request) => `- \`GET ${request}\``);
+    const names = Object.keys(get.responses["200"]?.content?.["application/json"]?.examples ?? {});
+    const lines = names.flatMap((key) => requests.get(key) ?? []).map((request) => `- \`GET ${request}\``);
     const description =
-      lines.length === 0 ? get.description : `${get.description}\n\nFor example:\n\n${lines.join("\n")}`;
+      lines.length === 0 ? get.description : `${get.description}\n\nExample requests:\n\n${lines.join("\n")}`;
     return [path, { ...rest, get: { ...get, description } }] as const;
   });
   return {

@@ -1,4 +1,4 @@
-/** Writes the files that follow from `schemas/`: `npm run generate`. */
+/** Entry point of `npm run generate`: writes the files that are generated from `schemas/`. */
 import { writeFileSync } from "node:fs";
 import { projectPath } from "../../base/project-files.ts";
 import { generatedFiles } from "./generated.ts";

@@ -1,17 +1,17 @@
-/** What follows from the schemas and is needed at every start: the document as JSON, and validators as code. */
+/** Code generator: the document as JSON, and validators of parameters and files as JavaScript, so that a start compiles nothing. */
 import { parse } from "yaml";
 import { projectText } from "../../base/project-files.ts";
 import { type Document, operationsIn, type Parameter, type Schema } from "../operations.ts";
 import type { FileKind } from "../schema.ts";
-import { moduleOf } from "./compile.ts";
-import { withAnswers } from "./examples.ts";
+import { generateValidatorModule } from "./compile.ts";
+import { withExamples } from "./examples.ts";
 
-const kinds: readonly FileKind[] = ["manifest", "mapping"];
-const places: readonly Parameter["in"][] = ["query", "path"];
+const fileKinds: readonly FileKind[] = ["manifest", "mapping"];
+const parameterLocations: readonly Parameter["in"][] = ["query", "path"];
 
-/** The text of every generated file, by its path in the project; `document.gen.ts` has its own generator. */
+/** Returns the text of every generated file by path, except `document.gen.ts`, which openapi-typescript writes. */
 export function generatedFiles(): ReadonlyMap<string, string> {
-  const document: Document = withAnswers(parse(projectText("schemas/openapi.yaml")));
+  const document: Document = withExamples(parse(projectText("schemas/openapi.yaml")));
   return new Map([
     ["src/contract/generated/document.gen.json", `${JSON.stringify(document, null, 1)}\n`],
     ["src/contract/generated/parameters.gen.js", parameterValidators(document)],
@@ -19,7 +19,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
   ]);
 }
 
-/** Validators of all parameters. Parameters with equal schemas share one, which keeps the module small. */
+/** Validators of all parameters. Equal schemas share one validator, which keeps the module small. */
 function parameterValidators(document: Document): string {
   const ids = new Map<string, string>();
   const idOf = ({ schema }: Parameter): string => {
@@ -29,24 +29,28 @@ function parameterValidators(document: Document): string {
     return id;
   };
   const rows = [...operationsIn(document).values()].map(({ id, parameters }) => {
-    const [query, path] = places.map((place) =>
-      parameters.filter((one) => one.in === place).map((one) => `    ${JSON.stringify(one.name)}: ${idOf(one)},\n`),
+    const [query, path] = parameterLocations.map((location) =>
+      parameters
+        .filter((parameter) => parameter.in === location)
+        .map((parameter) => `    ${JSON.stringify(parameter.name)}: ${idOf(parameter)},\n`),
     );
     return `  ${id}: {\n   query: {\n${query?.join("")}   },\n   path: {\n${path?.join("")}   },\n  },\n`;
   });
   const schemas = new Map([...ids].map(([text, id]) => [id, JSON.parse(text)]));
-  return moduleOf(schemas, `{\n${rows.join("")}}`, { allErrors: false });
+  return generateValidatorModule(schemas, `{\n${rows.join("")}}`, { allErrors: false });
 }
 
-/** A schema without what no validator reads. */
+/** Removes the keywords that no validator reads. */
 function withoutAnnotations(schema: Schema): Schema {
-  const kept = Object.entries(schema).filter(([key]) => !/^(x-.+|default|description|examples?|title)$/.test(key));
+  const assertions = Object.entries(schema).filter(
+    ([key]) => !/^(x-.+|default|description|examples?|title)$/.test(key),
+  );
   const { items } = schema;
-  return { ...Object.fromEntries(kept), ...(items === undefined ? {} : { items: withoutAnnotations(items) }) };
+  return { ...Object.fromEntries(assertions), ...(items === undefined ? {} : { items: withoutAnnotations(items) }) };
 }
 
-/** Validators of files, which fill in defaults and report all errors. */
+/** Validators of files. They fill in defaults and report all errors. */
 function fileValidators(): string {
-  const schemas = kinds.map((kind): [string, object] => [kind, JSON.parse(projectText(`schemas/${kind}.json`))]);
-  return moduleOf(new Map(schemas), `{ ${kinds.join(", ")} }`, { useDefaults: true });
+  const schemas = fileKinds.map((kind): [string, object] => [kind, JSON.parse(projectText(`schemas/${kind}.json`))]);
+  return generateValidatorModule(new Map(schemas), `{ ${fileKinds.join(", ")} }`, { useDefaults: true });
 }

@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * Search listings
-         * @description Active listings by default; sold listings or a past day's snapshot with the mode filters. Different filters must all hold. Billed as `listing_search`, `listing_search_dealer_filtered` with `dealer_id`, the `_historical` one of either in sold or snapshot mode, and `listing_search_enriched` with `include`.
+         * @description Returns the listings that match all filters, in the order of `sort`. Searches active listings by default; use `inventory_status`, `sold_within_days` or `snapshot_date` for sold or past inventory. Billed as `listing_search`, or `listing_search_dealer_filtered` with `dealer_id`; their `_historical` variants apply to sold and past inventory. With `include`, billed as `listing_search_enriched`.
          */
         get: operations["searchListings"];
         put?: never;
@@ -34,7 +34,7 @@ export interface paths {
         /**
          * Search listings by page number
          * @deprecated
-         * @description Deprecated: use `/v1/listings` with `limit` and `offset`. The same search, which also takes a one-based `page` and `per_page`: `limit` is `per_page`, and `offset` is `(page - 1) * per_page`. `page` or `per_page` together with `limit` or `offset` is a 400. Every answer carries the deprecation headers. Billed like `/v1/listings`.
+         * @description Deprecated; use `/v1/listings` with `limit` and `offset`. Runs the same search and also accepts a one-based `page` and a `per_page`, which set `limit` to `per_page` and `offset` to `(page - 1) * per_page`. Combining `page` or `per_page` with `limit` or `offset` returns 400. Every response has deprecation headers. Billed like `/v1/listings`.
          */
         get: operations["searchListingsByPage"];
         put?: never;
@@ -53,8 +53,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get one listing
-         * @description One listing by its id, whether active, sold, or ended without a sale; `meta.superseded_by` names the listing that took the place of an ended one. A listing whose VIN is missing stays `active` until it is sold, and `vehicle.status` says `missing`. Billed as `vehicle_detail`, or `vehicle_detail_enriched` with `include`; a 404 is not billed.
+         * Retrieve a listing
+         * @description Returns a listing by its ID, whether active, sold, or ended without a sale. `meta.superseded_by` holds the ID of the listing that replaced an ended one. While a VIN is missing, its listing stays `active` and `vehicle.status` is `missing`. Billed as `vehicle_detail`, or `vehicle_detail_enriched` with `include`. A 404 is not billed.
          */
         get: operations["getListing"];
         put?: never;
@@ -73,8 +73,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get one vehicle by VIN
-         * @description The vehicle and its latest listing. A known VIN that is no longer in active inventory and not yet sold has the status `missing`. Billed as `vehicle_detail`, or `vehicle_detail_enriched` with `include`; a 404 is not billed.
+         * Retrieve a vehicle by VIN
+         * @description Returns a vehicle and its latest listing. The status is `missing` if the VIN has left active inventory and is not yet sold. Billed as `vehicle_detail`, or `vehicle_detail_enriched` with `include`. A 404 is not billed.
          */
         get: operations["getVin"];
         put?: never;
@@ -94,7 +94,7 @@ export interface paths {
         };
         /**
          * Count listings by attribute
-         * @description Counts the matching listings of each value of a categorical facet and of each range of a numeric facet. `metric` adds a mean or a percentile to each value. Takes the filters of the listing search, but none of its page controls. Every count equals the total of a search with that value or range as a filter. Billed as `facet_counts`, or `facet_counts_historical` in sold or snapshot mode.
+         * @description Returns the number of matching listings per value of each categorical facet, and per range of each numeric facet. `metric` adds a mean or percentile to each value. Accepts the filters of listing search, but not its pagination, fields and expansions. Each count equals the `total` of a search with that value or range as an additional filter, except for the keywords `branded` and `fleet`. Billed as `facet_counts`, or `facet_counts_historical` for sold and past inventory.
          */
         get: operations["getFacets"];
         put?: never;
@@ -114,7 +114,7 @@ export interface paths {
         };
         /**
          * Search dealers
-         * @description Dealer profiles with the number of their active listings, after deduplication by VIN. Ordered by listing count, then name, then id. Billed as `dealer_lookup`.
+         * @description Returns the dealers that match all filters, with the number of their active listings after deduplication by VIN. Sorted by listing count in descending order, then by name, then by ID. Billed as `dealer_lookup`.
          */
         get: operations["searchDealers"];
         put?: never;
@@ -133,8 +133,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get one dealer
-         * @description One dealer's profile, with phone and address when available. Billed as `dealer_lookup`; a 404 is not billed.
+         * Retrieve a dealer
+         * @description Returns the profile of a dealer, with phone and address if known. Billed as `dealer_lookup`. A 404 is not billed.
          */
         get: operations["getDealer"];
         put?: never;
@@ -153,8 +153,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Search one dealer's inventory
-         * @description The inventory of one dealer, after deduplication by VIN, with the controls and filters of the listing search. For several dealers, use `dealer_id` on `/v1/listings`. Billed as `dealer_inventory_search`, as `dealer_inventory_search_historical` in sold or snapshot mode, and as `listing_search_enriched` with `include`. A 404 is not billed.
+         * Search a dealer's inventory
+         * @description Returns the listings of one dealer that match all filters, after deduplication by VIN. Accepts the parameters of listing search. For several dealers, use `dealer_id` on `/v1/listings`. Billed as `dealer_inventory_search`, or `dealer_inventory_search_historical` for sold and past inventory. With `include`, billed as `listing_search_enriched`. A 404 is not billed.
          */
         get: operations["searchDealerListings"];
         put?: never;
@@ -173,8 +173,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the account's usage
-         * @description Requests and charges of the account by UTC day and usage class. Not billed, and answered whatever the balance. Eventually consistent with the billing ledger.
+         * Retrieve usage
+         * @description Returns the requests and charges of your account per UTC day and usage class. Eventually consistent with the billing ledger. Not billed, and available in every billing state.
          */
         get: operations["getUsage"];
         put?: never;
@@ -193,8 +193,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get this description
-         * @description This description as JSON. Needs no key. Send the `ETag` of an earlier answer in `If-None-Match` to be told with a 304 that it has not changed.
+         * Retrieve this document
+         * @description Returns this OpenAPI document as JSON. Requires no API key. Send the `ETag` of an earlier response in `If-None-Match` to receive a 304 if the document has not changed.
          */
         get: operations["getDocument"];
         put?: never;
@@ -209,48 +209,61 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description One listing in a collection. `id` and `vin` are always there; of the others, those that `fields` and `include` ask for. A field that was asked for and is unknown is null. */
+        /** @description A listing in a collection. `id` and `vin` are always present; the other fields are present if `fields` or `include` requests them. Unknown values are null. */
         ListingSummary: {
-            /** @description Stable listing identifier. */
+            /** @description The stable identifier of the listing. */
             id: string;
+            /** @description The vehicle identification number, in upper case. */
             vin: string;
-            /** @description Model year. */
+            /** @description The model year. */
             year?: number | null;
+            /** @description The make, for example `Toyota`. */
             make?: string | null;
+            /** @description The model, for example `Camry`. */
             model?: string | null;
+            /** @description The trim level. */
             trim?: string | null;
+            /** @description The version, a subdivision of the trim. */
             version?: string | null;
+            /** @description The body type, for example `SUV`. */
             body_type?: string | null;
+            /** @description The drivetrain, for example `AWD`. */
             drivetrain?: string | null;
+            /** @description The fuel type. */
             fuel_type?: string | null;
+            /** @description The powertrain type, for example `HEV`. */
             powertrain_type?: string | null;
+            /** @description The transmission. */
             transmission?: string | null;
+            /** @description The engine, for example `2.5L I4`. */
             engine?: string | null;
-            /** @description 0 for electric cars. */
+            /** @description The number of cylinders; 0 for electric vehicles. */
             cylinders?: number | null;
+            /** @description The number of doors. */
             doors?: number | null;
+            /** @description The number of seats. */
             seating_capacity?: number | null;
-            /** @description As reported by the dealer. */
+            /** @description The exterior color, as reported by the dealer. */
             exterior_color?: string | null;
-            /** @description As reported by the dealer. */
+            /** @description The interior color, as reported by the dealer. */
             interior_color?: string | null;
-            /** @description Normalized color. */
+            /** @description The normalized exterior color. */
             base_exterior_color?: string | null;
-            /** @description Normalized color. */
+            /** @description The normalized interior color. */
             base_interior_color?: string | null;
-            /** @description Combined MSRP in whole dollars. */
+            /** @description The combined MSRP, including options, in whole US dollars. */
             msrp?: number | null;
-            /** @description `(price - combined_msrp) / combined_msrp`, with 4 decimals; negative means below MSRP, so -0.12 is 12% below. */
+            /** @description `(price - msrp) / msrp`, rounded to 4 decimals. Negative values are below MSRP: -0.12 is 12% below. */
             discount_from_msrp?: number | null;
-            /** @description The main advertised price in whole dollars; null when unavailable or reported as zero. */
+            /** @description The main advertised price, in whole US dollars. Null if unavailable or reported as zero. */
             price?: number | null;
-            /** @description Odometer reading. */
+            /** @description The odometer reading, in miles. */
             miles?: number | null;
-            /** @description Days observed on the market. */
+            /** @description The number of days for which the listing has been observed. */
             days_on_market?: number | null;
             /**
              * Format: date-time
-             * @description When the service first observed the listing.
+             * @description The time at which the service first observed the listing.
              */
             listed_at?: string | null;
             /**
@@ -260,123 +273,151 @@ export interface components {
             status?: "active" | "sold";
             /**
              * @deprecated
-             * @description An alias of `status`; use that.
+             * @description Deprecated alias of `status`.
              * @enum {string}
              */
             inventory_status?: "active" | "sold";
-            /** @enum {string|null} */
+            /**
+             * @description Whether the vehicle is in stock (`stock`), in transit (`transit`) or still to be built (`build`).
+             * @enum {string|null}
+             */
             availability_status?: "stock" | "transit" | "build" | null;
-            /** @enum {string|null} */
+            /**
+             * @description The inventory type.
+             * @enum {string|null}
+             */
             inventory_type?: "new" | "used" | "certified" | null;
             /** @description The dealer's stock number. */
             stock_number?: string | null;
-            /** @description The vehicle's page on the dealer's site. */
+            /** @description The URL of the vehicle's page on the dealer's website. */
             vdp_url?: string | null;
             /**
              * Format: date
-             * @description The best observed date it left active inventory as sold; null when active or unknown.
+             * @description The best estimate of the day on which the listing was sold. Null if active or unknown.
              */
             sold_date?: string | null;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The ID of the dealer.
+             */
             dealer_id?: string | null;
+            /** @description The name of the dealer. */
             dealer_name?: string | null;
-            /** @enum {string|null} */
+            /**
+             * @description The type of the dealer.
+             * @enum {string|null}
+             */
             dealer_type?: "franchise" | "independent" | null;
-            /** @description The dealer's. */
+            /** @description The city of the dealer. */
             city?: string | null;
-            /** @description The dealer's. */
+            /** @description The state of the dealer, as a two-letter code. */
             state?: string | null;
-            /** @description The dealer's. */
+            /** @description The postal code of the dealer. */
             postal_code?: string | null;
-            /** @description The dealer's. */
+            /** @description The latitude of the dealer, in degrees. */
             latitude?: number | null;
-            /** @description The dealer's. */
+            /** @description The longitude of the dealer, in degrees. */
             longitude?: number | null;
-            /** @description Great-circle miles from the origin to the dealer, with one decimal; null without an origin or without the dealer's coordinates. */
+            /** @description The great-circle distance from the origin to the dealer, in miles, rounded to one decimal. Null if the request has no origin or the dealer has no coordinates. */
             distance_miles?: number | null;
-            /** @description The primary image first, when available. */
+            /** @description The URLs of photos, the primary photo first. */
             photo_urls?: string[];
-            /** @description There when `fields` asks for it. */
+            /** @description The features of the vehicle. Present if requested in `fields`. */
             features?: string[];
-            /** @description Manufacturer option and package codes. There when `fields` asks for it. */
+            /** @description Manufacturer option and package codes. Present if requested in `fields`. */
             options_packages?: string[];
-            /** @description There when `include` has `price_history`. */
+            /** @description The price changes. Present if requested in `include`. */
             price_history?: components["schemas"]["PriceHistoryItem"][];
-            /** @description There when `include` has `options`. */
+            /** @description The decoded options. Present if requested in `include`. */
             options?: components["schemas"]["Option"][];
         };
-        /** @description An option, decoded from the listing's option and package codes, in the order of the codes. Codes whose name or price is unknown are left out. */
+        /** @description A factory option, decoded from the listing's option and package codes. Options are in the order of the codes; codes with an unknown name or price are omitted. */
         Option: {
+            /** @description The manufacturer's option or package code. */
             code: string;
+            /** @description The name of the option. */
             name: string;
+            /** @description The price of the option, in US dollars. */
             msrp: number;
         };
-        /** @description One change of the price. A price that was unknown for a while is compared with the last known one. */
+        /** @description A price change. After a period with an unknown price, the change is relative to the last known price. */
         PriceHistoryItem: {
             /**
              * Format: date
              * @description The UTC day of `changed_at`.
              */
             date: string;
-            /** @description The price after the change, in whole dollars; null when unavailable. */
+            /** @description The price after the change, in whole US dollars. Null if unavailable. */
             price: number | null;
             /**
              * Format: date-time
-             * @description When the change was observed.
+             * @description The time at which the change was observed.
              */
             changed_at: string;
-            /** @description The price before the change, in whole dollars; null when unavailable. */
+            /** @description The price before the change, in whole US dollars. Null if unavailable. */
             price_before: number | null;
-            /** @description Mileage observed at the change. */
+            /** @description The odometer reading observed with the change, in miles. */
             miles: number | null;
         };
+        /** @description The position of a page within all matches. */
         Pagination: {
+            /** @description The maximum number of items on the page. */
             limit: number;
+            /** @description The number of skipped items. */
             offset: number;
-            /** @description All matches at request time. */
+            /** @description The number of all matches at request time. */
             total: number;
-            /** @description Null on the last page. */
+            /** @description The `offset` of the next page. Null on the last page. */
             next_offset: number | null;
         };
-        /** @description Which data the answer is from. */
+        /** @description The data that the response was computed from. */
         CollectionMeta: {
             /**
              * Format: date
-             * @description The published day that answered.
+             * @description The as-of date: the day that the data describes.
              */
             as_of: string;
-            /** @description The published version of the data that answered. */
+            /** @description The published version of the data. */
             version: string;
         };
+        /** @description A page of listings. */
         ListingCollection: {
+            /** @description The listings. */
             data: components["schemas"]["ListingSummary"][];
             pagination: components["schemas"]["Pagination"];
             meta: components["schemas"]["CollectionMeta"];
         };
-        /** @description One listing with its dealer and its vehicle. What is unknown is null. */
+        /** @description A listing with its dealer and vehicle. Unknown values are null. */
         ListingDetail: {
+            /** @description The stable identifier of the listing. */
             id: string;
+            /** @description The vehicle identification number, in upper case. */
             vin: string;
             /**
-             * @description The state of the listing; `active` also while its VIN is missing and not yet sold.
+             * @description The state of the listing. Stays `active` while the VIN is missing and not yet sold.
              * @enum {string}
              */
             status: "active" | "sold";
-            /** @description The main advertised price in whole dollars. */
+            /** @description The main advertised price, in whole US dollars. Null if unavailable. */
             price: number | null;
-            /** @description Odometer reading. */
+            /** @description The odometer reading, in miles. */
             miles: number | null;
-            /** @enum {string|null} */
+            /**
+             * @description The inventory type.
+             * @enum {string|null}
+             */
             inventory_type: "new" | "used" | "certified" | null;
+            /** @description The dealer's stock number. */
             stock_number: string | null;
-            /** @description The vehicle's page on the dealer's site. */
+            /** @description The URL of the vehicle's page on the dealer's website. */
             vdp_url: string | null;
-            /** @description The vehicle history report. */
+            /** @description The URL of the vehicle history report. */
             vhr_url: string | null;
-            /** @description The primary image first, when available. */
+            /** @description The URLs of photos, the primary photo first. */
             photo_urls: string[];
+            /** @description The URL of the primary photo. */
             photo_url_primary: string | null;
-            /** @description Null unless the provider's data supports it. */
+            /** @description The observed price breakdown. Null if the data provider does not support it. */
             pricing: components["schemas"]["Pricing"] | null;
             /**
              * Format: date
@@ -385,133 +426,170 @@ export interface components {
             inventory_date: string;
             /**
              * Format: date
-             * @description Null when active or unknown.
+             * @description The best estimate of the day on which the listing was sold. Null if active or unknown.
              */
             sold_date: string | null;
-            /** @description When the owner's feed last contained the VIN, in UTC, as `YYYY-MM-DD HH:MM:SS.ffffff`. */
+            /** @description The time of the latest feed of the owning dealer that contained the VIN, in UTC, as `YYYY-MM-DD HH:MM:SS.ffffff`. */
             last_checked_at: string;
             dealer: components["schemas"]["DealerBrief"];
             vehicle: components["schemas"]["Vehicle"];
-            /** @description Empty when there is none, or `include` does not ask for it. */
+            /** @description The price changes. Empty if there are none or `include` does not request them. */
             price_history: components["schemas"]["PriceHistoryItem"][];
         };
-        /** @description The owning dealer, in details. */
+        /** @description The dealer that owns a listing. Unknown values are null. */
         DealerBrief: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The ID of the dealer.
+             */
             dealer_id: string;
+            /** @description The name of the dealer. */
             name: string;
+            /** @description The city of the dealer. */
             city: string | null;
+            /** @description The state of the dealer, as a two-letter code. */
             state: string | null;
+            /** @description The postal code of the dealer. */
             postal_code: string | null;
+            /** @description The latitude of the dealer, in degrees. */
             latitude: number | null;
+            /** @description The longitude of the dealer, in degrees. */
             longitude: number | null;
+            /** @description The phone number of the dealer. */
             phone: string | null;
         };
+        /** @description The vehicle of a listing. */
         Vehicle: {
+            /** @description The vehicle identification number, in upper case. */
             vin: string;
             /**
-             * @description The state of the VIN; `missing` when it is out of its dealer's feed and not yet sold.
+             * @description The state of the VIN. `missing` if it has left its dealer's feed and is not yet sold.
              * @enum {string}
              */
             status: "active" | "missing" | "sold";
             build: components["schemas"]["Build"];
         };
-        /** @description The vehicle as it was built. */
+        /** @description The specification of a vehicle as built. Unknown values are null. */
         Build: {
+            /** @description The model year. */
             year: number | null;
+            /** @description The make, for example `Toyota`. */
             make: string | null;
+            /** @description The model, for example `Camry`. */
             model: string | null;
+            /** @description The trim level. */
             trim: string | null;
+            /** @description The version, a subdivision of the trim. */
             version: string | null;
+            /** @description The body type, for example `SUV`. */
             body_type: string | null;
+            /** @description The drivetrain, for example `AWD`. */
             drivetrain: string | null;
+            /** @description The fuel type. */
             fuel_type: string | null;
+            /** @description The powertrain type, for example `HEV`. */
             powertrain_type: string | null;
+            /** @description The transmission. */
             transmission: string | null;
+            /** @description The engine, for example `2.5L I4`. */
             engine: string | null;
+            /** @description The number of cylinders; 0 for electric vehicles. */
             cylinders: number | null;
+            /** @description The number of doors. */
             doors: number | null;
+            /** @description The number of seats. */
             seating_capacity: number | null;
-            /** @description As reported by the dealer. */
+            /** @description The exterior color, as reported by the dealer. */
             exterior_color: string | null;
-            /** @description As reported by the dealer. */
+            /** @description The interior color, as reported by the dealer. */
             interior_color: string | null;
-            /** @description Normalized color. */
+            /** @description The normalized exterior color. */
             base_exterior_color: string | null;
-            /** @description Normalized color. */
+            /** @description The normalized interior color. */
             base_interior_color: string | null;
+            /** @description The place of final assembly. */
             assembly_location: string | null;
+            /** @description Whether the specification was verified against the window sticker. */
             window_sticker_verified: boolean;
-            /** @description MSRP without options, in whole dollars. */
+            /** @description The MSRP without options, in whole US dollars. */
             base_msrp: number | null;
-            /** @description MSRP with options, in whole dollars. */
+            /** @description The MSRP with options, in whole US dollars. */
             combined_msrp: number | null;
-            /** @description There when `include` has `options`. */
+            /** @description The decoded options. Present if requested in `include`. */
             options?: components["schemas"]["Option"][];
         };
-        /** @description What the provider of the data observed about the price. It supplements `price` and never replaces it. */
+        /** @description The price breakdown that the data provider observed. It supplements `price` and never replaces it. */
         Pricing: {
-            /** @description The price the provider displayed to shoppers when observed. No MSRP takes its place, and it is not necessarily the lowest eligible price. */
+            /** @description The price that the provider displayed to shoppers when observed. Never an MSRP, and not necessarily the lowest price a shopper can obtain. */
             displayed_provider_current_price_usd: number | null;
-            /** @description The seller's total before government taxes, title, registration, license, lien and similar statutory charges. */
+            /** @description The seller's total before taxes, title, registration, license, lien and similar government charges. */
             seller_total_before_taxes_and_registration_usd: number | null;
-            /** @description The dealer-controlled total before manufacturer-funded incentives and rebates. */
+            /** @description The total that the dealer controls, before manufacturer-funded incentives and rebates. */
             seller_total_before_manufacturer_incentives_usd: number | null;
-            /** @description The vehicle's price after dealer-controlled adjustments, before seller fees, add-ons, government charges and manufacturer incentives. */
+            /** @description The price of the vehicle after the dealer's adjustments, before seller fees, add-ons, government charges and manufacturer incentives. */
             dealer_adjusted_vehicle_price_usd: number | null;
+            /** @description The rows of the breakdown. */
             line_items: components["schemas"]["LineItem"][];
         };
-        /** @description One pricing row as the provider showed it. What is unknown is null. */
+        /** @description A row of a price breakdown, as the provider displayed it. Unknown values are null. */
         LineItem: {
+            /** @description The amount, in US dollars. */
             amount_usd: number;
-            /** @description The label as shown. */
+            /** @description The displayed label. */
             raw_label: string;
-            /** @description What the row is, normalized. */
+            /** @description The normalized role of the row. */
             role: string | null;
-            /** @description Whom it applies to. */
+            /** @description The shoppers to whom the row applies. */
             applicability: string | null;
             /**
-             * @description Whether it adds to the price or takes from it.
+             * @description Whether the amount is added to the price, subtracted from it, or neither.
              * @enum {string|null}
              */
             direction: "add" | "subtract" | "none" | null;
             /** @description The provider's key of the row. */
             row_key: string | null;
-            /** @description The row's place as shown, counted from 1 where the provider does not say. */
+            /** @description The displayed position of the row. If the provider does not report it, counted from 1. */
             row_order: number;
-            /** @description A finer role when available. */
+            /** @description The subtype of the role. */
             subtype: string | null;
         };
-        /** @description One vehicle, and the latest listing of it. */
+        /** @description A vehicle with its latest listing. */
         VinRecord: {
+            /** @description The vehicle identification number, in upper case. */
             vin: string;
             /**
-             * @description `missing` when the VIN has left active inventory and is not sold; `sold` after at least 3 days of absence and the sold-quality checks.
+             * @description The state of the VIN. `missing` if it has left active inventory and is not sold; `sold` after at least 3 days of absence and sold-quality checks.
              * @enum {string}
              */
             status: "active" | "missing" | "sold";
             build: components["schemas"]["Build"];
-            /** @description Null for a vehicle that never had a listing. */
+            /** @description The latest listing. Null if the vehicle has never had one. */
             latest_listing: components["schemas"]["LatestListing"] | null;
         };
-        /** @description The latest listing of a VIN, with its dealer and photos. What is unknown is null. */
+        /** @description The latest listing of a VIN, with its dealer and photos. Unknown values are null. */
         LatestListing: {
+            /** @description The stable identifier of the listing. */
             id: string;
-            /** @description The main advertised price in whole dollars. */
+            /** @description The main advertised price, in whole US dollars. Null if unavailable. */
             price: number | null;
-            /** @description Odometer reading. */
+            /** @description The odometer reading, in miles. */
             miles: number | null;
-            /** @enum {string|null} */
+            /**
+             * @description The inventory type.
+             * @enum {string|null}
+             */
             inventory_type: "new" | "used" | "certified" | null;
+            /** @description The dealer's stock number. */
             stock_number: string | null;
-            /** @description The vehicle's page on the dealer's site. */
+            /** @description The URL of the vehicle's page on the dealer's website. */
             vdp_url: string | null;
-            /** @description The vehicle history report. */
+            /** @description The URL of the vehicle history report. */
             vhr_url: string | null;
-            /** @description The primary image first, when available. */
+            /** @description The URLs of photos, the primary photo first. */
             photo_urls: string[];
+            /** @description The URL of the primary photo. */
             photo_url_primary: string | null;
-            /** @description Null unless the provider's data supports it. */
+            /** @description The observed price breakdown. Null if the data provider does not support it. */
             pricing: components["schemas"]["Pricing"] | null;
             /**
              * Format: date
@@ -520,243 +598,324 @@ export interface components {
             inventory_date: string;
             /**
              * Format: date
-             * @description Null when active or unknown.
+             * @description The best estimate of the day on which the listing was sold. Null if active or unknown.
              */
             sold_date: string | null;
-            /** @description When the owner's feed last contained the VIN, in UTC, as `YYYY-MM-DD HH:MM:SS.ffffff`. */
+            /** @description The time of the latest feed of the owning dealer that contained the VIN, in UTC, as `YYYY-MM-DD HH:MM:SS.ffffff`. */
             last_checked_at: string;
             dealer: components["schemas"]["DealerBrief"];
-            /** @description Empty when there is none, or `include` does not ask for it. */
+            /** @description The price changes. Empty if there are none or `include` does not request them. */
             price_history: components["schemas"]["PriceHistoryItem"][];
         };
-        /** @description Empty in most answers. */
+        /** @description Additional information about the object. Usually empty. */
         DetailMeta: {
-            /** @description The id of the listing that took the place of this one, which ended without a sale. */
+            /** @description The ID of the listing that replaced this one, which ended without a sale. */
             superseded_by?: string;
         };
+        /** @description A listing and its metadata. */
         ListingDetailEnvelope: {
             data: components["schemas"]["ListingDetail"];
             meta: components["schemas"]["DetailMeta"];
         };
+        /** @description A vehicle and its metadata. */
         VinEnvelope: {
             data: components["schemas"]["VinRecord"];
             meta: components["schemas"]["DetailMeta"];
         };
+        /** @description The counts of all requested facets. */
         FacetResult: {
-            /** @description Matching listings. */
+            /** @description The number of matching listings. */
             total: number;
-            /** @description The buckets of each requested categorical facet, by its name. */
+            /** @description The buckets of each requested categorical facet, keyed by facet name. */
             facets: {
                 [key: string]: components["schemas"]["FacetBucket"][];
             };
-            /** @description The ranges of each requested numeric facet, by its name. */
+            /** @description The ranges of each requested numeric facet, keyed by facet name. */
             range_facets: {
                 [key: string]: components["schemas"]["RangeFacet"];
             };
-            /** @description The statistics of each requested numeric facet, by its name. */
+            /** @description The statistics of each requested numeric facet, keyed by facet name. */
             stats: {
                 [key: string]: components["schemas"]["FacetStats"];
             };
         };
-        /** @description A value and the number of matching listings that have it. A search with the value added as a filter finds as many, except for the keywords `branded` and `fleet`, which the filter excludes. Values that differ only in case are one bucket. A listing is counted once for each of its `features`, `options_packages` and `keywords`. */
+        /** @description A value and the number of matching listings that have it. A search with the value as an additional filter returns the same number, except for the keywords `branded` and `fleet`, which the filter excludes. Values that differ only in case share a bucket. A listing counts once for each of its `features`, `options_packages` and `keywords`. */
         FacetBucket: {
-            /** @description Spelled as the filter of the same name takes it. Years, cylinders, doors and seats are text too, for example `"2027"`. */
+            /** @description The value, spelled as the filter of the same name accepts it. Always a string, including numbers: `"2027"`. */
             value: string;
-            /** @description Matching listings with the value. */
+            /** @description The number of matching listings with the value. */
             count: number;
             /** @description Present if `metric` was requested. */
             metric?: components["schemas"]["FacetMetric"];
         };
-        /** @description The requested metric over the listings of one bucket. */
+        /** @description The requested metric over the listings of a bucket. */
         FacetMetric: {
             name: components["schemas"]["MetricName"];
-            /** @description The aggregate over the `sample` listings whose value is known, however few; percentiles interpolate linearly. Null if the bucket counts fewer than 10 listings or `sample` is 0. */
+            /** @description The aggregate over the `sample` listings with a known value. Percentiles interpolate linearly. Null if the bucket has fewer than 10 listings or `sample` is 0. */
             value: number | null;
-            /** @description The number of listings of the bucket whose value is known. */
+            /** @description The number of listings in the bucket with a known value. */
             sample: number;
             /**
-             * @description Present if the value is null. `insufficient_sample`: the bucket counts fewer than 10 listings. `no_values`: it counts 10 or more, and the value of none of them is known.
+             * @description Why the value is null; absent otherwise. `insufficient_sample`: the bucket has fewer than 10 listings. `no_values`: it has at least 10, none with a known value.
              * @enum {string}
              */
             null_reason?: "insufficient_sample" | "no_values";
         };
         /**
-         * @description A measure and its aggregate.
+         * @description A measure and an aggregate, as `<measure>.<aggregate>`.
          * @enum {string}
          */
         MetricName: "price.mean" | "price.p5" | "price.p25" | "price.median" | "price.p75" | "price.p95" | "miles.mean" | "miles.p5" | "miles.p25" | "miles.median" | "miles.p75" | "miles.p95" | "msrp.mean" | "msrp.p5" | "msrp.p25" | "msrp.median" | "msrp.p75" | "msrp.p95" | "days_on_market.mean" | "days_on_market.p5" | "days_on_market.p25" | "days_on_market.median" | "days_on_market.p75" | "days_on_market.p95" | "discount_from_msrp.mean" | "discount_from_msrp.p5" | "discount_from_msrp.p25" | "discount_from_msrp.median" | "discount_from_msrp.p75" | "discount_from_msrp.p95";
-        /** @description The values of a numeric facet, counted in adjoining half-open ranges. Regular buckets have the width `interval`, and their edges are multiples of it. They run from the one that holds the 1st percentile to the one that holds the 99th (both interpolated linearly, then rounded down), including empty ones. If values lie below the regular buckets, one more bucket precedes them, from the least value; if values lie above, one more follows, to the greatest value plus 1. These two can be narrower or wider than `interval`. Unless the request fixes it, the width is the smallest of 1, 2, 5, 10, 20, 50, 100 and so on that gives at most 20 regular buckets; a fixed width gives at most 100. The counts add up to `stats.count`. */
+        /** @description The matching listings, counted in adjacent half-open ranges. Regular buckets are `interval` wide, and their edges are multiples of it. They extend from the bucket of the 1st percentile to the bucket of the 99th, empty ones included; both percentiles are interpolated linearly and rounded down. If there are lower values, one bucket from the least value precedes them; if there are higher values, one bucket up to the greatest value plus 1 follows. These two can be narrower or wider than `interval`. Unless the request fixes it, `interval` is the smallest of 1, 2, 5, 10, 20, 50, 100 and so on that results in at most 20 regular buckets; a fixed one results in at most 100. The counts add up to `stats.count`. */
         RangeFacet: {
-            /** @description In ascending order. Empty if the value of no matching listing is known. */
+            /** @description The ranges in ascending order. Empty if no matching listing has a known value. */
             buckets: components["schemas"]["RangeBucket"][];
-            /** @description The width of the regular buckets. Null if the value of no matching listing is known and the request does not fix the width. */
+            /** @description The width of the regular buckets. Null if no matching listing has a known value and the request does not fix the width. */
             interval: number | null;
-            /** @description The `min` of the first bucket; null without buckets. */
+            /** @description The `min` of the first bucket. Null if there are no buckets. */
             min: number | null;
-            /** @description The `max` of the last bucket; null without buckets. */
+            /** @description The `max` of the last bucket. Null if there are no buckets. */
             max: number | null;
         };
-        /** @description A half-open range and the number of matching listings with min <= value < max. A search with `min_<facet>=min` and `max_<facet>=max - 1` added (`mileage` for `miles`) finds as many. */
+        /** @description A half-open range and the number of matching listings with `min <= value < max`. A search with `min_<facet>=min` and `max_<facet>=max - 1` as additional filters (`mileage` for `miles`) returns the same number. */
         RangeBucket: {
-            /** @description Inclusive. */
+            /** @description The lower bound, inclusive. */
             min: number;
-            /** @description Exclusive. */
+            /** @description The upper bound, exclusive. */
             max: number;
+            /** @description The number of matching listings in the range. */
             count: number;
         };
-        /** @description Statistics of a numeric facet over all matching listings; null if the value of none of them is known. `count` and `missing` add up to `total`. */
+        /** @description Statistics of a numeric facet over all matching listings. Null if none has a known value. `count` and `missing` add up to `total`. */
         FacetStats: {
+            /** @description The least value. */
             min: number | null;
+            /** @description The greatest value. */
             max: number | null;
-            /** @description Matching listings whose value is known. */
+            /** @description The number of matching listings with a known value. */
             count: number;
-            /** @description Matching listings whose value is unknown. */
+            /** @description The number of matching listings with an unknown value. */
             missing: number;
+            /** @description The arithmetic mean. */
             mean: number | null;
+            /** @description The median. */
             median: number | null;
-            /** @description The sample standard deviation; null for fewer than two values. */
+            /** @description The sample standard deviation. Null for fewer than two values. */
             stddev: number | null;
         };
-        /** @description What was requested, with the defaults, and the version that answered. Nothing is null. */
+        /** @description The effective parameters of the request, and the data that the response was computed from. Never null. */
         FacetMeta: {
-            /** @description The names of the requested facets. */
+            /** @description The requested facets. */
             facets: string[];
-            /** @description The requested metric; `count` if none was requested. */
+            /** @description The requested metric, or `count`. */
             metric: string;
-            /** @enum {string} */
+            /**
+             * @description The effective sort order.
+             * @enum {string}
+             */
             sort: "-count" | "count" | "-metric" | "metric";
-            /** @description The number of matching listings, 10, below which the metric of a bucket is null. */
+            /** @description The number of matching listings below which the metric of a bucket is null: 10. */
             minimum_metric_count: number;
             /**
              * Format: date
-             * @description The published day that answered.
+             * @description The as-of date: the day that the data describes.
              */
             as_of: string;
-            /** @description The published version of the data that answered. */
+            /** @description The published version of the data. */
             version: string;
         };
+        /** @description The facets and their metadata. */
         FacetEnvelope: {
             data: components["schemas"]["FacetResult"];
             meta: components["schemas"]["FacetMeta"];
         };
-        /** @description A dealer's profile, in searches. What is unknown is null. */
+        /** @description The profile of a dealer in a collection. Unknown values are null. */
         Dealer: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The ID of the dealer.
+             */
             dealer_id: string;
+            /** @description The name of the dealer. */
             name: string;
+            /** @description The city of the dealer. */
             city: string | null;
+            /** @description The state of the dealer, as a two-letter code. */
             state: string | null;
+            /** @description The postal code of the dealer. */
             postal_code: string | null;
+            /** @description The country of the dealer. */
             country: string | null;
+            /** @description The latitude of the dealer, in degrees. */
             latitude: number | null;
+            /** @description The longitude of the dealer, in degrees. */
             longitude: number | null;
-            /** @enum {string|null} */
+            /**
+             * @description The type of the dealer.
+             * @enum {string|null}
+             */
             type: "franchise" | "independent" | null;
-            /** @description The host, in lower case and without www. */
+            /** @description The host name of the dealer's website, in lower case and without `www.`. */
             website: string | null;
-            /** @description Makes represented as a franchise. */
+            /** @description The makes that the dealer holds a franchise of. */
             makes: string[];
-            /** @description Current active listings after deduplication by VIN. */
+            /** @description The number of active listings, after deduplication by VIN. */
             listing_count: number;
         };
-        /** @description A dealer's profile, with phone and address. What is unknown is null. */
+        /** @description The profile of a dealer, with phone and address. Unknown values are null. */
         DealerDetail: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The ID of the dealer.
+             */
             dealer_id: string;
+            /** @description The name of the dealer. */
             name: string;
+            /** @description The city of the dealer. */
             city: string | null;
+            /** @description The state of the dealer, as a two-letter code. */
             state: string | null;
+            /** @description The postal code of the dealer. */
             postal_code: string | null;
+            /** @description The country of the dealer. */
             country: string | null;
+            /** @description The latitude of the dealer, in degrees. */
             latitude: number | null;
+            /** @description The longitude of the dealer, in degrees. */
             longitude: number | null;
-            /** @enum {string|null} */
+            /**
+             * @description The type of the dealer.
+             * @enum {string|null}
+             */
             type: "franchise" | "independent" | null;
-            /** @description The host, in lower case and without www. */
+            /** @description The host name of the dealer's website, in lower case and without `www.`. */
             website: string | null;
-            /** @description Makes represented as a franchise. */
+            /** @description The makes that the dealer holds a franchise of. */
             makes: string[];
-            /** @description Current active listings after deduplication by VIN. */
+            /** @description The number of active listings, after deduplication by VIN. */
             listing_count: number;
+            /** @description The phone number of the dealer. */
             phone: string | null;
-            /** @description Null when unknown. */
+            /** @description The address. Null if unknown. */
             address: components["schemas"]["Address"] | null;
         };
+        /** @description A postal address. Unknown values are null. */
         Address: {
+            /** @description The street address. */
             line1: string | null;
+            /** @description The city. */
             city: string | null;
+            /** @description The state, as a two-letter code. */
             state: string | null;
+            /** @description The postal code. */
             postal_code: string | null;
+            /** @description The country. */
             country: string | null;
         };
+        /** @description A page of dealers. */
         DealerCollection: {
+            /** @description The dealers. */
             data: components["schemas"]["Dealer"][];
             pagination: components["schemas"]["Pagination"];
             meta: components["schemas"]["CollectionMeta"];
         };
+        /** @description A dealer and its metadata. */
         DealerEnvelope: {
             data: components["schemas"]["DealerDetail"];
             meta: components["schemas"]["DetailMeta"];
         };
         /** @description The requests of one UTC day in one usage class. */
         UsageRow: {
-            /** Format: date */
+            /**
+             * Format: date
+             * @description The UTC day.
+             */
             date: string;
-            /** @enum {string} */
+            /**
+             * @description The usage class.
+             * @enum {string}
+             */
             metering_class: "listing_search" | "listing_search_historical" | "listing_search_dealer_filtered" | "listing_search_dealer_filtered_historical" | "dealer_inventory_search" | "dealer_inventory_search_historical" | "listing_search_enriched" | "facet_counts" | "facet_counts_historical" | "vehicle_detail" | "vehicle_detail_enriched" | "dealer_lookup";
+            /** @description The number of charged requests. */
             requests: number;
-            /** @description In USD micros. */
+            /** @description The charges, in micros. */
             charged_micros: number;
         };
         /** @description The sums over all rows. */
         UsageTotals: {
+            /** @description The number of charged requests. */
             requests: number;
-            /** @description In USD micros. */
+            /** @description The charges, in micros. */
             charged_micros: number;
         };
+        /** @description The period, unit and source of the figures. */
         UsageMeta: {
-            /** Format: date */
+            /**
+             * Format: date
+             * @description The first UTC day.
+             */
             start_date: string;
             /**
              * Format: date
-             * @description Belongs to the range.
+             * @description The last UTC day, inclusive.
              */
             end_date: string;
-            /** @constant */
+            /**
+             * @description The period of a row.
+             * @constant
+             */
             interval: "day";
-            /** @constant */
+            /**
+             * @description The currency of the charges.
+             * @constant
+             */
             currency: "USD";
-            /** @description Where the figures come from. */
+            /** @description The source of the figures. */
             source: string;
-            /** @description How far they may be behind the billing ledger. */
+            /** @description The maximum delay behind the billing ledger. */
             freshness: string;
         };
+        /** @description Usage rows, totals and metadata. */
         UsageEnvelope: {
+            /** @description The usage rows. */
             data: components["schemas"]["UsageRow"][];
             totals: components["schemas"]["UsageTotals"];
             meta: components["schemas"]["UsageMeta"];
         };
         /** @description An OpenAPI 3.1 document. */
         OpenApiDocument: {
+            /** @description The OpenAPI version. */
             openapi: string;
+            /** @description The title, version and introduction of the API. */
             info: {
                 [key: string]: unknown;
             };
+            /** @description The operations. */
             paths: {
                 [key: string]: unknown;
             };
         } & {
             [key: string]: unknown;
         };
-        /** @description A parameter is unknown, malformed, out of bounds, repeated, missing, or does not go with another; or a key was sent in the query string. */
+        /** @description A parameter is unknown, malformed, out of range, repeated, missing or incompatible with another, or the query string contains an API key. */
         ErrorValidation: {
-            /** @constant */
+            /**
+             * @description The name of the error class.
+             * @constant
+             */
             _tag: "PublicApiValidationError";
             error: {
-                /** @constant */
+                /**
+                 * @description The category of the error.
+                 * @constant
+                 */
                 type: "validation_error";
-                /** @enum {string} */
+                /**
+                 * @description The stable identifier of the error. Branch on this field.
+                 * @enum {string}
+                 */
                 code: "unknown_query_parameter" | "query_string_api_key_rejected" | "invalid_parameter_value" | "incompatible_parameters" | "repeated_parameter" | "missing_parameter" | "unknown_postal_code" | "snapshot_unavailable";
+                /** @description A description of the error for people. Its wording can change. */
                 message: string;
                 current_version?: string;
                 minimum_supported_version?: string;
@@ -765,15 +924,25 @@ export interface components {
                 update_command?: string;
             };
         };
-        /** @description No key was sent, or one that is malformed, revoked or unknown. */
+        /** @description The API key is missing, malformed, unknown or revoked. */
         ErrorAuthentication: {
-            /** @constant */
+            /**
+             * @description The name of the error class.
+             * @constant
+             */
             _tag: "PublicApiAuthenticationError";
             error: {
-                /** @constant */
+                /**
+                 * @description The category of the error.
+                 * @constant
+                 */
                 type: "authentication_error";
-                /** @enum {string} */
+                /**
+                 * @description The stable identifier of the error. Branch on this field.
+                 * @enum {string}
+                 */
                 code: "missing_api_key" | "invalid_api_key";
+                /** @description A description of the error for people. Its wording can change. */
                 message: string;
                 current_version?: string;
                 minimum_supported_version?: string;
@@ -784,13 +953,23 @@ export interface components {
         };
         /** @description The account's billing state or balance does not allow paid requests, or the request would exceed the monthly spend cap. Not billed. */
         ErrorBilling: {
-            /** @constant */
+            /**
+             * @description The name of the error class.
+             * @constant
+             */
             _tag: "PublicApiBillingError";
             error: {
-                /** @constant */
+                /**
+                 * @description The category of the error.
+                 * @constant
+                 */
                 type: "billing_error";
-                /** @enum {string} */
+                /**
+                 * @description The stable identifier of the error. Branch on this field.
+                 * @enum {string}
+                 */
                 code: "billing_state_blocked" | "monthly_spend_cap_exceeded";
+                /** @description A description of the error for people. Its wording can change. */
                 message: string;
                 current_version?: string;
                 minimum_supported_version?: string;
@@ -799,15 +978,25 @@ export interface components {
                 update_command?: string;
             };
         };
-        /** @description The key is valid and lacks the scope of this operation. */
+        /** @description The API key is valid but lacks the scope of the operation. */
         ErrorPermission: {
-            /** @constant */
+            /**
+             * @description The name of the error class.
+             * @constant
+             */
             _tag: "PublicApiPermissionError";
             error: {
-                /** @constant */
+                /**
+                 * @description The category of the error.
+                 * @constant
+                 */
                 type: "permission_error";
-                /** @enum {string} */
+                /**
+                 * @description The stable identifier of the error. Branch on this field.
+                 * @enum {string}
+                 */
                 code: "missing_scope";
+                /** @description A description of the error for people. Its wording can change. */
                 message: string;
                 current_version?: string;
                 minimum_supported_version?: string;
@@ -816,15 +1005,25 @@ export interface components {
                 update_command?: string;
             };
         };
-        /** @description No such listing, VIN or dealer. Not billed. */
+        /** @description No such listing, vehicle or dealer. Not billed. */
         ErrorNotFound: {
-            /** @constant */
+            /**
+             * @description The name of the error class.
+             * @constant
+             */
             _tag: "PublicApiNotFoundError";
             error: {
-                /** @constant */
+                /**
+                 * @description The category of the error.
+                 * @constant
+                 */
                 type: "not_found_error";
-                /** @enum {string} */
+                /**
+                 * @description The stable identifier of the error. Branch on this field.
+                 * @enum {string}
+                 */
                 code: "not_found";
+                /** @description A description of the error for people. Its wording can change. */
                 message: string;
                 current_version?: string;
                 minimum_supported_version?: string;
@@ -833,15 +1032,25 @@ export interface components {
                 update_command?: string;
             };
         };
-        /** @description The path exists, and answers to GET only. */
+        /** @description The path accepts only GET. */
         ErrorMethodNotAllowed: {
-            /** @constant */
+            /**
+             * @description The name of the error class.
+             * @constant
+             */
             _tag: "PublicApiRequestError";
             error: {
-                /** @constant */
+                /**
+                 * @description The category of the error.
+                 * @constant
+                 */
                 type: "request_error";
-                /** @enum {string} */
+                /**
+                 * @description The stable identifier of the error. Branch on this field.
+                 * @enum {string}
+                 */
                 code: "method_not_allowed";
+                /** @description A description of the error for people. Its wording can change. */
                 message: string;
                 current_version?: string;
                 minimum_supported_version?: string;
@@ -850,17 +1059,27 @@ export interface components {
                 update_command?: string;
             };
         };
-        /** @description The account has used up one of its rate limits. Not billed, and not counted against the limit. */
+        /** @description The account has reached a rate limit. The request is not billed and does not count toward the limit. */
         ErrorRateLimit: {
-            /** @constant */
+            /**
+             * @description The name of the error class.
+             * @constant
+             */
             _tag: "PublicApiRateLimitError";
             error: {
-                /** @constant */
+                /**
+                 * @description The category of the error.
+                 * @constant
+                 */
                 type: "rate_limit_error";
-                /** @enum {string} */
+                /**
+                 * @description The stable identifier of the error. Branch on this field.
+                 * @enum {string}
+                 */
                 code: "rate_limit_exceeded";
+                /** @description A description of the error for people. Its wording can change. */
                 message: string;
-                /** @description Whole seconds to wait. */
+                /** @description The number of seconds to wait before the next request. */
                 retryAfter: number;
                 current_version?: string;
                 minimum_supported_version?: string;
@@ -869,15 +1088,25 @@ export interface components {
                 update_command?: string;
             };
         };
-        /** @description The service failed. Not billed. */
+        /** @description The service failed to process the request. Not billed. */
         ErrorInternal: {
-            /** @constant */
+            /**
+             * @description The name of the error class.
+             * @constant
+             */
             _tag: "PublicApiPlatformError";
             error: {
-                /** @constant */
+                /**
+                 * @description The category of the error.
+                 * @constant
+                 */
                 type: "platform_error";
-                /** @enum {string} */
+                /**
+                 * @description The stable identifier of the error. Branch on this field.
+                 * @enum {string}
+                 */
                 code: "internal_error";
+                /** @description A description of the error for people. Its wording can change. */
                 message: string;
                 current_version?: string;
                 minimum_supported_version?: string;
@@ -886,15 +1115,25 @@ export interface components {
                 update_command?: string;
             };
         };
-        /** @description Usage metering, the data, or a free place for the request is not available now. Not billed; try again. */
+        /** @description Usage metering or the data is unavailable, or the service is overloaded. Not billed. Retry later. */
         ErrorUnavailable: {
-            /** @constant */
+            /**
+             * @description The name of the error class.
+             * @constant
+             */
             _tag: "PublicApiPlatformError";
             error: {
-                /** @constant */
+                /**
+                 * @description The category of the error.
+                 * @constant
+                 */
                 type: "platform_error";
-                /** @enum {string} */
+                /**
+                 * @description The stable identifier of the error. Branch on this field.
+                 * @enum {string}
+                 */
                 code: "metering_unavailable" | "data_unavailable" | "overloaded";
+                /** @description A description of the error for people. Its wording can change. */
                 message: string;
                 current_version?: string;
                 minimum_supported_version?: string;
@@ -903,15 +1142,25 @@ export interface components {
                 update_command?: string;
             };
         };
-        /** @description The request took longer than it may. Not billed. */
+        /** @description The request exceeded its time limit. Not billed. */
         ErrorDeadlineExceeded: {
-            /** @constant */
+            /**
+             * @description The name of the error class.
+             * @constant
+             */
             _tag: "PublicApiPlatformError";
             error: {
-                /** @constant */
+                /**
+                 * @description The category of the error.
+                 * @constant
+                 */
                 type: "platform_error";
-                /** @enum {string} */
+                /**
+                 * @description The stable identifier of the error. Branch on this field.
+                 * @enum {string}
+                 */
                 code: "deadline_exceeded";
+                /** @description A description of the error for people. Its wording can change. */
                 message: string;
                 current_version?: string;
                 minimum_supported_version?: string;
@@ -922,7 +1171,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description A parameter is unknown, malformed, out of bounds, repeated, missing, or does not go with another; or a key was sent in the query string. */
+        /** @description A parameter is unknown, malformed, out of range, repeated, missing or incompatible with another, or the query string contains an API key. */
         BadRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -937,7 +1186,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorValidation"];
             };
         };
-        /** @description No key was sent, or one that is malformed, revoked or unknown. */
+        /** @description The API key is missing, malformed, unknown or revoked. */
         Unauthorized: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -963,7 +1212,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBilling"];
             };
         };
-        /** @description The key is valid and lacks the scope of this operation. */
+        /** @description The API key is valid but lacks the scope of the operation. */
         Forbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -979,7 +1228,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorPermission"];
             };
         };
-        /** @description No such listing, VIN or dealer. Not billed. */
+        /** @description No such listing, vehicle or dealer. Not billed. */
         NotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -994,7 +1243,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorNotFound"];
             };
         };
-        /** @description The path exists, and answers to GET only. */
+        /** @description The path accepts only GET. */
         MethodNotAllowed: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1005,7 +1254,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorMethodNotAllowed"];
             };
         };
-        /** @description The account has used up one of its rate limits. Not billed, and not counted against the limit. */
+        /** @description The account has reached a rate limit. The request is not billed and does not count toward the limit. */
         TooManyRequests: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1021,7 +1270,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorRateLimit"];
             };
         };
-        /** @description The service failed. Not billed. */
+        /** @description The service failed to process the request. Not billed. */
         InternalError: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1036,7 +1285,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorInternal"];
             };
         };
-        /** @description Usage metering, the data, or a free place for the request is not available now. Not billed; try again. */
+        /** @description Usage metering or the data is unavailable, or the service is overloaded. Not billed. Retry later. */
         Unavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1052,7 +1301,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorUnavailable"];
             };
         };
-        /** @description The request took longer than it may. Not billed. */
+        /** @description The request exceeded its time limit. Not billed. */
         DeadlineExceeded: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1070,59 +1319,59 @@ export interface components {
     };
     parameters: {
         /**
-         * @description The listing's id. One that no listing has, of whatever form, is a 404.
+         * @description The ID of the listing. Any value that is not the ID of a listing returns 404.
          * @example ad97e543e226497617a6a94a77a9f61d
          */
         path_listing_id: string;
         /**
-         * @description The VIN, in either case: 17 letters and digits without I, O and Q.
+         * @description The VIN of the vehicle: 17 letters and digits without I, O and Q, in either case.
          * @example 2HKRW2H88NH060064
          */
         path_vin: string;
         /**
-         * @description The dealer's UUID, in either case. One that no dealer has, of whatever form, is a 404.
+         * @description The ID of the dealer, a UUID in either case. Any value that is not the ID of a dealer returns 404.
          * @example 41e7ac92-0f5b-4d38-8c6e-b92d70f1a584
          */
         path_dealer_id: string;
         /**
-         * @description How many items to answer with. Larger values than the maximum are rejected, never clamped.
+         * @description The maximum number of items to return, from 1 to 100. Larger values are rejected, not clamped.
          * @example 25
          */
         limit: number;
         /**
-         * @description How many items to skip. Pages get slower as it grows; beyond some ten thousand, narrow the filters instead.
+         * @description The number of items to skip. Large offsets are slow: beyond about 10,000 items, narrow the filters instead.
          * @example 50
          */
         offset: number;
         /**
          * @deprecated
-         * @description The page to answer with; the first, 1, unless given. Not together with `limit` or `offset`.
+         * @description The one-based number of the page to return. Defaults to 1. Cannot be combined with `limit` or `offset`.
          * @example 2
          */
         page: number;
         /**
          * @deprecated
-         * @description How many items a page has; 50 unless given. Not together with `limit` or `offset`.
+         * @description The number of items per page. Defaults to 50. Cannot be combined with `limit` or `offset`.
          * @example 25
          */
         per_page: number;
         /**
-         * @description How many items to answer with; 50 unless given. Not together with `page` or `per_page`.
+         * @description The maximum number of items to return. Defaults to 50. Cannot be combined with `page` or `per_page`.
          * @example 25
          */
         by_page_limit: number;
         /**
-         * @description How many items to skip; none unless given. Not together with `page` or `per_page`.
+         * @description The number of items to skip. Defaults to 0. Cannot be combined with `page` or `per_page`.
          * @example 50
          */
         by_page_offset: number;
         /**
-         * @description The order; `-` before the name means descending, and unknown values come last in both directions. `days_on_market` is newest first, `listed_at` goes by first observation, `discount` puts the best discount from MSRP first, and `distance`, nearest first, needs `postal_code`, or `latitude` and `longitude`. Any case.
+         * @description The sort order, in any case. A leading `-` means descending order; unknown values come last in both directions. `days_on_market` sorts by fewest days first, `listed_at` by first observation, and `discount` by `discount_from_msrp`, the largest discount first. `distance` sorts by the nearest dealer and requires an origin: `postal_code`, or `latitude` and `longitude`.
          * @example price
          */
         sort: "days_on_market" | "-days_on_market" | "listed_at" | "-listed_at" | "price" | "-price" | "miles" | "-miles" | "msrp" | "-msrp" | "discount" | "-discount" | "distance";
         /**
-         * @description The fields of each listing. `id` and `vin` always come along; `default` stands for every summary field except `features` and `options_packages`, and can be combined with those. Unknown names and names of mere filters are rejected. Any case.
+         * @description The fields to return for each listing, in any case. `id` and `vin` are always returned. `default` stands for all summary fields except `features` and `options_packages`, and can be combined with those. Unknown names, and names of filters that are not fields, are rejected.
          * @example [
          *       "year",
          *       "make",
@@ -1133,14 +1382,14 @@ export interface components {
          */
         fields: ("default" | "id" | "vin" | "year" | "make" | "model" | "trim" | "version" | "body_type" | "drivetrain" | "fuel_type" | "powertrain_type" | "transmission" | "engine" | "cylinders" | "doors" | "seating_capacity" | "exterior_color" | "interior_color" | "base_exterior_color" | "base_interior_color" | "msrp" | "discount_from_msrp" | "price" | "miles" | "days_on_market" | "listed_at" | "status" | "inventory_status" | "availability_status" | "inventory_type" | "stock_number" | "vdp_url" | "sold_date" | "dealer_id" | "dealer_name" | "dealer_type" | "city" | "state" | "postal_code" | "latitude" | "longitude" | "distance_miles" | "photo_urls" | "features" | "options_packages")[];
         /**
-         * @description Expansions: `price_history` adds price changes, `options` adds decoded options. Either makes the request an enriched one, at the price of that class; pages stay capped at 100. Any case.
+         * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
          * @example [
          *       "price_history"
          *     ]
          */
         include: ("price_history" | "options")[];
         /**
-         * @description Listings of one of these makes, by name or slug. Case does not matter.
+         * @description Only return listings with one of these makes. Accepts names and slugs, in any case.
          * @example [
          *       "Toyota",
          *       "mercedes-benz"
@@ -1148,7 +1397,7 @@ export interface components {
          */
         make: string[];
         /**
-         * @description Listings of one of these models, by name or slug. Case does not matter.
+         * @description Only return listings with one of these models. Accepts names and slugs, in any case.
          * @example [
          *       "Camry",
          *       "f-150"
@@ -1156,14 +1405,14 @@ export interface components {
          */
         model: string[];
         /**
-         * @description Listings with one of these manufacturer model codes. Case does not matter.
+         * @description Only return listings with one of these manufacturer model codes. Case-insensitive.
          * @example [
          *       "2546"
          *     ]
          */
         model_code: string[];
         /**
-         * @description Listings with one of these trims. Open: discover the values through facets.
+         * @description Only return listings with one of these trims. Case-insensitive. Use the `trim` facet to list the values.
          * @example [
          *       "XSE",
          *       "XLE"
@@ -1171,14 +1420,14 @@ export interface components {
          */
         trim: string[];
         /**
-         * @description Listings with one of these versions, the finer name of a trim. Open: discover the values through facets.
+         * @description Only return listings with one of these versions, which subdivide trims. Case-insensitive. Use the `version` facet to list the values.
          * @example [
          *       "XLE 4dr Sedan"
          *     ]
          */
         version: string[];
         /**
-         * @description Listings of one of these model years.
+         * @description Only return listings with one of these model years.
          * @example [
          *       2025,
          *       2026
@@ -1186,7 +1435,7 @@ export interface components {
          */
         year: number[];
         /**
-         * @description Listings with one of these body types. Case does not matter.
+         * @description Only return listings with one of these body types. Case-insensitive.
          * @example [
          *       "SUV",
          *       "Sedan"
@@ -1194,21 +1443,21 @@ export interface components {
          */
         body_type: string[];
         /**
-         * @description Listings with one of these engines. Case does not matter.
+         * @description Only return listings with one of these engines. Case-insensitive.
          * @example [
          *       "2.5L I4"
          *     ]
          */
         engine: string[];
         /**
-         * @description Listings with one of these transmissions. Case does not matter.
+         * @description Only return listings with one of these transmissions. Case-insensitive.
          * @example [
          *       "Automatic"
          *     ]
          */
         transmission: string[];
         /**
-         * @description Listings with one of these drivetrains. Case does not matter.
+         * @description Only return listings with one of these drivetrains. Case-insensitive.
          * @example [
          *       "AWD",
          *       "4WD"
@@ -1216,14 +1465,14 @@ export interface components {
          */
         drivetrain: string[];
         /**
-         * @description Listings with one of these fuel types. Case does not matter.
+         * @description Only return listings with one of these fuel types. Case-insensitive.
          * @example [
          *       "Hybrid"
          *     ]
          */
         fuel_type: string[];
         /**
-         * @description Listings with one of these powertrain types. Case does not matter.
+         * @description Only return listings with one of these powertrain types. Case-insensitive.
          * @example [
          *       "HEV",
          *       "BEV"
@@ -1231,7 +1480,7 @@ export interface components {
          */
         powertrain_type: string[];
         /**
-         * @description Listings with one of these numbers of cylinders; electric cars have 0.
+         * @description Only return listings with one of these numbers of cylinders. Electric vehicles have 0.
          * @example [
          *       4,
          *       6
@@ -1239,14 +1488,14 @@ export interface components {
          */
         cylinders: number[];
         /**
-         * @description Listings with one of these numbers of doors.
+         * @description Only return listings with one of these numbers of doors.
          * @example [
          *       4
          *     ]
          */
         doors: number[];
         /**
-         * @description Listings with one of these numbers of seats.
+         * @description Only return listings with one of these numbers of seats.
          * @example [
          *       7,
          *       8
@@ -1254,21 +1503,21 @@ export interface components {
          */
         seating_capacity: number[];
         /**
-         * @description Listings with one of these exterior colors, as reported by the dealer. Case does not matter.
+         * @description Only return listings with one of these exterior colors, as reported by the dealer. Case-insensitive.
          * @example [
          *       "Celestial Silver Metallic"
          *     ]
          */
         exterior_color: string[];
         /**
-         * @description Listings with one of these interior colors, as reported by the dealer. Case does not matter.
+         * @description Only return listings with one of these interior colors, as reported by the dealer. Case-insensitive.
          * @example [
          *       "Black SofTex"
          *     ]
          */
         interior_color: string[];
         /**
-         * @description Listings with one of these normalized exterior colors. Case does not matter.
+         * @description Only return listings with one of these normalized exterior colors. Case-insensitive.
          * @example [
          *       "Silver",
          *       "White"
@@ -1276,14 +1525,14 @@ export interface components {
          */
         base_exterior_color: string[];
         /**
-         * @description Listings with one of these normalized interior colors. Case does not matter.
+         * @description Only return listings with one of these normalized interior colors. Case-insensitive.
          * @example [
          *       "Black"
          *     ]
          */
         base_interior_color: string[];
         /**
-         * @description Listings that carry every one of these manufacturer option and package codes. Open: discover the values through facets.
+         * @description Only return listings with all of these manufacturer option and package codes. Use the `options_packages` facet to list the values.
          * @example [
          *       "FE",
          *       "3T"
@@ -1291,7 +1540,7 @@ export interface components {
          */
         options_packages: string[];
         /**
-         * @description Listings that carry every one of these feature tokens. Open: discover the values through facets.
+         * @description Only return listings with all of these features. Use the `features` facet to list the values.
          * @example [
          *       "heated_seats",
          *       "sunroof"
@@ -1299,7 +1548,7 @@ export interface components {
          */
         features: string[];
         /**
-         * @description History keywords, all of which apply: `one_owner` and `clean_title` must be present, `branded` and `fleet` exclude the listings that carry them. Any case.
+         * @description Only return listings that satisfy all of these history keywords, in any case. `one_owner` and `clean_title` require the keyword; `branded` and `fleet` exclude listings that have it.
          * @example [
          *       "one_owner",
          *       "branded"
@@ -1307,14 +1556,14 @@ export interface components {
          */
         keywords: ("one_owner" | "clean_title" | "branded" | "fleet")[];
         /**
-         * @description Listings with one of these countries of final assembly. Open: discover the values through facets.
+         * @description Only return listings with one of these countries of final assembly. Case-insensitive. Use the `assembly_country` facet to list the values.
          * @example [
          *       "Japan"
          *     ]
          */
         assembly_country: string[];
         /**
-         * @description Listings with one of these places of final assembly, separated by `|` because they contain commas.
+         * @description Only return listings with one of these places of final assembly. Case-insensitive. Separate the values with `|`, because they contain commas.
          * @example [
          *       "Georgetown, Kentucky",
          *       "Dearborn, Michigan"
@@ -1322,7 +1571,7 @@ export interface components {
          */
         assembly_location: string[];
         /**
-         * @description Listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` exactly one position, and `*`, only at the end, the rest; a short mask is a prefix, so `ABC` equals `ABC*`. Either case; without I, O and Q.
+         * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`. Case-insensitive. I, O and Q are rejected.
          * @example [
          *       "4T1DAACK",
          *       "1FTFW1E5?NF*"
@@ -1330,7 +1579,7 @@ export interface components {
          */
         vin_pattern: string[];
         /**
-         * @description Listings of one of these kinds of inventory. `cpo` is another word for `certified`. Any case.
+         * @description Only return listings of one of these inventory types, in any case. `cpo` is an alias of `certified`.
          * @example [
          *       "used",
          *       "certified"
@@ -1338,28 +1587,28 @@ export interface components {
          */
         inventory_type: ("new" | "used" | "certified" | "cpo")[];
         /**
-         * @description Where the car is: in stock, in transit, or still to be built. Any case.
+         * @description Only return listings with one of these availabilities, in any case: in stock (`stock`), in transit (`transit`) or still to be built (`build`).
          * @example [
          *       "stock"
          *     ]
          */
         availability_status: ("stock" | "transit" | "build")[];
         /**
-         * @description Listings of these dealers, at most 50 distinct UUIDs. Changes the usage class of a listing search.
+         * @description Only return listings of these dealers, at most 50 distinct UUIDs. Changes the usage class of a listing search.
          * @example [
          *       "0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c7e40"
          *     ]
          */
         dealer_id: string[];
         /**
-         * @description Listings of one of these kinds of dealer. Any case.
+         * @description Only return listings of one of these types of dealer, in any case.
          * @example [
          *       "franchise"
          *     ]
          */
         dealer_type: ("franchise" | "independent")[];
         /**
-         * @description Dealers in one of these states, as two letters in any case.
+         * @description Only return results of dealers in one of these states, given as two-letter codes in any case.
          * @example [
          *       "CA",
          *       "NV"
@@ -1367,98 +1616,98 @@ export interface components {
          */
         state: string[];
         /**
-         * @description Leaves out listings with one of these makes; unknown ones stay. By name or slug.
+         * @description Exclude listings with one of these makes, given by name or slug in any case. Listings with an unknown make are kept.
          * @example [
          *       "Tesla"
          *     ]
          */
         exclude_make: string[];
         /**
-         * @description Leaves out listings with one of these models; unknown ones stay. By name or slug.
+         * @description Exclude listings with one of these models, given by name or slug in any case. Listings with an unknown model are kept.
          * @example [
          *       "Corolla"
          *     ]
          */
         exclude_model: string[];
         /**
-         * @description Leaves out listings with one of these trims; unknown ones stay.
+         * @description Exclude listings with one of these trims. Listings with an unknown trim are kept.
          * @example [
          *       "LX"
          *     ]
          */
         exclude_trim: string[];
         /**
-         * @description Leaves out listings with one of these versions; unknown ones stay.
+         * @description Exclude listings with one of these versions. Listings with an unknown version are kept.
          * @example [
          *       "LE 4dr Sedan"
          *     ]
          */
         exclude_version: string[];
         /**
-         * @description Leaves out listings with one of these model years; unknown ones stay.
+         * @description Exclude listings with one of these model years. Listings with an unknown model year are kept.
          * @example [
          *       2020
          *     ]
          */
         exclude_year: number[];
         /**
-         * @description Leaves out listings with one of these body types; unknown ones stay.
+         * @description Exclude listings with one of these body types. Listings with an unknown body type are kept.
          * @example [
          *       "Van"
          *     ]
          */
         exclude_body_type: string[];
         /**
-         * @description Leaves out listings with one of these engines; unknown ones stay.
+         * @description Exclude listings with one of these engines. Listings with an unknown engine are kept.
          * @example [
          *       "2.5L I4"
          *     ]
          */
         exclude_engine: string[];
         /**
-         * @description Leaves out listings with one of these transmissions; unknown ones stay.
+         * @description Exclude listings with one of these transmissions. Listings with an unknown transmission are kept.
          * @example [
          *       "Manual"
          *     ]
          */
         exclude_transmission: string[];
         /**
-         * @description Leaves out listings with one of these drivetrains; unknown ones stay.
+         * @description Exclude listings with one of these drivetrains. Listings with an unknown drivetrain are kept.
          * @example [
          *       "RWD"
          *     ]
          */
         exclude_drivetrain: string[];
         /**
-         * @description Leaves out listings with one of these fuel types; unknown ones stay.
+         * @description Exclude listings with one of these fuel types. Listings with an unknown fuel type are kept.
          * @example [
          *       "Diesel"
          *     ]
          */
         exclude_fuel_type: string[];
         /**
-         * @description Leaves out listings with one of these powertrain types; unknown ones stay.
+         * @description Exclude listings with one of these powertrain types. Listings with an unknown powertrain type are kept.
          * @example [
          *       "BEV"
          *     ]
          */
         exclude_powertrain_type: string[];
         /**
-         * @description Leaves out listings with one of these exterior colors as reported; unknown ones stay.
+         * @description Exclude listings with one of these exterior colors, as reported by the dealer. Listings with an unknown color are kept.
          * @example [
          *       "Celestial Silver Metallic"
          *     ]
          */
         exclude_exterior_color: string[];
         /**
-         * @description Leaves out listings with one of these interior colors as reported; unknown ones stay.
+         * @description Exclude listings with one of these interior colors, as reported by the dealer. Listings with an unknown color are kept.
          * @example [
          *       "Black SofTex"
          *     ]
          */
         exclude_interior_color: string[];
         /**
-         * @description Leaves out listings with one of these normalized exterior colors; unknown ones stay.
+         * @description Exclude listings with one of these normalized exterior colors. Listings with an unknown color are kept.
          * @example [
          *       "White",
          *       "Black"
@@ -1466,28 +1715,28 @@ export interface components {
          */
         exclude_base_exterior_color: string[];
         /**
-         * @description Leaves out listings with one of these normalized interior colors; unknown ones stay.
+         * @description Exclude listings with one of these normalized interior colors. Listings with an unknown color are kept.
          * @example [
          *       "Beige"
          *     ]
          */
         exclude_base_interior_color: string[];
         /**
-         * @description Leaves out listings that carry any of these manufacturer option or package codes.
+         * @description Exclude listings with any of these manufacturer option or package codes.
          * @example [
          *       "FE"
          *     ]
          */
         exclude_options_packages: string[];
         /**
-         * @description Leaves out listings that carry any of these feature tokens.
+         * @description Exclude listings with any of these features.
          * @example [
          *       "sunroof"
          *     ]
          */
         exclude_features: string[];
         /**
-         * @description Leaves out listings that carry any of these keywords. Any case.
+         * @description Exclude listings with any of these history keywords, in any case.
          * @example [
          *       "branded",
          *       "fleet"
@@ -1495,28 +1744,28 @@ export interface components {
          */
         exclude_keywords: ("one_owner" | "clean_title" | "branded" | "fleet")[];
         /**
-         * @description Leaves out listings with one of these countries of final assembly; unknown ones stay.
+         * @description Exclude listings with one of these countries of final assembly. Listings with an unknown country are kept.
          * @example [
          *       "Mexico"
          *     ]
          */
         exclude_assembly_country: string[];
         /**
-         * @description Leaves out listings with one of these places of final assembly, separated by `+`. Where `%2B` occurs in the query, it separates and `+` is a blank; otherwise the whole value, with each `+` as a blank, is taken as one place if it is a known one, and else split at `+`. `%20` is always a blank.
+         * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+`, preferably encoded as `%2B`; `+` is then a space. In a value without `%2B`, each `+` is a space if the result is a known place, and a separator otherwise. `%20` is always a space.
          * @example [
          *       "Georgetown, Kentucky"
          *     ]
          */
         exclude_assembly_location: string[];
         /**
-         * @description Leaves out listings with one of these kinds of inventory; unknown ones stay. `cpo` is another word for `certified`. Any case.
+         * @description Exclude listings of one of these inventory types, in any case. Listings with an unknown type are kept. `cpo` is an alias of `certified`.
          * @example [
          *       "new"
          *     ]
          */
         exclude_inventory_type: ("new" | "used" | "certified" | "cpo")[];
         /**
-         * @description Leaves out listings of dealers in these states, as two letters in any case.
+         * @description Exclude listings of dealers in one of these states, given as two-letter codes in any case. Listings of dealers in an unknown state are kept.
          * @example [
          *       "AK",
          *       "HI"
@@ -1524,87 +1773,87 @@ export interface components {
          */
         exclude_state: string[];
         /**
-         * @description `active`, the default, or `sold` for historical sold inventory. `sold_within_days` alone implies `sold`; together with `active` it is a 400. Any case.
+         * @description Search `active` (the default) or `sold` inventory, in any case. `sold_within_days` implies `sold` and cannot be combined with `active`.
          * @example sold
          */
         inventory_status: "active" | "sold";
         /**
-         * @description Sold inventory of the last so many days before the published day. Not with `snapshot_date`, nor with `inventory_status=active`.
+         * @description Only return listings sold within this many days before the as-of date. Cannot be combined with `snapshot_date` or `inventory_status=active`.
          * @example 30
          */
         sold_within_days: number;
         /**
-         * @description Active inventory as it was on that day. Not with sold filters. A day without a snapshot is a 400 that names the first and the last there is.
+         * @description Search active inventory as of this day. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day.
          * @example 2026-10-01
          */
         snapshot_date: string;
         /**
-         * @description Listings first observed at or after this time: ISO 8601 with a zone, `Z` or an offset, or a plain date, which is midnight UTC. Write the `+` of an offset as `%2B`.
+         * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
          * @example 2026-11-01T00:00:00Z
          */
         listed_after: string;
         /**
-         * @description Listings of at least this price, in whole dollars. Unknown ones are left out.
+         * @description Only return listings with at least this price, in whole US dollars. Listings with an unknown price are excluded.
          * @example 15000
          */
         min_price: number;
         /**
-         * @description Listings of at most this price, in whole dollars. Unknown ones are left out.
+         * @description Only return listings with at most this price, in whole US dollars. Listings with an unknown price are excluded.
          * @example 40000
          */
         max_price: number;
         /**
-         * @description Listings of at least this odometer reading, in miles. Unknown ones are left out.
+         * @description Only return listings with at least this odometer reading, in miles. Listings with an unknown odometer reading are excluded.
          * @example 1000
          */
         min_mileage: number;
         /**
-         * @description Listings of at most this odometer reading, in miles. Unknown ones are left out.
+         * @description Only return listings with at most this odometer reading, in miles. Listings with an unknown odometer reading are excluded.
          * @example 60000
          */
         max_mileage: number;
         /**
-         * @description Listings of at least this combined MSRP, in whole dollars. Unknown ones are left out.
+         * @description Only return listings with at least this combined MSRP, in whole US dollars. Listings with an unknown MSRP are excluded.
          * @example 20000
          */
         min_msrp: number;
         /**
-         * @description Listings of at most this combined MSRP, in whole dollars. Unknown ones are left out.
+         * @description Only return listings with at most this combined MSRP, in whole US dollars. Listings with an unknown MSRP are excluded.
          * @example 55000
          */
         max_msrp: number;
         /**
-         * @description Listings observed for at least so many days on the market. Unknown ones are left out.
+         * @description Only return listings with at least this number of days on the market. Listings with an unknown number of days are excluded.
          * @example 7
          */
         min_days_on_market: number;
         /**
-         * @description Listings observed for at most so many days on the market. Unknown ones are left out.
+         * @description Only return listings with at most this number of days on the market. Listings with an unknown number of days are excluded.
          * @example 90
          */
         max_days_on_market: number;
         /**
-         * @description The origin's latitude in degrees. Needs `longitude`; not with `postal_code`.
+         * @description The latitude of the origin, in degrees. Requires `longitude`. Cannot be combined with `postal_code`.
          * @example 37.5483
          */
         latitude: number;
         /**
-         * @description The origin's longitude in degrees. Needs `latitude`; not with `postal_code`.
+         * @description The longitude of the origin, in degrees. Requires `latitude`. Cannot be combined with `postal_code`.
          * @example -121.9886
          */
         longitude: number;
         /**
-         * @description A US ZIP code as the origin. Not with `latitude` and `longitude`. An unknown one is a 400.
+         * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
          * @example 94538
          */
         postal_code: string;
         /**
-         * @description Dealers at most so many miles from the origin, at most 500. Needs an origin; not with `bbox`.
+         * @description Only return listings of dealers within this many miles of the origin, at most 500. Requires an origin. Cannot be combined with `bbox`.
          * @example 50
          */
         radius: number;
         /**
-         * @description Dealers inside the box `west,south,east,north`, in degrees, of a diagonal of at most 1000 miles. A west above its east crosses the antimeridian; a south above its north is a 400. Not with `radius`.
+         * @description Only return listings of dealers inside this bounding box: `west,south,east,north`, in degrees. The diagonal is at most 1000 miles. If `west` is greater than `east`, the box crosses the antimeridian. A `south` greater than `north` returns 400. Cannot be combined with `radius`.
          * @example [
          *       -122.6,
          *       37.2,
@@ -1614,7 +1863,7 @@ export interface components {
          */
         bbox: number[];
         /**
-         * @description The facets to count by. `price`, `msrp`, `miles` and `days_on_market` are numeric: their listings are counted in ranges. All others are categorical: their listings are counted by value. Any case.
+         * @description The facets to count, in any case. The numeric facets `price`, `msrp`, `miles` and `days_on_market` are counted by range; all others are categorical and counted by value.
          * @example [
          *       "make",
          *       "price"
@@ -1622,72 +1871,72 @@ export interface components {
          */
         facet_names: ("make" | "model" | "inventory_type" | "year" | "trim" | "version" | "base_exterior_color" | "exterior_color" | "base_interior_color" | "interior_color" | "seating_capacity" | "doors" | "engine" | "state" | "drivetrain" | "assembly_location" | "assembly_country" | "transmission" | "fuel_type" | "body_type" | "cylinders" | "dealer_type" | "availability_status" | "options_packages" | "features" | "keywords" | "price" | "msrp" | "miles" | "days_on_market")[];
         /**
-         * @description The maximum number of values of each categorical facet in the response. Has no effect on numeric facets.
+         * @description The maximum number of values to return per categorical facet. Does not affect numeric facets.
          * @example 10
          */
         facet_value_limit: number;
         /**
-         * @description Fixes the width of the ranges of numeric facets, so that the ranges of several responses can be compared: a list of `facet:width`, each facet at most once and also named in `facets`. The width is a whole number from 1 to 10000000, in the unit of the facet. Without it, the width follows from the matching listings. A width that gives more than 100 regular buckets is rejected with `invalid_parameter_value`; the message names the least width that does not. A facet that has two widths or is not in `facets` is rejected with `incompatible_parameters`. Any case.
+         * @description Fixes the bucket width of numeric facets, so that the ranges of several responses can be compared. A list of `facet:width`, in any case. Each facet appears at most once and must also be in `facets`; otherwise the request fails with `incompatible_parameters`. The width is a whole number from 1 to 10000000, in the unit of the facet. By default, the width follows from the matching listings. A width that results in more than 100 regular buckets fails with `invalid_parameter_value`; the message names the smallest accepted width.
          * @example [
          *       "price:5000"
          *     ]
          */
         facet_interval: string[];
         /**
-         * @description A measure of the listings of each value, beside their count: `<measure>.<aggregate>`. Needs exactly one categorical facet. Null for values with fewer than 10 matching listings. Any case.
+         * @description A statistic to compute over the listings of each value, as `<measure>.<aggregate>`, in any case. Requires exactly one categorical facet. Null for values with fewer than 10 matching listings.
          * @example price.median
          */
         metric: components["schemas"]["MetricName"];
         /**
-         * @description The order of the values of a categorical facet: by count or by `metric`, which must then be given; `-` means descending. Values with a null metric come last in both directions. Ties are in ascending order of value: by number for `year`, `cylinders`, `doors` and `seating_capacity`, by text for all others. Any case.
+         * @description The order of the values of a categorical facet, in any case: by count, or by `metric`, which must then be set. A leading `-` means descending order. Values with a null metric come last in both directions. Ties are sorted by value in ascending order: numerically for `year`, `cylinders`, `doors` and `seating_capacity`, alphabetically for all others.
          * @example -count
          */
         facet_sort: "-count" | "count" | "-metric" | "metric";
         /**
-         * @description These dealers, at most 100 distinct UUIDs.
+         * @description Only return these dealers, at most 100 distinct UUIDs.
          * @example [
          *       "0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c7e40"
          *     ]
          */
         dealers_dealer_id: string[];
         /**
-         * @description Dealers in one of these countries. Case does not matter.
+         * @description Only return dealers in one of these countries. Case-insensitive.
          * @example [
          *       "US"
          *     ]
          */
         country: string[];
         /**
-         * @description Dealers of one of these kinds. Any case.
+         * @description Only return dealers of one of these types, in any case.
          * @example [
          *       "franchise"
          *     ]
          */
         type: ("franchise" | "independent")[];
         /**
-         * @description Dealers that represent one of these makes as a franchise, whatever their inventory holds. By name or slug.
+         * @description Only return dealers that hold a franchise of one of these makes, regardless of their inventory. Accepts names and slugs, in any case.
          * @example [
          *       "Toyota"
          *     ]
          */
         dealers_make: string[];
         /**
-         * @description Words to find in the dealer's name, or the domain of its website: each must begin a word of the one or the other. Neither case, accents nor punctuation matter.
+         * @description Only return dealers whose name or website domain matches this text: each word must be the beginning of a word of either. Case, accents and punctuation are ignored.
          * @example fremont toyota
          */
         q: string;
         /**
-         * @description The first UTC day. 29 days before `end_date` unless given. The range is at most 366 days.
+         * @description The first day to return, in UTC. Defaults to 29 days before `end_date`. The range is limited to 366 days.
          * @example 2026-10-21
          */
         start_date: string;
         /**
-         * @description The last UTC day, which belongs to the range. Today unless given.
+         * @description The last day to return, in UTC, inclusive. Defaults to today.
          * @example 2026-11-19
          */
         end_date: string;
         /**
-         * @description Usage classes; all of them unless given. Any case.
+         * @description Only return these usage classes, in any case. Defaults to all.
          * @example [
          *       "listing_search",
          *       "vehicle_detail"
@@ -1698,32 +1947,32 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description An identifier of this request, on every answer. Quote it when you report a problem.
+         * @description The unique ID of this request. Quote it when you report a problem.
          * @example 01JCZ8Q4T6W3M5N7P9R1S2V4X8
          */
         "X-Request-Id": string;
         /**
-         * @description The account's usage tier.
+         * @description The usage tier of the account.
          * @example tier_1
          */
         "X-RateLimit-Tier": "tier_1" | "tier_2" | "tier_3" | "tier_4";
         /**
-         * @description Requests that the account may make in 10 seconds.
+         * @description The number of requests allowed in 10 seconds.
          * @example 20
          */
         "X-RateLimit-Limit-10s": number;
         /**
-         * @description Requests that are left of them now.
+         * @description The number of requests left in the current window of 10 seconds.
          * @example 19
          */
         "X-RateLimit-Remaining-10s": number;
         /**
-         * @description Requests that the account may make in 60 seconds.
+         * @description The number of requests allowed in 60 seconds.
          * @example 60
          */
         "X-RateLimit-Limit-60s": number;
         /**
-         * @description Requests that are left of them now.
+         * @description The number of requests left in the current window of 60 seconds.
          * @example 59
          */
         "X-RateLimit-Remaining-60s": number;
@@ -1733,52 +1982,52 @@ export interface components {
          */
         "X-Usage-Class": "listing_search" | "listing_search_historical" | "listing_search_dealer_filtered" | "listing_search_dealer_filtered_historical" | "dealer_inventory_search" | "dealer_inventory_search_historical" | "listing_search_enriched" | "facet_counts" | "facet_counts_historical" | "vehicle_detail" | "vehicle_detail_enriched" | "dealer_lookup";
         /**
-         * @description What the request cost, in USD micros; 1000000 micros are 1 USD.
+         * @description The price of the request in micros: 1000000 micros are 1 USD.
          * @example 2000
          */
         "X-Usage-Cost-Micros": number;
         /**
-         * @description The price list that the cost was taken from.
+         * @description The ID of the price list that was applied.
          * @example 5d1f7b52-8a3e-4c0b-9f6d-2e7a41c80b93
          */
         "X-Pricing-Version": string;
         /**
-         * @description `private, no-store` on every metered answer: it is the account's own, and paid for.
+         * @description `private, no-store` on every charged response: shared caches must not store it.
          * @example private, no-store
          */
         "Cache-Control": string;
         /**
-         * @description Whole seconds to wait before the next request. On a 429, equal to `error.retryAfter`.
+         * @description The number of seconds to wait before the next request. On a 429, equal to `error.retryAfter`.
          * @example 4
          */
         "Retry-After": number;
         /**
-         * @description `Bearer`, with `error="invalid_token"` for a bad key and `error="insufficient_scope"` for a missing scope.
+         * @description `Bearer`, with `error="invalid_token"` for an invalid key, or `error="insufficient_scope"` for a missing scope.
          * @example Bearer error="invalid_token"
          */
         "WWW-Authenticate": string;
         /**
-         * @description The method that is allowed.
+         * @description The allowed HTTP method.
          * @example GET
          */
         Allow: string;
         /**
-         * @description Identifies this state of the answer; send it in `If-None-Match`.
+         * @description The version of the response body. Send it in `If-None-Match` to revalidate.
          * @example "3f1c9a7be2d04586"
          */
         ETag: string;
         /**
-         * @description Since when the operation has been deprecated, as `@` and a Unix time in seconds (RFC 9745).
+         * @description The time at which the operation was deprecated, as `@` and a Unix time in seconds (RFC 9745).
          * @example @1793491200
          */
         Deprecation: string;
         /**
-         * @description The operation that takes the place of this one.
+         * @description The path of the successor operation.
          * @example </v1/listings>; rel="successor-version"
          */
         Link: string;
         /**
-         * @description When the operation will be gone, as an HTTP date (RFC 8594). Only when a date is set.
+         * @description The time at which the operation will be removed, as an HTTP date (RFC 8594). Present only if a date is set.
          * @example Sat, 01 Jan 2028 00:00:00 GMT
          */
         Sunset: string;
@@ -1791,22 +2040,22 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many items to answer with. Larger values than the maximum are rejected, never clamped.
+                 * @description The maximum number of items to return, from 1 to 100. Larger values are rejected, not clamped.
                  * @example 25
                  */
                 limit?: components["parameters"]["limit"];
                 /**
-                 * @description How many items to skip. Pages get slower as it grows; beyond some ten thousand, narrow the filters instead.
+                 * @description The number of items to skip. Large offsets are slow: beyond about 10,000 items, narrow the filters instead.
                  * @example 50
                  */
                 offset?: components["parameters"]["offset"];
                 /**
-                 * @description The order; `-` before the name means descending, and unknown values come last in both directions. `days_on_market` is newest first, `listed_at` goes by first observation, `discount` puts the best discount from MSRP first, and `distance`, nearest first, needs `postal_code`, or `latitude` and `longitude`. Any case.
+                 * @description The sort order, in any case. A leading `-` means descending order; unknown values come last in both directions. `days_on_market` sorts by fewest days first, `listed_at` by first observation, and `discount` by `discount_from_msrp`, the largest discount first. `distance` sorts by the nearest dealer and requires an origin: `postal_code`, or `latitude` and `longitude`.
                  * @example price
                  */
                 sort?: components["parameters"]["sort"];
                 /**
-                 * @description The fields of each listing. `id` and `vin` always come along; `default` stands for every summary field except `features` and `options_packages`, and can be combined with those. Unknown names and names of mere filters are rejected. Any case.
+                 * @description The fields to return for each listing, in any case. `id` and `vin` are always returned. `default` stands for all summary fields except `features` and `options_packages`, and can be combined with those. Unknown names, and names of filters that are not fields, are rejected.
                  * @example [
                  *       "year",
                  *       "make",
@@ -1817,14 +2066,14 @@ export interface operations {
                  */
                 fields?: components["parameters"]["fields"];
                 /**
-                 * @description Expansions: `price_history` adds price changes, `options` adds decoded options. Either makes the request an enriched one, at the price of that class; pages stay capped at 100. Any case.
+                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
                  * @example [
                  *       "price_history"
                  *     ]
                  */
                 include?: components["parameters"]["include"];
                 /**
-                 * @description Listings of one of these makes, by name or slug. Case does not matter.
+                 * @description Only return listings with one of these makes. Accepts names and slugs, in any case.
                  * @example [
                  *       "Toyota",
                  *       "mercedes-benz"
@@ -1832,7 +2081,7 @@ export interface operations {
                  */
                 make?: components["parameters"]["make"];
                 /**
-                 * @description Listings of one of these models, by name or slug. Case does not matter.
+                 * @description Only return listings with one of these models. Accepts names and slugs, in any case.
                  * @example [
                  *       "Camry",
                  *       "f-150"
@@ -1840,14 +2089,14 @@ export interface operations {
                  */
                 model?: components["parameters"]["model"];
                 /**
-                 * @description Listings with one of these manufacturer model codes. Case does not matter.
+                 * @description Only return listings with one of these manufacturer model codes. Case-insensitive.
                  * @example [
                  *       "2546"
                  *     ]
                  */
                 model_code?: components["parameters"]["model_code"];
                 /**
-                 * @description Listings with one of these trims. Open: discover the values through facets.
+                 * @description Only return listings with one of these trims. Case-insensitive. Use the `trim` facet to list the values.
                  * @example [
                  *       "XSE",
                  *       "XLE"
@@ -1855,14 +2104,14 @@ export interface operations {
                  */
                 trim?: components["parameters"]["trim"];
                 /**
-                 * @description Listings with one of these versions, the finer name of a trim. Open: discover the values through facets.
+                 * @description Only return listings with one of these versions, which subdivide trims. Case-insensitive. Use the `version` facet to list the values.
                  * @example [
                  *       "XLE 4dr Sedan"
                  *     ]
                  */
                 version?: components["parameters"]["version"];
                 /**
-                 * @description Listings of one of these model years.
+                 * @description Only return listings with one of these model years.
                  * @example [
                  *       2025,
                  *       2026
@@ -1870,7 +2119,7 @@ export interface operations {
                  */
                 year?: components["parameters"]["year"];
                 /**
-                 * @description Listings with one of these body types. Case does not matter.
+                 * @description Only return listings with one of these body types. Case-insensitive.
                  * @example [
                  *       "SUV",
                  *       "Sedan"
@@ -1878,21 +2127,21 @@ export interface operations {
                  */
                 body_type?: components["parameters"]["body_type"];
                 /**
-                 * @description Listings with one of these engines. Case does not matter.
+                 * @description Only return listings with one of these engines. Case-insensitive.
                  * @example [
                  *       "2.5L I4"
                  *     ]
                  */
                 engine?: components["parameters"]["engine"];
                 /**
-                 * @description Listings with one of these transmissions. Case does not matter.
+                 * @description Only return listings with one of these transmissions. Case-insensitive.
                  * @example [
                  *       "Automatic"
                  *     ]
                  */
                 transmission?: components["parameters"]["transmission"];
                 /**
-                 * @description Listings with one of these drivetrains. Case does not matter.
+                 * @description Only return listings with one of these drivetrains. Case-insensitive.
                  * @example [
                  *       "AWD",
                  *       "4WD"
@@ -1900,14 +2149,14 @@ export interface operations {
                  */
                 drivetrain?: components["parameters"]["drivetrain"];
                 /**
-                 * @description Listings with one of these fuel types. Case does not matter.
+                 * @description Only return listings with one of these fuel types. Case-insensitive.
                  * @example [
                  *       "Hybrid"
                  *     ]
                  */
                 fuel_type?: components["parameters"]["fuel_type"];
                 /**
-                 * @description Listings with one of these powertrain types. Case does not matter.
+                 * @description Only return listings with one of these powertrain types. Case-insensitive.
                  * @example [
                  *       "HEV",
                  *       "BEV"
@@ -1915,7 +2164,7 @@ export interface operations {
                  */
                 powertrain_type?: components["parameters"]["powertrain_type"];
                 /**
-                 * @description Listings with one of these numbers of cylinders; electric cars have 0.
+                 * @description Only return listings with one of these numbers of cylinders. Electric vehicles have 0.
                  * @example [
                  *       4,
                  *       6
@@ -1923,14 +2172,14 @@ export interface operations {
                  */
                 cylinders?: components["parameters"]["cylinders"];
                 /**
-                 * @description Listings with one of these numbers of doors.
+                 * @description Only return listings with one of these numbers of doors.
                  * @example [
                  *       4
                  *     ]
                  */
                 doors?: components["parameters"]["doors"];
                 /**
-                 * @description Listings with one of these numbers of seats.
+                 * @description Only return listings with one of these numbers of seats.
                  * @example [
                  *       7,
                  *       8
@@ -1938,21 +2187,21 @@ export interface operations {
                  */
                 seating_capacity?: components["parameters"]["seating_capacity"];
                 /**
-                 * @description Listings with one of these exterior colors, as reported by the dealer. Case does not matter.
+                 * @description Only return listings with one of these exterior colors, as reported by the dealer. Case-insensitive.
                  * @example [
                  *       "Celestial Silver Metallic"
                  *     ]
                  */
                 exterior_color?: components["parameters"]["exterior_color"];
                 /**
-                 * @description Listings with one of these interior colors, as reported by the dealer. Case does not matter.
+                 * @description Only return listings with one of these interior colors, as reported by the dealer. Case-insensitive.
                  * @example [
                  *       "Black SofTex"
                  *     ]
                  */
                 interior_color?: components["parameters"]["interior_color"];
                 /**
-                 * @description Listings with one of these normalized exterior colors. Case does not matter.
+                 * @description Only return listings with one of these normalized exterior colors. Case-insensitive.
                  * @example [
                  *       "Silver",
                  *       "White"
@@ -1960,14 +2209,14 @@ export interface operations {
                  */
                 base_exterior_color?: components["parameters"]["base_exterior_color"];
                 /**
-                 * @description Listings with one of these normalized interior colors. Case does not matter.
+                 * @description Only return listings with one of these normalized interior colors. Case-insensitive.
                  * @example [
                  *       "Black"
                  *     ]
                  */
                 base_interior_color?: components["parameters"]["base_interior_color"];
                 /**
-                 * @description Listings that carry every one of these manufacturer option and package codes. Open: discover the values through facets.
+                 * @description Only return listings with all of these manufacturer option and package codes. Use the `options_packages` facet to list the values.
                  * @example [
                  *       "FE",
                  *       "3T"
@@ -1975,7 +2224,7 @@ export interface operations {
                  */
                 options_packages?: components["parameters"]["options_packages"];
                 /**
-                 * @description Listings that carry every one of these feature tokens. Open: discover the values through facets.
+                 * @description Only return listings with all of these features. Use the `features` facet to list the values.
                  * @example [
                  *       "heated_seats",
                  *       "sunroof"
@@ -1983,7 +2232,7 @@ export interface operations {
                  */
                 features?: components["parameters"]["features"];
                 /**
-                 * @description History keywords, all of which apply: `one_owner` and `clean_title` must be present, `branded` and `fleet` exclude the listings that carry them. Any case.
+                 * @description Only return listings that satisfy all of these history keywords, in any case. `one_owner` and `clean_title` require the keyword; `branded` and `fleet` exclude listings that have it.
                  * @example [
                  *       "one_owner",
                  *       "branded"
@@ -1991,14 +2240,14 @@ export interface operations {
                  */
                 keywords?: components["parameters"]["keywords"];
                 /**
-                 * @description Listings with one of these countries of final assembly. Open: discover the values through facets.
+                 * @description Only return listings with one of these countries of final assembly. Case-insensitive. Use the `assembly_country` facet to list the values.
                  * @example [
                  *       "Japan"
                  *     ]
                  */
                 assembly_country?: components["parameters"]["assembly_country"];
                 /**
-                 * @description Listings with one of these places of final assembly, separated by `|` because they contain commas.
+                 * @description Only return listings with one of these places of final assembly. Case-insensitive. Separate the values with `|`, because they contain commas.
                  * @example [
                  *       "Georgetown, Kentucky",
                  *       "Dearborn, Michigan"
@@ -2006,7 +2255,7 @@ export interface operations {
                  */
                 assembly_location?: components["parameters"]["assembly_location"];
                 /**
-                 * @description Listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` exactly one position, and `*`, only at the end, the rest; a short mask is a prefix, so `ABC` equals `ABC*`. Either case; without I, O and Q.
+                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`. Case-insensitive. I, O and Q are rejected.
                  * @example [
                  *       "4T1DAACK",
                  *       "1FTFW1E5?NF*"
@@ -2014,7 +2263,7 @@ export interface operations {
                  */
                 vin_pattern?: components["parameters"]["vin_pattern"];
                 /**
-                 * @description Listings of one of these kinds of inventory. `cpo` is another word for `certified`. Any case.
+                 * @description Only return listings of one of these inventory types, in any case. `cpo` is an alias of `certified`.
                  * @example [
                  *       "used",
                  *       "certified"
@@ -2022,28 +2271,28 @@ export interface operations {
                  */
                 inventory_type?: components["parameters"]["inventory_type"];
                 /**
-                 * @description Where the car is: in stock, in transit, or still to be built. Any case.
+                 * @description Only return listings with one of these availabilities, in any case: in stock (`stock`), in transit (`transit`) or still to be built (`build`).
                  * @example [
                  *       "stock"
                  *     ]
                  */
                 availability_status?: components["parameters"]["availability_status"];
                 /**
-                 * @description Listings of these dealers, at most 50 distinct UUIDs. Changes the usage class of a listing search.
+                 * @description Only return listings of these dealers, at most 50 distinct UUIDs. Changes the usage class of a listing search.
                  * @example [
                  *       "0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c7e40"
                  *     ]
                  */
                 dealer_id?: components["parameters"]["dealer_id"];
                 /**
-                 * @description Listings of one of these kinds of dealer. Any case.
+                 * @description Only return listings of one of these types of dealer, in any case.
                  * @example [
                  *       "franchise"
                  *     ]
                  */
                 dealer_type?: components["parameters"]["dealer_type"];
                 /**
-                 * @description Dealers in one of these states, as two letters in any case.
+                 * @description Only return results of dealers in one of these states, given as two-letter codes in any case.
                  * @example [
                  *       "CA",
                  *       "NV"
@@ -2051,98 +2300,98 @@ export interface operations {
                  */
                 state?: components["parameters"]["state"];
                 /**
-                 * @description Leaves out listings with one of these makes; unknown ones stay. By name or slug.
+                 * @description Exclude listings with one of these makes, given by name or slug in any case. Listings with an unknown make are kept.
                  * @example [
                  *       "Tesla"
                  *     ]
                  */
                 exclude_make?: components["parameters"]["exclude_make"];
                 /**
-                 * @description Leaves out listings with one of these models; unknown ones stay. By name or slug.
+                 * @description Exclude listings with one of these models, given by name or slug in any case. Listings with an unknown model are kept.
                  * @example [
                  *       "Corolla"
                  *     ]
                  */
                 exclude_model?: components["parameters"]["exclude_model"];
                 /**
-                 * @description Leaves out listings with one of these trims; unknown ones stay.
+                 * @description Exclude listings with one of these trims. Listings with an unknown trim are kept.
                  * @example [
                  *       "LX"
                  *     ]
                  */
                 exclude_trim?: components["parameters"]["exclude_trim"];
                 /**
-                 * @description Leaves out listings with one of these versions; unknown ones stay.
+                 * @description Exclude listings with one of these versions. Listings with an unknown version are kept.
                  * @example [
                  *       "LE 4dr Sedan"
                  *     ]
                  */
                 exclude_version?: components["parameters"]["exclude_version"];
                 /**
-                 * @description Leaves out listings with one of these model years; unknown ones stay.
+                 * @description Exclude listings with one of these model years. Listings with an unknown model year are kept.
                  * @example [
                  *       2020
                  *     ]
                  */
                 exclude_year?: components["parameters"]["exclude_year"];
                 /**
-                 * @description Leaves out listings with one of these body types; unknown ones stay.
+                 * @description Exclude listings with one of these body types. Listings with an unknown body type are kept.
                  * @example [
                  *       "Van"
                  *     ]
                  */
                 exclude_body_type?: components["parameters"]["exclude_body_type"];
                 /**
-                 * @description Leaves out listings with one of these engines; unknown ones stay.
+                 * @description Exclude listings with one of these engines. Listings with an unknown engine are kept.
                  * @example [
                  *       "2.5L I4"
                  *     ]
                  */
                 exclude_engine?: components["parameters"]["exclude_engine"];
                 /**
-                 * @description Leaves out listings with one of these transmissions; unknown ones stay.
+                 * @description Exclude listings with one of these transmissions. Listings with an unknown transmission are kept.
                  * @example [
                  *       "Manual"
                  *     ]
                  */
                 exclude_transmission?: components["parameters"]["exclude_transmission"];
                 /**
-                 * @description Leaves out listings with one of these drivetrains; unknown ones stay.
+                 * @description Exclude listings with one of these drivetrains. Listings with an unknown drivetrain are kept.
                  * @example [
                  *       "RWD"
                  *     ]
                  */
                 exclude_drivetrain?: components["parameters"]["exclude_drivetrain"];
                 /**
-                 * @description Leaves out listings with one of these fuel types; unknown ones stay.
+                 * @description Exclude listings with one of these fuel types. Listings with an unknown fuel type are kept.
                  * @example [
                  *       "Diesel"
                  *     ]
                  */
                 exclude_fuel_type?: components["parameters"]["exclude_fuel_type"];
                 /**
-                 * @description Leaves out listings with one of these powertrain types; unknown ones stay.
+                 * @description Exclude listings with one of these powertrain types. Listings with an unknown powertrain type are kept.
                  * @example [
                  *       "BEV"
                  *     ]
                  */
                 exclude_powertrain_type?: components["parameters"]["exclude_powertrain_type"];
                 /**
-                 * @description Leaves out listings with one of these exterior colors as reported; unknown ones stay.
+                 * @description Exclude listings with one of these exterior colors, as reported by the dealer. Listings with an unknown color are kept.
                  * @example [
                  *       "Celestial Silver Metallic"
                  *     ]
                  */
                 exclude_exterior_color?: components["parameters"]["exclude_exterior_color"];
                 /**
-                 * @description Leaves out listings with one of these interior colors as reported; unknown ones stay.
+                 * @description Exclude listings with one of these interior colors, as reported by the dealer. Listings with an unknown color are kept.
                  * @example [
                  *       "Black SofTex"
                  *     ]
                  */
                 exclude_interior_color?: components["parameters"]["exclude_interior_color"];
                 /**
-                 * @description Leaves out listings with one of these normalized exterior colors; unknown ones stay.
+                 * @description Exclude listings with one of these normalized exterior colors. Listings with an unknown color are kept.
                  * @example [
                  *       "White",
                  *       "Black"
@@ -2150,28 +2399,28 @@ export interface operations {
                  */
                 exclude_base_exterior_color?: components["parameters"]["exclude_base_exterior_color"];
                 /**
-                 * @description Leaves out listings with one of these normalized interior colors; unknown ones stay.
+                 * @description Exclude listings with one of these normalized interior colors. Listings with an unknown color are kept.
                  * @example [
                  *       "Beige"
                  *     ]
                  */
                 exclude_base_interior_color?: components["parameters"]["exclude_base_interior_color"];
                 /**
-                 * @description Leaves out listings that carry any of these manufacturer option or package codes.
+                 * @description Exclude listings with any of these manufacturer option or package codes.
                  * @example [
                  *       "FE"
                  *     ]
                  */
                 exclude_options_packages?: components["parameters"]["exclude_options_packages"];
                 /**
-                 * @description Leaves out listings that carry any of these feature tokens.
+                 * @description Exclude listings with any of these features.
                  * @example [
                  *       "sunroof"
                  *     ]
                  */
                 exclude_features?: components["parameters"]["exclude_features"];
                 /**
-                 * @description Leaves out listings that carry any of these keywords. Any case.
+                 * @description Exclude listings with any of these history keywords, in any case.
                  * @example [
                  *       "branded",
                  *       "fleet"
@@ -2179,28 +2428,28 @@ export interface operations {
                  */
                 exclude_keywords?: components["parameters"]["exclude_keywords"];
                 /**
-                 * @description Leaves out listings with one of these countries of final assembly; unknown ones stay.
+                 * @description Exclude listings with one of these countries of final assembly. Listings with an unknown country are kept.
                  * @example [
                  *       "Mexico"
                  *     ]
                  */
                 exclude_assembly_country?: components["parameters"]["exclude_assembly_country"];
                 /**
-                 * @description Leaves out listings with one of these places of final assembly, separated by `+`. Where `%2B` occurs in the query, it separates and `+` is a blank; otherwise the whole value, with each `+` as a blank, is taken as one place if it is a known one, and else split at `+`. `%20` is always a blank.
+                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+`, preferably encoded as `%2B`; `+` is then a space. In a value without `%2B`, each `+` is a space if the result is a known place, and a separator otherwise. `%20` is always a space.
                  * @example [
                  *       "Georgetown, Kentucky"
                  *     ]
                  */
                 exclude_assembly_location?: components["parameters"]["exclude_assembly_location"];
                 /**
-                 * @description Leaves out listings with one of these kinds of inventory; unknown ones stay. `cpo` is another word for `certified`. Any case.
+                 * @description Exclude listings of one of these inventory types, in any case. Listings with an unknown type are kept. `cpo` is an alias of `certified`.
                  * @example [
                  *       "new"
                  *     ]
                  */
                 exclude_inventory_type?: components["parameters"]["exclude_inventory_type"];
                 /**
-                 * @description Leaves out listings of dealers in these states, as two letters in any case.
+                 * @description Exclude listings of dealers in one of these states, given as two-letter codes in any case. Listings of dealers in an unknown state are kept.
                  * @example [
                  *       "AK",
                  *       "HI"
@@ -2208,87 +2457,87 @@ export interface operations {
                  */
                 exclude_state?: components["parameters"]["exclude_state"];
                 /**
-                 * @description `active`, the default, or `sold` for historical sold inventory. `sold_within_days` alone implies `sold`; together with `active` it is a 400. Any case.
+                 * @description Search `active` (the default) or `sold` inventory, in any case. `sold_within_days` implies `sold` and cannot be combined with `active`.
                  * @example sold
                  */
                 inventory_status?: components["parameters"]["inventory_status"];
                 /**
-                 * @description Sold inventory of the last so many days before the published day. Not with `snapshot_date`, nor with `inventory_status=active`.
+                 * @description Only return listings sold within this many days before the as-of date. Cannot be combined with `snapshot_date` or `inventory_status=active`.
                  * @example 30
                  */
                 sold_within_days?: components["parameters"]["sold_within_days"];
                 /**
-                 * @description Active inventory as it was on that day. Not with sold filters. A day without a snapshot is a 400 that names the first and the last there is.
+                 * @description Search active inventory as of this day. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day.
                  * @example 2026-10-01
                  */
                 snapshot_date?: components["parameters"]["snapshot_date"];
                 /**
-                 * @description Listings first observed at or after this time: ISO 8601 with a zone, `Z` or an offset, or a plain date, which is midnight UTC. Write the `+` of an offset as `%2B`.
+                 * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
                  * @example 2026-11-01T00:00:00Z
                  */
                 listed_after?: components["parameters"]["listed_after"];
                 /**
-                 * @description Listings of at least this price, in whole dollars. Unknown ones are left out.
+                 * @description Only return listings with at least this price, in whole US dollars. Listings with an unknown price are excluded.
                  * @example 15000
                  */
                 min_price?: components["parameters"]["min_price"];
                 /**
-                 * @description Listings of at most this price, in whole dollars. Unknown ones are left out.
+                 * @description Only return listings with at most this price, in whole US dollars. Listings with an unknown price are excluded.
                  * @example 40000
                  */
                 max_price?: components["parameters"]["max_price"];
                 /**
-                 * @description Listings of at least this odometer reading, in miles. Unknown ones are left out.
+                 * @description Only return listings with at least this odometer reading, in miles. Listings with an unknown odometer reading are excluded.
                  * @example 1000
                  */
                 min_mileage?: components["parameters"]["min_mileage"];
                 /**
-                 * @description Listings of at most this odometer reading, in miles. Unknown ones are left out.
+                 * @description Only return listings with at most this odometer reading, in miles. Listings with an unknown odometer reading are excluded.
                  * @example 60000
                  */
                 max_mileage?: components["parameters"]["max_mileage"];
                 /**
-                 * @description Listings of at least this combined MSRP, in whole dollars. Unknown ones are left out.
+                 * @description Only return listings with at least this combined MSRP, in whole US dollars. Listings with an unknown MSRP are excluded.
                  * @example 20000
                  */
                 min_msrp?: components["parameters"]["min_msrp"];
                 /**
-                 * @description Listings of at most this combined MSRP, in whole dollars. Unknown ones are left out.
+                 * @description Only return listings with at most this combined MSRP, in whole US dollars. Listings with an unknown MSRP are excluded.
                  * @example 55000
                  */
                 max_msrp?: components["parameters"]["max_msrp"];
                 /**
-                 * @description Listings observed for at least so many days on the market. Unknown ones are left out.
+                 * @description Only return listings with at least this number of days on the market. Listings with an unknown number of days are excluded.
                  * @example 7
                  */
                 min_days_on_market?: components["parameters"]["min_days_on_market"];
                 /**
-                 * @description Listings observed for at most so many days on the market. Unknown ones are left out.
+                 * @description Only return listings with at most this number of days on the market. Listings with an unknown number of days are excluded.
                  * @example 90
                  */
                 max_days_on_market?: components["parameters"]["max_days_on_market"];
                 /**
-                 * @description The origin's latitude in degrees. Needs `longitude`; not with `postal_code`.
+                 * @description The latitude of the origin, in degrees. Requires `longitude`. Cannot be combined with `postal_code`.
                  * @example 37.5483
                  */
                 latitude?: components["parameters"]["latitude"];
                 /**
-                 * @description The origin's longitude in degrees. Needs `latitude`; not with `postal_code`.
+                 * @description The longitude of the origin, in degrees. Requires `latitude`. Cannot be combined with `postal_code`.
                  * @example -121.9886
                  */
                 longitude?: components["parameters"]["longitude"];
                 /**
-                 * @description A US ZIP code as the origin. Not with `latitude` and `longitude`. An unknown one is a 400.
+                 * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
                  * @example 94538
                  */
                 postal_code?: components["parameters"]["postal_code"];
                 /**
-                 * @description Dealers at most so many miles from the origin, at most 500. Needs an origin; not with `bbox`.
+                 * @description Only return listings of dealers within this many miles of the origin, at most 500. Requires an origin. Cannot be combined with `bbox`.
                  * @example 50
                  */
                 radius?: components["parameters"]["radius"];
                 /**
-                 * @description Dealers inside the box `west,south,east,north`, in degrees, of a diagonal of at most 1000 miles. A west above its east crosses the antimeridian; a south above its north is a 400. Not with `radius`.
+                 * @description Only return listings of dealers inside this bounding box: `west,south,east,north`, in degrees. The diagonal is at most 1000 miles. If `west` is greater than `east`, the box crosses the antimeridian. A `south` greater than `north` returns 400. Cannot be combined with `radius`.
                  * @example [
                  *       -122.6,
                  *       37.2,
@@ -2304,7 +2553,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page of matching listings, in the order asked for. */
+            /** @description A page of listings. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2339,33 +2588,33 @@ export interface operations {
             query?: {
                 /**
                  * @deprecated
-                 * @description The page to answer with; the first, 1, unless given. Not together with `limit` or `offset`.
+                 * @description The one-based number of the page to return. Defaults to 1. Cannot be combined with `limit` or `offset`.
                  * @example 2
                  */
                 page?: components["parameters"]["page"];
                 /**
                  * @deprecated
-                 * @description How many items a page has; 50 unless given. Not together with `limit` or `offset`.
+                 * @description The number of items per page. Defaults to 50. Cannot be combined with `limit` or `offset`.
                  * @example 25
                  */
                 per_page?: components["parameters"]["per_page"];
                 /**
-                 * @description How many items to answer with; 50 unless given. Not together with `page` or `per_page`.
+                 * @description The maximum number of items to return. Defaults to 50. Cannot be combined with `page` or `per_page`.
                  * @example 25
                  */
                 limit?: components["parameters"]["by_page_limit"];
                 /**
-                 * @description How many items to skip; none unless given. Not together with `page` or `per_page`.
+                 * @description The number of items to skip. Defaults to 0. Cannot be combined with `page` or `per_page`.
                  * @example 50
                  */
                 offset?: components["parameters"]["by_page_offset"];
                 /**
-                 * @description The order; `-` before the name means descending, and unknown values come last in both directions. `days_on_market` is newest first, `listed_at` goes by first observation, `discount` puts the best discount from MSRP first, and `distance`, nearest first, needs `postal_code`, or `latitude` and `longitude`. Any case.
+                 * @description The sort order, in any case. A leading `-` means descending order; unknown values come last in both directions. `days_on_market` sorts by fewest days first, `listed_at` by first observation, and `discount` by `discount_from_msrp`, the largest discount first. `distance` sorts by the nearest dealer and requires an origin: `postal_code`, or `latitude` and `longitude`.
                  * @example price
                  */
                 sort?: components["parameters"]["sort"];
                 /**
-                 * @description The fields of each listing. `id` and `vin` always come along; `default` stands for every summary field except `features` and `options_packages`, and can be combined with those. Unknown names and names of mere filters are rejected. Any case.
+                 * @description The fields to return for each listing, in any case. `id` and `vin` are always returned. `default` stands for all summary fields except `features` and `options_packages`, and can be combined with those. Unknown names, and names of filters that are not fields, are rejected.
                  * @example [
                  *       "year",
                  *       "make",
@@ -2376,14 +2625,14 @@ export interface operations {
                  */
                 fields?: components["parameters"]["fields"];
                 /**
-                 * @description Expansions: `price_history` adds price changes, `options` adds decoded options. Either makes the request an enriched one, at the price of that class; pages stay capped at 100. Any case.
+                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
                  * @example [
                  *       "price_history"
                  *     ]
                  */
                 include?: components["parameters"]["include"];
                 /**
-                 * @description Listings of one of these makes, by name or slug. Case does not matter.
+                 * @description Only return listings with one of these makes. Accepts names and slugs, in any case.
                  * @example [
                  *       "Toyota",
                  *       "mercedes-benz"
@@ -2391,7 +2640,7 @@ export interface operations {
                  */
                 make?: components["parameters"]["make"];
                 /**
-                 * @description Listings of one of these models, by name or slug. Case does not matter.
+                 * @description Only return listings with one of these models. Accepts names and slugs, in any case.
                  * @example [
                  *       "Camry",
                  *       "f-150"
@@ -2399,14 +2648,14 @@ export interface operations {
                  */
                 model?: components["parameters"]["model"];
                 /**
-                 * @description Listings with one of these manufacturer model codes. Case does not matter.
+                 * @description Only return listings with one of these manufacturer model codes. Case-insensitive.
                  * @example [
                  *       "2546"
                  *     ]
                  */
                 model_code?: components["parameters"]["model_code"];
                 /**
-                 * @description Listings with one of these trims. Open: discover the values through facets.
+                 * @description Only return listings with one of these trims. Case-insensitive. Use the `trim` facet to list the values.
                  * @example [
                  *       "XSE",
                  *       "XLE"
@@ -2414,14 +2663,14 @@ export interface operations {
                  */
                 trim?: components["parameters"]["trim"];
                 /**
-                 * @description Listings with one of these versions, the finer name of a trim. Open: discover the values through facets.
+                 * @description Only return listings with one of these versions, which subdivide trims. Case-insensitive. Use the `version` facet to list the values.
                  * @example [
                  *       "XLE 4dr Sedan"
                  *     ]
                  */
                 version?: components["parameters"]["version"];
                 /**
-                 * @description Listings of one of these model years.
+                 * @description Only return listings with one of these model years.
                  * @example [
                  *       2025,
                  *       2026
@@ -2429,7 +2678,7 @@ export interface operations {
                  */
                 year?: components["parameters"]["year"];
                 /**
-                 * @description Listings with one of these body types. Case does not matter.
+                 * @description Only return listings with one of these body types. Case-insensitive.
                  * @example [
                  *       "SUV",
                  *       "Sedan"
@@ -2437,21 +2686,21 @@ export interface operations {
                  */
                 body_type?: components["parameters"]["body_type"];
                 /**
-                 * @description Listings with one of these engines. Case does not matter.
+                 * @description Only return listings with one of these engines. Case-insensitive.
                  * @example [
                  *       "2.5L I4"
                  *     ]
                  */
                 engine?: components["parameters"]["engine"];
                 /**
-                 * @description Listings with one of these transmissions. Case does not matter.
+                 * @description Only return listings with one of these transmissions. Case-insensitive.
                  * @example [
                  *       "Automatic"
                  *     ]
                  */
                 transmission?: components["parameters"]["transmission"];
                 /**
-                 * @description Listings with one of these drivetrains. Case does not matter.
+                 * @description Only return listings with one of these drivetrains. Case-insensitive.
                  * @example [
                  *       "AWD",
                  *       "4WD"
@@ -2459,14 +2708,14 @@ export interface operations {
                  */
                 drivetrain?: components["parameters"]["drivetrain"];
                 /**
-                 * @description Listings with one of these fuel types. Case does not matter.
+                 * @description Only return listings with one of these fuel types. Case-insensitive.
                  * @example [
                  *       "Hybrid"
                  *     ]
                  */
                 fuel_type?: components["parameters"]["fuel_type"];
                 /**
-                 * @description Listings with one of these powertrain types. Case does not matter.
+                 * @description Only return listings with one of these powertrain types. Case-insensitive.
                  * @example [
                  *       "HEV",
                  *       "BEV"
@@ -2474,7 +2723,7 @@ export interface operations {
                  */
                 powertrain_type?: components["parameters"]["powertrain_type"];
                 /**
-                 * @description Listings with one of these numbers of cylinders; electric cars have 0.
+                 * @description Only return listings with one of these numbers of cylinders. Electric vehicles have 0.
                  * @example [
                  *       4,
                  *       6
@@ -2482,14 +2731,14 @@ export interface operations {
                  */
                 cylinders?: components["parameters"]["cylinders"];
                 /**
-                 * @description Listings with one of these numbers of doors.
+                 * @description Only return listings with one of these numbers of doors.
                  * @example [
                  *       4
                  *     ]
                  */
                 doors?: components["parameters"]["doors"];
                 /**
-                 * @description Listings with one of these numbers of seats.
+                 * @description Only return listings with one of these numbers of seats.
                  * @example [
                  *       7,
                  *       8
@@ -2497,21 +2746,21 @@ export interface operations {
                  */
                 seating_capacity?: components["parameters"]["seating_capacity"];
                 /**
-                 * @description Listings with one of these exterior colors, as reported by the dealer. Case does not matter.
+                 * @description Only return listings with one of these exterior colors, as reported by the dealer. Case-insensitive.
                  * @example [
                  *       "Celestial Silver Metallic"
                  *     ]
                  */
                 exterior_color?: components["parameters"]["exterior_color"];
                 /**
-                 * @description Listings with one of these interior colors, as reported by the dealer. Case does not matter.
+                 * @description Only return listings with one of these interior colors, as reported by the dealer. Case-insensitive.
                  * @example [
                  *       "Black SofTex"
                  *     ]
                  */
                 interior_color?: components["parameters"]["interior_color"];
                 /**
-                 * @description Listings with one of these normalized exterior colors. Case does not matter.
+                 * @description Only return listings with one of these normalized exterior colors. Case-insensitive.
                  * @example [
                  *       "Silver",
                  *       "White"
@@ -2519,14 +2768,14 @@ export interface operations {
                  */
                 base_exterior_color?: components["parameters"]["base_exterior_color"];
                 /**
-                 * @description Listings with one of these normalized interior colors. Case does not matter.
+                 * @description Only return listings with one of these normalized interior colors. Case-insensitive.
                  * @example [
                  *       "Black"
                  *     ]
                  */
                 base_interior_color?: components["parameters"]["base_interior_color"];
                 /**
-                 * @description Listings that carry every one of these manufacturer option and package codes. Open: discover the values through facets.
+                 * @description Only return listings with all of these manufacturer option and package codes. Use the `options_packages` facet to list the values.
                  * @example [
                  *       "FE",
                  *       "3T"
@@ -2534,7 +2783,7 @@ export interface operations {
                  */
                 options_packages?: components["parameters"]["options_packages"];
                 /**
-                 * @description Listings that carry every one of these feature tokens. Open: discover the values through facets.
+                 * @description Only return listings with all of these features. Use the `features` facet to list the values.
                  * @example [
                  *       "heated_seats",
                  *       "sunroof"
@@ -2542,7 +2791,7 @@ export interface operations {
                  */
                 features?: components["parameters"]["features"];
                 /**
-                 * @description History keywords, all of which apply: `one_owner` and `clean_title` must be present, `branded` and `fleet` exclude the listings that carry them. Any case.
+                 * @description Only return listings that satisfy all of these history keywords, in any case. `one_owner` and `clean_title` require the keyword; `branded` and `fleet` exclude listings that have it.
                  * @example [
                  *       "one_owner",
                  *       "branded"
@@ -2550,14 +2799,14 @@ export interface operations {
                  */
                 keywords?: components["parameters"]["keywords"];
                 /**
-                 * @description Listings with one of these countries of final assembly. Open: discover the values through facets.
+                 * @description Only return listings with one of these countries of final assembly. Case-insensitive. Use the `assembly_country` facet to list the values.
                  * @example [
                  *       "Japan"
                  *     ]
                  */
                 assembly_country?: components["parameters"]["assembly_country"];
                 /**
-                 * @description Listings with one of these places of final assembly, separated by `|` because they contain commas.
+                 * @description Only return listings with one of these places of final assembly. Case-insensitive. Separate the values with `|`, because they contain commas.
                  * @example [
                  *       "Georgetown, Kentucky",
                  *       "Dearborn, Michigan"
@@ -2565,7 +2814,7 @@ export interface operations {
                  */
                 assembly_location?: components["parameters"]["assembly_location"];
                 /**
-                 * @description Listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` exactly one position, and `*`, only at the end, the rest; a short mask is a prefix, so `ABC` equals `ABC*`. Either case; without I, O and Q.
+                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`. Case-insensitive. I, O and Q are rejected.
                  * @example [
                  *       "4T1DAACK",
                  *       "1FTFW1E5?NF*"
@@ -2573,7 +2822,7 @@ export interface operations {
                  */
                 vin_pattern?: components["parameters"]["vin_pattern"];
                 /**
-                 * @description Listings of one of these kinds of inventory. `cpo` is another word for `certified`. Any case.
+                 * @description Only return listings of one of these inventory types, in any case. `cpo` is an alias of `certified`.
                  * @example [
                  *       "used",
                  *       "certified"
@@ -2581,28 +2830,28 @@ export interface operations {
                  */
                 inventory_type?: components["parameters"]["inventory_type"];
                 /**
-                 * @description Where the car is: in stock, in transit, or still to be built. Any case.
+                 * @description Only return listings with one of these availabilities, in any case: in stock (`stock`), in transit (`transit`) or still to be built (`build`).
                  * @example [
                  *       "stock"
                  *     ]
                  */
                 availability_status?: components["parameters"]["availability_status"];
                 /**
-                 * @description Listings of these dealers, at most 50 distinct UUIDs. Changes the usage class of a listing search.
+                 * @description Only return listings of these dealers, at most 50 distinct UUIDs. Changes the usage class of a listing search.
                  * @example [
                  *       "0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c7e40"
                  *     ]
                  */
                 dealer_id?: components["parameters"]["dealer_id"];
                 /**
-                 * @description Listings of one of these kinds of dealer. Any case.
+                 * @description Only return listings of one of these types of dealer, in any case.
                  * @example [
                  *       "franchise"
                  *     ]
                  */
                 dealer_type?: components["parameters"]["dealer_type"];
                 /**
-                 * @description Dealers in one of these states, as two letters in any case.
+                 * @description Only return results of dealers in one of these states, given as two-letter codes in any case.
                  * @example [
                  *       "CA",
                  *       "NV"
@@ -2610,98 +2859,98 @@ export interface operations {
                  */
                 state?: components["parameters"]["state"];
                 /**
-                 * @description Leaves out listings with one of these makes; unknown ones stay. By name or slug.
+                 * @description Exclude listings with one of these makes, given by name or slug in any case. Listings with an unknown make are kept.
                  * @example [
                  *       "Tesla"
                  *     ]
                  */
                 exclude_make?: components["parameters"]["exclude_make"];
                 /**
-                 * @description Leaves out listings with one of these models; unknown ones stay. By name or slug.
+                 * @description Exclude listings with one of these models, given by name or slug in any case. Listings with an unknown model are kept.
                  * @example [
                  *       "Corolla"
                  *     ]
                  */
                 exclude_model?: components["parameters"]["exclude_model"];
                 /**
-                 * @description Leaves out listings with one of these trims; unknown ones stay.
+                 * @description Exclude listings with one of these trims. Listings with an unknown trim are kept.
                  * @example [
                  *       "LX"
                  *     ]
                  */
                 exclude_trim?: components["parameters"]["exclude_trim"];
                 /**
-                 * @description Leaves out listings with one of these versions; unknown ones stay.
+                 * @description Exclude listings with one of these versions. Listings with an unknown version are kept.
                  * @example [
                  *       "LE 4dr Sedan"
                  *     ]
                  */
                 exclude_version?: components["parameters"]["exclude_version"];
                 /**
-                 * @description Leaves out listings with one of these model years; unknown ones stay.
+                 * @description Exclude listings with one of these model years. Listings with an unknown model year are kept.
                  * @example [
                  *       2020
                  *     ]
                  */
                 exclude_year?: components["parameters"]["exclude_year"];
                 /**
-                 * @description Leaves out listings with one of these body types; unknown ones stay.
+                 * @description Exclude listings with one of these body types. Listings with an unknown body type are kept.
                  * @example [
                  *       "Van"
                  *     ]
                  */
                 exclude_body_type?: components["parameters"]["exclude_body_type"];
                 /**
-                 * @description Leaves out listings with one of these engines; unknown ones stay.
+                 * @description Exclude listings with one of these engines. Listings with an unknown engine are kept.
                  * @example [
                  *       "2.5L I4"
                  *     ]
                  */
                 exclude_engine?: components["parameters"]["exclude_engine"];
                 /**
-                 * @description Leaves out listings with one of these transmissions; unknown ones stay.
+                 * @description Exclude listings with one of these transmissions. Listings with an unknown transmission are kept.
                  * @example [
                  *       "Manual"
                  *     ]
                  */
                 exclude_transmission?: components["parameters"]["exclude_transmission"];
                 /**
-                 * @description Leaves out listings with one of these drivetrains; unknown ones stay.
+                 * @description Exclude listings with one of these drivetrains. Listings with an unknown drivetrain are kept.
                  * @example [
                  *       "RWD"
                  *     ]
                  */
                 exclude_drivetrain?: components["parameters"]["exclude_drivetrain"];
                 /**
-                 * @description Leaves out listings with one of these fuel types; unknown ones stay.
+                 * @description Exclude listings with one of these fuel types. Listings with an unknown fuel type are kept.
                  * @example [
                  *       "Diesel"
                  *     ]
                  */
                 exclude_fuel_type?: components["parameters"]["exclude_fuel_type"];
                 /**
-                 * @description Leaves out listings with one of these powertrain types; unknown ones stay.
+                 * @description Exclude listings with one of these powertrain types. Listings with an unknown powertrain type are kept.
                  * @example [
                  *       "BEV"
                  *     ]
                  */
                 exclude_powertrain_type?: components["parameters"]["exclude_powertrain_type"];
                 /**
-                 * @description Leaves out listings with one of these exterior colors as reported; unknown ones stay.
+                 * @description Exclude listings with one of these exterior colors, as reported by the dealer. Listings with an unknown color are kept.
                  * @example [
                  *       "Celestial Silver Metallic"
                  *     ]
                  */
                 exclude_exterior_color?: components["parameters"]["exclude_exterior_color"];
                 /**
-                 * @description Leaves out listings with one of these interior colors as reported; unknown ones stay.
+                 * @description Exclude listings with one of these interior colors, as reported by the dealer. Listings with an unknown color are kept.
                  * @example [
                  *       "Black SofTex"
                  *     ]
                  */
                 exclude_interior_color?: components["parameters"]["exclude_interior_color"];
                 /**
-                 * @description Leaves out listings with one of these normalized exterior colors; unknown ones stay.
+                 * @description Exclude listings with one of these normalized exterior colors. Listings with an unknown color are kept.
                  * @example [
                  *       "White",
                  *       "Black"
@@ -2709,28 +2958,28 @@ export interface operations {
                  */
                 exclude_base_exterior_color?: components["parameters"]["exclude_base_exterior_color"];
                 /**
-                 * @description Leaves out listings with one of these normalized interior colors; unknown ones stay.
+                 * @description Exclude listings with one of these normalized interior colors. Listings with an unknown color are kept.
                  * @example [
                  *       "Beige"
                  *     ]
                  */
                 exclude_base_interior_color?: components["parameters"]["exclude_base_interior_color"];
                 /**
-                 * @description Leaves out listings that carry any of these manufacturer option or package codes.
+                 * @description Exclude listings with any of these manufacturer option or package codes.
                  * @example [
                  *       "FE"
                  *     ]
                  */
                 exclude_options_packages?: components["parameters"]["exclude_options_packages"];
                 /**
-                 * @description Leaves out listings that carry any of these feature tokens.
+                 * @description Exclude listings with any of these features.
                  * @example [
                  *       "sunroof"
                  *     ]
                  */
                 exclude_features?: components["parameters"]["exclude_features"];
                 /**
-                 * @description Leaves out listings that carry any of these keywords. Any case.
+                 * @description Exclude listings with any of these history keywords, in any case.
                  * @example [
                  *       "branded",
                  *       "fleet"
@@ -2738,28 +2987,28 @@ export interface operations {
                  */
                 exclude_keywords?: components["parameters"]["exclude_keywords"];
                 /**
-                 * @description Leaves out listings with one of these countries of final assembly; unknown ones stay.
+                 * @description Exclude listings with one of these countries of final assembly. Listings with an unknown country are kept.
                  * @example [
                  *       "Mexico"
                  *     ]
                  */
                 exclude_assembly_country?: components["parameters"]["exclude_assembly_country"];
                 /**
-                 * @description Leaves out listings with one of these places of final assembly, separated by `+`. Where `%2B` occurs in the query, it separates and `+` is a blank; otherwise the whole value, with each `+` as a blank, is taken as one place if it is a known one, and else split at `+`. `%20` is always a blank.
+                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+`, preferably encoded as `%2B`; `+` is then a space. In a value without `%2B`, each `+` is a space if the result is a known place, and a separator otherwise. `%20` is always a space.
                  * @example [
                  *       "Georgetown, Kentucky"
                  *     ]
                  */
                 exclude_assembly_location?: components["parameters"]["exclude_assembly_location"];
                 /**
-                 * @description Leaves out listings with one of these kinds of inventory; unknown ones stay. `cpo` is another word for `certified`. Any case.
+                 * @description Exclude listings of one of these inventory types, in any case. Listings with an unknown type are kept. `cpo` is an alias of `certified`.
                  * @example [
                  *       "new"
                  *     ]
                  */
                 exclude_inventory_type?: components["parameters"]["exclude_inventory_type"];
                 /**
-                 * @description Leaves out listings of dealers in these states, as two letters in any case.
+                 * @description Exclude listings of dealers in one of these states, given as two-letter codes in any case. Listings of dealers in an unknown state are kept.
                  * @example [
                  *       "AK",
                  *       "HI"
@@ -2767,87 +3016,87 @@ export interface operations {
                  */
                 exclude_state?: components["parameters"]["exclude_state"];
                 /**
-                 * @description `active`, the default, or `sold` for historical sold inventory. `sold_within_days` alone implies `sold`; together with `active` it is a 400. Any case.
+                 * @description Search `active` (the default) or `sold` inventory, in any case. `sold_within_days` implies `sold` and cannot be combined with `active`.
                  * @example sold
                  */
                 inventory_status?: components["parameters"]["inventory_status"];
                 /**
-                 * @description Sold inventory of the last so many days before the published day. Not with `snapshot_date`, nor with `inventory_status=active`.
+                 * @description Only return listings sold within this many days before the as-of date. Cannot be combined with `snapshot_date` or `inventory_status=active`.
                  * @example 30
                  */
                 sold_within_days?: components["parameters"]["sold_within_days"];
                 /**
-                 * @description Active inventory as it was on that day. Not with sold filters. A day without a snapshot is a 400 that names the first and the last there is.
+                 * @description Search active inventory as of this day. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day.
                  * @example 2026-10-01
                  */
                 snapshot_date?: components["parameters"]["snapshot_date"];
                 /**
-                 * @description Listings first observed at or after this time: ISO 8601 with a zone, `Z` or an offset, or a plain date, which is midnight UTC. Write the `+` of an offset as `%2B`.
+                 * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
                  * @example 2026-11-01T00:00:00Z
                  */
                 listed_after?: components["parameters"]["listed_after"];
                 /**
-                 * @description Listings of at least this price, in whole dollars. Unknown ones are left out.
+                 * @description Only return listings with at least this price, in whole US dollars. Listings with an unknown price are excluded.
                  * @example 15000
                  */
                 min_price?: components["parameters"]["min_price"];
                 /**
-                 * @description Listings of at most this price, in whole dollars. Unknown ones are left out.
+                 * @description Only return listings with at most this price, in whole US dollars. Listings with an unknown price are excluded.
                  * @example 40000
                  */
                 max_price?: components["parameters"]["max_price"];
                 /**
-                 * @description Listings of at least this odometer reading, in miles. Unknown ones are left out.
+                 * @description Only return listings with at least this odometer reading, in miles. Listings with an unknown odometer reading are excluded.
                  * @example 1000
                  */
                 min_mileage?: components["parameters"]["min_mileage"];
                 /**
-                 * @description Listings of at most this odometer reading, in miles. Unknown ones are left out.
+                 * @description Only return listings with at most this odometer reading, in miles. Listings with an unknown odometer reading are excluded.
                  * @example 60000
                  */
                 max_mileage?: components["parameters"]["max_mileage"];
                 /**
-                 * @description Listings of at least this combined MSRP, in whole dollars. Unknown ones are left out.
+                 * @description Only return listings with at least this combined MSRP, in whole US dollars. Listings with an unknown MSRP are excluded.
                  * @example 20000
                  */
                 min_msrp?: components["parameters"]["min_msrp"];
                 /**
-                 * @description Listings of at most this combined MSRP, in whole dollars. Unknown ones are left out.
+                 * @description Only return listings with at most this combined MSRP, in whole US dollars. Listings with an unknown MSRP are excluded.
                  * @example 55000
                  */
                 max_msrp?: components["parameters"]["max_msrp"];
                 /**
-                 * @description Listings observed for at least so many days on the market. Unknown ones are left out.
+                 * @description Only return listings with at least this number of days on the market. Listings with an unknown number of days are excluded.
                  * @example 7
                  */
                 min_days_on_market?: components["parameters"]["min_days_on_market"];
                 /**
-                 * @description Listings observed for at most so many days on the market. Unknown ones are left out.
+                 * @description Only return listings with at most this number of days on the market. Listings with an unknown number of days are excluded.
                  * @example 90
                  */
                 max_days_on_market?: components["parameters"]["max_days_on_market"];
                 /**
-                 * @description The origin's latitude in degrees. Needs `longitude`; not with `postal_code`.
+                 * @description The latitude of the origin, in degrees. Requires `longitude`. Cannot be combined with `postal_code`.
                  * @example 37.5483
                  */
                 latitude?: components["parameters"]["latitude"];
                 /**
-                 * @description The origin's longitude in degrees. Needs `latitude`; not with `postal_code`.
+                 * @description The longitude of the origin, in degrees. Requires `latitude`. Cannot be combined with `postal_code`.
                  * @example -121.9886
                  */
                 longitude?: components["parameters"]["longitude"];
                 /**
-                 * @description A US ZIP code as the origin. Not with `latitude` and `longitude`. An unknown one is a 400.
+                 * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
                  * @example 94538
                  */
                 postal_code?: components["parameters"]["postal_code"];
                 /**
-                 * @description Dealers at most so many miles from the origin, at most 500. Needs an origin; not with `bbox`.
+                 * @description Only return listings of dealers within this many miles of the origin, at most 500. Requires an origin. Cannot be combined with `bbox`.
                  * @example 50
                  */
                 radius?: components["parameters"]["radius"];
                 /**
-                 * @description Dealers inside the box `west,south,east,north`, in degrees, of a diagonal of at most 1000 miles. A west above its east crosses the antimeridian; a south above its north is a 400. Not with `radius`.
+                 * @description Only return listings of dealers inside this bounding box: `west,south,east,north`, in degrees. The diagonal is at most 1000 miles. If `west` is greater than `east`, the box crosses the antimeridian. A `south` greater than `north` returns 400. Cannot be combined with `radius`.
                  * @example [
                  *       -122.6,
                  *       37.2,
@@ -2863,7 +3112,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page of matching listings, in the order asked for. */
+            /** @description A page of listings. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2900,7 +3149,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Expansions: `price_history` adds price changes, `options` adds decoded options. Either makes the request an enriched one, at the price of that class; pages stay capped at 100. Any case.
+                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
                  * @example [
                  *       "price_history"
                  *     ]
@@ -2910,7 +3159,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The listing's id. One that no listing has, of whatever form, is a 404.
+                 * @description The ID of the listing. Any value that is not the ID of a listing returns 404.
                  * @example ad97e543e226497617a6a94a77a9f61d
                  */
                 listing_id: components["parameters"]["path_listing_id"];
@@ -2954,7 +3203,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Expansions: `price_history` adds price changes, `options` adds decoded options. Either makes the request an enriched one, at the price of that class; pages stay capped at 100. Any case.
+                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
                  * @example [
                  *       "price_history"
                  *     ]
@@ -2964,7 +3213,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The VIN, in either case: 17 letters and digits without I, O and Q.
+                 * @description The VIN of the vehicle: 17 letters and digits without I, O and Q, in either case.
                  * @example 2HKRW2H88NH060064
                  */
                 vin: components["parameters"]["path_vin"];
@@ -2973,7 +3222,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The vehicle. With `include`, price changes are at `latest_listing.price_history`, options at `build.options`. */
+            /** @description The vehicle. With `include`, `latest_listing.price_history` holds the price changes and `build.options` the options. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3008,7 +3257,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description The facets to count by. `price`, `msrp`, `miles` and `days_on_market` are numeric: their listings are counted in ranges. All others are categorical: their listings are counted by value. Any case.
+                 * @description The facets to count, in any case. The numeric facets `price`, `msrp`, `miles` and `days_on_market` are counted by range; all others are categorical and counted by value.
                  * @example [
                  *       "make",
                  *       "price"
@@ -3016,29 +3265,29 @@ export interface operations {
                  */
                 facets: components["parameters"]["facet_names"];
                 /**
-                 * @description The maximum number of values of each categorical facet in the response. Has no effect on numeric facets.
+                 * @description The maximum number of values to return per categorical facet. Does not affect numeric facets.
                  * @example 10
                  */
                 facet_value_limit?: components["parameters"]["facet_value_limit"];
                 /**
-                 * @description Fixes the width of the ranges of numeric facets, so that the ranges of several responses can be compared: a list of `facet:width`, each facet at most once and also named in `facets`. The width is a whole number from 1 to 10000000, in the unit of the facet. Without it, the width follows from the matching listings. A width that gives more than 100 regular buckets is rejected with `invalid_parameter_value`; the message names the least width that does not. A facet that has two widths or is not in `facets` is rejected with `incompatible_parameters`. Any case.
+                 * @description Fixes the bucket width of numeric facets, so that the ranges of several responses can be compared. A list of `facet:width`, in any case. Each facet appears at most once and must also be in `facets`; otherwise the request fails with `incompatible_parameters`. The width is a whole number from 1 to 10000000, in the unit of the facet. By default, the width follows from the matching listings. A width that results in more than 100 regular buckets fails with `invalid_parameter_value`; the message names the smallest accepted width.
                  * @example [
                  *       "price:5000"
                  *     ]
                  */
                 interval?: components["parameters"]["facet_interval"];
                 /**
-                 * @description A measure of the listings of each value, beside their count: `<measure>.<aggregate>`. Needs exactly one categorical facet. Null for values with fewer than 10 matching listings. Any case.
+                 * @description A statistic to compute over the listings of each value, as `<measure>.<aggregate>`, in any case. Requires exactly one categorical facet. Null for values with fewer than 10 matching listings.
                  * @example price.median
                  */
                 metric?: components["parameters"]["metric"];
                 /**
-                 * @description The order of the values of a categorical facet: by count or by `metric`, which must then be given; `-` means descending. Values with a null metric come last in both directions. Ties are in ascending order of value: by number for `year`, `cylinders`, `doors` and `seating_capacity`, by text for all others. Any case.
+                 * @description The order of the values of a categorical facet, in any case: by count, or by `metric`, which must then be set. A leading `-` means descending order. Values with a null metric come last in both directions. Ties are sorted by value in ascending order: numerically for `year`, `cylinders`, `doors` and `seating_capacity`, alphabetically for all others.
                  * @example -count
                  */
                 sort?: components["parameters"]["facet_sort"];
                 /**
-                 * @description Listings of one of these makes, by name or slug. Case does not matter.
+                 * @description Only return listings with one of these makes. Accepts names and slugs, in any case.
                  * @example [
                  *       "Toyota",
                  *       "mercedes-benz"
@@ -3046,7 +3295,7 @@ export interface operations {
                  */
                 make?: components["parameters"]["make"];
                 /**
-                 * @description Listings of one of these models, by name or slug. Case does not matter.
+                 * @description Only return listings with one of these models. Accepts names and slugs, in any case.
                  * @example [
                  *       "Camry",
                  *       "f-150"
@@ -3054,14 +3303,14 @@ export interface operations {
                  */
                 model?: components["parameters"]["model"];
                 /**
-                 * @description Listings with one of these manufacturer model codes. Case does not matter.
+                 * @description Only return listings with one of these manufacturer model codes. Case-insensitive.
                  * @example [
                  *       "2546"
                  *     ]
                  */
                 model_code?: components["parameters"]["model_code"];
                 /**
-                 * @description Listings with one of these trims. Open: discover the values through facets.
+                 * @description Only return listings with one of these trims. Case-insensitive. Use the `trim` facet to list the values.
                  * @example [
                  *       "XSE",
                  *       "XLE"
@@ -3069,14 +3318,14 @@ export interface operations {
                  */
                 trim?: components["parameters"]["trim"];
                 /**
-                 * @description Listings with one of these versions, the finer name of a trim. Open: discover the values through facets.
+                 * @description Only return listings with one of these versions, which subdivide trims. Case-insensitive. Use the `version` facet to list the values.
                  * @example [
                  *       "XLE 4dr Sedan"
                  *     ]
                  */
                 version?: components["parameters"]["version"];
                 /**
-                 * @description Listings of one of these model years.
+                 * @description Only return listings with one of these model years.
                  * @example [
                  *       2025,
                  *       2026
@@ -3084,7 +3333,7 @@ export interface operations {
                  */
                 year?: components["parameters"]["year"];
                 /**
-                 * @description Listings with one of these body types. Case does not matter.
+                 * @description Only return listings with one of these body types. Case-insensitive.
                  * @example [
                  *       "SUV",
                  *       "Sedan"
@@ -3092,21 +3341,21 @@ export interface operations {
                  */
                 body_type?: components["parameters"]["body_type"];
                 /**
-                 * @description Listings with one of these engines. Case does not matter.
+                 * @description Only return listings with one of these engines. Case-insensitive.
                  * @example [
                  *       "2.5L I4"
                  *     ]
                  */
                 engine?: components["parameters"]["engine"];
                 /**
-                 * @description Listings with one of these transmissions. Case does not matter.
+                 * @description Only return listings with one of these transmissions. Case-insensitive.
                  * @example [
                  *       "Automatic"
                  *     ]
                  */
                 transmission?: components["parameters"]["transmission"];
                 /**
-                 * @description Listings with one of these drivetrains. Case does not matter.
+                 * @description Only return listings with one of these drivetrains. Case-insensitive.
                  * @example [
                  *       "AWD",
                  *       "4WD"
@@ -3114,14 +3363,14 @@ export interface operations {
                  */
                 drivetrain?: components["parameters"]["drivetrain"];
                 /**
-                 * @description Listings with one of these fuel types. Case does not matter.
+                 * @description Only return listings with one of these fuel types. Case-insensitive.
                  * @example [
                  *       "Hybrid"
                  *     ]
                  */
                 fuel_type?: components["parameters"]["fuel_type"];
                 /**
-                 * @description Listings with one of these powertrain types. Case does not matter.
+                 * @description Only return listings with one of these powertrain types. Case-insensitive.
                  * @example [
                  *       "HEV",
                  *       "BEV"
@@ -3129,7 +3378,7 @@ export interface operations {
                  */
                 powertrain_type?: components["parameters"]["powertrain_type"];
                 /**
-                 * @description Listings with one of these numbers of cylinders; electric cars have 0.
+                 * @description Only return listings with one of these numbers of cylinders. Electric vehicles have 0.
                  * @example [
                  *       4,
                  *       6
@@ -3137,14 +3386,14 @@ export interface operations {
                  */
                 cylinders?: components["parameters"]["cylinders"];
                 /**
-                 * @description Listings with one of these numbers of doors.
+                 * @description Only return listings with one of these numbers of doors.
                  * @example [
                  *       4
                  *     ]
                  */
                 doors?: components["parameters"]["doors"];
                 /**
-                 * @description Listings with one of these numbers of seats.
+                 * @description Only return listings with one of these numbers of seats.
                  * @example [
                  *       7,
                  *       8
@@ -3152,21 +3401,21 @@ export interface operations {
                  */
                 seating_capacity?: components["parameters"]["seating_capacity"];
                 /**
-                 * @description Listings with one of these exterior colors, as reported by the dealer. Case does not matter.
+                 * @description Only return listings with one of these exterior colors, as reported by the dealer. Case-insensitive.
                  * @example [
                  *       "Celestial Silver Metallic"
                  *     ]
                  */
                 exterior_color?: components["parameters"]["exterior_color"];
                 /**
-                 * @description Listings with one of these interior colors, as reported by the dealer. Case does not matter.
+                 * @description Only return listings with one of these interior colors, as reported by the dealer. Case-insensitive.
                  * @example [
                  *       "Black SofTex"
                  *     ]
                  */
                 interior_color?: components["parameters"]["interior_color"];
                 /**
-                 * @description Listings with one of these normalized exterior colors. Case does not matter.
+                 * @description Only return listings with one of these normalized exterior colors. Case-insensitive.
                  * @example [
                  *       "Silver",
                  *       "White"
@@ -3174,14 +3423,14 @@ export interface operations {
                  */
                 base_exterior_color?: components["parameters"]["base_exterior_color"];
                 /**
-                 * @description Listings with one of these normalized interior colors. Case does not matter.
+                 * @description Only return listings with one of these normalized interior colors. Case-insensitive.
                  * @example [
                  *       "Black"
                  *     ]
                  */
                 base_interior_color?: components["parameters"]["base_interior_color"];
                 /**
-                 * @description Listings that carry every one of these manufacturer option and package codes. Open: discover the values through facets.
+                 * @description Only return listings with all of these manufacturer option and package codes. Use the `options_packages` facet to list the values.
                  * @example [
                  *       "FE",
                  *       "3T"
@@ -3189,7 +3438,7 @@ export interface operations {
                  */
                 options_packages?: components["parameters"]["options_packages"];
                 /**
-                 * @description Listings that carry every one of these feature tokens. Open: discover the values through facets.
+                 * @description Only return listings with all of these features. Use the `features` facet to list the values.
                  * @example [
                  *       "heated_seats",
                  *       "sunroof"
@@ -3197,7 +3446,7 @@ export interface operations {
                  */
                 features?: components["parameters"]["features"];
                 /**
-                 * @description History keywords, all of which apply: `one_owner` and `clean_title` must be present, `branded` and `fleet` exclude the listings that carry them. Any case.
+                 * @description Only return listings that satisfy all of these history keywords, in any case. `one_owner` and `clean_title` require the keyword; `branded` and `fleet` exclude listings that have it.
                  * @example [
                  *       "one_owner",
                  *       "branded"
@@ -3205,14 +3454,14 @@ export interface operations {
                  */
                 keywords?: components["parameters"]["keywords"];
                 /**
-                 * @description Listings with one of these countries of final assembly. Open: discover the values through facets.
+                 * @description Only return listings with one of these countries of final assembly. Case-insensitive. Use the `assembly_country` facet to list the values.
                  * @example [
                  *       "Japan"
                  *     ]
                  */
                 assembly_country?: components["parameters"]["assembly_country"];
                 /**
-                 * @description Listings with one of these places of final assembly, separated by `|` because they contain commas.
+                 * @description Only return listings with one of these places of final assembly. Case-insensitive. Separate the values with `|`, because they contain commas.
                  * @example [
                  *       "Georgetown, Kentucky",
                  *       "Dearborn, Michigan"
@@ -3220,7 +3469,7 @@ export interface operations {
                  */
                 assembly_location?: components["parameters"]["assembly_location"];
                 /**
-                 * @description Listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` exactly one position, and `*`, only at the end, the rest; a short mask is a prefix, so `ABC` equals `ABC*`. Either case; without I, O and Q.
+                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`. Case-insensitive. I, O and Q are rejected.
                  * @example [
                  *       "4T1DAACK",
                  *       "1FTFW1E5?NF*"
@@ -3228,7 +3477,7 @@ export interface operations {
                  */
                 vin_pattern?: components["parameters"]["vin_pattern"];
                 /**
-                 * @description Listings of one of these kinds of inventory. `cpo` is another word for `certified`. Any case.
+                 * @description Only return listings of one of these inventory types, in any case. `cpo` is an alias of `certified`.
                  * @example [
                  *       "used",
                  *       "certified"
@@ -3236,28 +3485,28 @@ export interface operations {
                  */
                 inventory_type?: components["parameters"]["inventory_type"];
                 /**
-                 * @description Where the car is: in stock, in transit, or still to be built. Any case.
+                 * @description Only return listings with one of these availabilities, in any case: in stock (`stock`), in transit (`transit`) or still to be built (`build`).
                  * @example [
                  *       "stock"
                  *     ]
                  */
                 availability_status?: components["parameters"]["availability_status"];
                 /**
-                 * @description Listings of these dealers, at most 50 distinct UUIDs. Changes the usage class of a listing search.
+                 * @description Only return listings of these dealers, at most 50 distinct UUIDs. Changes the usage class of a listing search.
                  * @example [
                  *       "0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c7e40"
                  *     ]
                  */
                 dealer_id?: components["parameters"]["dealer_id"];
                 /**
-                 * @description Listings of one of these kinds of dealer. Any case.
+                 * @description Only return listings of one of these types of dealer, in any case.
                  * @example [
                  *       "franchise"
                  *     ]
                  */
                 dealer_type?: components["parameters"]["dealer_type"];
                 /**
-                 * @description Dealers in one of these states, as two letters in any case.
+                 * @description Only return results of dealers in one of these states, given as two-letter codes in any case.
                  * @example [
                  *       "CA",
                  *       "NV"
@@ -3265,98 +3514,98 @@ export interface operations {
                  */
                 state?: components["parameters"]["state"];
                 /**
-                 * @description Leaves out listings with one of these makes; unknown ones stay. By name or slug.
+                 * @description Exclude listings with one of these makes, given by name or slug in any case. Listings with an unknown make are kept.
                  * @example [
                  *       "Tesla"
                  *     ]
                  */
                 exclude_make?: components["parameters"]["exclude_make"];
                 /**
-                 * @description Leaves out listings with one of these models; unknown ones stay. By name or slug.
+                 * @description Exclude listings with one of these models, given by name or slug in any case. Listings with an unknown model are kept.
                  * @example [
                  *       "Corolla"
                  *     ]
                  */
                 exclude_model?: components["parameters"]["exclude_model"];
                 /**
-                 * @description Leaves out listings with one of these trims; unknown ones stay.
+                 * @description Exclude listings with one of these trims. Listings with an unknown trim are kept.
                  * @example [
                  *       "LX"
                  *     ]
                  */
                 exclude_trim?: components["parameters"]["exclude_trim"];
                 /**
-                 * @description Leaves out listings with one of these versions; unknown ones stay.
+                 * @description Exclude listings with one of these versions. Listings with an unknown version are kept.
                  * @example [
                  *       "LE 4dr Sedan"
                  *     ]
                  */
                 exclude_version?: components["parameters"]["exclude_version"];
                 /**
-                 * @description Leaves out listings with one of these model years; unknown ones stay.
+                 * @description Exclude listings with one of these model years. Listings with an unknown model year are kept.
                  * @example [
                  *       2020
                  *     ]
                  */
                 exclude_year?: components["parameters"]["exclude_year"];
                 /**
-                 * @description Leaves out listings with one of these body types; unknown ones stay.
+                 * @description Exclude listings with one of these body types. Listings with an unknown body type are kept.
                  * @example [
                  *       "Van"
                  *     ]
                  */
                 exclude_body_type?: components["parameters"]["exclude_body_type"];
                 /**
-                 * @description Leaves out listings with one of these engines; unknown ones stay.
+                 * @description Exclude listings with one of these engines. Listings with an unknown engine are kept.
                  * @example [
                  *       "2.5L I4"
                  *     ]
                  */
                 exclude_engine?: components["parameters"]["exclude_engine"];
                 /**
-                 * @description Leaves out listings with one of these transmissions; unknown ones stay.
+                 * @description Exclude listings with one of these transmissions. Listings with an unknown transmission are kept.
                  * @example [
                  *       "Manual"
                  *     ]
                  */
                 exclude_transmission?: components["parameters"]["exclude_transmission"];
                 /**
-                 * @description Leaves out listings with one of these drivetrains; unknown ones stay.
+                 * @description Exclude listings with one of these drivetrains. Listings with an unknown drivetrain are kept.
                  * @example [
                  *       "RWD"
                  *     ]
                  */
                 exclude_drivetrain?: components["parameters"]["exclude_drivetrain"];
                 /**
-                 * @description Leaves out listings with one of these fuel types; unknown ones stay.
+                 * @description Exclude listings with one of these fuel types. Listings with an unknown fuel type are kept.
                  * @example [
                  *       "Diesel"
                  *     ]
                  */
                 exclude_fuel_type?: components["parameters"]["exclude_fuel_type"];
                 /**
-                 * @description Leaves out listings with one of these powertrain types; unknown ones stay.
+                 * @description Exclude listings with one of these powertrain types. Listings with an unknown powertrain type are kept.
                  * @example [
                  *       "BEV"
                  *     ]
                  */
                 exclude_powertrain_type?: components["parameters"]["exclude_powertrain_type"];
                 /**
-                 * @description Leaves out listings with one of these exterior colors as reported; unknown ones stay.
+                 * @description Exclude listings with one of these exterior colors, as reported by the dealer. Listings with an unknown color are kept.
                  * @example [
                  *       "Celestial Silver Metallic"
                  *     ]
                  */
                 exclude_exterior_color?: components["parameters"]["exclude_exterior_color"];
                 /**
-                 * @description Leaves out listings with one of these interior colors as reported; unknown ones stay.
+                 * @description Exclude listings with one of these interior colors, as reported by the dealer. Listings with an unknown color are kept.
                  * @example [
                  *       "Black SofTex"
                  *     ]
                  */
                 exclude_interior_color?: components["parameters"]["exclude_interior_color"];
                 /**
-                 * @description Leaves out listings with one of these normalized exterior colors; unknown ones stay.
+                 * @description Exclude listings with one of these normalized exterior colors. Listings with an unknown color are kept.
                  * @example [
                  *       "White",
                  *       "Black"
@@ -3364,28 +3613,28 @@ export interface operations {
                  */
                 exclude_base_exterior_color?: components["parameters"]["exclude_base_exterior_color"];
                 /**
-                 * @description Leaves out listings with one of these normalized interior colors; unknown ones stay.
+                 * @description Exclude listings with one of these normalized interior colors. Listings with an unknown color are kept.
                  * @example [
                  *       "Beige"
                  *     ]
                  */
                 exclude_base_interior_color?: components["parameters"]["exclude_base_interior_color"];
                 /**
-                 * @description Leaves out listings that carry any of these manufacturer option or package codes.
+                 * @description Exclude listings with any of these manufacturer option or package codes.
                  * @example [
                  *       "FE"
                  *     ]
                  */
                 exclude_options_packages?: components["parameters"]["exclude_options_packages"];
                 /**
-                 * @description Leaves out listings that carry any of these feature tokens.
+                 * @description Exclude listings with any of these features.
                  * @example [
                  *       "sunroof"
                  *     ]
                  */
                 exclude_features?: components["parameters"]["exclude_features"];
                 /**
-                 * @description Leaves out listings that carry any of these keywords. Any case.
+                 * @description Exclude listings with any of these history keywords, in any case.
                  * @example [
                  *       "branded",
                  *       "fleet"
@@ -3393,28 +3642,28 @@ export interface operations {
                  */
                 exclude_keywords?: components["parameters"]["exclude_keywords"];
                 /**
-                 * @description Leaves out listings with one of these countries of final assembly; unknown ones stay.
+                 * @description Exclude listings with one of these countries of final assembly. Listings with an unknown country are kept.
                  * @example [
                  *       "Mexico"
                  *     ]
                  */
                 exclude_assembly_country?: components["parameters"]["exclude_assembly_country"];
                 /**
-                 * @description Leaves out listings with one of these places of final assembly, separated by `+`. Where `%2B` occurs in the query, it separates and `+` is a blank; otherwise the whole value, with each `+` as a blank, is taken as one place if it is a known one, and else split at `+`. `%20` is always a blank.
+                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+`, preferably encoded as `%2B`; `+` is then a space. In a value without `%2B`, each `+` is a space if the result is a known place, and a separator otherwise. `%20` is always a space.
                  * @example [
                  *       "Georgetown, Kentucky"
                  *     ]
                  */
                 exclude_assembly_location?: components["parameters"]["exclude_assembly_location"];
                 /**
-                 * @description Leaves out listings with one of these kinds of inventory; unknown ones stay. `cpo` is another word for `certified`. Any case.
+                 * @description Exclude listings of one of these inventory types, in any case. Listings with an unknown type are kept. `cpo` is an alias of `certified`.
                  * @example [
                  *       "new"
                  *     ]
                  */
                 exclude_inventory_type?: components["parameters"]["exclude_inventory_type"];
                 /**
-                 * @description Leaves out listings of dealers in these states, as two letters in any case.
+                 * @description Exclude listings of dealers in one of these states, given as two-letter codes in any case. Listings of dealers in an unknown state are kept.
                  * @example [
                  *       "AK",
                  *       "HI"
@@ -3422,87 +3671,87 @@ export interface operations {
                  */
                 exclude_state?: components["parameters"]["exclude_state"];
                 /**
-                 * @description `active`, the default, or `sold` for historical sold inventory. `sold_within_days` alone implies `sold`; together with `active` it is a 400. Any case.
+                 * @description Search `active` (the default) or `sold` inventory, in any case. `sold_within_days` implies `sold` and cannot be combined with `active`.
                  * @example sold
                  */
                 inventory_status?: components["parameters"]["inventory_status"];
                 /**
-                 * @description Sold inventory of the last so many days before the published day. Not with `snapshot_date`, nor with `inventory_status=active`.
+                 * @description Only return listings sold within this many days before the as-of date. Cannot be combined with `snapshot_date` or `inventory_status=active`.
                  * @example 30
                  */
                 sold_within_days?: components["parameters"]["sold_within_days"];
                 /**
-                 * @description Active inventory as it was on that day. Not with sold filters. A day without a snapshot is a 400 that names the first and the last there is.
+                 * @description Search active inventory as of this day. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day.
                  * @example 2026-10-01
                  */
                 snapshot_date?: components["parameters"]["snapshot_date"];
                 /**
-                 * @description Listings first observed at or after this time: ISO 8601 with a zone, `Z` or an offset, or a plain date, which is midnight UTC. Write the `+` of an offset as `%2B`.
+                 * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
                  * @example 2026-11-01T00:00:00Z
                  */
                 listed_after?: components["parameters"]["listed_after"];
                 /**
-                 * @description Listings of at least this price, in whole dollars. Unknown ones are left out.
+                 * @description Only return listings with at least this price, in whole US dollars. Listings with an unknown price are excluded.
                  * @example 15000
                  */
                 min_price?: components["parameters"]["min_price"];
                 /**
-                 * @description Listings of at most this price, in whole dollars. Unknown ones are left out.
+                 * @description Only return listings with at most this price, in whole US dollars. Listings with an unknown price are excluded.
                  * @example 40000
                  */
                 max_price?: components["parameters"]["max_price"];
                 /**
-                 * @description Listings of at least this odometer reading, in miles. Unknown ones are left out.
+                 * @description Only return listings with at least this odometer reading, in miles. Listings with an unknown odometer reading are excluded.
                  * @example 1000
                  */
                 min_mileage?: components["parameters"]["min_mileage"];
                 /**
-                 * @description Listings of at most this odometer reading, in miles. Unknown ones are left out.
+                 * @description Only return listings with at most this odometer reading, in miles. Listings with an unknown odometer reading are excluded.
                  * @example 60000
                  */
                 max_mileage?: components["parameters"]["max_mileage"];
                 /**
-                 * @description Listings of at least this combined MSRP, in whole dollars. Unknown ones are left out.
+                 * @description Only return listings with at least this combined MSRP, in whole US dollars. Listings with an unknown MSRP are excluded.
                  * @example 20000
                  */
                 min_msrp?: components["parameters"]["min_msrp"];
                 /**
-                 * @description Listings of at most this combined MSRP, in whole dollars. Unknown ones are left out.
+                 * @description Only return listings with at most this combined MSRP, in whole US dollars. Listings with an unknown MSRP are excluded.
                  * @example 55000
                  */
                 max_msrp?: components["parameters"]["max_msrp"];
                 /**
-                 * @description Listings observed for at least so many days on the market. Unknown ones are left out.
+                 * @description Only return listings with at least this number of days on the market. Listings with an unknown number of days are excluded.
                  * @example 7
                  */
                 min_days_on_market?: components["parameters"]["min_days_on_market"];
                 /**
-                 * @description Listings observed for at most so many days on the market. Unknown ones are left out.
+                 * @description Only return listings with at most this number of days on the market. Listings with an unknown number of days are excluded.
                  * @example 90
                  */
                 max_days_on_market?: components["parameters"]["max_days_on_market"];
                 /**
-                 * @description The origin's latitude in degrees. Needs `longitude`; not with `postal_code`.
+                 * @description The latitude of the origin, in degrees. Requires `longitude`. Cannot be combined with `postal_code`.
                  * @example 37.5483
                  */
                 latitude?: components["parameters"]["latitude"];
                 /**
-                 * @description The origin's longitude in degrees. Needs `latitude`; not with `postal_code`.
+                 * @description The longitude of the origin, in degrees. Requires `latitude`. Cannot be combined with `postal_code`.
                  * @example -121.9886
                  */
                 longitude?: components["parameters"]["longitude"];
                 /**
-                 * @description A US ZIP code as the origin. Not with `latitude` and `longitude`. An unknown one is a 400.
+                 * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
                  * @example 94538
                  */
                 postal_code?: components["parameters"]["postal_code"];
                 /**
-                 * @description Dealers at most so many miles from the origin, at most 500. Needs an origin; not with `bbox`.
+                 * @description Only return listings of dealers within this many miles of the origin, at most 500. Requires an origin. Cannot be combined with `bbox`.
                  * @example 50
                  */
                 radius?: components["parameters"]["radius"];
                 /**
-                 * @description Dealers inside the box `west,south,east,north`, in degrees, of a diagonal of at most 1000 miles. A west above its east crosses the antimeridian; a south above its north is a 400. Not with `radius`.
+                 * @description Only return listings of dealers inside this bounding box: `west,south,east,north`, in degrees. The diagonal is at most 1000 miles. If `west` is greater than `east`, the box crosses the antimeridian. A `south` greater than `north` returns 400. Cannot be combined with `radius`.
                  * @example [
                  *       -122.6,
                  *       37.2,
@@ -3518,7 +3767,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The counts. A listing whose value is unknown is in no bucket of that facet. */
+            /** @description The counts. A listing with an unknown value is in no bucket of that facet. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3552,24 +3801,24 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many items to answer with. Larger values than the maximum are rejected, never clamped.
+                 * @description The maximum number of items to return, from 1 to 100. Larger values are rejected, not clamped.
                  * @example 25
                  */
                 limit?: components["parameters"]["limit"];
                 /**
-                 * @description How many items to skip. Pages get slower as it grows; beyond some ten thousand, narrow the filters instead.
+                 * @description The number of items to skip. Large offsets are slow: beyond about 10,000 items, narrow the filters instead.
                  * @example 50
                  */
                 offset?: components["parameters"]["offset"];
                 /**
-                 * @description These dealers, at most 100 distinct UUIDs.
+                 * @description Only return these dealers, at most 100 distinct UUIDs.
                  * @example [
                  *       "0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c7e40"
                  *     ]
                  */
                 dealer_id?: components["parameters"]["dealers_dealer_id"];
                 /**
-                 * @description Dealers in one of these states, as two letters in any case.
+                 * @description Only return results of dealers in one of these states, given as two-letter codes in any case.
                  * @example [
                  *       "CA",
                  *       "NV"
@@ -3577,28 +3826,28 @@ export interface operations {
                  */
                 state?: components["parameters"]["state"];
                 /**
-                 * @description Dealers in one of these countries. Case does not matter.
+                 * @description Only return dealers in one of these countries. Case-insensitive.
                  * @example [
                  *       "US"
                  *     ]
                  */
                 country?: components["parameters"]["country"];
                 /**
-                 * @description Dealers of one of these kinds. Any case.
+                 * @description Only return dealers of one of these types, in any case.
                  * @example [
                  *       "franchise"
                  *     ]
                  */
                 type?: components["parameters"]["type"];
                 /**
-                 * @description Dealers that represent one of these makes as a franchise, whatever their inventory holds. By name or slug.
+                 * @description Only return dealers that hold a franchise of one of these makes, regardless of their inventory. Accepts names and slugs, in any case.
                  * @example [
                  *       "Toyota"
                  *     ]
                  */
                 make?: components["parameters"]["dealers_make"];
                 /**
-                 * @description Words to find in the dealer's name, or the domain of its website: each must begin a word of the one or the other. Neither case, accents nor punctuation matter.
+                 * @description Only return dealers whose name or website domain matches this text: each word must be the beginning of a word of either. Case, accents and punctuation are ignored.
                  * @example fremont toyota
                  */
                 q?: components["parameters"]["q"];
@@ -3609,7 +3858,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page of matching dealers. */
+            /** @description A page of dealers. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3645,7 +3894,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The dealer's UUID, in either case. One that no dealer has, of whatever form, is a 404.
+                 * @description The ID of the dealer, a UUID in either case. Any value that is not the ID of a dealer returns 404.
                  * @example 41e7ac92-0f5b-4d38-8c6e-b92d70f1a584
                  */
                 dealer_id: components["parameters"]["path_dealer_id"];
@@ -3689,22 +3938,22 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description How many items to answer with. Larger values than the maximum are rejected, never clamped.
+                 * @description The maximum number of items to return, from 1 to 100. Larger values are rejected, not clamped.
                  * @example 25
                  */
                 limit?: components["parameters"]["limit"];
                 /**
-                 * @description How many items to skip. Pages get slower as it grows; beyond some ten thousand, narrow the filters instead.
+                 * @description The number of items to skip. Large offsets are slow: beyond about 10,000 items, narrow the filters instead.
                  * @example 50
                  */
                 offset?: components["parameters"]["offset"];
                 /**
-                 * @description The order; `-` before the name means descending, and unknown values come last in both directions. `days_on_market` is newest first, `listed_at` goes by first observation, `discount` puts the best discount from MSRP first, and `distance`, nearest first, needs `postal_code`, or `latitude` and `longitude`. Any case.
+                 * @description The sort order, in any case. A leading `-` means descending order; unknown values come last in both directions. `days_on_market` sorts by fewest days first, `listed_at` by first observation, and `discount` by `discount_from_msrp`, the largest discount first. `distance` sorts by the nearest dealer and requires an origin: `postal_code`, or `latitude` and `longitude`.
                  * @example price
                  */
                 sort?: components["parameters"]["sort"];
                 /**
-                 * @description The fields of each listing. `id` and `vin` always come along; `default` stands for every summary field except `features` and `options_packages`, and can be combined with those. Unknown names and names of mere filters are rejected. Any case.
+                 * @description The fields to return for each listing, in any case. `id` and `vin` are always returned. `default` stands for all summary fields except `features` and `options_packages`, and can be combined with those. Unknown names, and names of filters that are not fields, are rejected.
                  * @example [
                  *       "year",
                  *       "make",
@@ -3715,14 +3964,14 @@ export interface operations {
                  */
                 fields?: components["parameters"]["fields"];
                 /**
-                 * @description Expansions: `price_history` adds price changes, `options` adds decoded options. Either makes the request an enriched one, at the price of that class; pages stay capped at 100. Any case.
+                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
                  * @example [
                  *       "price_history"
                  *     ]
                  */
                 include?: components["parameters"]["include"];
                 /**
-                 * @description Listings of one of these makes, by name or slug. Case does not matter.
+                 * @description Only return listings with one of these makes. Accepts names and slugs, in any case.
                  * @example [
                  *       "Toyota",
                  *       "mercedes-benz"
@@ -3730,7 +3979,7 @@ export interface operations {
                  */
                 make?: components["parameters"]["make"];
                 /**
-                 * @description Listings of one of these models, by name or slug. Case does not matter.
+                 * @description Only return listings with one of these models. Accepts names and slugs, in any case.
                  * @example [
                  *       "Camry",
                  *       "f-150"
@@ -3738,14 +3987,14 @@ export interface operations {
                  */
                 model?: components["parameters"]["model"];
                 /**
-                 * @description Listings with one of these manufacturer model codes. Case does not matter.
+                 * @description Only return listings with one of these manufacturer model codes. Case-insensitive.
                  * @example [
                  *       "2546"
                  *     ]
                  */
                 model_code?: components["parameters"]["model_code"];
                 /**
-                 * @description Listings with one of these trims. Open: discover the values through facets.
+                 * @description Only return listings with one of these trims. Case-insensitive. Use the `trim` facet to list the values.
                  * @example [
                  *       "XSE",
                  *       "XLE"
@@ -3753,14 +4002,14 @@ export interface operations {
                  */
                 trim?: components["parameters"]["trim"];
                 /**
-                 * @description Listings with one of these versions, the finer name of a trim. Open: discover the values through facets.
+                 * @description Only return listings with one of these versions, which subdivide trims. Case-insensitive. Use the `version` facet to list the values.
                  * @example [
                  *       "XLE 4dr Sedan"
                  *     ]
                  */
                 version?: components["parameters"]["version"];
                 /**
-                 * @description Listings of one of these model years.
+                 * @description Only return listings with one of these model years.
                  * @example [
                  *       2025,
                  *       2026
@@ -3768,7 +4017,7 @@ export interface operations {
                  */
                 year?: components["parameters"]["year"];
                 /**
-                 * @description Listings with one of these body types. Case does not matter.
+                 * @description Only return listings with one of these body types. Case-insensitive.
                  * @example [
                  *       "SUV",
                  *       "Sedan"
@@ -3776,21 +4025,21 @@ export interface operations {
                  */
                 body_type?: components["parameters"]["body_type"];
                 /**
-                 * @description Listings with one of these engines. Case does not matter.
+                 * @description Only return listings with one of these engines. Case-insensitive.
                  * @example [
                  *       "2.5L I4"
                  *     ]
                  */
                 engine?: components["parameters"]["engine"];
                 /**
-                 * @description Listings with one of these transmissions. Case does not matter.
+                 * @description Only return listings with one of these transmissions. Case-insensitive.
                  * @example [
                  *       "Automatic"
                  *     ]
                  */
                 transmission?: components["parameters"]["transmission"];
                 /**
-                 * @description Listings with one of these drivetrains. Case does not matter.
+                 * @description Only return listings with one of these drivetrains. Case-insensitive.
                  * @example [
                  *       "AWD",
                  *       "4WD"
@@ -3798,14 +4047,14 @@ export interface operations {
                  */
                 drivetrain?: components["parameters"]["drivetrain"];
                 /**
-                 * @description Listings with one of these fuel types. Case does not matter.
+                 * @description Only return listings with one of these fuel types. Case-insensitive.
                  * @example [
                  *       "Hybrid"
                  *     ]
                  */
                 fuel_type?: components["parameters"]["fuel_type"];
                 /**
-                 * @description Listings with one of these powertrain types. Case does not matter.
+                 * @description Only return listings with one of these powertrain types. Case-insensitive.
                  * @example [
                  *       "HEV",
                  *       "BEV"
@@ -3813,7 +4062,7 @@ export interface operations {
                  */
                 powertrain_type?: components["parameters"]["powertrain_type"];
                 /**
-                 * @description Listings with one of these numbers of cylinders; electric cars have 0.
+                 * @description Only return listings with one of these numbers of cylinders. Electric vehicles have 0.
                  * @example [
                  *       4,
                  *       6
@@ -3821,14 +4070,14 @@ export interface operations {
                  */
                 cylinders?: components["parameters"]["cylinders"];
                 /**
-                 * @description Listings with one of these numbers of doors.
+                 * @description Only return listings with one of these numbers of doors.
                  * @example [
                  *       4
                  *     ]
                  */
                 doors?: components["parameters"]["doors"];
                 /**
-                 * @description Listings with one of these numbers of seats.
+                 * @description Only return listings with one of these numbers of seats.
                  * @example [
                  *       7,
                  *       8
@@ -3836,21 +4085,21 @@ export interface operations {
                  */
                 seating_capacity?: components["parameters"]["seating_capacity"];
                 /**
-                 * @description Listings with one of these exterior colors, as reported by the dealer. Case does not matter.
+                 * @description Only return listings with one of these exterior colors, as reported by the dealer. Case-insensitive.
                  * @example [
                  *       "Celestial Silver Metallic"
                  *     ]
                  */
                 exterior_color?: components["parameters"]["exterior_color"];
                 /**
-                 * @description Listings with one of these interior colors, as reported by the dealer. Case does not matter.
+                 * @description Only return listings with one of these interior colors, as reported by the dealer. Case-insensitive.
                  * @example [
                  *       "Black SofTex"
                  *     ]
                  */
                 interior_color?: components["parameters"]["interior_color"];
                 /**
-                 * @description Listings with one of these normalized exterior colors. Case does not matter.
+                 * @description Only return listings with one of these normalized exterior colors. Case-insensitive.
                  * @example [
                  *       "Silver",
                  *       "White"
@@ -3858,14 +4107,14 @@ export interface operations {
                  */
                 base_exterior_color?: components["parameters"]["base_exterior_color"];
                 /**
-                 * @description Listings with one of these normalized interior colors. Case does not matter.
+                 * @description Only return listings with one of these normalized interior colors. Case-insensitive.
                  * @example [
                  *       "Black"
                  *     ]
                  */
                 base_interior_color?: components["parameters"]["base_interior_color"];
                 /**
-                 * @description Listings that carry every one of these manufacturer option and package codes. Open: discover the values through facets.
+                 * @description Only return listings with all of these manufacturer option and package codes. Use the `options_packages` facet to list the values.
                  * @example [
                  *       "FE",
                  *       "3T"
@@ -3873,7 +4122,7 @@ export interface operations {
                  */
                 options_packages?: components["parameters"]["options_packages"];
                 /**
-                 * @description Listings that carry every one of these feature tokens. Open: discover the values through facets.
+                 * @description Only return listings with all of these features. Use the `features` facet to list the values.
                  * @example [
                  *       "heated_seats",
                  *       "sunroof"
@@ -3881,7 +4130,7 @@ export interface operations {
                  */
                 features?: components["parameters"]["features"];
                 /**
-                 * @description History keywords, all of which apply: `one_owner` and `clean_title` must be present, `branded` and `fleet` exclude the listings that carry them. Any case.
+                 * @description Only return listings that satisfy all of these history keywords, in any case. `one_owner` and `clean_title` require the keyword; `branded` and `fleet` exclude listings that have it.
                  * @example [
                  *       "one_owner",
                  *       "branded"
@@ -3889,14 +4138,14 @@ export interface operations {
                  */
                 keywords?: components["parameters"]["keywords"];
                 /**
-                 * @description Listings with one of these countries of final assembly. Open: discover the values through facets.
+                 * @description Only return listings with one of these countries of final assembly. Case-insensitive. Use the `assembly_country` facet to list the values.
                  * @example [
                  *       "Japan"
                  *     ]
                  */
                 assembly_country?: components["parameters"]["assembly_country"];
                 /**
-                 * @description Listings with one of these places of final assembly, separated by `|` because they contain commas.
+                 * @description Only return listings with one of these places of final assembly. Case-insensitive. Separate the values with `|`, because they contain commas.
                  * @example [
                  *       "Georgetown, Kentucky",
                  *       "Dearborn, Michigan"
@@ -3904,7 +4153,7 @@ export interface operations {
                  */
                 assembly_location?: components["parameters"]["assembly_location"];
                 /**
-                 * @description Listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` exactly one position, and `*`, only at the end, the rest; a short mask is a prefix, so `ABC` equals `ABC*`. Either case; without I, O and Q.
+                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`. Case-insensitive. I, O and Q are rejected.
                  * @example [
                  *       "4T1DAACK",
                  *       "1FTFW1E5?NF*"
@@ -3912,7 +4161,7 @@ export interface operations {
                  */
                 vin_pattern?: components["parameters"]["vin_pattern"];
                 /**
-                 * @description Listings of one of these kinds of inventory. `cpo` is another word for `certified`. Any case.
+                 * @description Only return listings of one of these inventory types, in any case. `cpo` is an alias of `certified`.
                  * @example [
                  *       "used",
                  *       "certified"
@@ -3920,21 +4169,21 @@ export interface operations {
                  */
                 inventory_type?: components["parameters"]["inventory_type"];
                 /**
-                 * @description Where the car is: in stock, in transit, or still to be built. Any case.
+                 * @description Only return listings with one of these availabilities, in any case: in stock (`stock`), in transit (`transit`) or still to be built (`build`).
                  * @example [
                  *       "stock"
                  *     ]
                  */
                 availability_status?: components["parameters"]["availability_status"];
                 /**
-                 * @description Listings of one of these kinds of dealer. Any case.
+                 * @description Only return listings of one of these types of dealer, in any case.
                  * @example [
                  *       "franchise"
                  *     ]
                  */
                 dealer_type?: components["parameters"]["dealer_type"];
                 /**
-                 * @description Dealers in one of these states, as two letters in any case.
+                 * @description Only return results of dealers in one of these states, given as two-letter codes in any case.
                  * @example [
                  *       "CA",
                  *       "NV"
@@ -3942,98 +4191,98 @@ export interface operations {
                  */
                 state?: components["parameters"]["state"];
                 /**
-                 * @description Leaves out listings with one of these makes; unknown ones stay. By name or slug.
+                 * @description Exclude listings with one of these makes, given by name or slug in any case. Listings with an unknown make are kept.
                  * @example [
                  *       "Tesla"
                  *     ]
                  */
                 exclude_make?: components["parameters"]["exclude_make"];
                 /**
-                 * @description Leaves out listings with one of these models; unknown ones stay. By name or slug.
+                 * @description Exclude listings with one of these models, given by name or slug in any case. Listings with an unknown model are kept.
                  * @example [
                  *       "Corolla"
                  *     ]
                  */
                 exclude_model?: components["parameters"]["exclude_model"];
                 /**
-                 * @description Leaves out listings with one of these trims; unknown ones stay.
+                 * @description Exclude listings with one of these trims. Listings with an unknown trim are kept.
                  * @example [
                  *       "LX"
                  *     ]
                  */
                 exclude_trim?: components["parameters"]["exclude_trim"];
                 /**
-                 * @description Leaves out listings with one of these versions; unknown ones stay.
+                 * @description Exclude listings with one of these versions. Listings with an unknown version are kept.
                  * @example [
                  *       "LE 4dr Sedan"
                  *     ]
                  */
                 exclude_version?: components["parameters"]["exclude_version"];
                 /**
-                 * @description Leaves out listings with one of these model years; unknown ones stay.
+                 * @description Exclude listings with one of these model years. Listings with an unknown model year are kept.
                  * @example [
                  *       2020
                  *     ]
                  */
                 exclude_year?: components["parameters"]["exclude_year"];
                 /**
-                 * @description Leaves out listings with one of these body types; unknown ones stay.
+                 * @description Exclude listings with one of these body types. Listings with an unknown body type are kept.
                  * @example [
                  *       "Van"
                  *     ]
                  */
                 exclude_body_type?: components["parameters"]["exclude_body_type"];
                 /**
-                 * @description Leaves out listings with one of these engines; unknown ones stay.
+                 * @description Exclude listings with one of these engines. Listings with an unknown engine are kept.
                  * @example [
                  *       "2.5L I4"
                  *     ]
                  */
                 exclude_engine?: components["parameters"]["exclude_engine"];
                 /**
-                 * @description Leaves out listings with one of these transmissions; unknown ones stay.
+                 * @description Exclude listings with one of these transmissions. Listings with an unknown transmission are kept.
                  * @example [
                  *       "Manual"
                  *     ]
                  */
                 exclude_transmission?: components["parameters"]["exclude_transmission"];
                 /**
-                 * @description Leaves out listings with one of these drivetrains; unknown ones stay.
+                 * @description Exclude listings with one of these drivetrains. Listings with an unknown drivetrain are kept.
                  * @example [
                  *       "RWD"
                  *     ]
                  */
                 exclude_drivetrain?: components["parameters"]["exclude_drivetrain"];
                 /**
-                 * @description Leaves out listings with one of these fuel types; unknown ones stay.
+                 * @description Exclude listings with one of these fuel types. Listings with an unknown fuel type are kept.
                  * @example [
                  *       "Diesel"
                  *     ]
                  */
                 exclude_fuel_type?: components["parameters"]["exclude_fuel_type"];
                 /**
-                 * @description Leaves out listings with one of these powertrain types; unknown ones stay.
+                 * @description Exclude listings with one of these powertrain types. Listings with an unknown powertrain type are kept.
                  * @example [
                  *       "BEV"
                  *     ]
                  */
                 exclude_powertrain_type?: components["parameters"]["exclude_powertrain_type"];
                 /**
-                 * @description Leaves out listings with one of these exterior colors as reported; unknown ones stay.
+                 * @description Exclude listings with one of these exterior colors, as reported by the dealer. Listings with an unknown color are kept.
                  * @example [
                  *       "Celestial Silver Metallic"
                  *     ]
                  */
                 exclude_exterior_color?: components["parameters"]["exclude_exterior_color"];
                 /**
-                 * @description Leaves out listings with one of these interior colors as reported; unknown ones stay.
+                 * @description Exclude listings with one of these interior colors, as reported by the dealer. Listings with an unknown color are kept.
                  * @example [
                  *       "Black SofTex"
                  *     ]
                  */
                 exclude_interior_color?: components["parameters"]["exclude_interior_color"];
                 /**
-                 * @description Leaves out listings with one of these normalized exterior colors; unknown ones stay.
+                 * @description Exclude listings with one of these normalized exterior colors. Listings with an unknown color are kept.
                  * @example [
                  *       "White",
                  *       "Black"
@@ -4041,28 +4290,28 @@ export interface operations {
                  */
                 exclude_base_exterior_color?: components["parameters"]["exclude_base_exterior_color"];
                 /**
-                 * @description Leaves out listings with one of these normalized interior colors; unknown ones stay.
+                 * @description Exclude listings with one of these normalized interior colors. Listings with an unknown color are kept.
                  * @example [
                  *       "Beige"
                  *     ]
                  */
                 exclude_base_interior_color?: components["parameters"]["exclude_base_interior_color"];
                 /**
-                 * @description Leaves out listings that carry any of these manufacturer option or package codes.
+                 * @description Exclude listings with any of these manufacturer option or package codes.
                  * @example [
                  *       "FE"
                  *     ]
                  */
                 exclude_options_packages?: components["parameters"]["exclude_options_packages"];
                 /**
-                 * @description Leaves out listings that carry any of these feature tokens.
+                 * @description Exclude listings with any of these features.
                  * @example [
                  *       "sunroof"
                  *     ]
                  */
                 exclude_features?: components["parameters"]["exclude_features"];
                 /**
-                 * @description Leaves out listings that carry any of these keywords. Any case.
+                 * @description Exclude listings with any of these history keywords, in any case.
                  * @example [
                  *       "branded",
                  *       "fleet"
@@ -4070,28 +4319,28 @@ export interface operations {
                  */
                 exclude_keywords?: components["parameters"]["exclude_keywords"];
                 /**
-                 * @description Leaves out listings with one of these countries of final assembly; unknown ones stay.
+                 * @description Exclude listings with one of these countries of final assembly. Listings with an unknown country are kept.
                  * @example [
                  *       "Mexico"
                  *     ]
                  */
                 exclude_assembly_country?: components["parameters"]["exclude_assembly_country"];
                 /**
-                 * @description Leaves out listings with one of these places of final assembly, separated by `+`. Where `%2B` occurs in the query, it separates and `+` is a blank; otherwise the whole value, with each `+` as a blank, is taken as one place if it is a known one, and else split at `+`. `%20` is always a blank.
+                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+`, preferably encoded as `%2B`; `+` is then a space. In a value without `%2B`, each `+` is a space if the result is a known place, and a separator otherwise. `%20` is always a space.
                  * @example [
                  *       "Georgetown, Kentucky"
                  *     ]
                  */
                 exclude_assembly_location?: components["parameters"]["exclude_assembly_location"];
                 /**
-                 * @description Leaves out listings with one of these kinds of inventory; unknown ones stay. `cpo` is another word for `certified`. Any case.
+                 * @description Exclude listings of one of these inventory types, in any case. Listings with an unknown type are kept. `cpo` is an alias of `certified`.
                  * @example [
                  *       "new"
                  *     ]
                  */
                 exclude_inventory_type?: components["parameters"]["exclude_inventory_type"];
                 /**
-                 * @description Leaves out listings of dealers in these states, as two letters in any case.
+                 * @description Exclude listings of dealers in one of these states, given as two-letter codes in any case. Listings of dealers in an unknown state are kept.
                  * @example [
                  *       "AK",
                  *       "HI"
@@ -4099,87 +4348,87 @@ export interface operations {
                  */
                 exclude_state?: components["parameters"]["exclude_state"];
                 /**
-                 * @description `active`, the default, or `sold` for historical sold inventory. `sold_within_days` alone implies `sold`; together with `active` it is a 400. Any case.
+                 * @description Search `active` (the default) or `sold` inventory, in any case. `sold_within_days` implies `sold` and cannot be combined with `active`.
                  * @example sold
                  */
                 inventory_status?: components["parameters"]["inventory_status"];
                 /**
-                 * @description Sold inventory of the last so many days before the published day. Not with `snapshot_date`, nor with `inventory_status=active`.
+                 * @description Only return listings sold within this many days before the as-of date. Cannot be combined with `snapshot_date` or `inventory_status=active`.
                  * @example 30
                  */
                 sold_within_days?: components["parameters"]["sold_within_days"];
                 /**
-                 * @description Active inventory as it was on that day. Not with sold filters. A day without a snapshot is a 400 that names the first and the last there is.
+                 * @description Search active inventory as of this day. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day.
                  * @example 2026-10-01
                  */
                 snapshot_date?: components["parameters"]["snapshot_date"];
                 /**
-                 * @description Listings first observed at or after this time: ISO 8601 with a zone, `Z` or an offset, or a plain date, which is midnight UTC. Write the `+` of an offset as `%2B`.
+                 * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
                  * @example 2026-11-01T00:00:00Z
                  */
                 listed_after?: components["parameters"]["listed_after"];
                 /**
-                 * @description Listings of at least this price, in whole dollars. Unknown ones are left out.
+                 * @description Only return listings with at least this price, in whole US dollars. Listings with an unknown price are excluded.
                  * @example 15000
                  */
                 min_price?: components["parameters"]["min_price"];
                 /**
-                 * @description Listings of at most this price, in whole dollars. Unknown ones are left out.
+                 * @description Only return listings with at most this price, in whole US dollars. Listings with an unknown price are excluded.
                  * @example 40000
                  */
                 max_price?: components["parameters"]["max_price"];
                 /**
-                 * @description Listings of at least this odometer reading, in miles. Unknown ones are left out.
+                 * @description Only return listings with at least this odometer reading, in miles. Listings with an unknown odometer reading are excluded.
                  * @example 1000
                  */
                 min_mileage?: components["parameters"]["min_mileage"];
                 /**
-                 * @description Listings of at most this odometer reading, in miles. Unknown ones are left out.
+                 * @description Only return listings with at most this odometer reading, in miles. Listings with an unknown odometer reading are excluded.
                  * @example 60000
                  */
                 max_mileage?: components["parameters"]["max_mileage"];
                 /**
-                 * @description Listings of at least this combined MSRP, in whole dollars. Unknown ones are left out.
+                 * @description Only return listings with at least this combined MSRP, in whole US dollars. Listings with an unknown MSRP are excluded.
                  * @example 20000
                  */
                 min_msrp?: components["parameters"]["min_msrp"];
                 /**
-                 * @description Listings of at most this combined MSRP, in whole dollars. Unknown ones are left out.
+                 * @description Only return listings with at most this combined MSRP, in whole US dollars. Listings with an unknown MSRP are excluded.
                  * @example 55000
                  */
                 max_msrp?: components["parameters"]["max_msrp"];
                 /**
-                 * @description Listings observed for at least so many days on the market. Unknown ones are left out.
+                 * @description Only return listings with at least this number of days on the market. Listings with an unknown number of days are excluded.
                  * @example 7
                  */
                 min_days_on_market?: components["parameters"]["min_days_on_market"];
                 /**
-                 * @description Listings observed for at most so many days on the market. Unknown ones are left out.
+                 * @description Only return listings with at most this number of days on the market. Listings with an unknown number of days are excluded.
                  * @example 90
                  */
                 max_days_on_market?: components["parameters"]["max_days_on_market"];
                 /**
-                 * @description The origin's latitude in degrees. Needs `longitude`; not with `postal_code`.
+                 * @description The latitude of the origin, in degrees. Requires `longitude`. Cannot be combined with `postal_code`.
                  * @example 37.5483
                  */
                 latitude?: components["parameters"]["latitude"];
                 /**
-                 * @description The origin's longitude in degrees. Needs `latitude`; not with `postal_code`.
+                 * @description The longitude of the origin, in degrees. Requires `latitude`. Cannot be combined with `postal_code`.
                  * @example -121.9886
                  */
                 longitude?: components["parameters"]["longitude"];
                 /**
-                 * @description A US ZIP code as the origin. Not with `latitude` and `longitude`. An unknown one is a 400.
+                 * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
                  * @example 94538
                  */
                 postal_code?: components["parameters"]["postal_code"];
                 /**
-                 * @description Dealers at most so many miles from the origin, at most 500. Needs an origin; not with `bbox`.
+                 * @description Only return listings of dealers within this many miles of the origin, at most 500. Requires an origin. Cannot be combined with `bbox`.
                  * @example 50
                  */
                 radius?: components["parameters"]["radius"];
                 /**
-                 * @description Dealers inside the box `west,south,east,north`, in degrees, of a diagonal of at most 1000 miles. A west above its east crosses the antimeridian; a south above its north is a 400. Not with `radius`.
+                 * @description Only return listings of dealers inside this bounding box: `west,south,east,north`, in degrees. The diagonal is at most 1000 miles. If `west` is greater than `east`, the box crosses the antimeridian. A `south` greater than `north` returns 400. Cannot be combined with `radius`.
                  * @example [
                  *       -122.6,
                  *       37.2,
@@ -4192,7 +4441,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description The dealer's UUID, in either case. One that no dealer has, of whatever form, is a 404.
+                 * @description The ID of the dealer, a UUID in either case. Any value that is not the ID of a dealer returns 404.
                  * @example 41e7ac92-0f5b-4d38-8c6e-b92d70f1a584
                  */
                 dealer_id: components["parameters"]["path_dealer_id"];
@@ -4201,7 +4450,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page of the dealer's matching listings, in the order asked for. */
+            /** @description A page of the dealer's listings. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4236,17 +4485,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The first UTC day. 29 days before `end_date` unless given. The range is at most 366 days.
+                 * @description The first day to return, in UTC. Defaults to 29 days before `end_date`. The range is limited to 366 days.
                  * @example 2026-10-21
                  */
                 start_date?: components["parameters"]["start_date"];
                 /**
-                 * @description The last UTC day, which belongs to the range. Today unless given.
+                 * @description The last day to return, in UTC, inclusive. Defaults to today.
                  * @example 2026-11-19
                  */
                 end_date?: components["parameters"]["end_date"];
                 /**
-                 * @description Usage classes; all of them unless given. Any case.
+                 * @description Only return these usage classes, in any case. Defaults to all.
                  * @example [
                  *       "listing_search",
                  *       "vehicle_detail"
@@ -4260,7 +4509,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One row per day and usage class that was used. */
+            /** @description One row per day and usage class with requests. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4306,7 +4555,7 @@ export interface operations {
                     "application/json": components["schemas"]["OpenApiDocument"];
                 };
             };
-            /** @description The description has not changed since the answer with the ETag that was sent. */
+            /** @description The document has not changed since the response with the sent `ETag`. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -1,22 +1,22 @@
-/** Shows the description that this service serves, with a form for each operation. */
+/** Renders `v1/openapi.json` with Swagger UI, including a request form for each operation. */
 
 /**
- * A form is filled with the examples of its parameters. That is what a path needs; but a search with an example in each of its
- * filters finds nothing, so those become part of the words beside the field.
+ * Moves the examples of optional parameters into their descriptions. Swagger UI prefills forms with examples; a search with all
+ * filters set would match nothing. Required parameters keep theirs.
  */
-function withoutFilledFilters(description) {
-  for (const parameter of Object.values(description.components.parameters)) {
+function withoutPrefilledFilters(openapi) {
+  for (const parameter of Object.values(openapi.components.parameters)) {
     if (parameter.required || parameter.example === undefined) continue;
     const example = [parameter.example].flat().join(parameter.style === "pipeDelimited" ? "|" : ",");
-    parameter.description = `${parameter.description}\n\nFor example \`${example}\`.`;
+    parameter.description = `${parameter.description}\n\nExample: \`${example}\`.`;
     delete parameter.example;
   }
-  return description;
+  return openapi;
 }
 
-const answer = await fetch(new URL("v1/openapi.json", document.baseURI));
+const response = await fetch(new URL("v1/openapi.json", document.baseURI));
 SwaggerUIBundle({
-  spec: withoutFilledFilters(await answer.json()),
+  spec: withoutPrefilledFilters(await response.json()),
   dom_id: "#document",
   deepLinking: true,
   displayRequestDuration: true,

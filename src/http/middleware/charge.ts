@@ -1,8 +1,9 @@
-/** Charges for an answer that is ready; it may be sent when this resolves, which is when the charge is on the disk. Who has left is not charged. */
+/** Charges for a computed response and sets the usage headers. A client that has disconnected is not charged. */
 import type { Accounts } from "../../accounts/accounts.ts";
 import { pricingVersion } from "../../accounts/policy/prices.ts";
 import { type ChargeRequest, identityOf } from "../context.ts";
 
+/** Resolves when the charge is on disk; only then may the response be sent. */
 export const charge =
   (accounts: Accounts): ChargeRequest =>
   async (context, hold) => {

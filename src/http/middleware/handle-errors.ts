@@ -1,15 +1,16 @@
-/** Holds the only `catch` that makes a response: a refusal answers with its row of the table, anything else with 500. */
+/** Error handler: turns a Refusal into its row of the error table, and any other exception into a logged 500. */
 import { type ErrorCode, errorBody, errors, Refusal, refuse } from "../../contract/errors.ts";
 import type { Middleware } from "../context.ts";
 
+/** The only `catch` that creates a response. */
 export const handleErrors: Middleware = async (context, next) => {
   try {
     await next();
   } catch (thrown) {
     const { requestId, log } = context.state;
     const refusal = refusalOf(thrown, requestId);
-    if (refusal.code === "internal_error") log.error({ requestId, err: thrown }, "defect");
-    context.state.code = refusal.code;
+    if (refusal.code === "internal_error") log.error({ requestId, err: thrown }, "internal error");
+    context.state.errorCode = refusal.code;
     context.status = errors[refusal.code][0];
     context.body = errorBody(refusal);
     context.remove("ETag");
@@ -21,7 +22,7 @@ export const handleErrors: Middleware = async (context, next) => {
   }
 };
 
-/** How the refusals of a key say what is wanted (RFC 6750). */
+/** The `WWW-Authenticate` header of authentication and permission errors (RFC 6750). */
 const challenges: Readonly<Partial<Record<ErrorCode, string>>> = {
   missing_api_key: "Bearer",
   invalid_api_key: 'Bearer error="invalid_token"',

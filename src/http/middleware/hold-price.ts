@@ -1,6 +1,6 @@
 /**
- * Holds the price of a validated request while it is answered, so that what is spent at the same time cannot be too much. The price
- * depends on the request: that it is an argument keeps this step after `validate`.
+ * Holds the price of a validated request while it runs, so that concurrent requests cannot overspend the balance. The request
+ * decides the usage class; as an argument, it forces `validate` to run first.
  */
 import type { Accounts } from "../../accounts/accounts.ts";
 import { type MeteredId, usageClassOf } from "../../accounts/policy/prices.ts";

@@ -1,8 +1,9 @@
-/** Who asks (section 5 of the specification): the key in `Authorization: Bearer <API_KEY>`, and the account that it belongs to. */
+/** Authentication: finds the API key of `Authorization: Bearer <API_KEY>` and its account. */
 import type { Accounts } from "../../accounts/accounts.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { Middleware } from "../context.ts";
 
+/** Refuses with `missing_api_key` or `invalid_api_key`. */
 export const identify =
   (accounts: Accounts): Middleware =>
   async (context, next) => {

@@ -1,7 +1,8 @@
-/** Rate limits (section 8.2 of the specification): counted per account, and told in every answer to one. */
+/** Rate limiting per account, and the `X-RateLimit-*` headers. */
 import type { Accounts } from "../../accounts/accounts.ts";
 import { identityOf, type Middleware } from "../context.ts";
 
+/** Counts a request. Refuses with `rate_limit_exceeded`. */
 export const limitRate =
   (accounts: Accounts): Middleware =>
   async (context, next) => {
@@ -9,8 +10,8 @@ export const limitRate =
     await next();
   };
 
-/** Tells an identified account its limits and what is left of them, whatever else it is answered. */
-export const announceLimits =
+/** Sets the rate limit headers on every response to an identified account, errors included. */
+export const setRateLimitHeaders =
   (accounts: Accounts): Middleware =>
   async (context, next) => {
     try {

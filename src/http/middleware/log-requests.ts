@@ -1,7 +1,7 @@
-/** Names each request, and writes one line for it when it has been answered. No secrets: keys in a query are left out. */
+/** Request log: assigns the request id and logs one line per response. Values that may be secrets are redacted. */
 import type { Logger } from "pino";
 import { timedId } from "../../base/random-ids.ts";
-import { isSecretName, pairsIn } from "../../contract/query-string.ts";
+import { isSecretName, splitQuery } from "../../contract/query-string.ts";
 import type { Middleware } from "../context.ts";
 
 export const logRequests =
@@ -18,12 +18,12 @@ export const logRequests =
         requestId,
         method: context.method,
         path: context.path,
-        query: withoutKeys(context.querystring),
+        query: redactedQuery(context.querystring),
         ip: context.ip,
         account: context.state.identity?.key.accountId,
         key: context.state.identity?.key.keyId,
         status: context.status,
-        code: context.state.code,
+        code: context.state.errorCode,
         bytes: context.response.length,
         ms: Math.round((performance.now() - startedAtMs) * 10) / 10,
         aborted: context.res.writableFinished ? undefined : true,
@@ -33,15 +33,16 @@ export const logRequests =
     await next();
   };
 
-/** A query string as it may be logged. */
-function withoutKeys(queryString: string): string | undefined {
+/** Returns a query string for the log: without secrets, at most 2000 characters; undefined if it is empty. */
+function redactedQuery(queryString: string): string | undefined {
   if (queryString === "") return undefined;
-  return pairsIn(queryString)
+  return splitQuery(queryString)
     .map(([name, raw]) => `${name}=${isSecret(name) ? "[key]" : raw}`)
     .join("&")
     .slice(0, 2000);
 }
 
+/** A name that cannot be decoded counts as secret. */
 function isSecret(rawName: string): boolean {
   try {
     return isSecretName(decodeURIComponent(rawName));

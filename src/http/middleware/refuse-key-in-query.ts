@@ -1,18 +1,18 @@
-/** A key in the query string ends up in logs and histories; it is refused before anything else is looked at. */
+/** Refuses API keys in the query string, before any other check: URLs end up in logs and browser histories. */
 import { refuse } from "../../contract/errors.ts";
-import { isKeyName, pairsIn } from "../../contract/query-string.ts";
+import { isKeyName, splitQuery } from "../../contract/query-string.ts";
 import type { Middleware } from "../context.ts";
 
 export const refuseKeyInQuery: Middleware = async (context, next) => {
-  for (const [rawName] of pairsIn(context.querystring)) {
-    const parameter = plainName(rawName);
+  for (const [rawName] of splitQuery(context.querystring)) {
+    const parameter = decodedName(rawName);
     if (isKeyName(parameter)) throw refuse("query_string_api_key_rejected", { parameter });
   }
   await next();
 };
 
-/** A name that cannot be decoded is no key's; the decoder refuses it later, in its own words. */
-function plainName(rawName: string): string {
+/** Returns a malformed name unchanged; the decoder refuses it later. */
+function decodedName(rawName: string): string {
   try {
     return decodeURIComponent(rawName.replaceAll("+", " "));
   } catch {

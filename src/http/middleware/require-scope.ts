@@ -1,4 +1,4 @@
-/** Whether the key has the scope that the operation needs, by the document. */
+/** Authorization: refuses with `missing_scope` if the API key lacks the operation's scope. */
 import { operation } from "../../contract/document.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { OperationId } from "../../contract/types.ts";

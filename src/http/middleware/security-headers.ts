@@ -1,4 +1,4 @@
-/** Headers that keep a browser from doing anything with an answer but reading it. A page that is to be shown sets its own. */
+/** Sets security headers on every response. `serveDocs` replaces the Content-Security-Policy for its page. */
 import type { Middleware } from "../context.ts";
 
 const headers = Object.entries({
@@ -12,7 +12,7 @@ const headers = Object.entries({
 const yearSeconds = 31_536_000;
 
 export const setSecurityHeaders: Middleware = async (context, next) => {
-  // Koa's own `set` checks each name and value again.
+  // `res.setHeader`, because Koa's `set` validates each name and value again.
   for (const [name, value] of headers) context.res.setHeader(name, value);
   if (context.secure) context.set("Strict-Transport-Security", `max-age=${yearSeconds}`);
   await next();

@@ -1,4 +1,4 @@
-/** Decodes and validates the request as the document says, and hands it to the step that comes next. */
+/** Decodes and validates a request against the document, and passes it to the next middleware. */
 import { decoderOf } from "../../contract/decode.ts";
 import type { OperationId } from "../../contract/types.ts";
 import type { Middleware, ValidatedMiddleware } from "../context.ts";

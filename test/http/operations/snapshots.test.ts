@@ -50,7 +50,7 @@ for (const day of ["2026-11-17", "2026-11-20", "1999-12-31"]) {
     assert.deepEqual([status, code], [400, "snapshot_unavailable"]);
     assert.equal(
       message,
-      `Parameter snapshot_date: there is no snapshot of ${day}; the first is 2026-11-18, the last 2026-11-19.`,
+      `No snapshot for snapshot_date ${day}: expected a day with a snapshot, from 2026-11-18 to 2026-11-19.`,
     );
   });
 }

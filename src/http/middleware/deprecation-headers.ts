@@ -1,9 +1,9 @@
-/** Says of a deprecated operation, in each of its answers, since when it is and what takes its place (RFC 9745, RFC 8594). */
+/** Sets `Deprecation` (RFC 9745), `Link` and `Sunset` (RFC 8594) on every response of a deprecated operation. */
 import { epochMs } from "../../base/day.ts";
 import type { Operation } from "../../contract/document.ts";
 import type { Middleware } from "../context.ts";
 
-export function announceDeprecation({ deprecation }: Operation): Middleware {
+export function setDeprecationHeaders({ deprecation }: Operation): Middleware {
   return async (context, next) => {
     if (deprecation !== undefined) {
       const { since, successor, sunset } = deprecation;
