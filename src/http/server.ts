@@ -63,7 +63,7 @@ export interface RunningService {
 
 /** Starts the service; resolves when it listens and what is published is open. Fails when the port is taken. */
 export async function serve(options: ServeOptions): Promise<RunningService> {
-  const { lake, host, port, logger, tls, proxies = 0, answerBytes = bounds.answerBytes } = options;
+  const { lake, host, port, logger, tls, proxies = 0, answerBytes = bounds.responseCacheBytes } = options;
   const accounts = await openAccounts(options);
   const current = await CurrentVersion.watch(lake, {
     ...options,
@@ -124,7 +124,12 @@ function openAccounts({
     isDown
       ? logger.error({ message: why }, "the ledger cannot be used; nothing is answered that has a price")
       : logger.info("the ledger can be used again");
-  return Accounts.open(accounts, { clock, synchronous, onChange, ...(thread === undefined ? {} : { thread }) });
+  return Accounts.open(accounts, {
+    clock,
+    synchronous,
+    onAvailabilityChange: onChange,
+    ...(thread === undefined ? {} : { workerModule: thread }),
+  });
 }
 
 function serverOf({ tls, headersMs = bounds.headersMs }: ServeOptions, listener: RequestListener): Server {

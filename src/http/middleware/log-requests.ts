@@ -1,6 +1,6 @@
 /** Names each request, and writes one line for it when it has been answered. No secrets: keys in a query are left out. */
 import type { Logger } from "pino";
-import { timedId } from "../../base/random-ids.ts";
+import { uuidV7 } from "../../base/random-ids.ts";
 import { isSecretName, pairsIn } from "../../contract/query-string.ts";
 import type { Middleware } from "../context.ts";
 
@@ -8,7 +8,7 @@ export const logRequests =
   (logger: Logger): Middleware =>
   async (context, next) => {
     const startedAtMs = performance.now();
-    const requestId = timedId(Date.now());
+    const requestId = uuidV7(Date.now());
     context.state.requestId = requestId;
     context.state.log = logger;
     context.set("X-Request-Id", requestId);
