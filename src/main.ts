@@ -2,7 +2,9 @@
  * Command-line entry point: parses the arguments, loads the named command and runs it. Loads no other command. Errors go to standard
  * error as one line, `carquet: <message>`, with a non-zero exit code.
  */
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Option } from "commander";
+import { textIn } from "./base/json.ts";
+import { projectText } from "./base/project-files.ts";
 import { hasThreadPool, restart } from "./base/restart.ts";
 import { messageOf, UserError } from "./base/user-error.ts";
 
@@ -34,6 +36,8 @@ else restart();
 async function run(): Promise<void> {
   const program = new Command("carquet")
     .description("Vehicle Listings Data API over a lake of Parquet files.")
+    .addOption(new Option("-V, --version", "print the version"))
+    .on("option:version", printVersion)
     .configureOutput({ outputError: (text, write) => write(formatUsageError(text)) });
   const requested = process.argv.slice(2).find((word) => !word.startsWith("-") && word !== "help");
   const usages = new Map<string, string>();
@@ -56,6 +60,12 @@ async function run(): Promise<void> {
 /** Copies the settings of a command to all commands below it. */
 function inheritSettings(command: Command): void {
   for (const subcommand of command.commands) inheritSettings(subcommand.copyInheritedSettings(command));
+}
+
+/** Prints the version of `package.json` and exits. */
+function printVersion(): never {
+  process.stdout.write(`${textIn(JSON.parse(projectText("package.json")), "version")}\n`);
+  process.exit(0);
 }
 
 /** Formats an error of the argument parser, `error: <problem>` with an optional suggestion in parentheses, as one line. */

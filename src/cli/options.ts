@@ -54,9 +54,28 @@ export const memoryOption = (): Option =>
   );
 
 export const responseCacheOption = (): Option =>
-  new Option("--answers <MiB>", "size of the response cache in memory; 0 turns it off")
+  new Option("--response-cache <MiB>", "size of the response cache in memory; 0 turns it off")
     .default(bounds.responseCacheBytes / 2 ** 20)
     .argParser(responseCacheParser);
+
+/** The former name of `--response-cache`. */
+export const answersOption = (): Option =>
+  new OptionAlias("--answers <MiB>", responseCacheOption()).argParser(responseCacheParser);
+
+/** An additional name of an option: sets the same value, and is absent from the help. */
+class OptionAlias extends Option {
+  constructor(
+    flags: string,
+    private readonly target: Option,
+  ) {
+    super(flags);
+    this.hideHelp();
+  }
+
+  override attributeName(): string {
+    return this.target.attributeName();
+  }
+}
 
 export const dayOption = (): Option => new Option("--day <YYYY-MM-DD>", "day of the delivery").argParser(dayParser);
 

@@ -57,9 +57,9 @@ test("from an e-mail address to an answer that is paid for, and on to a backup",
     [shown.billing_state, shown.balance_usd, shown.spent_usd, shown.tier, shown.per_10s, shown.cap_usd],
     ["low_balance", "4.998", "0.002", 1, 20, null],
   );
-  await run("accounts", "low", "2", ...account);
+  await run("accounts", "low-balance", "2", ...account);
   await run("accounts", "cap", "0.003", ...account);
-  await run("accounts", "override", "--per10s", "3", "--per60s", "30", ...account);
+  await run("accounts", "rate-limit", "--per10s", "3", "--per60s", "30", ...account);
   const changed = await object("accounts", "show", ...account);
   assert.deepEqual(
     [
@@ -102,6 +102,16 @@ test("from an e-mail address to an answer that is paid for, and on to a backup",
   assert.deepEqual([restored.code, /^previous file saved as (.*)\n$/.test(restored.err)], [0, true]);
   assert.ok(existsSync(/saved as (.*)\n/.exec(restored.err)?.[1] ?? ""));
   assert.equal((await object("accounts", "show", ...account)).state, "active");
+});
+
+test("the former names of accounts low-balance and accounts rate-limit still work", async () => {
+  const other = join(folder, "former.db");
+  const { out } = await carquet(["accounts", "create", "--email", "a@b.example", "--accounts", other]);
+  const account = ["--account", out.trim(), "--accounts", other, "--json"];
+  const low = await carquet(["accounts", "low", "2", ...account]);
+  assert.equal(JSON.parse(low.out).low_below_usd, "2.00");
+  const limited = await carquet(["accounts", "override", "--per10s", "3", "--per60s", "30", ...account]);
+  assert.equal(JSON.parse(limited.out).per_60s, 30);
 });
 
 test("tiers are reviewed on command, and the manual ones decided", async () => {

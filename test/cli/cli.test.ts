@@ -4,6 +4,10 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
+import { Command } from "commander";
+import { textIn } from "../../src/base/json.ts";
+import { projectText } from "../../src/base/project-files.ts";
+import { addServeOptions } from "../../src/cli/commands/serve.ts";
 import { carquet, type Ended, type Surroundings, serving } from "../support/command-line.ts";
 import { ask, lakeOf, temporaryFolder } from "../support/lakes/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
@@ -16,19 +20,22 @@ const told: readonly (readonly [command: string, says: readonly string[]])[] = [
   [
     "",
     [
-      ...["Usage: carquet [options] [command]", "start ", "fill an empty lake", "generate ", "ingest "],
+      ...["Usage: carquet [options] [command]", "--version", "start ", "fill an empty lake", "generate ", "ingest "],
       ...["ingest feeds and publish", "index ", "serve ", "serve the API", "accounts <command>", "keys ", "credits "],
       ...["tiers ", "ledger ", "sql ", "vacuum ", "migrate ", "verify ", "help "],
     ],
   ],
   ["start", ["Fill an empty lake with a generated market", "--lake", "--port", "--listings"]],
   ["ingest", ["Publishes a version after each day.", "--lake", "CARQUET_LAKE", "--mapping", "--day"]],
-  ["serve", ["need an API key", "CARQUET_LAKE", "CARQUET_ACCOUNTS", "CARQUET_HOST", "--tls-cert", "--trust-proxy"]],
+  ["serve", ["need an API key", "CARQUET_LAKE", "CARQUET_ACCOUNTS", "CARQUET_HOST", "--tls-cert", "--response-cache"]],
   [
     "sql",
     ["Run a SQL query (DuckDB) over the published version", "active, snapshots, missing, sold and ended", "--format"],
   ],
-  ["accounts", ["Safe while the service runs", "create ", "list ", "show ", "state ", "cap ", "low ", "override "]],
+  [
+    "accounts",
+    ["Safe while the service runs", "create ", "list ", "show ", "state ", "cap ", "low-balance ", "rate-limit "],
+  ],
   ["accounts create", ["Create an account", "--accounts", "CARQUET_ACCOUNTS", "--json", "--email", "--tier"]],
   ["keys", ["Only `create` shows the secret", "create ", "list ", "revoke "]],
   ["keys create", ["Create a key", "--account", "--scopes", "inventory.read"]],
@@ -52,6 +59,34 @@ describe("help", { concurrency: 2 }, () => {
       }
     });
   }
+});
+
+test("carquet --version prints the version of package.json", async () => {
+  const version = textIn(JSON.parse(projectText("package.json")), "version");
+  for (const flag of ["--version", "-V"]) {
+    const { code, out, err } = await carquet([flag]);
+    assert.deepEqual([code, out, err], [0, `${version}\n`, ""]);
+  }
+});
+
+describe("former names of options and commands", { concurrency: 2 }, () => {
+  test("--answers sets --response-cache", () => {
+    const parsed = (...args: readonly string[]): unknown =>
+      addServeOptions(new Command()).parse(args, { from: "user" }).getOptionValue("responseCache");
+    assert.equal(parsed(), 64);
+    assert.equal(parsed("--response-cache", "5"), 5);
+    assert.equal(parsed("--answers", "0"), 0);
+  });
+
+  const hidden: readonly (readonly [command: string, formerName: RegExp])[] = [
+    ["serve", /--answers/],
+    ["start", /--answers/],
+    ["accounts", /\b(low|override) \[options\]/],
+  ];
+  for (const [command, formerName] of hidden)
+    test(`carquet ${command} --help does not list them`, async () => {
+      assert.doesNotMatch((await carquet([command, "--help"])).out, formerName);
+    });
 });
 
 /** Fails when a command did not end with one line that says why. */

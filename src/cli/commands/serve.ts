@@ -6,6 +6,7 @@ import { messageOf, UserError } from "../../base/user-error.ts";
 import { serve, type Tls } from "../../http/server.ts";
 import {
   accountsOption,
+  answersOption,
   type EngineSettings,
   engineOptions,
   hostOption,
@@ -29,7 +30,7 @@ export interface ServeSettings extends EngineSettings {
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly trustProxy?: number;
-  readonly answers: number;
+  readonly responseCache: number;
 }
 
 /** Adds the options of `serve` to a command. */
@@ -46,6 +47,7 @@ export const addServeOptions = (command: Command): Command =>
     threadsOption(),
     memoryOption(),
     responseCacheOption(),
+    answersOption(),
   ].reduce((extended, option) => extended.addOption(option), command);
 
 export const serveCommand = (): Command =>
@@ -69,10 +71,10 @@ export async function serveUntilStopped(
   announce: (url: string) => readonly string[] = () => [],
 ): Promise<void> {
   const logger = pino({ level: process.env.CARQUET_LOG_LEVEL ?? "info" }, pino.destination(logging));
-  const { lake, accounts, host, port, trustProxy, answers } = settings;
+  const { lake, accounts, host, port, trustProxy, responseCache } = settings;
   const stopSignal = receiveStopSignal();
   const service = await serve({
-    ...{ lake, accounts, host, port, logger, answerBytes: answers * 2 ** 20 },
+    ...{ lake, accounts, host, port, logger, answerBytes: responseCache * 2 ** 20 },
     ...engineOptions(settings),
     ...(trustProxy === undefined ? {} : { proxies: trustProxy }),
     ...tlsOf(settings),

@@ -47,8 +47,10 @@ export const accountsCommand = (): Command =>
     .addCommand(show())
     .addCommand(state())
     .addCommand(cap())
-    .addCommand(lowBalance("low"))
-    .addCommand(rateLimit("override"));
+    .addCommand(lowBalance("low-balance"))
+    .addCommand(lowBalance("low"), { hidden: true })
+    .addCommand(rateLimit("rate-limit"))
+    .addCommand(rateLimit("override"), { hidden: true });
 
 const create = (): Command =>
   accountsFileCommand("create", "create an account; to use the API it also needs a key and credits")
