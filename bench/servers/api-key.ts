@@ -13,7 +13,7 @@ export function createBenchKey(accounts: string): string {
   try {
     const atMs = Date.now();
     const accountId = createAccount(database, { email: "bench@dealers.example", tier: 4, atMs });
-    changeAccount(database, accountId, { override: unreachableLimits });
+    changeAccount(database, accountId, { rateLimitOverride: unreachableLimits });
     addCredit(database, { accountId, kind: "paid", micros: creditMicros, atMs, isConfirmed: true });
     return createKey(database, { accountId, scopes, atMs }).key;
   } finally {

@@ -1,122 +1,131 @@
-/** Accounts: made, looked up and changed. */
+/** The `accounts` table: creates, reads and updates accounts. Balances and spending change only through the ledger. */
 
 import { integerIn, type Row, textIn } from "../base/json.ts";
-import { randomWord } from "../base/random-ids.ts";
+import { randomId } from "../base/random-ids.ts";
 import { UserError } from "../base/user-error.ts";
 import { type Sql, sql } from "../db/sql.ts";
 import type { SqliteDatabase } from "../db/sqlite.ts";
-import { type AccountState, type Funds, lowBalanceMicros } from "./policy/billing-state.ts";
+import { type AccountState, defaultLowBalanceMicros, type Funds } from "./policy/billing-state.ts";
 import type { RateLimits } from "./policy/rate-limiter.ts";
-import { limitsOf, type Tier, tiers } from "./policy/tiers.ts";
+import { type Tier, tierLimits, tiers } from "./policy/tiers.ts";
 
 export interface Account extends Funds {
   readonly accountId: string;
   readonly email: string;
   readonly createdAtMs: number;
   readonly tier: Tier;
-  /** The UTC month that `spentMicros` is of. */
+  /** The UTC month (`YYYY-MM`) that `spentMicros` covers. */
   readonly month: string;
-  /** The account's own limits, where it has some that are not its tier's. */
-  readonly override: RateLimits | null;
+  /** Rate limits that replace those of the tier; null if the tier's apply. */
+  readonly rateLimitOverride: RateLimits | null;
 }
 
-/** The limits that hold for an account. */
-export const effectiveLimits = ({ tier, override }: Account): RateLimits => override ?? limitsOf[tier];
+/** Returns the rate limits that apply to an account: its override, else those of its tier. */
+export const effectiveLimits = ({ tier, rateLimitOverride }: Account): RateLimits =>
+  rateLimitOverride ?? tierLimits[tier];
 
-/** Makes an account; gives its id. */
+/** The error for an account id that is not in the file. */
+export const unknownAccount = (accountId: string): UserError =>
+  new UserError(`Unknown account ${accountId}: expected an id listed by "carquet accounts list".`);
+
+/** Inserts an account with a zero balance. Returns its id. */
 export function createAccount(
   database: SqliteDatabase,
   { email, tier, atMs }: { readonly email: string; readonly tier: Tier; readonly atMs: number },
 ): string {
-  const accountId = `acct_${randomWord(16)}`;
+  const accountId = `acct_${randomId(16)}`;
   database.run(sql`
     INSERT INTO accounts (account_id, email, created_at_ms, tier, low_micros)
-    VALUES (${accountId}, ${email}, ${atMs}, ${tier}, ${lowBalanceMicros})`);
+    VALUES (${accountId}, ${email}, ${atMs}, ${tier}, ${defaultLowBalanceMicros})`);
   return accountId;
 }
 
-/** All accounts with what they have spent in a UTC month, the oldest first. */
+/** Returns all accounts with their spending in a UTC month, oldest first. */
 export function listAccounts(database: SqliteDatabase, month: string): readonly Account[] {
-  return database.all(sql`${rowsOf(month)} ORDER BY created_at_ms, accounts.account_id`).map(accountOf);
+  return database.all(sql`${selectAccounts(month)} ORDER BY created_at_ms, accounts.account_id`).map(accountFromRow);
 }
 
-/** An account with what it has spent in a UTC month; undefined when there is none. */
+/** Returns an account with its spending in a UTC month, or undefined if the id is unknown. */
 export function findAccount(database: SqliteDatabase, accountId: string, month: string): Account | undefined {
-  const row = database.one(sql`${rowsOf(month)} WHERE accounts.account_id = ${accountId}`);
-  return row && accountOf(row);
+  const row = database.one(sql`${selectAccounts(month)} WHERE accounts.account_id = ${accountId}`);
+  return row && accountFromRow(row);
 }
 
-/** An account that has to be there. */
-export function accountAt(database: SqliteDatabase, accountId: string, month: string): Account {
-  const found = findAccount(database, accountId, month);
-  if (found === undefined) throw new UserError(`there is no account ${accountId}.`);
-  return found;
+/** Returns an account with its spending in a UTC month. Throws a UserError if the id is unknown. */
+export function getAccount(database: SqliteDatabase, accountId: string, month: string): Account {
+  const account = findAccount(database, accountId, month);
+  if (account === undefined) throw unknownAccount(accountId);
+  return account;
 }
 
-/** What an account has, as far as paying goes. */
-export function fundsAt(database: SqliteDatabase, accountId: string, month: string): Funds {
+/** Returns only the fields that decide whether an account can pay. Throws a UserError if the id is unknown. */
+export function getFunds(database: SqliteDatabase, accountId: string, month: string): Funds {
   const row = database.one(sql`
     SELECT state, balance_micros, low_micros, cap_micros,
            coalesce((SELECT micros FROM spending WHERE account_id = ${accountId} AND month = ${month}), 0) AS spent_micros
     FROM   accounts WHERE account_id = ${accountId}`);
-  if (row === undefined) throw new UserError(`there is no account ${accountId}.`);
-  return fundsOf(row);
+  if (row === undefined) throw unknownAccount(accountId);
+  return fundsFromRow(row);
 }
 
-const rowsOf = (month: string): Sql => sql`
+const selectAccounts = (month: string): Sql => sql`
   SELECT accounts.*, ${month} AS month, coalesce(spending.micros, 0) AS spent_micros
   FROM   accounts
   LEFT JOIN spending ON spending.account_id = accounts.account_id AND spending.month = ${month}`;
 
-function accountOf(row: Row): Account {
+function accountFromRow(row: Row): Account {
   return {
     accountId: textIn(row, "account_id"),
     email: textIn(row, "email"),
     createdAtMs: integerIn(row, "created_at_ms"),
     tier: tierIn(row, "tier"),
     month: textIn(row, "month"),
-    ...fundsOf(row),
-    override: row.per_10s === null ? null : { per10s: integerIn(row, "per_10s"), per60s: integerIn(row, "per_60s") },
+    ...fundsFromRow(row),
+    rateLimitOverride:
+      row.per_10s === null ? null : { per10s: integerIn(row, "per_10s"), per60s: integerIn(row, "per_60s") },
   };
 }
 
-function fundsOf(row: Row): Funds {
+function fundsFromRow(row: Row): Funds {
   return {
     state: row.state === "suspended" ? "suspended" : "active",
     balanceMicros: integerIn(row, "balance_micros"),
-    lowMicros: integerIn(row, "low_micros"),
+    lowBalanceMicros: integerIn(row, "low_micros"),
     spentMicros: integerIn(row, "spent_micros"),
     capMicros: row.cap_micros === null ? null : integerIn(row, "cap_micros"),
   };
 }
 
-/** A tier in a column. */
+/** Returns the tier in a column. Throws a TypeError for any other value. */
 export function tierIn(row: Row, column: string): Tier {
-  const found = tiers.find((tier) => tier === row[column]);
-  if (found === undefined) throw new TypeError(`Column ${column} holds ${JSON.stringify(row[column])}, not a tier.`);
-  return found;
+  const tier = tiers.find((known) => known === row[column]);
+  if (tier === undefined)
+    throw new TypeError(`Invalid value ${JSON.stringify(row[column])} in column ${column}: expected a tier, 1 to 4.`);
+  return tier;
 }
 
-/** What can be changed of an account. */
+/** The fields of an account to update; absent fields keep their value. */
 export interface AccountChange {
   readonly tier?: Tier;
   readonly state?: AccountState;
-  readonly lowMicros?: number;
+  readonly lowBalanceMicros?: number;
+  /** Null removes the cap. */
   readonly capMicros?: number | null;
-  readonly override?: RateLimits | null;
+  /** Null restores the limits of the tier. */
+  readonly rateLimitOverride?: RateLimits | null;
 }
 
-/** Changes what is given of an account. */
+/** Updates an account. Throws a UserError if the id is unknown. */
 export function changeAccount(database: SqliteDatabase, accountId: string, change: AccountChange): void {
-  const { tier, state, lowMicros, capMicros, override } = change;
-  const changed = database.run(sql`
+  const { tier, state, lowBalanceMicros, capMicros, rateLimitOverride: override } = change;
+  const updatedRows = database.run(sql`
     UPDATE accounts
     SET    tier       = coalesce(${tier ?? null}, tier),
            state      = coalesce(${state ?? null}, state),
-           low_micros = coalesce(${lowMicros ?? null}, low_micros),
+           low_micros = coalesce(${lowBalanceMicros ?? null}, low_micros),
            cap_micros = iif(${capMicros === undefined}, cap_micros, ${capMicros ?? null}),
            per_10s    = iif(${override === undefined}, per_10s, ${override?.per10s ?? null}),
            per_60s    = iif(${override === undefined}, per_60s, ${override?.per60s ?? null})
     WHERE  account_id = ${accountId}`);
-  if (changed === 0) throw new UserError(`there is no account ${accountId}.`);
+  if (updatedRows === 0) throw unknownAccount(accountId);
 }

@@ -1,9 +1,9 @@
 /**
- * Accounts, as the service has them: who presents a key, how often they may ask, and what they pay.
+ * Authentication, rate limits and payment of requests, for the HTTP service.
  *
- * A price is held in memory before the work and charged in the ledger after it; the charge looks again, in its own transaction,
- * whether the account can pay, so that a hold may be a little out of date and the ledger never is. Nobody is told that a charge
- * was made before it is on the disk. What is known of a key is looked up again within a second.
+ * A request's price is held in memory before the work and charged in the ledger after it. The charge checks the balance again in its
+ * own transaction, so a stale hold never overdraws an account. A charge is acknowledged only when it is on disk. Cached keys and
+ * accounts are at most a second old.
  */
 
 import { refuse } from "../contract/errors.ts";
@@ -13,8 +13,8 @@ import { type Account, effectiveLimits } from "./account.ts";
 import { matchesSecret, parseApiKey } from "./api-key.ts";
 import { type Clock, dayOf, monthOf } from "./clock.ts";
 import type { ApiKey } from "./keys.ts";
-import type { ChargeResult } from "./ledger/charging.ts";
-import { usageRange } from "./ledger/usage.ts";
+import type { AccountBalance } from "./ledger/charging.ts";
+import { type UsageRange, type UsageRow, usageRange } from "./ledger/usage.ts";
 import { refuseForBilling, shortfall } from "./policy/billing-state.ts";
 import { prices, type UsageClass } from "./policy/prices.ts";
 import { RateLimiter, type RateLimits, type RemainingRequests } from "./policy/rate-limiter.ts";
@@ -23,20 +23,20 @@ import { LedgerClient, LedgerUnavailable } from "./worker/ledger-client.ts";
 
 export interface AccountsOptions {
   readonly clock: Clock;
-  /** Called when the ledger cannot be written any more, and when it can again. */
-  readonly onChange?: (isDown: boolean, why: string) => void;
+  /** Called when the ledger becomes unavailable, with the reason, and when it recovers. */
+  readonly onAvailabilityChange?: (isDown: boolean, reason: string) => void;
   readonly synchronous?: Synchronous;
-  /** The module that the ledger's thread runs; a test runs one that ends it. */
-  readonly thread?: URL;
+  /** The module that the ledger worker runs; tests pass one that crashes. */
+  readonly workerModule?: URL;
 }
 
-const ledgerThread = new URL("./worker/ledger-worker.ts", import.meta.url);
+const ledgerWorkerModule = new URL("./worker/ledger-worker.ts", import.meta.url);
 
 const bounds = {
-  /** What is known of a key is looked up again in the background after this time, and not used any more after that. */
+  /** A cached key older than this is refreshed in the background; one older than `validMs` is loaded again before use. */
   refreshMs: 300,
   validMs: 900,
-  /** Keys that are known at a time; when there are more, all are looked up again. */
+  /** Cached keys; the cache is cleared when it is full. */
   keysMost: 10_000,
   batchMost: 512,
   waitingMost: 4096,
@@ -45,175 +45,186 @@ const bounds = {
   restartMs: 1_000,
 } as const;
 
-/** An account as it was last seen, and what is held of its balance. */
-interface Held {
+/** An account as last read from the ledger, and the sum of its holds. */
+interface CachedAccount {
   account: Account;
-  micros: number;
+  heldMicros: number;
 }
 
-/** Somebody who has presented a valid key. */
+/** The caller of an authenticated request. */
 export interface Identity {
   readonly key: ApiKey;
-  /** What is held of the account's balance, shared by all its keys. */
-  readonly held: Held;
+  /** Shared by all keys of the account. */
+  readonly cached: CachedAccount;
 }
 
-interface Known extends Identity {
+interface CachedKey extends Identity {
   readonly sha256: Uint8Array;
   readonly loadedAtMs: number;
 }
 
-/** A price that is held for a request. */
+/** A price held for a request. */
 export interface Hold {
   readonly usageClass: UsageClass;
   readonly micros: number;
-  /** Lets it go, unless that has happened. */
+  /** Releases the hold. Idempotent. */
   release(): void;
 }
 
 export class Accounts {
-  private readonly known = new Map<string, Known>();
-  private readonly loading = new Map<string, Promise<Known | undefined>>();
-  private readonly held = new Map<string, Held>();
+  private readonly keys = new Map<string, CachedKey>();
+  private readonly loading = new Map<string, Promise<CachedKey | undefined>>();
+  private readonly accounts = new Map<string, CachedAccount>();
   private readonly ledger: LedgerClient;
   private readonly rateLimiter: RateLimiter;
 
   private constructor(
     path: string,
     private readonly clock: Clock,
-    { onChange = () => undefined, synchronous = "FULL", thread = ledgerThread }: Omit<AccountsOptions, "clock">,
+    {
+      onAvailabilityChange = () => undefined,
+      synchronous = "FULL",
+      workerModule = ledgerWorkerModule,
+    }: Omit<AccountsOptions, "clock">,
   ) {
-    const { busyMs, ...lineBounds } = bounds;
-    const onCharged = (charged: readonly ChargeResult[]): void => {
-      for (const { accountId, ...funds } of charged) {
-        const held = this.held.get(accountId);
-        if (held !== undefined) held.account = { ...held.account, ...funds };
+    const { busyMs, ...clientBounds } = bounds;
+    const onBalances = (balances: readonly AccountBalance[]): void => {
+      for (const { accountId, ...balance } of balances) {
+        const cached = this.accounts.get(accountId);
+        if (cached !== undefined) cached.account = { ...cached.account, ...balance };
       }
     };
-    this.ledger = new LedgerClient({ path, busyMs, synchronous }, { ...lineBounds, thread, onCharged, onChange });
+    this.ledger = new LedgerClient(
+      { path, busyMs, synchronous },
+      { ...clientBounds, workerModule, onBalances, onAvailabilityChange },
+    );
     this.rateLimiter = new RateLimiter(() => clock.monotonicMs());
   }
 
-  /** Opens an accounts file, and makes it when there is none. */
+  /** Opens an accounts file; creates it if it does not exist. Throws a UserError if it cannot be opened. */
   static async open(path: string, { clock, ...options }: AccountsOptions): Promise<Accounts> {
     const accounts = new Accounts(path, clock, options);
     await accounts.ledger.open();
     return accounts;
   }
 
-  /** Who presents a key; refuses with `invalid_api_key`, or `metering_unavailable` when that cannot be told. */
-  async identify(key: string): Promise<Identity> {
-    const parts = parseApiKey(key);
+  /** Returns the identity of an API key. Refuses with `invalid_api_key`, or `metering_unavailable` if the ledger is down. */
+  async identify(apiKey: string): Promise<Identity> {
+    const parts = parseApiKey(apiKey);
     if (parts === undefined) throw refuse("invalid_api_key", {});
-    let known = this.known.get(parts.keyId);
-    const ageMs = known === undefined ? Number.POSITIVE_INFINITY : this.clock.monotonicMs() - known.loadedAtMs;
-    if (ageMs > bounds.validMs) known = await this.load(parts.keyId);
-    else if (ageMs > bounds.refreshMs) this.load(parts.keyId).catch(() => undefined);
-    if (known === undefined || !matchesSecret(parts.secret, known.sha256)) throw refuse("invalid_api_key", {});
-    return known;
+    let key = this.keys.get(parts.keyId);
+    const ageMs = key === undefined ? Number.POSITIVE_INFINITY : this.clock.monotonicMs() - key.loadedAtMs;
+    if (ageMs > bounds.validMs) key = await this.loadKey(parts.keyId);
+    else if (ageMs > bounds.refreshMs) this.loadKey(parts.keyId).catch(() => undefined);
+    if (key === undefined || !matchesSecret(parts.secret, key.sha256)) throw refuse("invalid_api_key", {});
+    return key;
   }
 
-  /** Counts a request against the account's limits; refuses with `rate_limit_exceeded` when it exceeds one. */
-  countRequest({ held: { account } }: Identity): void {
+  /** Counts a request against the rate limits of the account. Refuses with `rate_limit_exceeded`; refused requests do not count. */
+  countRequest({ cached: { account } }: Identity): void {
     const excess = this.rateLimiter.take(account.accountId, effectiveLimits(account));
     if (excess === undefined) return;
     const { limit, windowSeconds, retryAfterSeconds } = excess;
     throw refuse("rate_limit_exceeded", { limit, window: windowSeconds, retryAfter: retryAfterSeconds });
   }
 
-  /** The limits of an account, and what is left of them now. */
-  limits({ held: { account } }: Identity): { readonly limits: RateLimits; readonly left: RemainingRequests } {
+  /** Returns the rate limits of the account and the requests that remain in the current windows. */
+  limits({ cached: { account } }: Identity): { readonly limits: RateLimits; readonly remaining: RemainingRequests } {
     const limits = effectiveLimits(account);
-    return { limits, left: this.rateLimiter.left(account.accountId, limits) };
+    return { limits, remaining: this.rateLimiter.remaining(account.accountId, limits) };
   }
 
-  /** Holds the price of a request; refuses with the codes of 402 when the account cannot pay it on top of what is held. */
-  hold({ held }: Identity, usageClass: UsageClass): Hold {
-    const { account } = held;
+  /** Holds the price of a request. Refuses with a 402 code if the balance or the spend cap does not cover it and all other holds. */
+  hold({ cached }: Identity, usageClass: UsageClass): Hold {
+    const { account, heldMicros } = cached;
     const micros = prices[usageClass];
     const isThisMonth = account.month === monthOf(this.clock.wallMs());
     const short = shortfall(
       {
         ...account,
-        balanceMicros: account.balanceMicros - held.micros,
-        spentMicros: (isThisMonth ? account.spentMicros : 0) + held.micros,
+        balanceMicros: account.balanceMicros - heldMicros,
+        spentMicros: (isThisMonth ? account.spentMicros : 0) + heldMicros,
       },
       micros,
     );
     if (short !== undefined) throw refuseForBilling(short);
-    held.micros += micros;
+    cached.heldMicros += micros;
     let isHeld = true;
     const release = (): void => {
-      if (isHeld) held.micros -= micros;
+      if (isHeld) cached.heldMicros -= micros;
       isHeld = false;
     };
     return { usageClass, micros, release };
   }
 
   /**
-   * Charges what is held; resolves when the charge is on the disk. Refuses with the codes of 402 when the account cannot pay any
-   * more, and with `metering_unavailable` when the ledger cannot be written; then nothing is charged.
+   * Charges a hold and releases it; resolves when the charge is on disk. Idempotent by `chargeId`. Refuses with a 402 code if the
+   * account can no longer pay, and with `metering_unavailable` if the ledger is down. A refused charge writes nothing, except that a
+   * charge whose worker crashed may be on disk if no worker could look it up in time.
    */
   async charge({ key }: Identity, { usageClass, release }: Hold, chargeId: string): Promise<void> {
     const { accountId, keyId } = key;
     const charge = { chargeId, accountId, keyId, usageClass, atMs: this.clock.wallMs() };
-    const short = await this.ledger.ask("charge", charge, release).catch(refuseUnmetered);
+    const short = await this.ledger.call("charge", charge, release).catch(refuseUnmetered);
     if (short !== null) throw refuseForBilling(short);
   }
 
-  /** Operation `getUsage`: the account's usage, with the range that it is of. */
-  async usage({ key }: Identity, query: QueryOf<"getUsage">) {
+  /** Operation `getUsage`: returns the usage of the account, with the range that it covers. */
+  async usage(
+    { key }: Identity,
+    query: QueryOf<"getUsage">,
+  ): Promise<{ readonly range: UsageRange; readonly rows: readonly UsageRow[] }> {
     const range = usageRange(query, dayOf(this.clock.wallMs()));
-    const rows = await this.ledger.ask("usage", { accountId: key.accountId, range }).catch(refuseUnmetered);
+    const rows = await this.ledger.call("listUsage", { accountId: key.accountId, range }).catch(refuseUnmetered);
     return { range, rows };
   }
 
-  /** The automatic tier review of today, unless it has been made. */
+  /** Runs today's automatic tier review. Returns its results, empty if it has already run. */
   async review(): Promise<readonly ReviewResult[]> {
-    return this.ledger.ask("review", { day: dayOf(this.clock.wallMs()) });
+    return this.ledger.call("reviewTiers", { day: dayOf(this.clock.wallMs()) });
   }
 
-  /** Waits for the charges that are being made, and closes the file. */
+  /** Waits for pending charges, then closes the file. */
   close(): Promise<void> {
     return this.ledger.close();
   }
 
-  /** Looks a key up, once for all who wait for it. */
-  private load(keyId: string): Promise<Known | undefined> {
-    const known = this.loading.get(keyId) ?? this.present(keyId).finally(() => this.loading.delete(keyId));
-    this.loading.set(keyId, known);
-    return known;
+  /** Loads a key into the cache; concurrent callers share one lookup. */
+  private loadKey(keyId: string): Promise<CachedKey | undefined> {
+    const pending = this.loading.get(keyId) ?? this.fetchKey(keyId).finally(() => this.loading.delete(keyId));
+    this.loading.set(keyId, pending);
+    return pending;
   }
 
-  private async present(keyId: string): Promise<Known | undefined> {
+  private async fetchKey(keyId: string): Promise<CachedKey | undefined> {
     const loadedAtMs = this.clock.monotonicMs();
     const found = await this.ledger
-      .ask("present", { keyId, month: monthOf(this.clock.wallMs()) })
+      .call("findKey", { keyId, month: monthOf(this.clock.wallMs()) })
       .catch(refuseUnmetered);
     if (found === null) {
-      this.known.delete(keyId);
+      this.keys.delete(keyId);
       return undefined;
     }
-    if (this.known.size >= bounds.keysMost) {
-      this.known.clear();
-      this.held.clear();
+    if (this.keys.size >= bounds.keysMost) {
+      this.keys.clear();
+      this.accounts.clear();
     }
     const { key, sha256, account } = found;
-    const known = { key, sha256: Buffer.from(sha256, "hex"), held: this.see(account), loadedAtMs };
-    this.known.set(keyId, known);
-    return known;
+    const cachedKey = { key, sha256: Buffer.from(sha256, "hex"), cached: this.cacheAccount(account), loadedAtMs };
+    this.keys.set(keyId, cachedKey);
+    return cachedKey;
   }
 
-  /** Takes an account as it is in the ledger now. */
-  private see(account: Account): Held {
-    const held = this.held.get(account.accountId) ?? { account, micros: 0 };
-    held.account = account;
-    this.held.set(account.accountId, held);
-    return held;
+  /** Replaces the cached state of an account; its holds stay. */
+  private cacheAccount(account: Account): CachedAccount {
+    const cached = this.accounts.get(account.accountId) ?? { account, heldMicros: 0 };
+    cached.account = account;
+    this.accounts.set(account.accountId, cached);
+    return cached;
   }
 }
 
-/** Nothing is answered that could not be billed. */
+/** Fails closed: a request that cannot be metered is refused. */
 function refuseUnmetered(thrown: unknown): never {
   throw thrown instanceof LedgerUnavailable ? refuse("metering_unavailable", {}) : thrown;
 }

@@ -1,22 +1,22 @@
-/** Time as the accounts need it. The entry points hand a clock down; nothing on this floor reads one itself. */
+/** The clock that accounts depend on, and its UTC days and months. Entry points inject the clock; nothing in this folder reads one. */
 
 export interface Clock {
   /** Unix time in milliseconds, for the ledger and its UTC days. It may jump. */
   wallMs(): number;
-  /** Milliseconds since whenever, for rate limits. It never goes back. */
+  /** Milliseconds since an arbitrary origin, for rate limits and cache ages. It never goes back. */
   monotonicMs(): number;
 }
 
-/** The UTC day of a time, `YYYY-MM-DD`. */
+/** Returns the UTC day of a Unix time, as `YYYY-MM-DD`. */
 export function dayOf(atMs: number): string {
-  const number = Math.floor(atMs / dayMs);
-  if (number !== last.number) last = { number, day: new Date(atMs).toISOString().slice(0, 10) };
-  return last.day;
+  const dayNumber = Math.floor(atMs / dayMs);
+  if (dayNumber !== lastDay.number) lastDay = { number: dayNumber, text: new Date(atMs).toISOString().slice(0, 10) };
+  return lastDay.text;
 }
 
 const dayMs = 86_400_000;
-/** The day that was asked for last: each request asks for the same one. */
-let last = { number: 0, day: "1970-01-01" };
+/** Cache of one day: nearly every request asks for the same one. */
+let lastDay = { number: 0, text: "1970-01-01" };
 
-/** The UTC calendar month of a time, `YYYY-MM`. */
+/** Returns the UTC calendar month of a Unix time, as `YYYY-MM`. */
 export const monthOf = (atMs: number): string => dayOf(atMs).slice(0, 7);

@@ -1,45 +1,45 @@
-/** Every bound that is not in the document, unit last. */
+/** Every limit of the service that `schemas/openapi.yaml` does not state: concurrency, queues, timeouts and cache sizes. */
 import { availableParallelism } from "node:os";
 
 export const bounds = {
-  /** Queries that run at once: while one is planned, others are worked on. Leaves room in the thread pool, also while versions change. */
+  /** Concurrent queries: one can be planned while another executes. Leaves threads of the pool free, also while versions change. */
   sessions: Math.min(8, 2 * availableParallelism()),
-  /** Queries that may wait for a session; more are refused as overload. */
+  /** Queries that may wait for a session; more are refused as `overloaded`. */
   waitingQueries: 512,
-  /** From a query's arrival to its answer. */
+  /** From the arrival of a query to its result. */
   deadlineMs: 10_000,
-  /** Answers that are kept, unless told otherwise. */
-  answerBytes: 64 * 2 ** 20,
-  /** How often the server looks whether another version has been published. */
+  /** The default size of the response cache. */
+  responseCacheBytes: 64 * 2 ** 20,
+  /** How often the server checks for a new version. */
   publishedPollMs: 250,
-  /** How long a stopping server waits for the requests in flight. */
+  /** How long a stopping server waits for requests in flight. */
   drainMs: 30_000,
-  /** A request's headers must have arrived by then, and all of it. */
+  /** Timeouts for receiving the headers of a request, and all of it. */
   headersMs: 10_000,
   requestMs: 30_000,
-  /** All headers of a request together, its path and query among them, and how many they may be. */
+  /** The size of a request's headers with its path and query, and their number. */
   headerBytes: 16_384,
   headers: 100,
-  /** Connections that are open at once. */
+  /** Open connections. */
   connections: 10_000,
-  /** How often the server looks whether a day's tier review is due. */
+  /** How often the server checks whether the daily tier review is due. */
   reviewPollMs: 60_000,
-  /** An idle connection is kept open for so long. */
+  /** How long an idle connection stays open. */
   keepAliveMs: 65_000,
-  /** The greatest page end (offset + limit) that is found by a bounded heap; beyond, the matches are sorted. */
+  /** The highest page end (offset + limit) that a bounded heap finds; beyond it, all matches are sorted. */
   heapRows: 10_000,
-  /** From corner to corner of a bbox (section 8.1 of the specification). */
+  /** The longest diagonal of a `bbox`. */
   boxDiagonalMilesMax: 1000,
-  /** The fewest listings of a bucket that a metric is given for. */
+  /** The fewest listings of a bucket with a metric; smaller buckets have `insufficient_sample`. */
   metricListingsMin: 10,
-  /** The most ranges of a numeric facet. */
+  /** The most ranges of a range facet. */
   rangeBuckets: 20,
-  /** The most ranges of a numeric facet whose width a request fixes. */
+  /** The most ranges of a range facet with a requested `interval`. */
   fixedRangeBuckets: 100,
-  /** Up to so many matches, fetching ids and counting them in typed arrays costs less than counting in the engine (bench/search-index). */
+  /** Up to this many matches, counting ids in typed arrays is faster than counting in the engine (measured by bench/search-index). */
   fetchedMatches: 100_000,
-  /** So many of the first listings in each sort are kept in memory. */
+  /** The search index caches this many first listings of each sort. */
   firsts: 10_000,
-  /** Matches of a facet request are kept in memory when they are at most this share of the listings. */
+  /** The Parquet source keeps the matches of a facet request in memory up to this share of the listings. */
   keptMatchesShare: 0.25,
 } as const;

@@ -1,11 +1,11 @@
-/** Files that survive a loss of power: what was written is synced, and so is the folder that names it. */
+/** Durable file operations: syncs each file and the folder that names it, so that both survive a power loss. Also hashes files. */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { mkdir, open, rename, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
 
-/** Forces a file's content, or a folder's entries, to the disk. */
+/** Syncs the content of a file, or the entries of a folder, to disk (fsync). */
 export async function syncToDisk(path: string): Promise<void> {
   const handle = await open(path, "r");
   try {
@@ -15,30 +15,31 @@ export async function syncToDisk(path: string): Promise<void> {
   }
 }
 
-/** Makes a folder and its parents, and syncs each folder that gained one. */
+/** Creates a folder and its missing parents, and syncs the parent of each. */
 export async function createFolder(path: string): Promise<void> {
-  const first = await mkdir(path, { recursive: true });
-  if (first === undefined) return;
-  for (let made = path; made.length >= first.length; made = dirname(made)) await syncToDisk(dirname(made));
+  const topmost = await mkdir(path, { recursive: true });
+  if (topmost === undefined) return;
+  for (let created = path; created.length >= topmost.length; created = dirname(created))
+    await syncToDisk(dirname(created));
 }
 
-/** Puts a text in place of a file at once: a reader sees the old content or the new one, whole. */
+/** Replaces a file atomically: writes to a temporary name, syncs, then renames. Readers see the old or the new content in full. */
 export async function replaceFile(path: string, text: string): Promise<void> {
-  const fresh = `${path}.new`;
-  await writeFile(fresh, text);
-  await syncToDisk(fresh);
-  await rename(fresh, path);
+  const temporary = `${path}.new`;
+  await writeFile(temporary, text);
+  await syncToDisk(temporary);
+  await rename(temporary, path);
   await syncToDisk(dirname(path));
 }
 
-/** The SHA-256 of a file, in hex. */
+/** Returns the SHA-256 of a file, in hex. */
 export async function sha256Of(path: string): Promise<string> {
   const hash = createHash("sha256");
   await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);
   return hash.digest("hex");
 }
 
-/** Whether what was thrown says that there is no such file. */
+/** Returns true for the error of a missing file (ENOENT). */
 export function isNotFound(thrown: unknown): boolean {
   return thrown instanceof Error && "code" in thrown && thrown.code === "ENOENT";
 }

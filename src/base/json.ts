@@ -1,28 +1,28 @@
-/** Values of unknown shape, read with a check. */
+/** JSON values and rows, with functions that check the type of a value before they return it. */
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** A row of a query's answer, by column name. */
+/** A row of a query result, by column name. */
 export type Row = Readonly<Record<string, Json>>;
 
-/** Whether a value is an object with keys: neither null nor a list. */
+/** Returns true for an object; false for null and arrays. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether a value of JSON is an object with keys. */
+/** Returns true for a JSON object. */
 export const isRow = (value: Json | undefined): value is Row => isObject(value);
 
-/** A whole number in a column, or an error that names the column. */
+/** Returns the integer in a column. Throws a TypeError for any other value. */
 export function integerIn(row: Row | undefined, column: string): number {
   const value = row?.[column];
   if (typeof value === "number" && Number.isSafeInteger(value)) return value;
-  throw new TypeError(`Column ${column} holds ${JSON.stringify(value)}, not a whole number.`);
+  throw new TypeError(`Invalid value ${JSON.stringify(value)} in column ${column}: expected a whole number.`);
 }
 
-/** A text in a column, or an error that names the column. */
+/** Returns the string in a column. Throws a TypeError for any other value. */
 export function textIn(row: Row | undefined, column: string): string {
   const value = row?.[column];
   if (typeof value === "string") return value;
-  throw new TypeError(`Column ${column} holds ${JSON.stringify(value)}, not a text.`);
+  throw new TypeError(`Invalid value ${JSON.stringify(value)} in column ${column}: expected a string.`);
 }

@@ -1,10 +1,10 @@
-/** Prefetches the next item of a source while the current one is processed. A failure of the source is thrown in its turn. */
+/** Prefetches the next item of a source while the current one is processed. Throws an error of the source when its item is due. */
 export async function* prefetch<T>(source: AsyncGenerator<T, void, undefined>): AsyncGenerator<T, void, undefined> {
-  let coming = source.next();
+  let next = source.next();
   try {
-    for (let item = await coming; item.done !== true; item = await coming) {
-      coming = source.next();
-      coming.catch(() => undefined);
+    for (let item = await next; item.done !== true; item = await next) {
+      next = source.next();
+      next.catch(() => undefined);
       yield item.value;
     }
   } finally {

@@ -1,15 +1,15 @@
-/** The project's own files: schemas and reference data that belong to the program. */
+/** Finds and reads files of this project by their path from its root: schemas, reference data, `package.json`. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const root = new URL("../../", import.meta.url);
 
-/** The path of a file of the project, for example `data/reference/spellings.csv`. */
+/** Returns the absolute path of a project file such as `data/reference/spellings.csv`. */
 export function projectPath(path: string): string {
   return fileURLToPath(new URL(path, root));
 }
 
-/** The text of a file of the project. */
+/** Returns the text of a project file. */
 export function projectText(path: string): string {
   return readFileSync(projectPath(path), "utf8");
 }

@@ -1,10 +1,10 @@
-/** Starts this program again with Node.js options that take effect only before it starts: the size of the thread pool. */
+/** Restarts this program with the size of libuv's thread pool, which takes effect only if it is set before Node.js starts. */
 import { spawn } from "node:child_process";
 import { projectPath } from "./project-files.ts";
 
 const threadPool = projectPath("src/base/thread-pool.cjs");
 
-/** Node.js options for a process that runs a module of this project: the thread pool's size, then TypeScript. */
+/** Returns the Node.js options to run a module of this project: the thread pool's size and the TypeScript loader. */
 export const nodeOptions = (): readonly string[] => [
   ...["--require", threadPool],
   ...["--import", import.meta.resolve("tsx")],
@@ -14,8 +14,8 @@ export const nodeOptions = (): readonly string[] => [
 export const hasThreadPool = (): boolean => process.env.UV_THREADPOOL_SIZE !== undefined;
 
 /**
- * Runs this command again with the thread pool's size. Replaces this process where Node.js can (from 22.15 on); elsewhere runs a
- * child, passes signals on to it, and ends as it ends.
+ * Restarts the current command with the thread pool's size. Replaces this process if Node.js has `execve` (22.15 and later); otherwise
+ * runs a child, forwards signals to it, and exits with its code or signal.
  */
 export function restart(): void {
   const args = ["--require", threadPool, ...process.execArgv, ...process.argv.slice(1)];
@@ -25,7 +25,7 @@ export function restart(): void {
   else runChild(args);
 }
 
-/** Runs Node.js as a child in its own process group, so that a Ctrl-C of the terminal reaches it once, by way of this process. */
+/** Runs Node.js as a child in its own process group, so that Ctrl-C reaches the child once, forwarded by this process. */
 function runChild(args: readonly string[]): void {
   const child = spawn(process.execPath, ["--require", projectPath("src/base/end-with-parent.cjs"), ...args], {
     stdio: ["inherit", "inherit", "inherit", "ipc"],

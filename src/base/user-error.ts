@@ -1,12 +1,9 @@
-/**
- * A failure that its reader can do something about: it is told in one line, without a stack.
- * Everything else that is thrown is a defect of the program.
- */
+/** An error that the user can fix. The command line prints its message without a stack; any other error is a defect. */
 export class UserError extends Error {
-  override readonly name = "Failure";
+  override readonly name = "UserError";
 }
 
-/** The message of whatever was thrown. */
+/** Returns the message of a thrown value. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

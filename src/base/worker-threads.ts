@@ -1,7 +1,7 @@
-/** Threads of this program, for work that would hold up the answers. */
+/** Starts worker threads that run TypeScript modules of this project. */
 import { Worker } from "node:worker_threads";
 
-/** Starts a module in a thread. A thread does not take over the loader of TypeScript from the one that starts it, so it is told. */
+/** Starts a worker with `settings` as its `workerData`. Workers do not inherit the TypeScript loader, so this registers it first. */
 export function startWorker(module: URL, settings: unknown): Worker {
   const loader = import.meta.resolve("tsx/esm/api");
   const code = `import { register } from ${JSON.stringify(loader)}; register(); await import(${JSON.stringify(module.href)});`;

@@ -1,4 +1,4 @@
-/** The accounts file, as a command has it: open while the command works, whether the service runs or not. */
+/** Opens the accounts file for a command, also while the service runs, and prints the results of commands about it. */
 import { existsSync } from "node:fs";
 import { createAccountsFile, openAccountsFile } from "../accounts/file/schema.ts";
 import type { Json } from "../base/json.ts";
@@ -6,21 +6,28 @@ import { UserError } from "../base/user-error.ts";
 import type { SqliteDatabase } from "../db/sqlite.ts";
 import { formatRows } from "./print.ts";
 
-/** How long a command waits for a service that is writing. */
+/** The options that all commands about the accounts file have. */
+export interface AccountsFileSettings {
+  readonly accounts: string;
+  readonly json: boolean;
+}
+
+/** How long a command waits for the lock of a service that writes. */
 const busyMs = 10_000;
 
-/** Does some work on an accounts file that is there. */
-export function withAccounts<T>(path: string, work: (database: SqliteDatabase) => T): T {
-  if (!existsSync(path)) throw new UserError(`${path}: there is no accounts file; accounts create makes one.`);
-  return closing(openAccountsFile(path, { busyMs }), work);
+/** Runs `work` on an existing accounts file. Throws a UserError if it does not exist. */
+export function withAccountsFile<T>(path: string, work: (database: SqliteDatabase) => T): T {
+  if (!existsSync(path))
+    throw new UserError(`Accounts file ${path} does not exist: expected one made by "carquet accounts create".`);
+  return useAndClose(openAccountsFile(path, { busyMs }), work);
 }
 
-/** Does some work on an accounts file, which is made when there is none. */
-export function withNewAccounts<T>(path: string, work: (database: SqliteDatabase) => T): T {
-  return closing(createAccountsFile(path, { busyMs }), work);
+/** Runs `work` on an accounts file, which is created if it does not exist. */
+export function withNewAccountsFile<T>(path: string, work: (database: SqliteDatabase) => T): T {
+  return useAndClose(createAccountsFile(path, { busyMs }), work);
 }
 
-function closing<T>(database: SqliteDatabase, work: (database: SqliteDatabase) => T): T {
+function useAndClose<T>(database: SqliteDatabase, work: (database: SqliteDatabase) => T): T {
   try {
     return work(database);
   } finally {
@@ -28,17 +35,17 @@ function closing<T>(database: SqliteDatabase, work: (database: SqliteDatabase) =
   }
 }
 
-/** Prints rows as a table, or as a JSON list. */
+/** Prints rows as a table, or as a JSON array. */
 export function printRows(rows: readonly Readonly<Record<string, Json>>[], isJson: boolean): void {
   if (isJson) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
   else if (rows.length === 0) process.stdout.write("(0 rows)\n");
   else process.stdout.write(formatRows({ columns: Object.keys(rows[0] ?? {}), rows }, "table"));
 }
 
-/** Prints what a command has made: as JSON, or the one line that says it. */
-export function printCreated(made: Readonly<Record<string, Json>>, line: string, isJson: boolean): void {
-  process.stdout.write(`${isJson ? JSON.stringify(made) : line}\n`);
+/** Prints the result of a command: one line of text, or one of JSON. */
+export function printResult(result: Readonly<Record<string, Json>>, line: string, isJson: boolean): void {
+  process.stdout.write(`${isJson ? JSON.stringify(result) : line}\n`);
 }
 
-/** A time as it is printed: UTC, to the second. */
-export const timeOf = (atMs: number): string => new Date(atMs).toISOString().replace(/\.\d+Z$/, "Z");
+/** Formats a Unix time as ISO 8601 in UTC, to the second. */
+export const formatTime = (atMs: number): string => new Date(atMs).toISOString().replace(/\.\d+Z$/, "Z");

@@ -1,25 +1,25 @@
-/** The account that `npm start` is tried with: made once, with promotional credits, and a key of it for each start. */
-import { accountAt, createAccount, listAccounts } from "../accounts/account.ts";
+/** The demo account of `npm start`: created once with promotional credits, with a new API key for each start. */
+import { createAccount, getAccount, listAccounts } from "../accounts/account.ts";
 import { monthOf } from "../accounts/clock.ts";
 import { createKey, listKeys, revokeKey, scopes } from "../accounts/keys.ts";
 import { addCredit } from "../accounts/ledger/ledger.ts";
-import { withNewAccounts } from "./accounts-file.ts";
+import { withNewAccountsFile } from "./accounts-file.ts";
 
 const email = "demo@carquet.invalid";
-/** What the account has to begin with, and again when less than a fifth of it is left. */
+/** The initial credit, added again when the balance falls below a fifth of it. */
 const creditMicros = 25_000_000;
-/** Keys of earlier starts that go on working. A key's secret is not kept, so that none can be shown twice. */
-const keysKept = 3;
+/** Keys of earlier starts that stay valid. Secrets are not stored, so an existing key cannot be shown again. */
+const earlierKeysMost = 3;
 
-/** A key to try the service with, as of a time. */
-export function demoKey(path: string, atMs: number): string {
-  return withNewAccounts(path, (database) => {
-    const known = listAccounts(database, monthOf(atMs)).find((account) => account.email === email);
-    const accountId = known?.accountId ?? createAccount(database, { email, tier: 1, atMs });
-    if (accountAt(database, accountId, monthOf(atMs)).balanceMicros < creditMicros / 5)
+/** Returns a new API key of the demo account; creates the file, the account and its credit as needed. */
+export function createDemoKey(path: string, atMs: number): string {
+  return withNewAccountsFile(path, (database) => {
+    const account = listAccounts(database, monthOf(atMs)).find((known) => known.email === email);
+    const accountId = account?.accountId ?? createAccount(database, { email, tier: 1, atMs });
+    if (getAccount(database, accountId, monthOf(atMs)).balanceMicros < creditMicros / 5)
       addCredit(database, { accountId, kind: "promotional", micros: creditMicros, atMs, isConfirmed: false });
-    const valid = listKeys(database, accountId).filter(({ revokedAtMs }) => revokedAtMs === null);
-    for (const { keyId } of valid.slice(0, -keysKept)) revokeKey(database, keyId, atMs);
+    const activeKeys = listKeys(database, accountId).filter(({ revokedAtMs }) => revokedAtMs === null);
+    for (const { keyId } of activeKeys.slice(0, -earlierKeysMost)) revokeKey(database, keyId, atMs);
     return createKey(database, { accountId, scopes, atMs }).key;
   });
 }

@@ -1,106 +1,131 @@
-/** Settings: flags, else environment, else defaults. The defaults stand here and nowhere else. */
+/** Options shared by commands, with their defaults and parsers. Precedence: flag, then environment variable, then default. */
 import { InvalidArgumentError, Option } from "commander";
-import { microsIn } from "../accounts/money.ts";
+import { parseUsd } from "../accounts/money.ts";
 import { bounds } from "../base/bounds.ts";
 import { isDay } from "../base/day.ts";
 
+/** Makes an option mandatory and says so in the help. */
+export function mandatory(option: Option): Option {
+  option.description += " (required)";
+  return option.makeOptionMandatory();
+}
+
 export const lakeOption = (): Option =>
-  new Option("--lake <dir>", "the lake's folder").env("CARQUET_LAKE").default("data/lake");
+  new Option("--lake <dir>", "lake folder").env("CARQUET_LAKE").default("data/lake");
 
 export const accountsOption = (): Option =>
-  new Option("--accounts <file>", "the accounts file").env("CARQUET_ACCOUNTS").default("data/accounts.db");
+  new Option("--accounts <file>", "accounts file").env("CARQUET_ACCOUNTS").default("data/accounts.db");
 
 export const jsonOption = (): Option => new Option("--json", "print JSON").default(false);
 
 export const hostOption = (): Option =>
-  new Option("--host <host>", "the address to listen on").env("CARQUET_HOST").default("127.0.0.1");
+  new Option("--host <host>", "address to listen on").env("CARQUET_HOST").default("127.0.0.1");
 
 export const portOption = (): Option =>
-  new Option("--port <port>", "the port to listen on; 0 picks a free one")
+  new Option("--port <port>", "port to listen on; 0 picks a free one")
     .env("CARQUET_PORT")
     .default(8080)
-    .argParser((text) => whole(text, 65_535));
+    .argParser(integerParser(65_535));
 
 export const publicUrlOption = (): Option =>
-  new Option("--public-url <url>", "how clients reach the service, where that is not where it listens").env(
+  new Option("--public-url <url>", "URL that clients use, if it differs from the address listened on").env(
     "CARQUET_PUBLIC_URL",
   );
 
 export const tlsCertOption = (): Option =>
-  new Option("--tls-cert <file>", "serve HTTPS with this certificate (PEM, with its chain)");
+  new Option("--tls-cert <file>", "serve HTTPS with this certificate chain (PEM); needs --tls-key");
 
-export const tlsKeyOption = (): Option => new Option("--tls-key <file>", "the certificate's private key (PEM)");
+export const tlsKeyOption = (): Option => new Option("--tls-key <file>", "private key of the certificate (PEM)");
 
 export const trustProxyOption = (): Option =>
-  new Option("--trust-proxy [n]", "believe X-Forwarded-For and X-Forwarded-Proto of so many proxies before the service")
+  new Option("--trust-proxy [n]", "trust X-Forwarded-For and X-Forwarded-Proto from n proxies")
     .preset("1")
-    .argParser((text) => whole(text, 10, 1));
+    .argParser(integerParser(10, 1));
 
 export const threadsOption = (): Option =>
-  new Option("--threads <n>", "threads of the engine; all processors unless given").argParser((text) =>
-    whole(text, 1024, 1),
-  );
+  new Option("--threads <n>", "query engine threads (default: all processors)").argParser(integerParser(1024, 1));
 
 export const memoryOption = (): Option =>
-  new Option(
-    "--memory <size>",
-    "memory limit of the engine, for example 4GiB; 80 % of the machine unless given",
-  ).argParser((text) => {
-    if (/^\d+(\.\d+)?\s*([KMGT]i?B|%)$/i.test(text)) return text;
-    throw new InvalidArgumentError("allowed is a size such as 512MiB or 4GiB.");
-  });
+  new Option("--memory <size>", "query engine memory limit, such as 4GiB (default: 80 % of the memory)").argParser(
+    (text) => {
+      if (/^\d+(\.\d+)?\s*([KMGT]i?B|%)$/i.test(text)) return text;
+      throw new InvalidArgumentError("Expected a size such as 512MiB or 4GiB.");
+    },
+  );
 
 export const responseCacheOption = (): Option =>
-  new Option("--answers <MiB>", "memory for answers that are kept until it is full; 0 keeps none")
-    .default(bounds.answerBytes / 2 ** 20)
-    .argParser((text) => whole(text, 1_048_576));
+  new Option("--response-cache <MiB>", "size of the response cache in memory; 0 turns it off")
+    .default(bounds.responseCacheBytes / 2 ** 20)
+    .argParser(responseCacheParser);
 
-export const dayOption = (): Option => new Option("--day <YYYY-MM-DD>", "the day of the delivery").argParser(dayParser);
+/** The former name of `--response-cache`. */
+export const answersOption = (): Option =>
+  new OptionAlias("--answers <MiB>", responseCacheOption()).argParser(responseCacheParser);
+
+/** An additional name of an option: sets the same value, and is absent from the help. */
+class OptionAlias extends Option {
+  constructor(
+    flags: string,
+    private readonly target: Option,
+  ) {
+    super(flags);
+    this.hideHelp();
+  }
+
+  override attributeName(): string {
+    return this.target.attributeName();
+  }
+}
+
+export const dayOption = (): Option => new Option("--day <YYYY-MM-DD>", "day of the delivery").argParser(dayParser);
 
 export const replayOption = (): Option =>
   new Option(
     "--replay-from <YYYY-MM-DD>",
-    "start again from the version before this day; needs all folders from there on",
+    "discard this day and all later ones, then ingest them again; needs the folders of all of them",
   ).argParser(dayParser);
 
-/** Reads a day. */
+/** Parses a day. */
 export function dayParser(text: string): string {
   if (isDay(text)) return text;
-  throw new InvalidArgumentError("allowed is a day YYYY-MM-DD.");
+  throw new InvalidArgumentError("Expected a day, YYYY-MM-DD.");
 }
 
-/** Reads an amount in USD as micros; a negative one where that means something. */
+/** Returns a parser of USD amounts to micros. `negative` also allows negative amounts but not zero. */
 export const usdParser =
-  (least: "negative" | "zero" | "positive") =>
+  (lowest: "negative" | "zero" | "positive") =>
   (text: string): number => {
-    const micros = microsIn(text);
-    if (micros !== undefined && (least === "negative" ? micros !== 0 : micros >= (least === "zero" ? 0 : 1)))
+    const micros = parseUsd(text);
+    if (micros !== undefined && (lowest === "negative" ? micros !== 0 : micros >= (lowest === "zero" ? 0 : 1)))
       return micros;
-    throw new InvalidArgumentError("allowed is an amount in USD such as 25 or 0.50, up to 999999.");
+    throw new InvalidArgumentError("Expected an amount in USD such as 25 or 0.50, up to 999999.");
   };
 
-/** Reads a number of requests, days or other things that are counted. */
-export const countParser = (text: string): number => whole(text, 1_000_000);
+/** Parses a number of requests, days or minutes. */
+export const countParser = (text: string): number => parseInteger(text, 0, 1_000_000);
 
-/** Reads a whole number between two bounds. */
-export const wholeParser =
-  (most: number, least = 0) =>
-  (text: string): number =>
-    whole(text, most, least);
-
-function whole(text: string, most: number, least = 0): number {
-  const number = Number(text);
-  if (/^\d+$/.test(text) && least <= number && number <= most) return number;
-  throw new InvalidArgumentError(`allowed is a whole number ${least > 1 ? `from ${least} ` : ""}up to ${most}.`);
+/** Returns a parser of whole numbers in a range, both ends included. */
+export function integerParser(most: number, least = 0): (text: string) => number {
+  return (text) => parseInteger(text, least, most);
 }
 
-/** How the engine is set, as far as somebody said so. */
+function responseCacheParser(text: string): number {
+  return parseInteger(text, 0, 1_048_576);
+}
+
+function parseInteger(text: string, least: number, most: number): number {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && least <= number && number <= most) return number;
+  throw new InvalidArgumentError(`Expected a whole number from ${least} to ${most}.`);
+}
+
+/** The options of the query engine. */
 export interface EngineSettings {
   readonly threads?: number;
   readonly memory?: string;
 }
 
-/** The engine's settings in the lake's terms. */
+/** Converts the command-line options of the query engine to the options of `DuckDatabase`. */
 export function engineOptions({ threads, memory }: EngineSettings): { threads?: number; memoryLimit?: string } {
   return {
     ...(threads === undefined ? {} : { threads }),

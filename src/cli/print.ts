@@ -1,15 +1,15 @@
-/** Rows as text: a table to look at, CSV or JSON lines to go on with. */
+/** Formats rows as an aligned table, CSV or JSON lines. */
 import type { Json } from "../base/json.ts";
 import type { QueryResult } from "../lake/analyst-database.ts";
 
 type Format = "table" | "csv" | "json";
 
-/** Rows in a format, each line ended. */
+/** Formats rows; every line ends with a newline. */
 export function formatRows({ columns, rows }: QueryResult, format: Format): string {
   if (format === "json") return rows.map((row) => `${JSON.stringify(row)}\n`).join("");
-  const cells = [columns, ...rows.map((row) => columns.map((column) => asText(row[column] ?? null)))];
-  if (format === "csv") return cells.map((line) => `${line.map(quoted).join(",")}\n`).join("");
-  const widths = columns.map((_, index) => cells.reduce((most, line) => Math.max(most, line[index]?.length ?? 0), 0));
+  const cells = [columns, ...rows.map((row) => columns.map((column) => formatCell(row[column] ?? null)))];
+  if (format === "csv") return cells.map((line) => `${line.map(quoteCsv).join(",")}\n`).join("");
+  const widths = columns.map((_, index) => cells.reduce((width, line) => Math.max(width, line[index]?.length ?? 0), 0));
   const lines = cells.map((line) =>
     line
       .map((cell, index) => cell.padEnd(widths[index] ?? 0))
@@ -20,9 +20,9 @@ export function formatRows({ columns, rows }: QueryResult, format: Format): stri
   return `${[lines[0] ?? "", rule, ...lines.slice(1)].join("\n")}\n(${rows.length} ${rows.length === 1 ? "row" : "rows"})\n`;
 }
 
-function asText(value: Json): string {
+function formatCell(value: Json): string {
   if (value === null) return "";
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-const quoted = (cell: string): string => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+const quoteCsv = (cell: string): string => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);

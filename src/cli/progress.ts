@@ -1,40 +1,40 @@
-/** Says how far a command is: a bar on a terminal, plain lines elsewhere. Both go to standard error. */
+/** Progress output on standard error: a progress bar on a terminal, plain lines elsewhere. */
 import { Presets, SingleBar } from "cli-progress";
 
 export interface Progress {
-  /** Says that a step begins: its number, of how many, and what it does. */
-  step(title: string, step: number, steps: number, what: string): void;
+  /** Shows that step number `step` of `steps` has started. A new title starts a new bar. */
+  step(title: string, step: number, steps: number, description: string): void;
   end(): void;
 }
 
 export function createProgress(): Progress {
-  return process.stderr.isTTY ? bar() : lines();
+  return process.stderr.isTTY ? progressBar() : progressLines();
 }
 
-function bar(): Progress {
-  const drawn = new SingleBar(
-    { format: "{title} {bar} {value}/{total} {what}", stream: process.stderr, clearOnComplete: false },
+function progressBar(): Progress {
+  const bar = new SingleBar(
+    { format: "{title} {bar} {value}/{total} {description}", stream: process.stderr, clearOnComplete: false },
     Presets.shades_classic,
   );
   let current = "";
   return {
-    step(title, step, steps, what) {
+    step(title, step, steps, description) {
       if (title !== current) {
-        if (current !== "") drawn.stop();
-        drawn.start(steps, step, { title, what });
+        if (current !== "") bar.stop();
+        bar.start(steps, step, { title, description });
         current = title;
       }
-      drawn.update(step, { title, what });
+      bar.update(step, { title, description });
     },
     end() {
-      if (current !== "") drawn.stop();
+      if (current !== "") bar.stop();
     },
   };
 }
 
-function lines(): Progress {
+function progressLines(): Progress {
   return {
-    step: (title, step, steps, what) => process.stderr.write(`${title}: ${step}/${steps} ${what}\n`),
+    step: (title, step, steps, description) => process.stderr.write(`${title}: ${step}/${steps} ${description}\n`),
     end: () => undefined,
   };
 }

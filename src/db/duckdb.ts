@@ -1,8 +1,8 @@
 /**
- * The only importer of DuckDB: a database in this process, and sessions that run `Sql` on it.
+ * DuckDB driver: an in-memory database in this process, and sessions that run `Sql` on it. The only importer of DuckDB.
  *
- * Answers are always materialised: the engine's streaming calls return a part of the rows and no error when
- * a query fails half-way. One query runs on a session at a time.
+ * Results are always materialized: the driver's streaming calls return only a part of the rows, without an error, when a query fails
+ * midway. A session runs one query at a time.
  */
 import { randomUUID } from "node:crypto";
 import { createRequire } from "node:module";
@@ -12,26 +12,26 @@ import type * as Engine from "@duckdb/node-api";
 import type { Json, Row } from "../base/json.ts";
 import { ident, join, literal, type Sql, sql, type Value } from "./sql.ts";
 
-// A require takes a third of an import's time: it does not look for the names that 180 CommonJS files export.
+// `require` takes a third of the time of `import`, which analyzes the exports of 180 CommonJS files.
 const engine: typeof Engine = createRequire(import.meta.url)("@duckdb/node-api");
 const { DuckDBInstance, DuckDBIntegerVector, JsonDuckDBValueConverter, version } = engine;
 
 export interface DatabaseOptions {
-  /** Worker threads; all processors unless set. */
+  /** Worker threads. Default: all processors. */
   readonly threads?: number;
-  /** For example `4GiB`; DuckDB's own default (80 % of the machine) unless set. */
+  /** For example `4GiB`. Default: 80 % of the memory. */
   readonly memoryLimit?: string;
-  /** Where large intermediate results spill; a folder of its own among the system's temporary files unless set. */
+  /** Where large intermediate results spill. Default: a new folder in the system's temporary folder. */
   readonly temporaryFolder?: string;
 }
 
-/** The version of the engine, which decides the bytes of a file together with the rows. */
+/** The version of DuckDB. The bytes of a written file depend on it. */
 export const engineVersion = version();
 
 export class DuckDatabase {
   private constructor(private readonly instance: Engine.DuckDBInstance) {}
 
-  /** Opens an empty database in memory; times are UTC. */
+  /** Opens an empty in-memory database with time zone UTC. */
   static async open(options: DatabaseOptions = {}): Promise<DuckDatabase> {
     const instance = await DuckDBInstance.create(":memory:", {
       threads: String(options.threads ?? availableParallelism()),
@@ -44,7 +44,7 @@ export class DuckDatabase {
     await database.using(async (session) => {
       await session.run(sql`SET GLOBAL TimeZone = 'UTC'`);
       await session.run(sql`SET GLOBAL late_materialization_max_rows = 1000`);
-      // Keys are counted in plain arrays up to a million of them: four times as fast as in a hash table (bench/search-index).
+      // Aggregates up to a million integer keys in arrays: four times as fast as in a hash table (measured by bench/search-index).
       await session.run(sql`SET GLOBAL perfect_ht_threshold = 20`);
       await session.run(sql`SET GLOBAL parquet_metadata_cache = true`);
       await session.run(sql`SET GLOBAL validate_external_file_cache = 'NO_VALIDATION'`);
@@ -52,12 +52,12 @@ export class DuckDatabase {
     return database;
   }
 
-  /** Opens a session; whoever opens it closes it. */
+  /** Opens a session. The caller closes it. */
   async connect(): Promise<Session> {
     return new Session(await this.instance.connect());
   }
 
-  /** Runs some work on a session of its own. */
+  /** Opens a session for `work` and closes it afterwards. */
   async using<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const session = await this.connect();
     try {
@@ -67,7 +67,7 @@ export class DuckDatabase {
     }
   }
 
-  /** Leaves only the files below these folders in reach, and lets no later statement change that. */
+  /** Restricts file access to these folders, irrevocably. */
   async lockDown(folders: readonly string[]): Promise<void> {
     await this.using(async (session) => {
       await session.run(sql`SET GLOBAL allowed_directories = [${join(folders.map(literal))}]`);
@@ -84,58 +84,61 @@ export class DuckDatabase {
 export class Session {
   constructor(private readonly connection: Engine.DuckDBConnection) {}
 
-  /** Runs a statement whose answer does not matter. */
+  /** Runs a statement and discards its result. */
   async run(statement: Sql): Promise<void> {
-    await this.connection.run(written(statement));
+    await this.connection.run(render(statement));
   }
 
-  /** The rows of an answer as JSON values; BIGINT, HUGEINT and DECIMAL come as text, so queries cast them. */
+  /** Returns the rows of a query as JSON values. BIGINT, HUGEINT and DECIMAL become strings, so queries cast them. */
   async rows(query: Sql): Promise<readonly Row[]> {
     return (await this.table(query)).rows;
   }
 
-  /** An answer with the names of its columns, which it has even without a row. */
+  /** Returns the rows of a query with the names of its columns, which are known even without rows. */
   async table(query: Sql): Promise<{ readonly columns: readonly string[]; readonly rows: readonly Row[] }> {
-    const result = await this.connection.run(written(query));
+    const result = await this.connection.run(render(query));
     const columns = result.deduplicatedColumnNames();
-    // All of it is in memory. The driver's own readers hand each part over through another thread.
-    const parts = Array.from({ length: result.chunkCount }, (_, part) => result.getChunk(part));
-    return { columns, rows: parts.flatMap((part) => rowsFrom(columns, part.convertColumns(JsonDuckDBValueConverter))) };
+    // The result is in memory already; the driver's own readers would fetch each chunk through another thread.
+    const chunks = Array.from({ length: result.chunkCount }, (_, index) => result.getChunk(index));
+    return {
+      columns,
+      rows: chunks.flatMap((chunk) => rowsFrom(columns, chunk.convertColumns(JsonDuckDBValueConverter))),
+    };
   }
 
   /**
-   * The columns of an answer, part by part, as the engine's own vectors; all must be INTEGER and without nulls. Many times faster than
-   * rows.
+   * Returns the columns of a query, chunk by chunk, as the driver's vectors without a copy. All must be INTEGER without nulls. Many
+   * times faster than `rows`.
    */
   async vectors(query: Sql): Promise<readonly (readonly Int32Array[])[]> {
-    const result = await this.connection.run(written(query));
-    return Array.from({ length: result.chunkCount }, (_, part) => {
-      const chunk = result.getChunk(part);
+    const result = await this.connection.run(render(query));
+    return Array.from({ length: result.chunkCount }, (_, index) => {
+      const chunk = result.getChunk(index);
       return Array.from({ length: chunk.columnCount }, (_none, column) => integersIn(chunk.getColumnVector(column)));
     });
   }
 
-  /** The first row of an answer, where there is one. */
+  /** Returns the first row of a query, or undefined if it has none. */
   async row(query: Sql): Promise<Row | undefined> {
     return (await this.rows(query))[0];
   }
 
-  /** Makes a temporary table of a query's rows, in place of one of that name. */
+  /** Creates or replaces a temporary table with the rows of a query. */
   async createTempTable(table: string, query: Sql): Promise<void> {
     await this.run(sql`CREATE OR REPLACE TEMPORARY TABLE ${ident(table)} AS ${query}`);
   }
 
-  /** Makes a temporary view of a query, in place of one of that name. */
+  /** Creates or replaces a temporary view of a query. */
   async createTempView(view: string, query: Sql): Promise<void> {
     await this.run(sql`CREATE OR REPLACE TEMPORARY VIEW ${ident(view)} AS ${query}`);
   }
 
-  /** Drops temporary tables that are no longer needed, which gives their memory back. */
-  async drop(...names: readonly string[]): Promise<void> {
-    for (const table of names) await this.run(sql`DROP TABLE IF EXISTS ${ident(table)}`);
+  /** Drops temporary tables and frees their memory. */
+  async drop(...tables: readonly string[]): Promise<void> {
+    for (const table of tables) await this.run(sql`DROP TABLE IF EXISTS ${ident(table)}`);
   }
 
-  /** Ends the query that runs; it throws, and the session stays usable. */
+  /** Interrupts the running query, which throws. The session stays usable. */
   interrupt(): void {
     this.connection.interrupt();
   }
@@ -146,41 +149,41 @@ export class Session {
 }
 
 function integersIn(vector: Engine.DuckDBVector): Int32Array {
-  // biome-ignore lint/complexity/useLiteralKeys: the driver declares it private, and its accessors take a call for each value
+  // biome-ignore lint/complexity/useLiteralKeys: the driver declares it private, and its accessors need one call per value
   if (vector instanceof DuckDBIntegerVector) return vector["items"];
-  throw new TypeError(`A column is ${String(vector.type)}, expected INTEGER.`);
+  throw new TypeError(`Invalid column type ${String(vector.type)}: expected INTEGER.`);
 }
 
-/** Rows from the values of their columns: many times faster than the driver makes them. */
+/** Converts columns to rows, many times faster than the driver. */
 function rowsFrom(names: readonly string[], columns: readonly (readonly Json[])[]): readonly Row[] {
-  return Array.from(columns[0] ?? [], (_, place) => {
+  return Array.from(columns[0] ?? [], (_, rowIndex) => {
     const row: Record<string, Json> = {};
-    names.forEach((column, index) => {
-      row[column] = columns[index]?.[place] ?? null;
+    names.forEach((name, column) => {
+      row[name] = columns[column]?.[rowIndex] ?? null;
     });
     return row;
   });
 }
 
 /**
- * A statement as the engine gets it, each value a literal of its type in its place. Bound values would have the statement planned
- * twice, and the first time blindly: 4 to 10 ms more for a page.
+ * Renders a statement with each value as a typed literal. With bound parameters DuckDB plans a statement twice, first without their
+ * values: 4 to 10 ms more per page.
  */
-const written = ({ texts, values }: Sql): string =>
-  texts.reduce((text, part, index) => `${text}(${literalOf(values[index - 1] ?? null)})${part}`);
+const render = ({ texts, values }: Sql): string =>
+  texts.reduce((text, part, index) => `${text}(${renderValue(values[index - 1] ?? null)})${part}`);
 
-function literalOf(value: Value): string {
+function renderValue(value: Value): string {
   if (value === null) return "NULL::VARCHAR";
-  if (typeof value === "string") return `${quotedText(value)}::VARCHAR`;
+  if (typeof value === "string") return `${renderText(value)}::VARCHAR`;
   if (typeof value === "boolean") return String(value);
   if (typeof value === "bigint" || Number.isSafeInteger(value)) return `'${value}'::BIGINT`;
   if (typeof value === "number") return `'${value}'::DOUBLE`;
-  const texts = value.every((item) => typeof item === "string");
-  return `[${value.map((item) => (typeof item === "string" ? quotedText(item) : item)).join()}]::${texts ? "VARCHAR" : "BIGINT"}[]`;
+  const isText = value.every((item) => typeof item === "string");
+  return `[${value.map((item) => (typeof item === "string" ? renderText(item) : item)).join()}]::${isText ? "VARCHAR" : "BIGINT"}[]`;
 }
 
-/** A text between quotes; the engine's statements end at a NUL, which therefore stands outside of them. */
-function quotedText(text: string): string {
+/** Renders a string literal. DuckDB ends a statement at a NUL character, so that becomes `chr(0)`. */
+function renderText(text: string): string {
   const parts = text.split("\0").map((part) => literal(part).text);
   return parts.length === 1 ? (parts[0] ?? "") : `concat(${parts.join(", chr(0), ")})`;
 }

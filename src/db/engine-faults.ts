@@ -1,42 +1,42 @@
 /**
- * What kind of fault an engine or the system reports. SQLite and Node.js have codes; DuckDB has messages only, and this is the one place
- * that matches them. `test/db/engine-faults.test.ts` provokes each one for real.
+ * Classifies errors of DuckDB, SQLite and the operating system. SQLite and Node.js have error codes; DuckDB has only messages, and no
+ * other module matches them. `test/db/engine-faults.test.ts` provokes every fault.
  */
 
 /**
- * `broken rule` is a constraint or a trigger's refusal; `damaged` a file that is no database, or whose content cannot be read; `other`
- * everything else, defects included.
+ * `constraint`: a violated constraint, or a trigger that aborted. `damaged`: the file is not a database, or its content is unreadable.
+ * `other`: everything else, including defects of this program.
  */
-export type EngineFault = "disk full" | "busy" | "broken rule" | "damaged" | "other";
+export type EngineFault = "disk full" | "busy" | "constraint" | "damaged" | "other";
 
-/** By the beginning of a code; SQLite's extended codes begin with the code that they extend. */
+/** Faults by the prefix of an error code. An extended code of SQLite starts with its primary code. */
 const codes: readonly (readonly [code: string, EngineFault])[] = [
   ["ENOSPC", "disk full"],
   ["EDQUOT", "disk full"],
   ["SQLITE_FULL", "disk full"],
   ["SQLITE_BUSY", "busy"],
   ["SQLITE_LOCKED", "busy"],
-  ["SQLITE_CONSTRAINT", "broken rule"],
+  ["SQLITE_CONSTRAINT", "constraint"],
   ["SQLITE_CORRUPT", "damaged"],
   ["SQLITE_NOTADB", "damaged"],
   ["SQLITE_IOERR", "damaged"],
 ];
 
-/** What DuckDB's messages contain. */
+/** Faults by a part of DuckDB's message. */
 const messages: readonly (readonly [part: RegExp, EngineFault])[] = [
   [/No space left on device|Disk quota exceeded/, "disk full"],
   [/Could not set lock on file/, "busy"],
   [/not a valid DuckDB database file|Footer length error|No magic bytes found|Corrupt database file/, "damaged"],
 ];
 
-/** The kind of a fault that was thrown, or of what caused it. */
-export function faultOf(thrown: unknown): EngineFault {
+/** Returns the fault of an error, or of its `cause`. */
+export function classifyFault(thrown: unknown): EngineFault {
   if (!(thrown instanceof Error)) return "other";
-  const own = "code" in thrown && typeof thrown.code === "string" ? byCode(thrown.code) : byMessage(thrown.message);
-  return own ?? faultOf(thrown.cause);
+  const fault = "code" in thrown && typeof thrown.code === "string" ? byCode(thrown.code) : byMessage(thrown.message);
+  return fault ?? classifyFault(thrown.cause);
 }
 
-/** The process that holds the lock which a `busy` DuckDB file reports; undefined where the system does not know it. */
+/** Returns the id of the process that holds the lock, from the `busy` error of a DuckDB file; undefined if the error has none. */
 export function lockHolderOf(thrown: unknown): number | undefined {
   if (!(thrown instanceof Error)) return undefined;
   const [, holder] = /Could not set lock on file.*\(PID (\d+)\)/s.exec(thrown.message) ?? [];

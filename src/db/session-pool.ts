@@ -1,4 +1,4 @@
-/** Sessions shared by requests: a few run, a bounded number wait, and none runs longer than its deadline. */
+/** Session pool: a fixed number of DuckDB sessions, a bounded wait queue, and a deadline for each query. */
 import type { Row } from "../base/json.ts";
 import { refuse } from "../contract/errors.ts";
 import type { DuckDatabase, Session } from "./duckdb.ts";
@@ -23,23 +23,23 @@ export class SessionPool {
     return new SessionPool(await Promise.all(sessions), bounds);
   }
 
-  /** The rows of a query; refuses with `overloaded` or `deadline_exceeded`. */
+  /** Returns the rows of a query. Refuses with `overloaded` or `deadline_exceeded`. */
   rows(query: Sql): Promise<readonly Row[]> {
     return this.use((session) => session.rows(query));
   }
 
-  /** The INTEGER columns of a query, part by part; refuses with `overloaded` or `deadline_exceeded`. */
+  /** Returns the INTEGER columns of a query, chunk by chunk. Refuses with `overloaded` or `deadline_exceeded`. */
   vectors(query: Sql): Promise<readonly (readonly Int32Array[])[]> {
     return this.use((session) => session.vectors(query));
   }
 
   private async use<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const startedAtMs = performance.now();
-    const session = await this.take();
+    const session = await this.acquire();
     try {
-      return await this.inTime(session, work, startedAtMs + this.bounds.deadlineMs - performance.now());
+      return await this.withDeadline(session, work, startedAtMs + this.bounds.deadlineMs - performance.now());
     } finally {
-      this.give(session);
+      this.release(session);
     }
   }
 
@@ -47,33 +47,38 @@ export class SessionPool {
     for (const session of this.idle) session.close();
   }
 
-  private async inTime<T>(session: Session, work: (session: Session) => Promise<T>, leftMs: number): Promise<T> {
-    const late = (): Error => refuse("deadline_exceeded", { seconds: this.bounds.deadlineMs / 1000 });
-    if (leftMs <= 0) throw late();
-    let isLate = false;
+  /** Runs work on a session and interrupts it after `remainingMs`. */
+  private async withDeadline<T>(
+    session: Session,
+    work: (session: Session) => Promise<T>,
+    remainingMs: number,
+  ): Promise<T> {
+    const deadlineExceeded = (): Error => refuse("deadline_exceeded", { seconds: this.bounds.deadlineMs / 1000 });
+    if (remainingMs <= 0) throw deadlineExceeded();
+    let isOverdue = false;
     const timer = setTimeout(() => {
-      isLate = true;
+      isOverdue = true;
       session.interrupt();
-    }, leftMs);
+    }, remainingMs);
     try {
       const result = await work(session);
-      if (isLate) throw late();
+      if (isOverdue) throw deadlineExceeded();
       return result;
     } catch (thrown) {
-      throw isLate ? late() : thrown;
+      throw isOverdue ? deadlineExceeded() : thrown;
     } finally {
       clearTimeout(timer);
     }
   }
 
-  private take(): Promise<Session> {
+  private acquire(): Promise<Session> {
     const session = this.idle.pop();
     if (session !== undefined) return Promise.resolve(session);
     if (this.waiting.length >= this.bounds.waitingQueries) return Promise.reject(refuse("overloaded", {}));
-    return new Promise((taken) => this.waiting.push(taken));
+    return new Promise((resolve) => this.waiting.push(resolve));
   }
 
-  private give(session: Session): void {
+  private release(session: Session): void {
     const next = this.waiting.shift();
     if (next === undefined) this.idle.push(session);
     else next(session);

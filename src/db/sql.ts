@@ -1,52 +1,51 @@
 /**
- * SQL as a value. Everything in `${}` is a value of the statement; only an `Sql` splices.
+ * Composable SQL that cannot be injected into. In the `sql` tag, `${value}` is a parameter and `${fragment}`, itself an `Sql`, splices.
  *
- * No function of this project takes a SQL string: text and values travel together from the tagged template to the door of
- * an engine, which binds them or writes each as a literal of its type, so that no value can become SQL.
+ * No function takes SQL as a string. Text and values stay separate until an engine binds the values or renders each as a typed literal.
  */
 
-/** What can be a value. A list is one value, a VARCHAR[] or a BIGINT[]. */
+/** A parameter. An array is one value, a VARCHAR[] or a BIGINT[]. */
 export type Value = string | number | bigint | boolean | null | readonly string[] | readonly number[];
 
-/** A piece of SQL: `texts` has one item more than `values`; between two texts stands a value. */
+/** An SQL fragment. `texts` has one item more than `values`; `values[i]` stands between `texts[i]` and `texts[i + 1]`. */
 export class Sql {
   constructor(
     readonly texts: readonly string[],
     readonly values: readonly Value[],
   ) {}
 
-  /** The text with its parameters numbered $1, $2, ... */
+  /** The text with numbered parameters: $1, $2, ... */
   get text(): string {
     return this.texts.reduce((text, part, index) => `${text}$${index}${part}`);
   }
 }
 
-/** A piece of SQL from a template; holes are values, unless they are pieces of SQL themselves. */
-export function sql(parts: TemplateStringsArray, ...holes: readonly (Sql | Value)[]): Sql {
+/** Template tag: returns a fragment in which each substitution is a parameter or, if it is an `Sql`, spliced. */
+export function sql(parts: TemplateStringsArray, ...substitutions: readonly (Sql | Value)[]): Sql {
   const texts: string[] = [parts[0] ?? ""];
   const values: Value[] = [];
-  holes.forEach((hole, index) => {
-    const pieces = hole instanceof Sql ? hole : new Sql(["", ""], [hole]);
-    texts.push(`${texts.pop() ?? ""}${pieces.texts[0] ?? ""}`, ...pieces.texts.slice(1));
-    values.push(...pieces.values);
+  substitutions.forEach((substitution, index) => {
+    const fragment = substitution instanceof Sql ? substitution : new Sql(["", ""], [substitution]);
+    texts.push(`${texts.pop() ?? ""}${fragment.texts[0] ?? ""}`, ...fragment.texts.slice(1));
+    values.push(...fragment.values);
     texts.push(`${texts.pop() ?? ""}${parts[index + 1] ?? ""}`);
   });
   return new Sql(texts, values);
 }
 
-/** Columns of a table, each by its name. */
+/** Returns the qualified identifiers of a table's columns, by column name. */
 export const columnsOf = <Column extends string>(
   table: string,
   columns: readonly Column[],
 ): Readonly<Record<Column, Sql>> =>
   Object.fromEntries(columns.map((column) => [column, ident(table, column)])) as Record<Column, Sql>;
 
-/** An identifier, always quoted: `trim`, `version` and others are keywords in places. */
+/** A quoted identifier, qualified if it has several parts. Quoting is needed: `trim`, `version` and others are keywords. */
 export function ident(...path: readonly string[]): Sql {
   return new Sql([path.map((part) => `"${part.replaceAll('"', '""')}"`).join(".")], []);
 }
 
-/** A text as a literal, for statements that take nothing else (ATTACH) or are written down (views). */
+/** A string literal, for statements that accept no parameters (ATTACH) or are stored (views). */
 export function literal(text: string): Sql {
   return new Sql([`'${text.replaceAll("'", "''")}'`], []);
 }
@@ -58,34 +57,37 @@ export function columnType(text: string): Sql {
   return new Sql([text], []);
 }
 
-/** A whole number as a literal, which has the narrowest type that holds it. Throws a TypeError for all other numbers. */
+/** An integer literal; the engine gives it the narrowest type that fits. Throws a TypeError for any other number. */
 export function integerLiteral(number: number | bigint): Sql {
   if (typeof number === "number" && !Number.isSafeInteger(number))
     throw new TypeError(`Invalid integer ${number}: expected a safe integer.`);
   return signed(number);
 }
 
-/** A number as a literal. Throws a TypeError for NaN and the infinities. */
+/** A numeric literal. Throws a TypeError for NaN and infinities. */
 export function numberLiteral(number: number): Sql {
   if (!Number.isFinite(number)) throw new TypeError(`Invalid number ${number}: expected a finite number.`);
   return signed(number);
 }
 
-/** Negative numbers are in parentheses: two minus signs in a row begin a comment. */
+/** Parenthesizes negative numbers: two consecutive minus signs start a comment. */
 const signed = (number: number | bigint): Sql => new Sql([number < 0 ? `(${number})` : `${number}`], []);
 
-/** Pieces in a row, with a separator between them; nothing gives an empty piece. */
-export function join(pieces: Iterable<Sql>, separator: Sql = sql`, `): Sql {
-  return [...pieces].reduce((all, piece, index) => (index === 0 ? piece : sql`${all}${separator}${piece}`), sql``);
+/** Joins fragments with a separator. Returns an empty fragment for none. */
+export function join(fragments: Iterable<Sql>, separator: Sql = sql`, `): Sql {
+  return [...fragments].reduce(
+    (joined, fragment, index) => (index === 0 ? fragment : sql`${joined}${separator}${fragment}`),
+    sql``,
+  );
 }
 
-/** All of the conditions, as one condition; of none, true. */
+/** Conjunction (AND) of conditions; true for none. */
 export function all(conditions: Iterable<Sql>): Sql {
   const list = [...conditions];
   return list.length === 0 ? sql`true` : sql`((${join(list, sql`) AND (`)}))`;
 }
 
-/** One or more of the conditions, as one condition; of none, false. */
+/** Disjunction (OR) of conditions; false for none. */
 export function any(conditions: Iterable<Sql>): Sql {
   const list = [...conditions];
   return list.length === 0 ? sql`false` : sql`((${join(list, sql`) OR (`)}))`;

@@ -68,7 +68,7 @@ interface AppState extends PipelineServices {
 
 /** Starts the service. Resolves when it listens and the published version is open. Throws a UserError if the port is taken. */
 export async function serve(options: ServeOptions): Promise<RunningService> {
-  const { host, port, logger, tls, responseCacheBytes = bounds.answerBytes } = options;
+  const { host, port, logger, tls, responseCacheBytes = bounds.responseCacheBytes } = options;
   const accounts = await openAccounts(options);
   const current = await watchLake(options);
   const responseCache = new ResponseCache(responseCacheBytes);
@@ -144,7 +144,12 @@ function openAccounts({
     isDown
       ? logger.error({ message: reason }, "ledger unavailable; metered requests are refused")
       : logger.info("ledger available again");
-  return Accounts.open(accounts, { clock, synchronous, onChange, ...(thread === undefined ? {} : { thread }) });
+  return Accounts.open(accounts, {
+    clock,
+    synchronous,
+    onAvailabilityChange: onChange,
+    ...(thread === undefined ? {} : { workerModule: thread }),
+  });
 }
 
 function createHttpServer(

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { accountAt, changeAccount } from "../../src/accounts/account.ts";
+import { changeAccount, getAccount } from "../../src/accounts/account.ts";
 import { Accounts, type AccountsOptions } from "../../src/accounts/accounts.ts";
 import { revokeKey } from "../../src/accounts/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
@@ -49,7 +49,7 @@ const tally = (outcomes: readonly string[]): Readonly<Record<string, number>> =>
 };
 
 const balanceOf = (path: string, accountId: string): number =>
-  onFile(path, (database) => accountAt(database, accountId, "2026-11").balanceMicros);
+  onFile(path, (database) => getAccount(database, accountId, "2026-11").balanceMicros);
 
 test("64 clients on the last cent never take a balance below zero, and lose none of it", async (t) => {
   const path = await accountsFile(t);
@@ -183,7 +183,7 @@ describe("a ledger that cannot be written", { concurrency: true }, () => {
       const path = await accountsFile(t);
       const { accountId, key } = customerIn(path, { usd: "1" });
       const changes: boolean[] = [];
-      const accounts = await opened(t, path, { onChange: (isDown) => changes.push(isDown) });
+      const accounts = await opened(t, path, { onAvailabilityChange: (isDown) => changes.push(isDown) });
       assert.equal(await pay(accounts, key), "charged");
       const mend = await break_(path);
       assert.deepEqual(tally(await Promise.all(Array.from({ length: 8 }, () => pay(accounts, key)))), {

@@ -36,14 +36,14 @@ test("what is no accounts file is refused, and left as it is", async (t) => {
   const other = SqliteDatabase.open(foreign, { busyMs: 10 });
   other.run(sql`CREATE TABLE mine (x)`);
   other.close();
-  assert.throws(() => openAccountsFile(foreign, { busyMs: 10 }), /foreign: this is no accounts file\.$/);
-  assert.throws(() => createAccountsFile(foreign, { busyMs: 10 }), /foreign: this is no accounts file\.$/);
+  assert.throws(() => openAccountsFile(foreign, { busyMs: 10 }), /foreign: Not an accounts file: expected /);
+  assert.throws(() => createAccountsFile(foreign, { busyMs: 10 }), /foreign: Not an accounts file: expected /);
   const ours = createAccountsFile(later, { busyMs: 10 });
   ours.run(sql`PRAGMA user_version = 9`);
   ours.close();
   assert.throws(
     () => openAccountsFile(later, { busyMs: 10 }),
-    /later: accounts file version 9; this release knows versions up to 1\. /,
+    /later: Accounts file version 9 is too new: expected at most 1\. /,
   );
   assert.throws(() => openAccountsFile(join(folder, "none"), { busyMs: 10 }), /none: cannot be opened/);
 });
@@ -94,21 +94,21 @@ for (const [what, statement, says] of tampering) {
 }
 
 const breakages: readonly (readonly [fault: string, statement: Sql])[] = [
-  ["a balance is not the sum of its entries", sql`UPDATE accounts SET balance_micros = balance_micros + 1`],
-  ["a month's spending is not the sum of its charges", sql`UPDATE spending SET micros = 1`],
-  ["a month's spending is not the sum of its charges", sql`DELETE FROM spending`],
+  ["Balance differs from the sum of its entries", sql`UPDATE accounts SET balance_micros = balance_micros + 1`],
+  ["Monthly spending differs from the sum of its charges", sql`UPDATE spending SET micros = 1`],
+  ["Monthly spending differs from the sum of its charges", sql`DELETE FROM spending`],
   [
-    "a month's spending is not the sum of its charges",
+    "Monthly spending differs from the sum of its charges",
     sql`INSERT INTO spending SELECT account_id, '2020-01', 5 FROM accounts`,
   ],
-  ["a day's usage is not the sum of its charges", sql`UPDATE usage_days SET requests = requests + 1`],
-  ["a day's usage is not the sum of its charges", sql`UPDATE usage_days SET usage_class = 'facet_counts'`],
-  ["a charge is not what its price was", sql`UPDATE prices SET micros = micros + 1`],
-  ["a row refers to nothing", sql`DELETE FROM prices`],
+  ["Daily usage differs from the sum of its charges", sql`UPDATE usage_days SET requests = requests + 1`],
+  ["Daily usage differs from the sum of its charges", sql`UPDATE usage_days SET usage_class = 'facet_counts'`],
+  ["Charge differs from its price", sql`UPDATE prices SET micros = micros + 1`],
+  ["Foreign key without a target", sql`DELETE FROM prices`],
 ];
 
 for (const [fault, statement] of breakages) {
-  test(`an audit finds that ${fault}: ${statement.text.slice(0, 40)}`, async (t) => {
+  test(`an audit reports: ${fault}: ${statement.text.slice(0, 40)}`, async (t) => {
     const one = await book(t);
     addCredit(one.database, { ...paid, accountId: one.accountId, micros: 4_000 });
     postCharge(one.database, chargeOf(one, "c1"));

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { accountAt, changeAccount } from "../../src/accounts/account.ts";
+import { changeAccount, getAccount } from "../../src/accounts/account.ts";
 import { backUp, restore } from "../../src/accounts/file/backup.ts";
 import { openBackup } from "../../src/accounts/file/schema.ts";
 import { listKeys, revokeKey } from "../../src/accounts/keys.ts";
@@ -47,15 +47,21 @@ test("copies made while charges are made are sound, and have every charge that w
   }
   isOver.yet = true;
   await Promise.all(asking);
-  assert.throws(() => backUp(client.accounts, join(folder, "copy-0.db")), /copy-0\.db: there is something already\.$/);
-  assert.throws(() => backUp(join(folder, "none.db"), join(folder, "x.db")), /none\.db: there is no accounts file\.$/);
+  assert.throws(
+    () => backUp(client.accounts, join(folder, "copy-0.db")),
+    /copy-0\.db already exists: expected a new path/,
+  );
+  assert.throws(
+    () => backUp(join(folder, "none.db"), join(folder, "x.db")),
+    /none\.db does not exist: expected an accounts file\.$/,
+  );
 });
 
 test("a copy is put in place while the service runs, which goes on from it", async (t) => {
   const client = await serviceOf(t, lake);
   const copy = join(await temporaryFolder(t), "copy.db");
   const { accountId, keyId } = client.customer;
-  const balance = () => onFile(client.accounts, (database) => accountAt(database, accountId, "2026-11").balanceMicros);
+  const balance = () => onFile(client.accounts, (database) => getAccount(database, accountId, "2026-11").balanceMicros);
   await client.get(path);
   backUp(client.accounts, copy);
   const then = balance();
@@ -66,9 +72,9 @@ test("a copy is put in place while the service runs, which goes on from it", asy
 
   await assert.rejects(
     restore(client.accounts, copy, kept),
-    /4 of its rows are not in .*copy\.db.*--discard lets them go\.$/,
+    /Restoring .*copy\.db would discard 4 rows of .*: expected --discard to confirm\.$/,
   );
-  const { before } = await restore(client.accounts, copy, { ...kept, discard: true });
+  const { previousFile: before } = await restore(client.accounts, copy, { ...kept, discard: true });
   assert.equal(balance(), then);
   await eventually("money again", async () => (await client.get(path)).status === 200, 2000);
   assert.ok(balance() < then);
@@ -80,7 +86,7 @@ test("a copy is put in place while the service runs, which goes on from it", asy
   onFile(client.accounts, (database) => revokeKey(database, keyId, 1));
   await assert.rejects(
     restore(client.accounts, copy, kept),
-    /--discard lets them go/,
+    /expected --discard/,
     "a revocation is not undone unasked",
   );
   onFile(client.accounts, (database) => changeAccount(database, accountId, { state: "suspended" }));
@@ -95,7 +101,7 @@ test("a copy takes the place of a file that is damaged, which is kept", async (t
   backUp(file, copy);
   const bytes = readFileSync(file);
   writeFileSync(file, bytes.fill(0x55, 4096, bytes.length - 4096));
-  const { before, audit: found } = await restore(file, copy, kept);
+  const { previousFile: before, audit: found } = await restore(file, copy, kept);
   assert.deepEqual([found.faults, found.accounts], [[], 40]);
   assert.deepEqual(onFile(file, audit), found);
   assert.equal(readFileSync(before ?? "").at(5000), 0x55);
@@ -108,7 +114,7 @@ test("a copy is put where nothing is; what is no copy, or not sound, is not", as
   const [copy, fresh, text] = ["copy.db", "fresh.db", "text.db"].map((name) => join(folder, name));
   assert.ok(copy && fresh && text);
   backUp(file, copy);
-  const { before } = await restore(fresh, copy, kept);
+  const { previousFile: before } = await restore(fresh, copy, kept);
   assert.equal(before, undefined);
   assert.equal(onFile(fresh, audit).accounts, 1);
   writeFileSync(text, "nothing".repeat(1000));
@@ -116,7 +122,7 @@ test("a copy is put where nothing is; what is no copy, or not sound, is not", as
   onFile(copy, (database) => database.run(sql`UPDATE accounts SET balance_micros = 1`));
   await assert.rejects(
     restore(fresh, copy, kept),
-    /copy\.db: it is not sound: a balance is not the sum of its entries/,
+    /copy\.db fails its audit: Balance differs from the sum of its entries/,
   );
   assert.deepEqual(onFile(fresh, audit).faults, []);
 });

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { microsIn } from "../../src/accounts/money.ts";
+import { parseUsd } from "../../src/accounts/money.ts";
 import { billingState, refuseForBilling, shortfall } from "../../src/accounts/policy/billing-state.ts";
 import { tableCases } from "../support/case-table.ts";
 
-const micros = (usd: string): number => microsIn(usd) ?? Number.NaN;
+const micros = (usd: string): number => parseUsd(usd) ?? Number.NaN;
 
 const states = tableCases(
   ["state", "balance", "low below", "billing state"],
@@ -29,7 +29,7 @@ const states = tableCases(
 for (const { state, balance, "low below": low, "billing state": expected } of states) {
   test(`an account that is ${state}, has ${balance} USD and is low below ${low}, is ${expected}`, () => {
     assert.ok(state === "active" || state === "suspended");
-    assert.equal(billingState({ state, balanceMicros: micros(balance), lowMicros: micros(low) }), expected);
+    assert.equal(billingState({ state, balanceMicros: micros(balance), lowBalanceMicros: micros(low) }), expected);
   });
 }
 
@@ -39,16 +39,16 @@ const payments = tableCases(
   state     | balance  | spent  | cap  | price | comes to
   active    | 1        | 0      | none | 0.002 | paid
   active    | 0.002    | 0      | none | 0.002 | paid
-  active    | 0.001999 | 0      | none | 0.002 | billing_state_blocked low_balance: this one costs 0.002 USD, and 0.001999 USD is left.
-  active    | 0        | 0      | none | 0.002 | billing_state_blocked exhausted: this one costs 0.002 USD, and 0.00 USD is left.
-  active    | -3       | 0      | none | 0.002 | billing_state_blocked exhausted: this one costs 0.002 USD, and -3.00 USD is left.
+  active    | 0.001999 | 0      | none | 0.002 | billing_state_blocked low_balance: the request costs 0.002 USD, the balance is 0.001999 USD.
+  active    | 0        | 0      | none | 0.002 | billing_state_blocked exhausted: the request costs 0.002 USD, the balance is 0.00 USD.
+  active    | -3       | 0      | none | 0.002 | billing_state_blocked exhausted: the request costs 0.002 USD, the balance is -3.00 USD.
   suspended | 1        | 0      | none | 0.002 | billing_state_blocked suspended.
   suspended | 1        | 9      | 1    | 0.002 | billing_state_blocked suspended.
   active    | 1        | 9.998  | 10   | 0.002 | paid
   active    | 1        | 9.9981 | 10   | 0.002 | monthly_spend_cap_exceeded 10.00
   active    | 1        | 10     | 10   | 0.002 | monthly_spend_cap_exceeded 10.00
   active    | 1        | 0      | 0    | 0.002 | monthly_spend_cap_exceeded 0.00
-  active    | 0.001    | 10     | 10   | 0.002 | billing_state_blocked low_balance: this one costs 0.002 USD, and 0.001 USD is left.
+  active    | 0.001    | 10     | 10   | 0.002 | billing_state_blocked low_balance: the request costs 0.002 USD, the balance is 0.001 USD.
 `,
 );
 
@@ -58,7 +58,7 @@ for (const { state, balance, spent, cap, price, "comes to": expected } of paymen
     const funds = {
       state,
       balanceMicros: micros(balance),
-      lowMicros: 5_000_000,
+      lowBalanceMicros: 5_000_000,
       spentMicros: micros(spent),
       capMicros: cap === "none" ? null : micros(cap),
     } as const;

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { generateApiKey, matchesSecret, parseApiKey } from "../../src/accounts/api-key.ts";
-import { createKey, findPresentedKey, listKeys, revokeKey } from "../../src/accounts/keys.ts";
+import { createKey, findActiveKey, listKeys, revokeKey } from "../../src/accounts/keys.ts";
 import { accountsFile, customerIn, onFile } from "../support/accounts.ts";
 import { wholeFile } from "../support/scope.ts";
 
@@ -70,11 +70,11 @@ test("the file holds no secret, and a key that is revoked is presented no more",
     const bytes = ["", "-wal", "-shm"].map((part) => readFileSync(`${path}${part}`, "latin1")).join("");
     assert.ok(!bytes.includes(secret));
     assert.ok(bytes.includes(other.keyId), "what is looked for would be found");
-    assert.deepEqual(findPresentedKey(database, other.keyId, "2026-11")?.key.scopes, ["usage.read"]);
+    assert.deepEqual(findActiveKey(database, other.keyId, "2026-11")?.key.scopes, ["usage.read"]);
     revokeKey(database, other.keyId, 77);
     revokeKey(database, other.keyId, 99);
-    assert.equal(findPresentedKey(database, other.keyId, "2026-11"), null);
-    assert.equal(findPresentedKey(database, "0000000000000000", "2026-11"), null);
+    assert.equal(findActiveKey(database, other.keyId, "2026-11"), null);
+    assert.equal(findActiveKey(database, "0000000000000000", "2026-11"), null);
     assert.deepEqual(
       listKeys(database, accountId).map((key) => [key.keyId, key.revokedAtMs]),
       [
@@ -82,10 +82,10 @@ test("the file holds no secret, and a key that is revoked is presented no more",
         [keyId, null],
       ],
     );
-    assert.throws(() => revokeKey(database, "0000000000000000", 1), /there is no key 0000000000000000\.$/);
+    assert.throws(() => revokeKey(database, "0000000000000000", 1), /Unknown key 0000000000000000: /);
     assert.throws(
       () => createKey(database, { accountId: "acct_none", scopes: [], atMs: 1 }),
-      /there is no account acct_none/,
+      /Unknown account acct_none: /,
     );
   });
 });

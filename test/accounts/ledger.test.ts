@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { accountAt, changeAccount } from "../../src/accounts/account.ts";
+import { changeAccount, getAccount } from "../../src/accounts/account.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { postCharge } from "../../src/accounts/ledger/charging.ts";
 import {
@@ -10,7 +10,7 @@ import {
   listEntries,
   reverseCredit,
 } from "../../src/accounts/ledger/ledger.ts";
-import { usageIn } from "../../src/accounts/ledger/usage.ts";
+import { listUsage } from "../../src/accounts/ledger/usage.ts";
 import { decideReview, queuedReviews, reviewAccounts, reviewOnce } from "../../src/accounts/policy/tier-reviews.ts";
 import { commitBatch } from "../../src/accounts/worker/group-commit.ts";
 import { atMs, book, chargeOf, dayMs, month, paid } from "../support/ledger.ts";
@@ -32,7 +32,7 @@ test("credits, charges, adjustments and reversals add up to the balance", async 
   assert.deepEqual(postCharge(database, chargeOf(one, "c2")), {
     code: "billing_state_blocked",
     state: "exhausted",
-    why: ": this one costs 0.002 USD, and -0.000001 USD is left",
+    why: ": the request costs 0.002 USD, the balance is -0.000001 USD",
   });
   assert.deepEqual(
     listEntries(database, accountId).map(({ kind, micros, note }) => [kind, micros, note]),
@@ -55,16 +55,16 @@ test("nothing is posted twice: a charge of one id, a payment of one reference, a
   assert.equal(one.balance(), 8_000);
   assert.throws(
     () => addCredit(database, { ...paid, accountId, micros: 10_000, reference: "pi_1" }),
-    new RegExp(`the payment pi_1 has been credited already, as ${credit}\\.$`),
+    new RegExp(`Reference pi_1 is already posted as ${credit}: `),
   );
-  assert.throws(() => adjustBalance(database, { accountId, micros: 1, atMs, reference: "pi_1" }), /credited already/);
+  assert.throws(() => adjustBalance(database, { accountId, micros: 1, atMs, reference: "pi_1" }), /already posted/);
   reverseCredit(database, credit, atMs);
-  assert.throws(() => reverseCredit(database, credit, atMs), /has been taken back already/);
-  assert.throws(() => reverseCredit(database, "credit_none", atMs), /there is no paid credit credit_none/);
-  assert.throws(() => confirmCredit(database, "same", atMs), /there is no paid credit same/);
+  assert.throws(() => reverseCredit(database, credit, atMs), /is already reversed/);
+  assert.throws(() => reverseCredit(database, "credit_none", atMs), /Unknown credit credit_none: /);
+  assert.throws(() => confirmCredit(database, "same", atMs), /Unknown credit same: /);
   assert.throws(
     () => addCredit(database, { ...paid, accountId: "acct_none", micros: 1 }),
-    /there is no account acct_none/,
+    /Unknown account acct_none: /,
   );
   assert.equal(one.balance(), -2_000);
 });
@@ -72,23 +72,25 @@ test("nothing is posted twice: a charge of one id, a payment of one reference, a
 test("charges that go together are one transaction: of a batch that fails nothing is written", async (t) => {
   const one = await book(t);
   addCredit(one.database, { ...paid, accountId: one.accountId, micros: 100_000 });
-  const tasks = ["c1", "c2", "c3"].map((id) => ({ task: "charge", asked: chargeOf(one, id) }) as const);
-  const broken = { task: "charge", asked: { ...chargeOf(one, "c4"), accountId: "acct_none" } } as const;
+  const tasks = ["c1", "c2", "c3"].map((id) => ({ name: "charge", input: chargeOf(one, id) }) as const);
+  const broken = { name: "charge", input: { ...chargeOf(one, "c4"), accountId: "acct_none" } } as const;
   const thrown: unknown[] = [];
   const failed = commitBatch(one.database, [...tasks, broken], (error) => thrown.push(error));
   assert.equal(thrown.length, 1);
   assert.deepEqual(
     failed.outcomes,
-    [...tasks, broken].map(() => ({ failed: "there is no account acct_none." })),
+    [...tasks, broken].map(() => ({
+      error: 'Unknown account acct_none: expected an id listed by "carquet accounts list".',
+    })),
   );
   assert.equal(one.balance(), 100_000);
   const done = commitBatch(one.database, tasks, (error) => thrown.push(error));
   assert.deepEqual(
     done.outcomes,
-    tasks.map(() => ({ answered: null })),
+    tasks.map(() => ({ output: null })),
   );
   assert.deepEqual(
-    done.charged.map(({ accountId, balanceMicros }) => [accountId, balanceMicros]),
+    done.balances.map(({ accountId, balanceMicros }) => [accountId, balanceMicros]),
     [[one.accountId, 94_000]],
   );
   assert.equal(one.balance(), 94_000);
@@ -99,10 +101,10 @@ test("in a batch on the last cent as many are charged as can be, and the others 
   addCredit(one.database, { ...paid, accountId: one.accountId, micros: 10_999 });
   const tasks = Array.from(
     { length: 64 },
-    (_, index) => ({ task: "charge", asked: chargeOf(one, `c${index}`) }) as const,
+    (_, index) => ({ name: "charge", input: chargeOf(one, `c${index}`) }) as const,
   );
   const { outcomes } = commitBatch(one.database, tasks, assert.ifError);
-  assert.equal(outcomes.filter((outcome) => "answered" in outcome && outcome.answered === null).length, 5);
+  assert.equal(outcomes.filter((outcome) => "output" in outcome && outcome.output === null).length, 5);
   assert.equal(one.balance(), 999);
   assert.deepEqual(audit(one.database).faults, []);
 });
@@ -127,7 +129,7 @@ test("the spend cap holds for a UTC calendar month, whichever way the clock jump
   }
   const range = { startDate: "2026-11-01", endDate: "2027-01-31", classes: undefined };
   assert.deepEqual(
-    usageIn(one.database, one.accountId, range).map((row) => Object.values(row).join(" ")),
+    listUsage(one.database, one.accountId, range).map((row) => Object.values(row).join(" ")),
     [
       "2026-11-30 listing_search 2 4000",
       "2026-12-01 listing_search 1 2000",
@@ -139,7 +141,7 @@ test("the spend cap holds for a UTC calendar month, whichever way the clock jump
 
 test("an account rises by review: from 1 to 3 by itself, to 4 when somebody approves", async (t) => {
   const { database, accountId } = await book(t);
-  const tier = () => accountAt(database, accountId, month).tier;
+  const tier = () => getAccount(database, accountId, month).tier;
   const reviewed = (day: string) =>
     reviewAccounts(database, day).map(({ from, to, outcome }) => `${from} ${to} ${outcome}`);
   addCredit(database, { ...paid, kind: "promotional", accountId, micros: 900_000_000 });
@@ -160,7 +162,7 @@ test("an account rises by review: from 1 to 3 by itself, to 4 when somebody appr
     [["2026-12-19", 4]],
   );
   decideReview(database, accountId, "declined", "2026-12-21");
-  assert.throws(() => decideReview(database, accountId, "approved", "2026-12-21"), /no review .* is waiting/);
+  assert.throws(() => decideReview(database, accountId, "approved", "2026-12-21"), /No queued review of account /);
   assert.deepEqual(reviewed("2027-01-19"), []);
   assert.deepEqual(reviewed("2027-01-20"), ["3 4 queued"]);
   decideReview(database, accountId, "declined", "2027-01-21");

@@ -26,7 +26,11 @@ async function dying(t: TestContext, moment: "before-commit" | "after-commit") {
   const { key } = customerIn(path);
   const changes: boolean[] = [];
   const onChange = (isDown: boolean): void => void changes.push(isDown);
-  const accounts = await Accounts.open(path, { clock: systemClock, onChange, thread: dyingThread(moment, 1) });
+  const accounts = await Accounts.open(path, {
+    clock: systemClock,
+    onAvailabilityChange: onChange,
+    workerModule: dyingThread(moment, 1),
+  });
   t.after(() => accounts.close());
   const identity = await accounts.identify(key);
   const charge = async (): Promise<string> => {
@@ -43,7 +47,7 @@ test("charges whose thread ended after the commit are answered, once each", asyn
   const { path, charge, changes, identity } = await dying(t, "after-commit");
   const ids = await Promise.all(Array.from({ length: 20 }, charge));
   assert.deepEqual([...chargesIn(path)].sort(), ids.sort());
-  assert.equal(identity.held.micros, 0, "nothing is held any more");
+  assert.equal(identity.cached.heldMicros, 0, "nothing is held any more");
   assert.deepEqual(changes, [true]);
   assert.deepEqual(onFile(path, audit).faults, []);
 });
@@ -55,7 +59,7 @@ test("charges whose thread ended before the commit are refused, and nothing of t
     assert.ok(outcome.status === "rejected" && isUnmetered(outcome.reason));
   }
   assert.deepEqual(chargesIn(path), []);
-  assert.equal(identity.held.micros, 0, "nothing is held any more");
+  assert.equal(identity.cached.heldMicros, 0, "nothing is held any more");
 });
 
 test("charges that no thread can look up within 5 s are refused", async (t) => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { microsIn, usdOf } from "../../src/accounts/money.ts";
+import { formatUsd, parseUsd } from "../../src/accounts/money.ts";
 import { Chance } from "../oracle/random-market/chance.ts";
 
 const read: readonly (readonly [usd: string, micros: number | undefined, told?: string])[] = [
@@ -30,8 +30,8 @@ const read: readonly (readonly [usd: string, micros: number | undefined, told?: 
 
 for (const [usd, micros, told] of read) {
   test(`${JSON.stringify(usd)} USD is ${micros ?? "no amount"}`, () => {
-    assert.equal(microsIn(usd), micros);
-    if (micros !== undefined) assert.equal(usdOf(micros), told);
+    assert.equal(parseUsd(usd), micros);
+    if (micros !== undefined) assert.equal(formatUsd(micros), told);
   });
 }
 
@@ -39,6 +39,6 @@ test("an amount that is told is read as it was, to the micro", () => {
   const chance = new Chance(1);
   for (let draw = 0; draw < 5000; draw += 1) {
     const micros = chance.integer(-999_999_999_999, 999_999_999_999);
-    assert.equal(microsIn(usdOf(micros)), micros);
+    assert.equal(parseUsd(formatUsd(micros)), micros);
   }
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RateLimiter, type RateLimits } from "../../src/accounts/policy/rate-limiter.ts";
-import { limitsOf, tiers } from "../../src/accounts/policy/tiers.ts";
+import { tierLimits, tiers } from "../../src/accounts/policy/tiers.ts";
 import { Chance } from "../oracle/random-market/chance.ts";
 
 /** A clock that a test turns. */
@@ -11,11 +11,11 @@ class Turned {
 }
 
 for (const tier of tiers) {
-  const { per10s, per60s } = limitsOf[tier];
+  const { per10s, per60s } = tierLimits[tier];
   test(`tier ${tier} makes ${per10s} requests in 10 seconds and ${per60s} in 60, and no more`, () => {
     const turned = new Turned();
     const { rates } = turned;
-    const limits = limitsOf[tier];
+    const limits = tierLimits[tier];
     const burst = Math.min(per10s, per60s);
     for (let request = 0; request < burst; request += 1) assert.equal(rates.take("a", limits), undefined);
     const excess = rates.take("a", limits);
@@ -38,7 +38,7 @@ for (const tier of tiers) {
 test("what is left goes down with each request, and up again as requests leave the windows", () => {
   const turned = new Turned();
   const limits: RateLimits = { per10s: 3, per60s: 5 };
-  const left = (): string => Object.values(turned.rates.left("a", limits)).join();
+  const left = (): string => Object.values(turned.rates.remaining("a", limits)).join();
   assert.equal(left(), "3,5");
   for (const expected of ["2,4", "1,3", "0,2"]) {
     assert.equal(turned.rates.take("a", limits), undefined);

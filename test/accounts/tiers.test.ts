@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decideTier, limitsOf, type PaidCredit, type Tier } from "../../src/accounts/policy/tiers.ts";
+import { decideTier, type PaidCredit, type Tier, tierLimits } from "../../src/accounts/policy/tiers.ts";
 import { plusDays } from "../../src/base/day.ts";
 import { projectText } from "../../src/base/project-files.ts";
 import { tableCases } from "../support/case-table.ts";
@@ -64,7 +64,7 @@ for (const { tier, "paid credits": paid, account, balance, becomes } of cases) {
       tier: from,
       state: account,
       balanceMicros,
-      lowMicros: 5_000_000,
+      lowBalanceMicros: 5_000_000,
       credits,
       declined: null,
     } as const;
@@ -84,7 +84,14 @@ for (const [ago, becomes] of [
   test(`a manual review that was declined ${ago} days ago is ${becomes === null ? "not" : ""} asked for again`, () => {
     const credits = [creditIn("500 60 days ago")];
     const declined = plusDays(today, -ago);
-    const history = { tier: 3, state: "active", balanceMicros: 1, lowMicros: 5_000_000, credits, declined } as const;
+    const history = {
+      tier: 3,
+      state: "active",
+      balanceMicros: 1,
+      lowBalanceMicros: 5_000_000,
+      credits,
+      declined,
+    } as const;
     assert.equal(decideTier(history, today).to, becomes);
   });
 }
@@ -95,6 +102,6 @@ test("the tiers' limits are those that the document tells", () => {
     Object.fromEntries(
       rows.map(([, tier, per10s, per60s]) => [tier, { per10s: Number(per10s), per60s: Number(per60s) }]),
     ),
-    limitsOf,
+    tierLimits,
   );
 });

@@ -57,9 +57,9 @@ test("from an e-mail address to an answer that is paid for, and on to a backup",
     [shown.billing_state, shown.balance_usd, shown.spent_usd, shown.tier, shown.per_10s, shown.cap_usd],
     ["low_balance", "4.998", "0.002", 1, 20, null],
   );
-  await run("accounts", "low", "2", ...account);
+  await run("accounts", "low-balance", "2", ...account);
   await run("accounts", "cap", "0.003", ...account);
-  await run("accounts", "override", "--per10s", "3", "--per60s", "30", ...account);
+  await run("accounts", "rate-limit", "--per10s", "3", "--per60s", "30", ...account);
   const changed = await object("accounts", "show", ...account);
   assert.deepEqual(
     [
@@ -94,14 +94,24 @@ test("from an e-mail address to an answer that is paid for, and on to a backup",
 
   const copy = join(folder, "copy.db");
   await run("ledger", "backup", copy);
-  assert.match(await run("ledger", "verify"), /: 2 accounts, 6 entries, 1 of them charges; all sums agree\.\n$/);
+  assert.match(await run("ledger", "verify"), /: no faults in 2 accounts and 6 entries \(charges: 1\)\.\n$/);
   await run("accounts", "state", "suspended", ...account);
   const refused = await carquet(["ledger", "restore", copy, "--accounts", file]);
-  assert.match(refused.err, /^carquet: .*1 of its rows are not in .*--discard lets them go\.\n$/);
+  assert.match(refused.err, /^carquet: Restoring .* would discard 1 row of .*: expected --discard to confirm\.\n$/);
   const restored = await carquet(["ledger", "restore", copy, "--discard", "--accounts", file]);
-  assert.deepEqual([restored.code, /^what was there is now (.*)\n$/.test(restored.err)], [0, true]);
-  assert.ok(existsSync(/now (.*)\n/.exec(restored.err)?.[1] ?? ""));
+  assert.deepEqual([restored.code, /^previous file saved as (.*)\n$/.test(restored.err)], [0, true]);
+  assert.ok(existsSync(/saved as (.*)\n/.exec(restored.err)?.[1] ?? ""));
   assert.equal((await object("accounts", "show", ...account)).state, "active");
+});
+
+test("the former names of accounts low-balance and accounts rate-limit still work", async () => {
+  const other = join(folder, "former.db");
+  const { out } = await carquet(["accounts", "create", "--email", "a@b.example", "--accounts", other]);
+  const account = ["--account", out.trim(), "--accounts", other, "--json"];
+  const low = await carquet(["accounts", "low", "2", ...account]);
+  assert.equal(JSON.parse(low.out).low_below_usd, "2.00");
+  const limited = await carquet(["accounts", "override", "--per10s", "3", "--per60s", "30", ...account]);
+  assert.equal(JSON.parse(limited.out).per_60s, 30);
 });
 
 test("tiers are reviewed on command, and the manual ones decided", async () => {
@@ -113,13 +123,16 @@ test("tiers are reviewed on command, and the manual ones decided", async () => {
   assert.equal((await tiers("review", "--json")).out, "[]\n");
   assert.equal((await tiers("queue")).out, "(0 rows)\n");
   const nothing = await tiers("approve", "--account", accountId);
-  assert.deepEqual([nothing.code, nothing.err], [1, `carquet: no review of the account ${accountId} is waiting.\n`]);
+  assert.deepEqual(
+    [nothing.code, nothing.err],
+    [1, `carquet: No queued review of account ${accountId}: expected an account in "carquet tiers queue".\n`],
+  );
 });
 
 const refused: readonly (readonly [args: readonly string[], says: RegExp])[] = [
-  [["accounts", "create"], /required option '--email <email>'/],
+  [["accounts", "create"], /Required option '--email <email>'/],
   [["accounts", "create", "--email", "a@b.example", "--tier", "5"], /'5'.*1, 2, 3 or 4/],
-  [["accounts", "show", "--account", "acct_none"], /there is no account acct_none\./],
+  [["accounts", "show", "--account", "acct_none"], /Unknown account acct_none: expected an id/],
   [["keys", "create", "--account", "acct_none", "--scopes", "everything"], /'everything'.*inventory\.read/],
   [["credits", "add", "--account", "acct_none", "--usd", "0"], /'0'.*an amount in USD/],
   [["ledger", "restore", "none.db"], /none\.db: cannot be opened/],
@@ -144,7 +157,10 @@ describe("a command that cannot do what it is asked to", { concurrency: 2 }, () 
       ["tiers", "review"],
     ]) {
       const { code, err } = await carquet([...args, "--accounts", none]);
-      assert.deepEqual([code, err], [1, `carquet: ${none}: there is no accounts file; accounts create makes one.\n`]);
+      assert.deepEqual(
+        [code, err],
+        [1, `carquet: Accounts file ${none} does not exist: expected one made by "carquet accounts create".\n`],
+      );
     }
     assert.ok(!existsSync(none));
   });

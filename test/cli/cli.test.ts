@@ -4,6 +4,10 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
+import { Command } from "commander";
+import { textIn } from "../../src/base/json.ts";
+import { projectText } from "../../src/base/project-files.ts";
+import { addServeOptions } from "../../src/cli/commands/serve.ts";
 import { carquet, type Ended, type Surroundings, serving } from "../support/command-line.ts";
 import { ask, lakeOf, temporaryFolder } from "../support/lakes/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
@@ -13,23 +17,33 @@ const empty = join(await temporaryFolder(wholeFile), "nothing");
 
 /** What the help of each command says, in the order in which it says it. */
 const told: readonly (readonly [command: string, says: readonly string[]])[] = [
-  ["", ["start ", "fill an empty lake", "ingest ", "feeds into the lake", "serve ", "the API", "sql ", "verify "]],
   [
-    "start",
-    ["Generates a market and ingests it when nothing has been published yet", "--lake", "--port", "--listings"],
+    "",
+    [
+      ...["Usage: carquet [options] [command]", "--version", "start ", "fill an empty lake", "generate ", "ingest "],
+      ...["ingest feeds and publish", "index ", "serve ", "serve the API", "accounts <command>", "keys ", "credits "],
+      ...["tiers ", "ledger ", "sql ", "vacuum ", "migrate ", "verify ", "help "],
+    ],
   ],
-  ["ingest", ["publishes a version after each.", "--lake", "CARQUET_LAKE", "--mapping", "--day"]],
-  ["serve", ["needs a key", "CARQUET_LAKE", "CARQUET_ACCOUNTS", "CARQUET_HOST", "--tls-cert", "--trust-proxy"]],
-  ["sql", ["Runs a query over the published version", "active, snapshots, missing, sold and ended", "--format"]],
-  ["accounts", ["safe while the service runs", "create ", "list ", "show ", "state ", "cap ", "low ", "override "]],
-  ["accounts create", ["Make an account", "--accounts", "CARQUET_ACCOUNTS", "--json", "--email", "--tier"]],
-  ["keys", ["The secret is shown once", "create ", "list ", "revoke "]],
-  ["keys create", ["Make a key", "--account", "--scopes", "inventory.read"]],
-  ["credits", ["Nothing posted is ever changed", "add ", "confirm ", "adjust ", "reverse ", "list "]],
+  ["start", ["Fill an empty lake with a generated market", "--lake", "--port", "--listings"]],
+  ["ingest", ["Publishes a version after each day.", "--lake", "CARQUET_LAKE", "--mapping", "--day"]],
+  ["serve", ["need an API key", "CARQUET_LAKE", "CARQUET_ACCOUNTS", "CARQUET_HOST", "--tls-cert", "--response-cache"]],
+  [
+    "sql",
+    ["Run a SQL query (DuckDB) over the published version", "active, snapshots, missing, sold and ended", "--format"],
+  ],
+  [
+    "accounts",
+    ["Safe while the service runs", "create ", "list ", "show ", "state ", "cap ", "low-balance ", "rate-limit "],
+  ],
+  ["accounts create", ["Create an account", "--accounts", "CARQUET_ACCOUNTS", "--json", "--email", "--tier"]],
+  ["keys", ["Only `create` shows the secret", "create ", "list ", "revoke "]],
+  ["keys create", ["Create a key", "--account", "--scopes", "inventory.read"]],
+  ["credits", ["The ledger is append-only", "add ", "confirm ", "adjust ", "reverse ", "list "]],
   ["credits add", ["Add a credit", "--account", "--usd", "--kind"]],
-  ["tiers", ["Reviews accounts for a higher tier", "review ", "queue ", "approve ", "decline "]],
-  ["ledger", ["audits it", "backup ", "restore ", "verify "]],
-  ["verify", ["Checks the size, content and rows of every file", "--lake"]],
+  ["tiers", ["Review accounts for promotion", "review ", "queue ", "approve ", "decline "]],
+  ["ledger", ["Back up, restore and audit", "backup ", "restore ", "verify "]],
+  ["verify", ["Check the size, checksum and row count of every file", "--lake"]],
 ];
 
 describe("help", { concurrency: 2 }, () => {
@@ -47,6 +61,34 @@ describe("help", { concurrency: 2 }, () => {
   }
 });
 
+test("carquet --version prints the version of package.json", async () => {
+  const version = textIn(JSON.parse(projectText("package.json")), "version");
+  for (const flag of ["--version", "-V"]) {
+    const { code, out, err } = await carquet([flag]);
+    assert.deepEqual([code, out, err], [0, `${version}\n`, ""]);
+  }
+});
+
+describe("former names of options and commands", { concurrency: 2 }, () => {
+  test("--answers sets --response-cache", () => {
+    const parsed = (...args: readonly string[]): unknown =>
+      addServeOptions(new Command()).parse(args, { from: "user" }).getOptionValue("responseCache");
+    assert.equal(parsed(), 64);
+    assert.equal(parsed("--response-cache", "5"), 5);
+    assert.equal(parsed("--answers", "0"), 0);
+  });
+
+  const hidden: readonly (readonly [command: string, formerName: RegExp])[] = [
+    ["serve", /--answers/],
+    ["start", /--answers/],
+    ["accounts", /\b(low|override) \[options\]/],
+  ];
+  for (const [command, formerName] of hidden)
+    test(`carquet ${command} --help does not list them`, async () => {
+      assert.doesNotMatch((await carquet([command, "--help"])).out, formerName);
+    });
+});
+
 /** Fails when a command did not end with one line that says why. */
 function checkRefused({ code, out, err }: Ended, says: RegExp): void {
   assert.ok(code !== null && code > 0, "it ends, and not well");
@@ -56,17 +98,19 @@ function checkRefused({ code, out, err }: Ended, says: RegExp): void {
 }
 
 const refused: readonly (readonly [args: readonly string[], says: RegExp, around?: Surroundings])[] = [
-  [["nonsense"], /unknown command 'nonsense'/],
-  [["serve", "--nonsense"], /unknown option '--nonsense'/],
-  [["serve", "--port", "65536"], /--port.*'65536'.*a whole number up to 65535/],
-  [["serve"], /'http'.*CARQUET_PORT.*a whole number up to 65535/, { env: { CARQUET_PORT: "http" } }],
+  [["nonsense"], /^carquet: Unknown command 'nonsense': expected a command listed by --help\.\n$/],
+  [["serv"], /^carquet: Unknown command 'serv': expected a command listed by --help\. \(Did you mean serve\?\)\n$/],
+  [["accounts", "nonsense"], /^carquet: Unknown command 'nonsense': /],
+  [["serve", "--nonsense"], /^carquet: Unknown option '--nonsense'/],
+  [["serve", "--port", "65536"], /--port.*'65536' is invalid\. Expected a whole number from 0 to 65535\./],
+  [["serve"], /'http'.*CARQUET_PORT.*Expected a whole number from 0 to 65535\./, { env: { CARQUET_PORT: "http" } }],
   [["serve", "--port", "0", "--lake", lake, "--threads", "0"], /--threads/],
   [["serve", "--port", "0", "--lake", lake, "--memory", "lots"], /lots/],
-  [["ingest"], /missing required argument 'path'/],
+  [["ingest"], /Missing required argument 'path'/],
   [["ingest", "nowhere", "--lake", empty], /nowhere: no such file or folder/],
   [["ingest", "data/sample", "--day", "2026-02-30", "--lake", empty], /--day.*2026-02-30.*YYYY-MM-DD/],
   [["sql", "SELECT 1", "--lake", empty], /nothing: nothing has been published yet/],
-  [["verify", "--lake", empty], /nothing: nothing has been published yet/],
+  [["verify", "--lake", empty], /Lake \S+nothing has no published version: expected one made by "carquet ingest"\./],
 ];
 
 describe("a command that cannot do what it is asked to", { concurrency: 2 }, () => {
@@ -137,9 +181,9 @@ describe("carquet sql", { concurrency: 2 }, () => {
   });
 });
 
-test("carquet verify says that a lake is whole", async () => {
+test("carquet verify reports a lake without faults", async () => {
   const { code, out, err } = await carquet(["verify", "--lake", lake]);
-  assert.deepEqual([code, out], [0, `${lake}: version 2026-11-19.1 is whole.\n`]);
+  assert.deepEqual([code, out], [0, `${lake}: version 2026-11-19.1 has no faults.\n`]);
   assert.match(err, /^2026-11-19\.1: 1\/\d+ snapshots\/[^\n]+\n/);
 });
 

@@ -56,6 +56,12 @@ const cases: readonly Case[] = [
     leaves: [...compilers, ...http, ...query, ...engine, ...ledger],
   },
   {
+    what: "--version",
+    load: () => command("--version"),
+    loads: [],
+    leaves: [...compilers, ...http, ...query, ...engine, ...ledger, /src\/cli\//],
+  },
+  {
     what: "accounts list",
     load: () => command("accounts", "list", "--accounts", accounts),
     loads: ledger,

@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { projectPath } from "../../src/base/project-files.ts";
 import { UserError } from "../../src/base/user-error.ts";
 import { DuckDatabase as DuckDb, type Session } from "../../src/db/duckdb.ts";
-import { type EngineFault, faultOf, lockHolderOf } from "../../src/db/engine-faults.ts";
+import { classifyFault, type EngineFault, lockHolderOf } from "../../src/db/engine-faults.ts";
 import { literal, sql } from "../../src/db/sql.ts";
 import { SqliteDatabase as Sqlite } from "../../src/db/sqlite.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
@@ -52,12 +52,12 @@ const table: readonly (readonly [what: string, fault: EngineFault, provoke: Prov
   ],
   [
     "a row that a SQLite table has already",
-    "broken rule",
+    "constraint",
     (folder) => sqliteFile(join(folder, "a.db")).run(sql`INSERT INTO words VALUES ('one')`),
   ],
   [
     "a refusal of a SQLite trigger",
-    "broken rule",
+    "constraint",
     (folder) => {
       const database = sqliteFile(join(folder, "a.db"));
       database.run(sql`CREATE TRIGGER never BEFORE DELETE ON words BEGIN SELECT RAISE(ABORT, 'never'); END`);
@@ -132,8 +132,8 @@ for (const [what, fault, provoke] of table)
   test(`${what}: ${fault}`, async (t) => {
     const folder = await temporaryFolder(t);
     const thrown = await thrownBy(() => provoke(folder));
-    assert.equal(faultOf(thrown), fault, String(thrown));
-    assert.equal(faultOf(new UserError("It failed.", { cause: thrown })), fault, "and what it caused");
+    assert.equal(classifyFault(thrown), fault, String(thrown));
+    assert.equal(classifyFault(new UserError("It failed.", { cause: thrown })), fault, "and what it caused");
     assert.equal(lockHolderOf(thrown), undefined);
   });
 
@@ -158,8 +158,11 @@ async function fill(small: string): Promise<void> {
   try {
     await run("sh", ["-c", `head -c 10M /dev/zero > ${join(small, "ballast")} || true`]);
     const word = "w".repeat(100_000);
-    assert.equal(faultOf(await thrownBy(() => database.run(sql`INSERT INTO words VALUES (${word})`))), "disk full");
-    assert.equal(faultOf(await thrownBy(() => copyTo(join(small, "a.parquet")))), "disk full");
+    assert.equal(
+      classifyFault(await thrownBy(() => database.run(sql`INSERT INTO words VALUES (${word})`))),
+      "disk full",
+    );
+    assert.equal(classifyFault(await thrownBy(() => copyTo(join(small, "a.parquet")))), "disk full");
   } finally {
     database.close();
   }
@@ -168,9 +171,9 @@ async function fill(small: string): Promise<void> {
 test("a DuckDB file that another process has open is busy, and says which process", async (t) => {
   const path = join(await temporaryFolder(t), "a.duckdb");
   const code = `
-    const { Database } = await import("./src/db/duckdb.ts");
+    const { DuckDatabase } = await import("./src/db/duckdb.ts");
     const { literal, sql } = await import("./src/db/sql.ts");
-    const session = await (await Database.open()).connect();
+    const session = await (await DuckDatabase.open()).connect();
     await session.run(sql\`ATTACH \${literal(process.argv[1])} AS held\`);
     console.log("held");
     setInterval(() => {}, 1000);`;
@@ -181,7 +184,7 @@ test("a DuckDB file that another process has open is busy, and says which proces
   t.after(() => holder.kill());
   await once(holder.stdout, "data");
   const thrown = await thrownBy(() => duckDb((session) => session.run(sql`ATTACH ${literal(path)} AS a`)));
-  assert.deepEqual([faultOf(thrown), lockHolderOf(thrown)], ["busy", holder.pid]);
+  assert.deepEqual([classifyFault(thrown), lockHolderOf(thrown)], ["busy", holder.pid]);
 });
 
 async function thrownBy(work: () => unknown): Promise<unknown> {

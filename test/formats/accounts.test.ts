@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { accountAt } from "../../src/accounts/account.ts";
+import { getAccount } from "../../src/accounts/account.ts";
 import { migrateAccounts } from "../../src/accounts/file/backup.ts";
 import { type Migration, migrations, schemaVersionOf, versionAfter } from "../../src/accounts/file/migrations.ts";
 import { openAccountsFile, openAnyVersion, openBackup } from "../../src/accounts/file/schema.ts";
@@ -44,7 +44,7 @@ test("an accounts file of version 1, migrated, has the schema of a new one, and 
   assert.deepEqual(schemaOf(path), schemaOf(fresh));
   const database = openAccountsFile(path, { busyMs });
   const [account] = database.all(sql`SELECT account_id FROM accounts WHERE tier = 4`);
-  const found = accountAt(database, textIn(account, "account_id"), "2026-11");
+  const found = getAccount(database, textIn(account, "account_id"), "2026-11");
   assert.deepEqual(audit(database), { faults: [], accounts: 2, entries: 6, charges: 4 });
   database.close();
   assert.equal(found.balanceMicros, 25_000_000 - 2 * 2_000 - 3_000 - 3_000);
@@ -83,7 +83,10 @@ test("a step that fails leaves the file as it was", async (t) => {
   const cases: readonly (readonly [what: RegExp, step: Sql])[] = [
     [/no such table: strangers/, sql`INSERT INTO strangers VALUES (1)`],
     [/entries are never changed/, sql`UPDATE entries SET micros = 1`],
-    [/would not be sound: a balance is not the sum/, sql`UPDATE accounts SET balance_micros = balance_micros + 1`],
+    [
+      /the result fails its audit: Balance differs from the sum/,
+      sql`UPDATE accounts SET balance_micros = balance_micros + 1`,
+    ],
   ];
   for (const [what, statement] of cases) {
     const path = await fixtureAccounts(t, 1);
@@ -100,11 +103,11 @@ test("a step that fails leaves the file as it was", async (t) => {
 test("a file of a newer release, and one of none, is refused and stays as it is", async (t) => {
   const path = await fixtureAccounts(t, 1);
   migrateAccounts(path, nextSteps);
-  const message = `${path}: accounts file version 3; this release knows versions up to 1. Use a newer release.`;
+  const message = `${path}: Accounts file version 3 is too new: expected at most 1. Use a newer release of carquet.`;
   assert.throws(() => openAccountsFile(path, { busyMs }), { message });
   assert.throws(() => migrateAccounts(path), { message });
   within(path, (database) => database.run(sql`PRAGMA user_version = 0`));
-  assert.throws(() => migrateAccounts(path), /accounts file version 0; expected a version from 1 to 1\.$/);
+  assert.throws(() => migrateAccounts(path), /Invalid accounts file version 0: expected 1 to 1\.$/);
   assert.ok(!existsSync(`${path}.version-0`));
   const text = `${path}.txt`;
   writeFileSync(text, "no database");
@@ -115,7 +118,7 @@ test("a file of a newer release, and one of none, is refused and stays as it is"
 test("a file that an older release wrote says which command migrates it", async (t) => {
   const path = await fixtureAccounts(t, 1);
   within(path, (database) => database.run(sql`PRAGMA user_version = 0`));
-  const message = `${path}: accounts file version 0; this release needs version 1. Run carquet migrate --accounts ${path}.`;
+  const message = `${path}: Accounts file version 0 is too old: expected 1. Run carquet migrate --accounts ${path}.`;
   assert.throws(() => openAccountsFile(path, { busyMs }), { message });
 });
 

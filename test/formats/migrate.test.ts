@@ -36,7 +36,7 @@ test("a lake that was migrated has the rows it had, all in files of today, and a
     for (const file of manifest?.tables[table] ?? []) assert.ok(isCurrentSchema(table, file), file.path);
   const contents = await contentsOf(lake);
   const second = await carquet(["migrate", "--lake", lake]);
-  assert.equal(second.out, `${lake}: version 2026-11-24.3 has format 2 already.\n`);
+  assert.equal(second.out, `${lake}: version 2026-11-24.3 already has format 2.\n`);
   assert.deepEqual(await contentsOf(lake), contents);
 });
 
@@ -71,13 +71,16 @@ test("migrate without a flag takes the lake and the accounts file that there are
   const both = await carquet(["migrate"], { env: { CARQUET_LAKE: lake, CARQUET_ACCOUNTS: accounts } });
   assert.equal(
     both.out,
-    `${accounts}: has version 1 already.\n` +
-      `${lake}: migrated from format 1 to 2: 8 files rewritten, 12 needed no change; published as version 2026-11-24.3; run carquet index to search it by an index.\n`,
+    `${accounts}: already has version 1.\n` +
+      `${lake}: migrated from format 1 to 2: 8 files rewritten, 12 unchanged; published as version 2026-11-24.3. Run carquet index to build its search index.\n`,
   );
   const folder = await temporaryFolder(t);
   const [none, nobody] = [join(folder, "lake"), join(folder, "accounts.db")];
   const neither = await carquet(["migrate"], { env: { CARQUET_LAKE: none, CARQUET_ACCOUNTS: nobody } });
-  assert.equal(neither.err, `carquet: nothing to migrate: no lake at ${none}, no accounts file at ${nobody}.\n`);
+  assert.equal(
+    neither.err,
+    `carquet: Nothing to migrate: expected a lake at ${none} or an accounts file at ${nobody}.\n`,
+  );
   assert.equal(neither.code, 1);
   assert.deepEqual(await readdir(folder), []);
 });
@@ -85,9 +88,15 @@ test("migrate without a flag takes the lake and the accounts file that there are
 test("what was named and is not there is refused", async (t) => {
   const folder = await temporaryFolder(t);
   const lake = await carquet(["migrate", "--lake", join(folder, "lake")]);
-  assert.equal(lake.err, `carquet: ${join(folder, "lake")}: nothing has been published yet.\n`);
+  assert.equal(
+    lake.err,
+    `carquet: Lake ${join(folder, "lake")} has no published version: expected one made by "carquet ingest".\n`,
+  );
   const accounts = await carquet(["migrate", "--accounts", join(folder, "accounts.db")]);
-  assert.equal(accounts.err, `carquet: ${join(folder, "accounts.db")}: there is no accounts file.\n`);
+  assert.equal(
+    accounts.err,
+    `carquet: File ${join(folder, "accounts.db")} does not exist: expected an accounts file.\n`,
+  );
   const foreign = await carquet(["migrate", "--accounts", join(samplePath, "expected.csv")]);
   assert.match(foreign.err, /^carquet: .*expected\.csv: cannot be opened as a database/);
   assert.deepEqual([lake.code, accounts.code, foreign.code], [1, 1, 1]);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { changeAccount } from "../../src/accounts/account.ts";
 import type { Clock } from "../../src/accounts/clock.ts";
 import { createKey, scopes } from "../../src/accounts/keys.ts";
-import { limitsOf, type Tier, tiers } from "../../src/accounts/policy/tiers.ts";
+import { type Tier, tierLimits, tiers } from "../../src/accounts/policy/tiers.ts";
 import { customerIn, onFile } from "../support/accounts.ts";
 import { lakeOf } from "../support/lakes/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
@@ -38,7 +38,7 @@ const rate = ({ headers }: Answer): readonly (string | null)[] =>
   );
 
 for (const tier of tiers) {
-  const { per10s, per60s } = limitsOf[tier];
+  const { per10s, per60s } = tierLimits[tier];
   test(`three keys of a tier ${tier} account together make ${Math.min(per10s, per60s)} requests at once, and no more`, async () => {
     const customer = customerIn(client.accounts, { tier, override: null });
     const keys = onFile(client.accounts, (database) =>
@@ -98,7 +98,7 @@ test("an account's own limits go before its tier's, and are told", async () => {
   for (let times = 0; times < 3; times += 1) statuses.push((await client.get(path, customer.bearer)).status);
   assert.deepEqual(statuses, [200, 200, 429]);
   assert.deepEqual(rate(await client.get(path, customer.bearer)), ["tier_3", "2", "0", "3", "1"]);
-  onFile(client.accounts, (database) => changeAccount(database, customer.accountId, { override: null }));
+  onFile(client.accounts, (database) => changeAccount(database, customer.accountId, { rateLimitOverride: null }));
   clock.nowMs += 1_000;
   assert.deepEqual(rate(await client.get(path, customer.bearer)), ["tier_3", "200", "197", "600", "597"]);
 });

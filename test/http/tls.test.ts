@@ -49,10 +49,13 @@ test("with a certificate and its key the service speaks HTTPS, and tells browser
 test("a certificate without its key, or one that cannot be read, is told in one line", async () => {
   const serve = ["serve", "--port", "0", "--lake", lake];
   const alone = await carquet([...serve, "--tls-cert", cert]);
-  assert.deepEqual([alone.code, alone.err], [1, "carquet: --tls-cert and --tls-key go together.\n"]);
+  assert.deepEqual(
+    [alone.code, alone.err],
+    [1, "carquet: Incomplete TLS options: expected both --tls-cert and --tls-key.\n"],
+  );
   const absent = await carquet([...serve, "--tls-cert", join(folder, "none.pem"), "--tls-key", key]);
   assert.equal(absent.code, 1);
-  assert.match(absent.err, /^carquet: \S+none\.pem: cannot be read: [^\n]+\n$/);
+  assert.match(absent.err, /^carquet: Cannot read \S+none\.pem: [^\n]+\n$/);
 });
 
 const told: readonly (readonly [proxies: number, forwardedFor: string, ip: string, isSecure: boolean])[] = [

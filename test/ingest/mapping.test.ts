@@ -173,7 +173,7 @@ const refused: Readonly<Record<string, readonly [mapping: unknown, said: RegExp]
 
 for (const [what, [mapping, said]] of Object.entries(refused)) {
   test(`a mapping is refused: ${what}`, async (t) => {
-    await assert.rejects(mappingOf(t, mapping), { name: "Failure", message: said });
+    await assert.rejects(mappingOf(t, mapping), { name: "UserError", message: said });
   });
 }
 

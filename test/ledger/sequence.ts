@@ -6,7 +6,7 @@ import { createAccountsFile, openAccountsFile } from "../../src/accounts/file/sc
 import { createKey, scopes } from "../../src/accounts/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { addCredit, adjustBalance, confirmCredit, reverseCredit } from "../../src/accounts/ledger/ledger.ts";
-import { usageIn } from "../../src/accounts/ledger/usage.ts";
+import { listUsage } from "../../src/accounts/ledger/usage.ts";
 import { billingState } from "../../src/accounts/policy/billing-state.ts";
 import type { UsageClass } from "../../src/accounts/policy/prices.ts";
 import { decideReview, reviewAccounts } from "../../src/accounts/policy/tier-reviews.ts";
@@ -94,12 +94,12 @@ const charges: Operation = (pair) => {
     return { account, chargeId, usageClass: chance.pick(classes) as UsageClass };
   });
   const tasks = batch.map(({ account, chargeId, usageClass }) => ({
-    task: "charge" as const,
-    asked: { chargeId, accountId: pair.idOf(account), keyId: pair.keys[account] ?? "", usageClass, atMs: pair.atMs },
+    name: "charge" as const,
+    input: { chargeId, accountId: pair.idOf(account), keyId: pair.keys[account] ?? "", usageClass, atMs: pair.atMs },
   }));
   const { outcomes } = commitBatch(database, tasks, assert.ifError);
   const told = outcomes.map((outcome) => {
-    const short = "answered" in outcome ? outcome.answered : undefined;
+    const short = "output" in outcome ? outcome.output : undefined;
     return short === null ? "charged" : JSON.parse(JSON.stringify(short)).code;
   });
   const expected = batch.map(({ account, chargeId, usageClass }) =>
@@ -146,12 +146,12 @@ const changes: Operation = (pair) => {
   const modelled = model.accounts[account];
   assert.ok(modelled);
   const capMicros = chance.happens(0.5) ? null : chance.integer(0, 80) * 1_000;
-  const lowMicros = chance.integer(0, 10_000_000);
+  const lowBalanceMicros = chance.integer(0, 10_000_000);
   const state = chance.pick(["active", "active", "suspended"] as const);
-  const change = chance.pick([{ capMicros }, { lowMicros }, { state }, { capMicros, state }]);
+  const change = chance.pick([{ capMicros }, { lowBalanceMicros }, { state }, { capMicros, state }]);
   changeAccount(database, pair.idOf(account), change);
   if ("capMicros" in change) modelled.cap = capMicros;
-  if ("lowMicros" in change) modelled.low = lowMicros;
+  if ("lowBalanceMicros" in change) modelled.low = lowBalanceMicros;
   if ("state" in change) modelled.isSuspended = state === "suspended";
 };
 
@@ -220,7 +220,7 @@ function compare({ database, model, ids, atMs }: Pair): void {
       [model.balance(index), model.spent(index, month), model.accounts[index]?.tier, model.billing(index)],
     );
     const range = { startDate: "2000-01-01", endDate: "2100-01-01", classes: undefined };
-    const usage = usageIn(database, accountId, range).map((row) => Object.values(row).join(" "));
+    const usage = listUsage(database, accountId, range).map((row) => Object.values(row).join(" "));
     assert.deepEqual([...usage].sort(), model.usage(index));
   }
 }

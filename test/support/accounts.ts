@@ -4,7 +4,7 @@ import { changeAccount, createAccount } from "../../src/accounts/account.ts";
 import { createAccountsFile, openAccountsFile } from "../../src/accounts/file/schema.ts";
 import { createKey, type ApiScope as KeyScope, scopes } from "../../src/accounts/keys.ts";
 import { addCredit } from "../../src/accounts/ledger/ledger.ts";
-import { microsIn } from "../../src/accounts/money.ts";
+import { parseUsd } from "../../src/accounts/money.ts";
 import type { RateLimits } from "../../src/accounts/policy/rate-limiter.ts";
 import type { Tier } from "../../src/accounts/policy/tiers.ts";
 import type { SqliteDatabase } from "../../src/db/sqlite.ts";
@@ -55,8 +55,8 @@ export function customerIn(
   return onFile(path, (database) => {
     const atMs = Date.now();
     const accountId = createAccount(database, { email: "buyer@dealers.example", tier, atMs });
-    changeAccount(database, accountId, { override });
-    const micros = microsIn(usd) ?? 0;
+    changeAccount(database, accountId, { rateLimitOverride: override });
+    const micros = parseUsd(usd) ?? 0;
     if (micros > 0) addCredit(database, { accountId, kind: "paid", micros, atMs, isConfirmed: true });
     const { key, keyId } = createKey(database, { accountId, scopes: granted, atMs });
     return { accountId, key, keyId, bearer: { Authorization: `Bearer ${key}` } };

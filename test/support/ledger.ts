@@ -1,6 +1,6 @@
 /** A ledger with one account, to post to. */
 import { join } from "node:path";
-import { accountAt, createAccount } from "../../src/accounts/account.ts";
+import { createAccount, getAccount } from "../../src/accounts/account.ts";
 import { createAccountsFile } from "../../src/accounts/file/schema.ts";
 import { createKey, scopes } from "../../src/accounts/keys.ts";
 import type { ChargeEntry } from "../../src/accounts/ledger/charging.ts";
@@ -27,7 +27,7 @@ export async function book(scope: Scope): Promise<Book> {
   atEndOf(scope, async () => database.close());
   const accountId = createAccount(database, { email: "a@b.example", tier: 1, atMs });
   const { keyId } = createKey(database, { accountId, scopes, atMs });
-  return { path, database, accountId, keyId, balance: () => accountAt(database, accountId, month).balanceMicros };
+  return { path, database, accountId, keyId, balance: () => getAccount(database, accountId, month).balanceMicros };
 }
 
 /** A paid credit of that time. */

@@ -1,12 +1,12 @@
-/** Copies of the accounts file: made while it is written to, put back in its place while it is served, kept before it is migrated. */
+/** Backs up and restores the accounts file, also while the service runs, and migrates it. Never replaces data without saving it first. */
 import { copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { integerIn } from "../../base/json.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
-import { faultOf } from "../../db/engine-faults.ts";
+import { classifyFault } from "../../db/engine-faults.ts";
 import { sql } from "../../db/sql.ts";
 import { makeFile, type SqliteDatabase, syncFile } from "../../db/sqlite.ts";
-import { type AuditResult, audit } from "../ledger/audit.ts";
+import { type AuditResult, audit, damagedFileFault } from "../ledger/audit.ts";
 import {
   applyMigrations,
   type Migration,
@@ -17,83 +17,91 @@ import {
 } from "./migrations.ts";
 import { openAccountsFile, openAnyVersion, openBackup } from "./schema.ts";
 
-/** How long a copy waits for whoever is writing. */
+/** How long to wait for the lock of another process that writes. */
 const busyMs = 10_000;
 
-/** Copies an accounts file as it is at one moment to a path where nothing is, and audits the copy. Who writes goes on writing. */
+/** Copies an accounts file, in a consistent state, to a new path and audits the copy. Does not block writers. */
 export function backUp(path: string, copy: string): AuditResult {
-  if (existsSync(copy)) throw new UserError(`${copy}: there is something already.`);
-  if (!existsSync(path)) throw new UserError(`${path}: there is no accounts file.`);
-  putInPlace(copy, (fresh) =>
-    reading(openAccountsFile(path, { busyMs }), (live) => live.run(sql`VACUUM INTO ${fresh}`)),
+  if (existsSync(copy)) throw new UserError(`File ${copy} already exists: expected a new path for the backup.`);
+  requireFile(path);
+  writeAtomically(copy, (temporary) =>
+    useAndClose(openAccountsFile(path, { busyMs }), (live) => live.run(sql`VACUUM INTO ${temporary}`)),
   );
-  return reading(openBackup(copy), audit);
+  return useAndClose(openBackup(copy), audit);
 }
 
 export interface RestoreResult {
   readonly audit: AuditResult;
-  /** Where what was there before has been put; undefined when there was nothing. */
-  readonly before: string | undefined;
+  /** Where the replaced file was saved; undefined if there was none. */
+  readonly previousFile: string | undefined;
 }
 
 export interface RestoreOptions {
-  /** Names what is put aside, for example a time. */
+  /** Distinguishes the saved file, for example a time: it is named `<path>.before-<stamp>`. */
   readonly stamp: string;
-  /** Whether rows that the copy does not have may go. */
+  /** Allow the restore to discard rows that the backup lacks. */
   readonly discard: boolean;
 }
 
 /**
- * Puts a copy in the place of an accounts file, which may be in service: it is written over in one transaction, or exchanged when
- * it is damaged. What was there is put aside first. Fails, unless told to discard them, when it has rows that the copy lacks.
+ * Restores an accounts file from a backup, also while the service runs. Saves the current file, then overwrites it in one transaction,
+ * or replaces it if it is damaged. Throws a UserError if the backup fails its audit, or if the current file has rows that the backup
+ * lacks and `discard` is false.
  */
-export async function restore(path: string, copy: string, { stamp, discard }: RestoreOptions): Promise<RestoreResult> {
-  const found = reading(openBackup(copy), audit);
-  if (found.faults.length > 0) throw new UserError(`${copy}: it is not sound: ${found.faults[0]}.`);
-  if (!existsSync(path)) {
-    putInPlace(path, (fresh) => copyFileSync(copy, fresh));
-    return { audit: found, before: undefined };
-  }
-  const before = `${path}.before-${stamp}`;
-  if (!isReadable(path)) {
-    for (const part of ["", "-wal", "-shm"])
-      if (existsSync(`${path}${part}`)) renameSync(`${path}${part}`, `${before}${part}`);
-    putInPlace(path, (fresh) => copyFileSync(copy, fresh));
-    return { audit: found, before };
-  }
-  const lost = reading(openAccountsFile(path, { busyMs }), (live) => rowsBeyond(live, copy));
-  if (lost > 0 && !discard)
+export async function restore(
+  path: string,
+  backup: string,
+  { stamp, discard }: RestoreOptions,
+): Promise<RestoreResult> {
+  const backupAudit = useAndClose(openBackup(backup), audit);
+  if (backupAudit.faults.length > 0)
     throw new UserError(
-      `${path}: ${lost} of its rows are not in ${copy}, or not as they are now; --discard lets them go.`,
+      `Backup ${backup} fails its audit: ${backupAudit.faults[0]}. Expected a backup without faults.`,
     );
-  backUp(path, before);
-  await writeOver(path, copy);
-  return { audit: reading(openBackup(path), audit), before };
+  if (!existsSync(path)) {
+    writeAtomically(path, (temporary) => copyFileSync(backup, temporary));
+    return { audit: backupAudit, previousFile: undefined };
+  }
+  const previousFile = `${path}.before-${stamp}`;
+  if (!isReadable(path)) {
+    for (const suffix of ["", "-wal", "-shm"])
+      if (existsSync(`${path}${suffix}`)) renameSync(`${path}${suffix}`, `${previousFile}${suffix}`);
+    writeAtomically(path, (temporary) => copyFileSync(backup, temporary));
+    return { audit: backupAudit, previousFile };
+  }
+  const discardedRows = useAndClose(openAccountsFile(path, { busyMs }), (live) => countRowsNotIn(backup, live));
+  if (discardedRows > 0 && !discard)
+    throw new UserError(
+      `Restoring ${backup} would discard ${discardedRows} ${discardedRows === 1 ? "row" : "rows"} of ${path}: expected --discard to confirm.`,
+    );
+  backUp(path, previousFile);
+  await overwrite(path, backup);
+  return { audit: useAndClose(openBackup(path), audit), previousFile };
 }
 
 export interface AccountsMigrationResult {
   readonly from: number;
   readonly to: number;
-  /** Where the file of the version before is kept; undefined when nothing had to be done. */
+  /** The path of the backup made before the migration; undefined if the file was already current. */
   readonly backup: string | undefined;
 }
 
 /**
- * Migrates an accounts file to the last version, in one transaction, after a copy of it has been put beside it. Rolls back when the
- * result is not sound. Does nothing when the file has that version.
+ * Migrates an accounts file to the current schema version, in one transaction, after a backup to `<path>.version-<n>`. Rolls back if
+ * the result fails its audit. Does nothing if the file is current.
  */
 export function migrateAccounts(path: string, steps: readonly Migration[] = migrations): AccountsMigrationResult {
-  if (!existsSync(path)) throw new UserError(`${path}: there is no accounts file.`);
-  return reading(openAnyVersion(path, { busyMs }), (database) => {
+  requireFile(path);
+  return useAndClose(openAnyVersion(path, { busyMs }), (database) => {
     const [from, to] = [schemaVersionOf(database), versionAfter(steps)];
     if (from === to) return { from, to, backup: undefined };
     try {
       requireSchemaVersion(from, steps);
       const backup = `${path}.version-${from}`;
-      putInPlace(backup, (fresh) => database.run(sql`VACUUM INTO ${fresh}`));
+      writeAtomically(backup, (temporary) => database.run(sql`VACUUM INTO ${temporary}`));
       applyMigrations(database, steps, () => {
         const [fault] = audit(database).faults;
-        if (fault !== undefined) throw new UserError(`the migrated file would not be sound: ${fault}.`);
+        if (fault !== undefined) throw new UserError(`Migration rolled back, the result fails its audit: ${fault}.`);
       });
       return { from, to, backup };
     } catch (thrown) {
@@ -102,53 +110,57 @@ export function migrateAccounts(path: string, steps: readonly Migration[] = migr
   });
 }
 
-/** Writes a copy over a live file. What the engine has copied is in the log only; the checkpoint forces it to the disk. */
-async function writeOver(path: string, copy: string): Promise<void> {
-  const database = openBackup(copy);
+function requireFile(path: string): void {
+  if (!existsSync(path)) throw new UserError(`File ${path} does not exist: expected an accounts file.`);
+}
+
+/** Overwrites a live file with a backup. SQLite leaves the copied pages in the write-ahead log; the checkpoint flushes them to the file. */
+async function overwrite(path: string, backup: string): Promise<void> {
+  const database = openBackup(backup);
   try {
     await database.copyInto(path);
   } finally {
     database.close();
   }
-  reading(openAccountsFile(path, { busyMs }), (live) => live.all(sql`PRAGMA wal_checkpoint(FULL)`));
+  useAndClose(openAccountsFile(path, { busyMs }), (live) => live.all(sql`PRAGMA wal_checkpoint(FULL)`));
 }
 
-/** Whether an accounts file can be opened and read through. */
+/** Returns true if an accounts file can be opened and read in full. */
 function isReadable(path: string): boolean {
   try {
-    return reading(openAccountsFile(path, { busyMs }), audit).faults.every(
-      (fault) => !fault.startsWith("the file is damaged"),
+    return useAndClose(openAccountsFile(path, { busyMs }), audit).faults.every(
+      (fault) => !fault.startsWith(damagedFileFault),
     );
   } catch (thrown) {
-    if (faultOf(thrown) === "damaged") return false;
+    if (classifyFault(thrown) === "damaged") return false;
     throw thrown;
   }
 }
 
-/** How many accounts, keys, entries, confirmations and reviews a file has that a copy does not have, or has otherwise. */
-function rowsBeyond(live: SqliteDatabase, copy: string): number {
-  live.run(sql`ATTACH ${copy} AS copy`);
-  const counted = live.one(sql`
-    SELECT (SELECT count(*) FROM (SELECT * FROM main.accounts      EXCEPT SELECT * FROM copy.accounts))
-         + (SELECT count(*) FROM (SELECT * FROM main.keys          EXCEPT SELECT * FROM copy.keys))
-         + (SELECT count(*) FROM (SELECT * FROM main.entries       EXCEPT SELECT * FROM copy.entries))
-         + (SELECT count(*) FROM (SELECT * FROM main.confirmations EXCEPT SELECT * FROM copy.confirmations))
-         + (SELECT count(*) FROM (SELECT * FROM main.reviews       EXCEPT SELECT * FROM copy.reviews)) AS n`);
-  return integerIn(counted, "n");
+/** Counts the accounts, keys, entries, confirmations and reviews of a live file that a backup lacks or has with other values. */
+function countRowsNotIn(backup: string, live: SqliteDatabase): number {
+  live.run(sql`ATTACH ${backup} AS backup`);
+  const count = live.one(sql`
+    SELECT (SELECT count(*) FROM (SELECT * FROM main.accounts      EXCEPT SELECT * FROM backup.accounts))
+         + (SELECT count(*) FROM (SELECT * FROM main.keys          EXCEPT SELECT * FROM backup.keys))
+         + (SELECT count(*) FROM (SELECT * FROM main.entries       EXCEPT SELECT * FROM backup.entries))
+         + (SELECT count(*) FROM (SELECT * FROM main.confirmations EXCEPT SELECT * FROM backup.confirmations))
+         + (SELECT count(*) FROM (SELECT * FROM main.reviews       EXCEPT SELECT * FROM backup.reviews)) AS row_count`);
+  return integerIn(count, "row_count");
 }
 
-/** Writes a file under another name, forces it to the disk, and gives it its own name at once. */
-function putInPlace(path: string, write: (fresh: string) => void): void {
-  const fresh = `${path}.new`;
-  rmSync(fresh, { force: true });
-  makeFile(fresh);
-  write(fresh);
-  syncFile(fresh);
-  renameSync(fresh, path);
+/** Writes to a temporary name, syncs, then renames atomically. */
+function writeAtomically(path: string, write: (temporary: string) => void): void {
+  const temporary = `${path}.new`;
+  rmSync(temporary, { force: true });
+  makeFile(temporary);
+  write(temporary);
+  syncFile(temporary);
+  renameSync(temporary, path);
   syncFile(dirname(path));
 }
 
-function reading<T>(database: SqliteDatabase, work: (database: SqliteDatabase) => T): T {
+function useAndClose<T>(database: SqliteDatabase, work: (database: SqliteDatabase) => T): T {
   try {
     return work(database);
   } finally {

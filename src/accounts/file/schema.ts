@@ -1,6 +1,6 @@
 /**
- * The accounts file. `entries` is the ledger: rows are added and never changed, and every balance, month and day of usage
- * follows from them by a trigger, so that no writer can forget one. Amounts are micros; times are Unix milliseconds.
+ * Schema of the accounts file, a SQLite database, and the functions that open it. `entries` is the ledger: append-only. Triggers derive
+ * balances, monthly spending and daily usage from it, so no writer can skip one. Amounts are micros; times are Unix milliseconds.
  */
 import { UserError } from "../../base/user-error.ts";
 import { integerLiteral, type Sql, sql } from "../../db/sql.ts";
@@ -8,10 +8,10 @@ import { makeFile, SqliteDatabase, type SqliteOptions, syncFile } from "../../db
 import { prices, pricingVersion } from "../policy/prices.ts";
 import { accountsVersion, schemaVersionOf } from "./migrations.ts";
 
-/** Marks a file as one of ours. */
+/** SQLite's `application_id` of accounts files. */
 const applicationId = 1_668_380_020;
 
-const layout: readonly Sql[] = [
+const schema: readonly Sql[] = [
   sql`PRAGMA application_id = 1668380020`,
   sql`PRAGMA user_version = ${integerLiteral(accountsVersion)}`,
 
@@ -123,51 +123,51 @@ const layout: readonly Sql[] = [
       END`,
 ];
 
-/** Opens an accounts file that is there. */
+/** Opens an existing accounts file of the current version. Throws a UserError for any other file. */
 export function openAccountsFile(path: string, options: SqliteOptions): SqliteDatabase {
-  const database = ours(path, SqliteDatabase.open(path, options));
+  const database = requireCurrentVersion(path, SqliteDatabase.open(path, options));
   publishPrices(database);
   return database;
 }
 
-/** Opens a copy of an accounts file, to read it. */
+/** Opens a backup of an accounts file, read-only. Throws a UserError for any other file. */
 export function openBackup(path: string): SqliteDatabase {
-  return ours(path, SqliteDatabase.openToRead(path));
+  return requireCurrentVersion(path, SqliteDatabase.openToRead(path));
 }
 
 /** Opens an accounts file of any version, to migrate it. */
 export function openAnyVersion(path: string, options: SqliteOptions): SqliteDatabase {
-  return marked(path, SqliteDatabase.open(path, options));
+  return requireAccountsFile(path, SqliteDatabase.open(path, options));
 }
 
-/** Returns the database if it is an accounts file of this release's version, else closes it and fails. */
-function ours(path: string, database: SqliteDatabase): SqliteDatabase {
-  const version = schemaVersionOf(marked(path, database));
+/** Returns the database, or closes it and throws a UserError if it is not an accounts file of the current version. */
+function requireCurrentVersion(path: string, database: SqliteDatabase): SqliteDatabase {
+  const version = schemaVersionOf(requireAccountsFile(path, database));
   if (version === accountsVersion) return database;
   database.close();
   throw new UserError(
     version > accountsVersion
-      ? `${path}: accounts file version ${version}; this release knows versions up to ${accountsVersion}. Use a newer release.`
-      : `${path}: accounts file version ${version}; this release needs version ${accountsVersion}. Run carquet migrate --accounts ${path}.`,
+      ? `${path}: Accounts file version ${version} is too new: expected at most ${accountsVersion}. Use a newer release of carquet.`
+      : `${path}: Accounts file version ${version} is too old: expected ${accountsVersion}. Run carquet migrate --accounts ${path}.`,
   );
 }
 
-/** Returns the database if it is an accounts file, else closes it and fails. */
-function marked(path: string, database: SqliteDatabase): SqliteDatabase {
+/** Returns the database, or closes it and throws a UserError if it is not an accounts file. */
+function requireAccountsFile(path: string, database: SqliteDatabase): SqliteDatabase {
   const { application_id: application } = database.one(sql`PRAGMA application_id`) ?? {};
   if (application === applicationId) return database;
   database.close();
-  throw new UserError(`${path}: this is no accounts file.`);
+  throw new UserError(`${path}: Not an accounts file: expected a file created by "carquet accounts create".`);
 }
 
-/** Opens an accounts file, and makes it first when there is none. */
+/** Opens an accounts file; creates it with the current schema if it does not exist. */
 export function createAccountsFile(path: string, options: SqliteOptions): SqliteDatabase {
   makeFile(path);
   const database = SqliteDatabase.open(path, options);
   try {
     database.transaction(() => {
       if (database.all(sql`SELECT name FROM sqlite_schema LIMIT 1`).length > 0) return;
-      for (const statement of layout) database.run(statement);
+      for (const statement of schema) database.run(statement);
     });
   } finally {
     database.close();
@@ -176,10 +176,10 @@ export function createAccountsFile(path: string, options: SqliteOptions): Sqlite
   return openAccountsFile(path, options);
 }
 
-/** Writes down the price list of this program, unless it is there; what was charged by earlier lists still refers to those. */
+/** Inserts the price list of this release if it is missing. Earlier price lists stay, because charges refer to them. */
 function publishPrices(database: SqliteDatabase): void {
-  const known = database.all(sql`SELECT price FROM prices WHERE pricing_version = ${pricingVersion}`);
-  if (known.length > 0) return;
+  const currentPrices = database.all(sql`SELECT price FROM prices WHERE pricing_version = ${pricingVersion}`);
+  if (currentPrices.length > 0) return;
   database.transaction(() => {
     for (const [usageClass, micros] of Object.entries(prices))
       database.run(sql`

@@ -1,67 +1,73 @@
-/** Whether an accounts file is sound: everything that follows from the entries is summed again, and the file checked. */
+/** Audits an accounts file: recomputes balances, spending and usage from the entries, and checks the integrity of the file. */
 import { integerIn } from "../../base/json.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import type { SqliteDatabase } from "../../db/sqlite.ts";
 
-/** What has to hold, and a query for the rows that break it, each as a text `what`. */
-const rules: Readonly<Record<string, Sql>> = {
-  "the file is damaged": sql`SELECT integrity_check AS what FROM pragma_integrity_check WHERE integrity_check <> 'ok'`,
-  "a row refers to nothing": sql`SELECT "table" || ' ' || rowid || ' to ' || parent AS what FROM pragma_foreign_key_check`,
-  "a balance is not the sum of its entries": sql`
-    SELECT account_id || ': ' || balance_micros || ', entries ' || coalesce(micros, 0) AS what
+/** The fault that means damage to the file itself rather than to its sums. */
+export const damagedFileFault = "File damaged";
+
+/** One query per kind of fault. Each row it returns is a violation, described by its column `violation`. */
+const checks: Readonly<Record<string, Sql>> = {
+  [damagedFileFault]: sql`
+    SELECT integrity_check AS violation FROM pragma_integrity_check WHERE integrity_check <> 'ok'`,
+  "Foreign key without a target": sql`
+    SELECT "table" || ' row ' || rowid || ' refers to ' || parent AS violation FROM pragma_foreign_key_check`,
+  "Balance differs from the sum of its entries": sql`
+    SELECT account_id || ' has ' || balance_micros || ' micros, expected ' || coalesce(micros, 0) AS violation
     FROM   accounts LEFT JOIN (SELECT account_id, sum(micros) AS micros FROM entries GROUP BY account_id) USING (account_id)
     WHERE  balance_micros <> coalesce(micros, 0)`,
-  "a charge took a balance below zero": sql`
-    SELECT entry_id || ' of ' || account_id AS what
+  "Charge took a balance below zero": sql`
+    SELECT entry_id || ' of ' || account_id AS violation
     FROM   (SELECT *, sum(micros) OVER (PARTITION BY account_id ORDER BY entry) AS balance_micros FROM entries)
     WHERE  kind = 'charge' AND balance_micros < 0`,
-  "a charge is not what its price was": sql`
-    SELECT entry_id AS what FROM entries JOIN prices USING (price) WHERE entries.micros <> -prices.micros`,
-  "a reversal is not what was credited": sql`
-    SELECT reversal.entry_id AS what
+  "Charge differs from its price": sql`
+    SELECT entry_id AS violation FROM entries JOIN prices USING (price) WHERE entries.micros <> -prices.micros`,
+  "Reversal differs from its credit": sql`
+    SELECT reversal.entry_id AS violation
     FROM   entries AS reversal JOIN entries AS credit ON credit.entry_id = reversal.credit_id
     WHERE  reversal.kind = 'chargeback_reversal'
            AND (credit.kind <> 'paid' OR credit.micros <> -reversal.micros OR credit.account_id <> reversal.account_id)`,
-  "a month's spending is not the sum of its charges": sql`
-    SELECT account_id || ' ' || month AS what
+  "Monthly spending differs from the sum of its charges": sql`
+    SELECT account_id || ' ' || month AS violation
     FROM   spending FULL JOIN (
-             SELECT account_id, strftime('%Y-%m', at_ms / 1000, 'unixepoch') AS month, -sum(micros) AS summed
+             SELECT account_id, strftime('%Y-%m', at_ms / 1000, 'unixepoch') AS month, -sum(micros) AS charged_micros
              FROM   entries WHERE kind = 'charge' GROUP BY account_id, month
            ) USING (account_id, month)
-    WHERE  micros IS NOT summed`,
-  "a day's usage is not the sum of its charges": sql`
-    SELECT account_id || ' ' || day || ' ' || usage_class AS what
+    WHERE  micros IS NOT charged_micros`,
+  "Daily usage differs from the sum of its charges": sql`
+    SELECT account_id || ' ' || day || ' ' || usage_class AS violation
     FROM   usage_days FULL JOIN (
-             SELECT account_id, date(at_ms / 1000, 'unixepoch') AS day, usage_class, count(*) AS counted, -sum(entries.micros) AS summed
+             SELECT account_id, date(at_ms / 1000, 'unixepoch') AS day, usage_class, count(*) AS charge_count,
+                    -sum(entries.micros) AS charge_micros
              FROM   entries JOIN prices USING (price) WHERE kind = 'charge'
              GROUP BY account_id, day, usage_class
            ) USING (account_id, day, usage_class)
-    WHERE  requests IS NOT counted OR charged_micros IS NOT summed`,
+    WHERE  requests IS NOT charge_count OR charged_micros IS NOT charge_micros`,
 };
 
 export interface AuditResult {
-  /** What is wrong, in words; empty when nothing is. */
+  /** One line per violation; empty if the file is sound. */
   readonly faults: readonly string[];
   readonly accounts: number;
   readonly entries: number;
   readonly charges: number;
 }
 
-/** Audits a file, in one transaction, so that what is written meanwhile is not half seen. */
+/** Audits a file in one read transaction, so concurrent writes cannot produce false faults. */
 export function audit(database: SqliteDatabase): AuditResult {
   return database.reading(() => {
-    const faults = Object.entries(rules).flatMap(([rule, query]) =>
-      database.all(query).map(({ what }) => `${rule}: ${String(what)}`),
+    const faults = Object.entries(checks).flatMap(([fault, query]) =>
+      database.all(query).map(({ violation }) => `${fault}: ${String(violation)}`),
     );
-    const counted = database.one(sql`
+    const counts = database.one(sql`
       SELECT (SELECT count(*) FROM accounts) AS accounts, count(*) AS entries,
              count(*) FILTER (WHERE kind = 'charge') AS charges
       FROM   entries`);
     return {
       faults,
-      accounts: integerIn(counted, "accounts"),
-      entries: integerIn(counted, "entries"),
-      charges: integerIn(counted, "charges"),
+      accounts: integerIn(counts, "accounts"),
+      entries: integerIn(counts, "entries"),
+      charges: integerIn(counts, "charges"),
     };
   });
 }

@@ -1,16 +1,16 @@
 /**
- * Charges within one transaction. What an account has is read once, when its first charge comes, and counted down in memory: the
- * transaction is the only writer, so that is what a second read would return.
+ * Posts charges to the ledger, many in one transaction. Each account's funds are read once per batch and then decremented in memory:
+ * the transaction is the only writer, so a second read would return the same numbers.
  */
 import { sql } from "../../db/sql.ts";
 import type { PreparedRun, SqliteDatabase } from "../../db/sqlite.ts";
-import { fundsAt } from "../account.ts";
+import { getFunds } from "../account.ts";
 import { monthOf } from "../clock.ts";
 import { type Funds, type Shortfall, shortfall } from "../policy/billing-state.ts";
 import { prices, pricingVersion, type UsageClass } from "../policy/prices.ts";
 
 export interface ChargeEntry {
-  /** Names the charge: a second one of the same name is the same one. */
+  /** Idempotency key: a second charge with this id posts nothing. */
   readonly chargeId: string;
   readonly accountId: string;
   readonly keyId: string;
@@ -18,32 +18,32 @@ export interface ChargeEntry {
   readonly atMs: number;
 }
 
-/** What an account has after its charges. */
-export interface ChargeResult {
+/** An account's balance and monthly spending after its charges. */
+export interface AccountBalance {
   readonly accountId: string;
-  /** The UTC month that `spentMicros` is of. */
+  /** The UTC month (`YYYY-MM`) that `spentMicros` covers. */
   readonly month: string;
   readonly balanceMicros: number;
   readonly spentMicros: number;
 }
 
-/** What an account has, counted down by its charges. */
-type Counted = Omit<Funds & ChargeResult, "balanceMicros" | "spentMicros"> & {
+/** The funds of an account within a batch; each charge decrements them. */
+type RunningFunds = Omit<Funds & AccountBalance, "balanceMicros" | "spentMicros"> & {
   balanceMicros: number;
   spentMicros: number;
 };
 
 export class ChargeBatch {
-  private readonly funds = new Map<string, Counted>();
+  private readonly funds = new Map<string, RunningFunds>();
   private readonly insert: PreparedRun;
 
-  /** Within a transaction of the database, which has to be the only writer. */
+  /** Create one per transaction; the transaction must hold the write lock. */
   constructor(private readonly database: SqliteDatabase) {
-    this.insert = insertOf(database);
+    this.insert = insertChargeIn(database);
   }
 
-  /** The accounts that charges were for, as they are now. */
-  get charged(): readonly ChargeResult[] {
+  /** The balances of all accounts in the batch, after the charges so far. */
+  get balances(): readonly AccountBalance[] {
     return [...this.funds.values()].map(({ accountId, month, balanceMicros, spentMicros }) => ({
       accountId,
       month,
@@ -52,7 +52,7 @@ export class ChargeBatch {
     }));
   }
 
-  /** Charges an account; returns why it cannot pay, or undefined when it has been charged. */
+  /** Posts a charge. Returns undefined if it is in the ledger, else why the account cannot pay. */
   add({ chargeId, accountId, keyId, usageClass, atMs }: ChargeEntry): Shortfall | undefined {
     const month = monthOf(atMs);
     const funds = this.fundsOf(accountId, month);
@@ -63,42 +63,42 @@ export class ChargeBatch {
       funds.balanceMicros -= micros;
       funds.spentMicros += micros;
     } else if (!hasCharge(this.database, chargeId)) {
-      throw new TypeError(`Charge ${chargeId} was not written: no price of ${usageClass} in the price list.`);
+      throw new TypeError(`Charge ${chargeId} was not posted: expected a price of ${usageClass} in the price list.`);
     }
     return undefined;
   }
 
-  /** What an account has now; read again when a charge of another month comes. */
-  private fundsOf(accountId: string, month: string): Counted {
+  /** Returns the funds of an account; reads them again if the month differs from the previous charge's. */
+  private fundsOf(accountId: string, month: string): RunningFunds {
     const known = this.funds.get(accountId);
     if (known?.month === month) return known;
-    const funds = { accountId, month, ...fundsAt(this.database, accountId, month) };
+    const funds = { accountId, month, ...getFunds(this.database, accountId, month) };
     this.funds.set(accountId, funds);
     return funds;
   }
 }
 
-/** Charges an account; returns why it cannot pay, or undefined when it has been charged. */
-export function postCharge(database: SqliteDatabase, one: ChargeEntry): Shortfall | undefined {
-  return database.transaction(() => new ChargeBatch(database).add(one));
+/** Posts one charge in its own transaction. Returns undefined if it is in the ledger, else why the account cannot pay. */
+export function postCharge(database: SqliteDatabase, charge: ChargeEntry): Shortfall | undefined {
+  return database.transaction(() => new ChargeBatch(database).add(charge));
 }
 
-/** Returns whether a charge is in the ledger. */
+/** Returns true if a charge is in the ledger. */
 export function hasCharge(database: SqliteDatabase, chargeId: string): boolean {
   return database.one(sql`SELECT 1 FROM entries WHERE entry_id = ${chargeId} AND kind = 'charge'`) !== undefined;
 }
 
-const inserts = new WeakMap<SqliteDatabase, PreparedRun>();
+const preparedInserts = new WeakMap<SqliteDatabase, PreparedRun>();
 
-/** The statement that adds an entry, prepared once for a database; adds none when the charge is there already. */
-function insertOf(database: SqliteDatabase): PreparedRun {
-  const known = inserts.get(database);
-  if (known !== undefined) return known;
+/** Returns the statement that inserts a charge, prepared once per database. It inserts nothing if the charge id is taken. */
+function insertChargeIn(database: SqliteDatabase): PreparedRun {
+  const prepared = preparedInserts.get(database);
+  if (prepared !== undefined) return prepared;
   const insert = database.prepareRun(sql`
     INSERT INTO entries (entry_id, account_id, kind, micros, at_ms, price, key_id)
     SELECT ?, ?, 'charge', -micros, ?, price, ?
     FROM   prices WHERE pricing_version = ? AND usage_class = ?
     ON CONFLICT (entry_id) DO NOTHING`);
-  inserts.set(database, insert);
+  preparedInserts.set(database, insert);
   return insert;
 }

@@ -1,56 +1,57 @@
-/** What an account may spend: its billing state, and whether it can pay for a request. Pure; the same rule holds and charges. */
+/** Billing state of an account, and whether it can pay a price. Pure; holds and charges apply the same rule. */
 import { type Refusal, refuse } from "../../contract/errors.ts";
-import { usdOf } from "../money.ts";
+import { formatUsd } from "../money.ts";
 
-/** What somebody has set an account to. */
+/** The state that an operator sets. */
 export type AccountState = "active" | "suspended";
 
-/** What follows from that and the balance. */
+/** Derived from the account state and the balance. */
 export type BillingState = "active" | "low_balance" | "exhausted" | "suspended";
 
-/** Below this balance an account is low, unless it says otherwise: 5 USD. */
-export const lowBalanceMicros = 5_000_000;
+/** The `lowBalanceMicros` of a new account: 5 USD. */
+export const defaultLowBalanceMicros = 5_000_000;
 
+/** The fields of an account that decide whether it can pay. */
 export interface Funds {
   readonly state: AccountState;
   readonly balanceMicros: number;
-  /** The balance below which the account is low. */
-  readonly lowMicros: number;
-  /** Charged in the UTC calendar month. */
+  /** The billing state is `low_balance` below this balance. */
+  readonly lowBalanceMicros: number;
+  /** Charges of the UTC calendar month. */
   readonly spentMicros: number;
-  /** The most that may be charged in a month; null when there is no cap. */
+  /** The spend cap of a UTC calendar month; null without a cap. */
   readonly capMicros: number | null;
 }
 
 export function billingState({
   state,
   balanceMicros,
-  lowMicros,
+  lowBalanceMicros,
 }: Omit<Funds, "spentMicros" | "capMicros">): BillingState {
   if (state === "suspended") return "suspended";
   if (balanceMicros <= 0) return "exhausted";
-  return balanceMicros < lowMicros ? "low_balance" : "active";
+  return balanceMicros < lowBalanceMicros ? "low_balance" : "active";
 }
 
-/** Why an account cannot pay for something. */
+/** Why an account cannot pay: the error code with the details of its message. */
 export type Shortfall =
   | { readonly code: "billing_state_blocked"; readonly state: BillingState; readonly why: string }
   | { readonly code: "monthly_spend_cap_exceeded"; readonly cap: string };
 
-/** Why an account cannot pay so many micros; undefined when it can. */
+/** Returns undefined if an account can pay a price, else why not. */
 export function shortfall(funds: Funds, micros: number): Shortfall | undefined {
   const state = billingState(funds);
   if (state === "suspended") return { code: "billing_state_blocked", state, why: "" };
   if (funds.balanceMicros < micros) {
-    const why = `: this one costs ${usdOf(micros)} USD, and ${usdOf(funds.balanceMicros)} USD is left`;
+    const why = `: the request costs ${formatUsd(micros)} USD, the balance is ${formatUsd(funds.balanceMicros)} USD`;
     return { code: "billing_state_blocked", state, why };
   }
   if (funds.capMicros !== null && funds.spentMicros + micros > funds.capMicros)
-    return { code: "monthly_spend_cap_exceeded", cap: usdOf(funds.capMicros) };
+    return { code: "monthly_spend_cap_exceeded", cap: formatUsd(funds.capMicros) };
   return undefined;
 }
 
-/** The answer to somebody who cannot pay: 402. */
+/** Returns the 402 error for a shortfall. */
 export function refuseForBilling(short: Shortfall): Refusal {
   return short.code === "billing_state_blocked" ? refuse(short.code, short) : refuse(short.code, short);
 }

@@ -1,11 +1,11 @@
-/** What a request costs (section 8.3 of the specification): its usage class from one table, the class's price from another. */
+/** Prices: one table maps an operation and its parameters to a usage class, another maps the class to micros. */
 import { createHash } from "node:crypto";
 import type { OperationId, QueryOf } from "../../contract/types.ts";
 
-/** The usage classes, as the document has them. */
+/** The usage classes: the values of the parameter `metering_class` in `schemas/openapi.yaml`. */
 export type UsageClass = NonNullable<QueryOf<"getUsage">["metering_class"]>[number];
 
-/** Micros for a successful request. */
+/** The price list: micros per successful request. */
 export const prices: Readonly<Record<UsageClass, number>> = {
   listing_search: 2_000,
   listing_search_historical: 4_000,
@@ -21,20 +21,20 @@ export const prices: Readonly<Record<UsageClass, number>> = {
   dealer_lookup: 1_000,
 };
 
-/** Names the price list; another list has another name. */
-export const pricingVersion = nameOf(prices);
+/** The id of the price list: a UUID derived from its content. */
+export const pricingVersion = uuidOf(prices);
 
-function nameOf(list: object): string {
-  const hex = createHash("sha256").update(JSON.stringify(list)).digest("hex");
+function uuidOf(priceList: object): string {
+  const hex = createHash("sha256").update(JSON.stringify(priceList)).digest("hex");
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `a${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
     "-",
   );
 }
 
-/** The operations that are paid for. */
+/** The operations that are charged. */
 export type MeteredId = Exclude<OperationId, "getUsage" | "getDocument">;
 
-type Classes = readonly [
+type OperationClasses = readonly [
   plain: UsageClass,
   historical: UsageClass,
   dealerFiltered: UsageClass,
@@ -42,14 +42,14 @@ type Classes = readonly [
   enriched: UsageClass,
 ];
 
-const search: Classes = [
+const search: OperationClasses = [
   "listing_search",
   "listing_search_historical",
   "listing_search_dealer_filtered",
   "listing_search_dealer_filtered_historical",
   "listing_search_enriched",
 ];
-const detail: Classes = [
+const detail: OperationClasses = [
   "vehicle_detail",
   "vehicle_detail",
   "vehicle_detail",
@@ -61,8 +61,8 @@ const facets = ["facet_counts", "facet_counts_historical"] as const;
 const lookup = "dealer_lookup";
 
 // biome-ignore format: a table is read by its columns
-const classes: Readonly<Record<MeteredId, Classes>> = {
-  //                     as it is   historical    dealer_id  both          include, whatever else applies
+const classes: Readonly<Record<MeteredId, OperationClasses>> = {
+  //                     plain      historical    dealer_id  both          include (takes precedence)
   searchListings:       search,
   searchListingsByPage: search,
   searchDealerListings: [...inventory,           ...inventory,             "listing_search_enriched"],
@@ -73,8 +73,8 @@ const classes: Readonly<Record<MeteredId, Classes>> = {
   getDealer:            [lookup,    lookup,       lookup,    lookup,        lookup],
 };
 
-/** The parameters that a price depends on. */
-interface Priced {
+/** The parameters that decide the usage class. */
+interface PricingParameters {
   readonly inventory_status?: unknown;
   readonly sold_within_days?: unknown;
   readonly snapshot_date?: unknown;
@@ -82,8 +82,8 @@ interface Priced {
   readonly include?: unknown;
 }
 
-/** The usage class of a validated request. */
-export function usageClassOf(id: MeteredId, query: Priced): UsageClass {
+/** Returns the usage class of a validated request. */
+export function usageClassOf(id: MeteredId, query: PricingParameters): UsageClass {
   const [plain, historical, dealerFiltered, dealerFilteredHistorical, enriched] = classes[id];
   const isHistorical =
     query.inventory_status === "sold" || query.sold_within_days !== undefined || query.snapshot_date !== undefined;

@@ -1,4 +1,4 @@
-/** Tier reviews on the file: the history of each account goes into the rules of `tiers.ts`, and what they say is carried out. */
+/** Tier reviews: applies the rules of `tiers.ts` to the accounts in the file, records reviews, and promotes accounts. */
 
 import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
@@ -9,17 +9,17 @@ import { dayOf } from "../clock.ts";
 import { listEntries } from "../ledger/ledger.ts";
 import { decideTier, type PaidCredit, type Tier } from "./tiers.ts";
 
-/** What a review did with an account. */
+/** The effect of a review on an account. */
 export interface ReviewResult {
   readonly accountId: string;
   readonly email: string;
   readonly from: Tier;
   readonly to: Tier;
-  /** `automatic`: the account has risen; `queued`: somebody has to approve it. */
+  /** `automatic`: the account was promoted. `queued`: an operator has to approve. */
   readonly outcome: "automatic" | "queued";
 }
 
-/** Reviews all accounts as of a UTC day, in one transaction; gives those that something came of. */
+/** Reviews all accounts as of a UTC day, in one transaction. Returns the accounts that it promoted or queued. */
 export function reviewAccounts(database: SqliteDatabase, day: string): readonly ReviewResult[] {
   return database.transaction(() => {
     database.run(sql`INSERT INTO reviewed_days VALUES (${day}) ON CONFLICT DO NOTHING`);
@@ -27,7 +27,7 @@ export function reviewAccounts(database: SqliteDatabase, day: string): readonly 
   });
 }
 
-/** The review of a day, unless that day has had one. */
+/** Reviews all accounts unless that day has already been reviewed; then returns no results. */
 export function reviewOnce(database: SqliteDatabase, day: string): readonly ReviewResult[] {
   if (database.one(sql`SELECT 1 FROM reviewed_days WHERE day = ${day}`) !== undefined) return [];
   return reviewAccounts(database, day);
@@ -35,27 +35,27 @@ export function reviewOnce(database: SqliteDatabase, day: string): readonly Revi
 
 function reviewAccount(database: SqliteDatabase, account: Account, day: string): readonly ReviewResult[] {
   const { accountId, email, tier: from } = account;
-  const credits = listEntries(database, accountId).flatMap(paidCreditOf);
+  const credits = listEntries(database, accountId).flatMap(paidCreditFromRow);
   const declined = database.one(
     sql`SELECT max(decided_day) AS day FROM reviews WHERE account_id = ${accountId} AND outcome = 'declined'`,
   )?.day;
-  const verdict = decideTier({ ...account, credits, declined: typeof declined === "string" ? declined : null }, day);
-  if (verdict.to === null) return [];
-  const outcome = verdict.reviewKind === "automatic" ? "automatic" : "queued";
-  const added = database.run(sql`
+  const decision = decideTier({ ...account, credits, declined: typeof declined === "string" ? declined : null }, day);
+  if (decision.to === null) return [];
+  const outcome = decision.reviewKind === "automatic" ? "automatic" : "queued";
+  const insertedRows = database.run(sql`
     INSERT INTO reviews (account_id, day, from_tier, to_tier, outcome)
-    VALUES (${accountId}, ${day}, ${from}, ${verdict.to}, ${outcome}) ON CONFLICT DO NOTHING`);
-  if (outcome === "automatic") changeAccount(database, accountId, { tier: verdict.to });
-  return added === 0 ? [] : [{ accountId, email, from, to: verdict.to, outcome }];
+    VALUES (${accountId}, ${day}, ${from}, ${decision.to}, ${outcome}) ON CONFLICT DO NOTHING`);
+  if (outcome === "automatic") changeAccount(database, accountId, { tier: decision.to });
+  return insertedRows === 0 ? [] : [{ accountId, email, from, to: decision.to, outcome }];
 }
 
-function paidCreditOf(row: Row): readonly PaidCredit[] {
+function paidCreditFromRow(row: Row): readonly PaidCredit[] {
   if (row.kind !== "paid") return [];
   const day = (column: string): string | null => (row[column] === null ? null : dayOf(integerIn(row, column)));
   return [{ micros: integerIn(row, "micros"), confirmed: day("confirmed_at_ms"), reversed: day("reversed_at_ms") }];
 }
 
-/** A manual review that waits for somebody's decision. */
+/** A manual review that waits for an operator's decision. */
 export interface QueuedReview {
   readonly accountId: string;
   readonly email: string;
@@ -64,7 +64,7 @@ export interface QueuedReview {
   readonly to: Tier;
 }
 
-/** The manual reviews that wait, the oldest first. */
+/** Returns the queued manual reviews, oldest first. */
 export function queuedReviews(database: SqliteDatabase): readonly QueuedReview[] {
   return database
     .all(sql`SELECT * FROM reviews JOIN accounts USING (account_id) WHERE outcome = 'queued' ORDER BY review`)
@@ -77,7 +77,7 @@ export function queuedReviews(database: SqliteDatabase): readonly QueuedReview[]
     }));
 }
 
-/** Decides a manual review that waits; an approved account rises. Gives the review. */
+/** Decides a queued review and promotes an approved account. Returns the review. Throws a UserError if none is queued. */
 export function decideReview(
   database: SqliteDatabase,
   accountId: string,
@@ -85,8 +85,9 @@ export function decideReview(
   day: string,
 ): QueuedReview {
   return database.transaction(() => {
-    const queued = queuedReviews(database).find((waiting) => waiting.accountId === accountId);
-    if (queued === undefined) throw new UserError(`no review of the account ${accountId} is waiting.`);
+    const queued = queuedReviews(database).find((review) => review.accountId === accountId);
+    if (queued === undefined)
+      throw new UserError(`No queued review of account ${accountId}: expected an account in "carquet tiers queue".`);
     database.run(sql`
       UPDATE reviews SET outcome = ${outcome}, decided_day = ${day}
       WHERE  account_id = ${accountId} AND outcome = 'queued'`);

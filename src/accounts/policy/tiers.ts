@@ -1,6 +1,6 @@
 /**
- * Usage tiers (sections 3 and 8.2 of the specification): what a tier allows, and when an account rises to the next one. The review
- * is a pure function of the account's history and the day. One review moves an account by one tier at most, and never down.
+ * Usage tiers: the rate limits of each tier, and the rules for promotion to the next. Pure functions of an account's history and a day.
+ * A review promotes by one tier at most and never demotes.
  */
 import { plusDays } from "../../base/day.ts";
 import { type AccountState, billingState } from "./billing-state.ts";
@@ -9,98 +9,102 @@ import type { RateLimits } from "./rate-limiter.ts";
 export const tiers = [1, 2, 3, 4] as const;
 export type Tier = (typeof tiers)[number];
 
-export const limitsOf: Readonly<Record<Tier, RateLimits>> = {
+export const tierLimits: Readonly<Record<Tier, RateLimits>> = {
   1: { per10s: 20, per60s: 60 },
   2: { per10s: 100, per60s: 100 },
   3: { per10s: 200, per60s: 600 },
   4: { per10s: 500, per60s: 3000 },
 };
 
-interface Step {
+interface PromotionRule {
   readonly to: Tier;
   readonly paidUsd: number;
-  /** Whole days since the first successful paid credit. */
+  /** Whole days since the first confirmed paid credit. */
   readonly days: number;
   readonly reviewKind: "automatic" | "manual";
   readonly needsGoodStanding: boolean;
 }
 
-/** How an account rises from each tier. */
-const steps: Readonly<Partial<Record<Tier, Step>>> = {
+/** The rule for promotion from each tier. */
+const promotionRules: Readonly<Partial<Record<Tier, PromotionRule>>> = {
   1: { to: 2, paidUsd: 25, days: 7, reviewKind: "automatic", needsGoodStanding: true },
   2: { to: 3, paidUsd: 150, days: 14, reviewKind: "automatic", needsGoodStanding: true },
   3: { to: 4, paidUsd: 500, days: 30, reviewKind: "manual", needsGoodStanding: false },
 };
 
-/** For so many days a chargeback reversal is recent, and for so many a declined manual review is not asked for again. */
-const recentDays = 90;
+/** Days that a chargeback reversal ends good standing, and days between a declined review and the next one. */
+const reversalDays = 90;
 const declinedDays = 30;
 
-/** A paid credit, as far as a review goes. Promotional and administrative credits do not count. */
+/** A paid credit. Promotional credits and adjustments do not count towards a tier. */
 export interface PaidCredit {
   readonly micros: number;
-  /** The UTC day on which it was confirmed; null while it is not. Only confirmed credits are verified. */
+  /** The UTC day of confirmation, or null. Only confirmed credits count. */
   readonly confirmed: string | null;
-  /** The UTC day on which a chargeback took it back; null when none did. */
+  /** The UTC day of the chargeback reversal, or null. */
   readonly reversed: string | null;
 }
 
-/** What a review looks at. */
+/** The input of a review. */
 export interface AccountHistory {
   readonly tier: Tier;
   readonly state: AccountState;
   readonly balanceMicros: number;
-  readonly lowMicros: number;
+  readonly lowBalanceMicros: number;
   readonly credits: readonly PaidCredit[];
-  /** The UTC day on which a manual review last declined; null when none did. */
+  /** The UTC day of the last declined review, or null. */
   readonly declined: string | null;
 }
 
 export interface TierDecision {
-  /** The next tier, when the account has what it takes. */
+  /** The next tier if the account qualifies, else null. */
   readonly to: Tier | null;
-  /** Whether that happens by itself, or somebody has to approve it. */
+  /** Whether the promotion is automatic or needs an operator's approval; null without one. */
   readonly reviewKind: "automatic" | "manual" | null;
-  /** What is missing, in words; empty when nothing is. */
+  /** The unmet requirements; empty if the account qualifies. */
   readonly missing: readonly string[];
 }
 
-/** Whether an account rises, as of a UTC day. */
+/** Returns whether an account qualifies for the next tier as of a UTC day. */
 export function decideTier(history: AccountHistory, day: string): TierDecision {
-  const step = steps[history.tier];
-  if (step === undefined) return { to: null, reviewKind: null, missing: ["a higher tier"] };
+  const rule = promotionRules[history.tier];
+  if (rule === undefined) return { to: null, reviewKind: null, missing: ["a higher tier"] };
   const missing = [
-    ...missingMoney(history.credits, step, day),
-    ...(step.needsGoodStanding ? missingStanding(history, day) : []),
+    ...missingPayments(history.credits, rule, day),
+    ...(rule.needsGoodStanding ? missingStanding(history, day) : []),
     ...(history.declined !== null && day < plusDays(history.declined, declinedDays)
-      ? [`${declinedDays} days since it was declined`]
+      ? [`${declinedDays} days since the last declined review`]
       : []),
   ];
   return missing.length === 0
-    ? { to: step.to, reviewKind: step.reviewKind, missing }
+    ? { to: rule.to, reviewKind: rule.reviewKind, missing }
     : { to: null, reviewKind: null, missing };
 }
 
-function missingMoney(credits: readonly PaidCredit[], { paidUsd, days }: Step, day: string): readonly string[] {
+function missingPayments(
+  credits: readonly PaidCredit[],
+  { paidUsd, days }: PromotionRule,
+  day: string,
+): readonly string[] {
   const verified = credits.filter(
     ({ confirmed, reversed }) => confirmed !== null && confirmed <= day && (reversed === null || reversed > day),
   );
-  const paid = verified.reduce((sum, { micros }) => sum + micros, 0);
-  const since = verified.map(({ confirmed }) => confirmed ?? day).sort()[0];
+  const paidMicros = verified.reduce((sum, { micros }) => sum + micros, 0);
+  const firstDay = verified.map(({ confirmed }) => confirmed ?? day).sort()[0];
   return [
-    ...(paid < paidUsd * 1_000_000 ? [`${paidUsd} USD of verified paid credits`] : []),
-    ...(since === undefined || plusDays(since, days) > day ? [`${days} days since the first paid credit`] : []),
+    ...(paidMicros < paidUsd * 1_000_000 ? [`${paidUsd} USD of verified paid credits`] : []),
+    ...(firstDay === undefined || plusDays(firstDay, days) > day ? [`${days} days since the first paid credit`] : []),
   ];
 }
 
-/** What is missing for good standing: active, in neither a blocked billing state nor one after a recent chargeback reversal. */
+/** Good standing: not suspended, a positive balance, and no recent chargeback reversal. */
 function missingStanding({ credits, ...account }: AccountHistory, day: string): readonly string[] {
-  const billing = billingState(account);
-  const isRecent = ({ reversed }: PaidCredit) =>
-    reversed !== null && reversed <= day && plusDays(reversed, recentDays) > day;
+  const state = billingState(account);
+  const isRecentlyReversed = ({ reversed }: PaidCredit): boolean =>
+    reversed !== null && reversed <= day && plusDays(reversed, reversalDays) > day;
   return [
-    ...(billing === "suspended" ? ["an active account"] : []),
-    ...(billing === "exhausted" ? ["a positive balance"] : []),
-    ...(credits.some(isRecent) ? [`${recentDays} days since the last chargeback reversal`] : []),
+    ...(state === "suspended" ? ["an active account"] : []),
+    ...(state === "exhausted" ? ["a positive balance"] : []),
+    ...(credits.some(isRecentlyReversed) ? [`${reversalDays} days since the last chargeback reversal`] : []),
   ];
 }

@@ -1,68 +1,65 @@
 /**
- * Group commit: tasks that came together are done together, all that write in one transaction. Their outcomes are known when
- * that transaction is on the disk, and not before; when it fails, nothing of it was written.
+ * Group commit: runs a batch of tasks, with all writing tasks in one transaction. When this returns, their writes are on disk, or the
+ * transaction failed and none of them wrote anything.
  */
 import { messageOf } from "../../base/user-error.ts";
 import type { SqliteDatabase } from "../../db/sqlite.ts";
-import { findPresentedKey } from "../keys.ts";
-import { ChargeBatch, type ChargeResult, hasCharge } from "../ledger/charging.ts";
-import { usageIn } from "../ledger/usage.ts";
+import { findActiveKey } from "../keys.ts";
+import { type AccountBalance, ChargeBatch, hasCharge } from "../ledger/charging.ts";
+import { listUsage } from "../ledger/usage.ts";
 import { reviewOnce } from "../policy/tier-reviews.ts";
 import type { BatchResult, LedgerTask, TaskOutcome } from "./messages.ts";
 
-type Answer = Extract<TaskOutcome, { readonly answered: unknown }>["answered"];
+type TaskOutput = Extract<TaskOutcome, { readonly output: unknown }>["output"];
 
-type Writing = Extract<LedgerTask, { readonly task: "charge" | "review" }>;
-type Reading = Exclude<LedgerTask, Writing>;
+type WriteTask = Extract<LedgerTask, { readonly name: "charge" | "reviewTiers" }>;
+type ReadTask = Exclude<LedgerTask, WriteTask>;
 
-const isWriting = (one: LedgerTask): one is Writing => one.task === "charge" || one.task === "review";
+const isWriteTask = (task: LedgerTask): task is WriteTask => task.name === "charge" || task.name === "reviewTiers";
 
-/** Does a batch of tasks, those that write first; tells what was thrown. */
+/** Runs a batch: write tasks first, then read tasks. Passes each caught error to `onError`. */
 export function commitBatch(
   database: SqliteDatabase,
   tasks: readonly LedgerTask[],
-  onFailure: (thrown: unknown) => void,
+  onError: (thrown: unknown) => void,
 ): BatchResult {
   const outcomes = new Map<LedgerTask, TaskOutcome>();
-  const writing = tasks.filter(isWriting);
-  let charged: readonly ChargeResult[] = [];
-  if (writing.length > 0) {
+  const writeTasks = tasks.filter(isWriteTask);
+  let balances: readonly AccountBalance[] = [];
+  if (writeTasks.length > 0) {
     try {
-      const charging = new ChargeBatch(database);
-      const answers = database.transaction(() => writing.map((task) => write(database, task, charging)));
-      for (const [index, task] of writing.entries()) outcomes.set(task, { answered: answers[index] ?? null });
-      charged = charging.charged;
+      const charges = new ChargeBatch(database);
+      const outputs = database.transaction(() => writeTasks.map((task) => runWriteTask(database, task, charges)));
+      for (const [index, task] of writeTasks.entries()) outcomes.set(task, { output: outputs[index] ?? null });
+      balances = charges.balances;
     } catch (thrown) {
-      onFailure(thrown);
-      for (const task of writing) outcomes.set(task, { failed: messageOf(thrown) });
+      onError(thrown);
+      for (const task of writeTasks) outcomes.set(task, { error: messageOf(thrown) });
     }
   }
   for (const task of tasks) {
-    if (isWriting(task)) continue;
+    if (isWriteTask(task)) continue;
     try {
-      outcomes.set(task, { answered: read(database, task) });
+      outcomes.set(task, { output: runReadTask(database, task) });
     } catch (thrown) {
-      onFailure(thrown);
-      outcomes.set(task, { failed: messageOf(thrown) });
+      onError(thrown);
+      outcomes.set(task, { error: messageOf(thrown) });
     }
   }
-  return {
-    outcomes: tasks.map((task) => outcomes.get(task) ?? { failed: "not done" }),
-    charged,
-  };
+  return { outcomes: tasks.map((task) => outcomes.get(task) ?? { error: "The task was not run." }), balances };
 }
 
-function write(database: SqliteDatabase, { task, asked }: Writing, charging: ChargeBatch): Answer {
-  return task === "charge" ? (charging.add(asked) ?? null) : reviewOnce(database, asked.day);
+function runWriteTask(database: SqliteDatabase, { name, input }: WriteTask, charges: ChargeBatch): TaskOutput {
+  return name === "charge" ? (charges.add(input) ?? null) : reviewOnce(database, input.day);
 }
 
-function read(database: SqliteDatabase, { task, asked }: Reading): Answer {
-  switch (task) {
-    case "charged":
-      return asked.chargeIds.filter((chargeId) => hasCharge(database, chargeId));
-    case "present":
-      return findPresentedKey(database, asked.keyId, asked.month);
-    case "usage":
-      return usageIn(database, asked.accountId, asked.range);
+function runReadTask(database: SqliteDatabase, { name, input }: ReadTask): TaskOutput {
+  switch (name) {
+    case "findCharges":
+      return input.chargeIds.filter((chargeId) => hasCharge(database, chargeId));
+    case "findKey":
+      return findActiveKey(database, input.keyId, input.month);
+    case "listUsage":
+      return listUsage(database, input.accountId, input.range);
   }
 }

@@ -1,13 +1,13 @@
 /**
- * The line to the thread that writes the ledger. What is asked while a batch is being done waits and makes the next one, so that
- * batches grow with the load. A thread that has ended is started again when somebody asks. When it ended with charges in flight, the
- * next one looks up which of them are on the disk: those are answered, the others fail.
+ * Ledger client: the service's proxy for the ledger worker. Tasks that arrive while a batch runs form the next batch, so batches grow
+ * with the load. A crashed worker is restarted on the next call. Charges in flight at a crash are looked up by the new worker: those
+ * on disk succeed, the others fail.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { UserError } from "../../base/user-error.ts";
 import { startWorker } from "../../base/worker-threads.ts";
-import type { ChargeResult } from "../ledger/charging.ts";
+import type { AccountBalance } from "../ledger/charging.ts";
 import type {
   BatchResult,
   LedgerTask,
@@ -19,196 +19,203 @@ import type {
 } from "./messages.ts";
 
 export interface LedgerClientOptions {
-  /** The most tasks that are done in one transaction, and that may wait for the next ones. */
+  /** The most tasks in one batch. */
   readonly batchMost: number;
+  /** The most queued tasks; more are rejected. */
   readonly waitingMost: number;
-  /** When a batch takes longer, what waits is refused, and so is what comes, until it is done. */
+  /** A batch that runs longer fails the queue and all new calls until it ends. */
   readonly stalledMs: number;
-  /** A thread that ended is not started again sooner than so long after it was started. */
+  /** The least time between two starts of the worker. */
   readonly restartMs: number;
-  /** The module that the thread runs. */
-  readonly thread: URL;
-  /** Called with what accounts have after they were charged, before anybody is told of it. */
-  readonly onCharged: (charged: readonly ChargeResult[]) => void;
-  /** Called when the ledger cannot be written any more, and when it can again. */
-  readonly onChange: (isDown: boolean, why: string) => void;
+  readonly workerModule: URL;
+  /** Called with the new balances of charged accounts before any call of the batch resolves. */
+  readonly onBalances: (balances: readonly AccountBalance[]) => void;
+  /** Called when the ledger becomes unavailable, with the reason, and when it recovers. */
+  readonly onAvailabilityChange: (isDown: boolean, reason: string) => void;
 }
 
 /**
- * A task was not done, and nothing of it has been written. A charge whose thread has ended fails with this too when no thread could look
- * it up within `stalledMs`; it may then be on the disk.
+ * A task failed and wrote nothing. Exception: if the worker crashed during a charge and no worker could look the charge up within
+ * `stalledMs`, the charge may be on disk.
  */
 export class LedgerUnavailable extends Error {
-  override readonly name = "Undone";
+  override readonly name = "LedgerUnavailable";
 }
 
-interface Waiting {
+interface PendingCall {
   readonly task: LedgerTask;
-  /** Called when what came of the task is known, before anybody is told of any task of the batch. */
-  readonly settle: () => void;
-  readonly tell: (outcome: TaskOutcome) => void;
+  /** Called when the outcome is known, before any call of the batch resolves. */
+  readonly beforeSettle: () => void;
+  /** Resolves or rejects the call. */
+  readonly settle: (outcome: TaskOutcome) => void;
 }
 
-interface Charging extends Waiting {
-  readonly task: Extract<LedgerTask, { readonly task: "charge" }>;
+interface PendingCharge extends PendingCall {
+  readonly task: Extract<LedgerTask, { readonly name: "charge" }>;
 }
 
-const isCharging = (one: Waiting): one is Charging => one.task.task === "charge";
+const isCharge = (call: PendingCall): call is PendingCharge => call.task.name === "charge";
+
+const tooSlow = "The ledger is too slow.";
+const workerExited = "The ledger worker has exited.";
 
 export class LedgerClient {
-  private thread: Worker | undefined;
+  private worker: Worker | undefined;
   private startedAtMs = 0;
-  private waiting: Waiting[] = [];
-  private sent: readonly Waiting[] = [];
-  /** How many charges were in flight when their thread ended, and are being looked up. */
-  private unsettled = 0;
-  private isSendingSoon = false;
+  private queue: PendingCall[] = [];
+  private inFlight: readonly PendingCall[] = [];
+  /** The number of charges whose worker crashed and whose outcome is being looked up. */
+  private lookups = 0;
+  private isSendScheduled = false;
   private stallTimer: NodeJS.Timeout | undefined;
   private isStalled = false;
   private isDown = false;
-  private becameIdle: (() => void) | undefined;
+  private onIdle: (() => void) | undefined;
 
   constructor(
-    private readonly settings: Omit<WorkerSettings, "isNew">,
+    private readonly settings: Omit<WorkerSettings, "createIfMissing">,
     private readonly options: LedgerClientOptions,
   ) {}
 
-  /** Starts the thread, which makes the file when there is none; fails when the file cannot be opened. */
+  /** Starts the worker, which creates the file if it does not exist. Throws a UserError if the file cannot be opened. */
   async open(): Promise<void> {
-    const thread = this.start(true);
-    const opened = await new Promise<WorkerReady>((told, failed) =>
-      thread
-        .once("message", (message: string) => told(JSON.parse(message)))
-        .once("error", failed)
-        .once("exit", () => told({ isOpen: false, why: "the ledger's thread has ended" })),
+    const worker = this.startWorker(true);
+    const ready = await new Promise<WorkerReady>((resolve, reject) =>
+      worker
+        .once("message", (message: string) => resolve(JSON.parse(message)))
+        .once("error", reject)
+        .once("exit", () => resolve({ isOpen: false, reason: workerExited })),
     );
-    if (opened.isOpen) return;
+    if (ready.isOpen) return;
     await this.close();
-    throw new UserError(opened.why);
+    throw new UserError(ready.reason);
   }
 
-  /** What a task is answered, when that is on the disk. Fails with `Undone` when it could not be done. */
-  ask<Name extends LedgerTaskName>(
-    task: Name,
-    asked: LedgerTasks[Name]["asked"],
-    settle: () => void = () => undefined,
-  ): Promise<LedgerTasks[Name]["answered"]> {
-    return new Promise((answer, fail) => {
-      // The thread answers each task with what the table of tasks has for it; the compiler cannot follow that across threads.
-      const tell = (outcome: TaskOutcome): void =>
-        "failed" in outcome
-          ? fail(new LedgerUnavailable(outcome.failed))
-          : answer(outcome.answered as LedgerTasks[Name]["answered"]);
-      const waiting: Waiting = { task: { task, asked } as LedgerTask, settle, tell };
-      if (this.isStalled || this.waiting.length >= this.options.waitingMost) {
-        this.fail([waiting], "the ledger is too slow");
+  /**
+   * Runs a task on the worker; resolves with its output when its writes are on disk. Rejects with LedgerUnavailable. Calls `beforeSettle`
+   * once in either case.
+   */
+  call<Name extends LedgerTaskName>(
+    name: Name,
+    input: LedgerTasks[Name]["input"],
+    beforeSettle: () => void = () => undefined,
+  ): Promise<LedgerTasks[Name]["output"]> {
+    return new Promise((resolve, reject) => {
+      // The worker returns the output type that `LedgerTasks` has for the name; the compiler cannot follow that across threads.
+      const settle = (outcome: TaskOutcome): void =>
+        "error" in outcome
+          ? reject(new LedgerUnavailable(outcome.error))
+          : resolve(outcome.output as LedgerTasks[Name]["output"]);
+      const call: PendingCall = { task: { name, input } as LedgerTask, beforeSettle, settle };
+      if (this.isStalled || this.queue.length >= this.options.waitingMost) {
+        this.fail([call], tooSlow);
         return;
       }
-      this.waiting.push(waiting);
-      this.sendSoon();
+      this.queue.push(call);
+      this.scheduleSend();
     });
   }
 
-  /** Waits until all that was asked is done, then ends the thread. */
+  /** Waits for all calls, then stops the worker. */
   async close(): Promise<void> {
     if (!this.isIdle) {
-      await new Promise<void>((idle) => {
-        this.becameIdle = idle;
+      await new Promise<void>((resolve) => {
+        this.onIdle = resolve;
       });
     }
-    const { thread } = this;
-    if (thread === undefined) return;
-    this.thread = undefined;
-    const ended = new Promise((end) => thread.once("exit", end));
-    thread.postMessage(JSON.stringify("close"));
-    await ended;
+    const { worker } = this;
+    if (worker === undefined) return;
+    this.worker = undefined;
+    const exited = new Promise((resolve) => worker.once("exit", resolve));
+    worker.postMessage(JSON.stringify("close"));
+    await exited;
   }
 
-  private start(isNew: boolean): Worker {
-    const thread = startWorker(this.options.thread, {
+  private startWorker(createIfMissing: boolean): Worker {
+    const worker = startWorker(this.options.workerModule, {
       ...this.settings,
-      isNew,
+      createIfMissing,
     } satisfies WorkerSettings);
-    this.thread = thread;
+    this.worker = worker;
     this.startedAtMs = performance.now();
-    let why = "its thread has ended";
-    thread.on("message", (text: string) => {
+    let reason = workerExited;
+    worker.on("message", (text: string) => {
       const message: BatchResult | WorkerReady = JSON.parse(text);
-      if ("outcomes" in message) this.done(message);
+      if ("outcomes" in message) this.onBatchResult(message);
     });
-    thread.on("error", (error) => {
-      why = error.message;
+    worker.on("error", (error) => {
+      reason = error.message;
     });
-    thread.on("exit", () => this.thread === thread && this.ended(why));
-    return thread;
+    worker.on("exit", () => this.worker === worker && this.onWorkerExit(reason));
+    return worker;
   }
 
-  /** Sends what waits when the events that are due have been taken, so that they go together. */
-  private sendSoon(): void {
-    if (this.isSendingSoon || this.sent.length > 0) return;
-    this.isSendingSoon = true;
+  /** Sends the queue after the current round of events, so that concurrent calls share a batch. */
+  private scheduleSend(): void {
+    if (this.isSendScheduled || this.inFlight.length > 0) return;
+    this.isSendScheduled = true;
     setImmediate(() => {
-      this.isSendingSoon = false;
+      this.isSendScheduled = false;
       this.send();
     });
   }
 
   private send(): void {
-    if (this.thread === undefined && performance.now() - this.startedAtMs < this.options.restartMs) {
-      this.fail(this.waiting.splice(0), "its thread has ended");
+    if (this.worker === undefined && performance.now() - this.startedAtMs < this.options.restartMs) {
+      this.fail(this.queue.splice(0), workerExited);
       return;
     }
-    this.sent = this.waiting.splice(0, this.options.batchMost);
-    (this.thread ?? this.start(false)).postMessage(JSON.stringify(this.sent.map(({ task }) => task)));
-    this.stallTimer = this.stallTimer?.refresh() ?? setTimeout(() => this.stall(), this.options.stalledMs).unref();
+    this.inFlight = this.queue.splice(0, this.options.batchMost);
+    (this.worker ?? this.startWorker(false)).postMessage(JSON.stringify(this.inFlight.map(({ task }) => task)));
+    this.stallTimer = this.stallTimer?.refresh() ?? setTimeout(() => this.onStall(), this.options.stalledMs).unref();
   }
 
-  /** Refuses what waits when the batch that was sent last is still being done. The timer is one for all batches. */
-  private stall(): void {
-    if (this.sent.length === 0) return;
+  /** Fails the queue while the batch in flight is overdue. All batches share one timer. */
+  private onStall(): void {
+    if (this.inFlight.length === 0) return;
     this.isStalled = true;
-    this.fail(this.waiting.splice(0), "the ledger is too slow");
+    this.fail(this.queue.splice(0), tooSlow);
   }
 
-  private done({ outcomes, charged }: BatchResult): void {
-    const batch = this.take();
-    this.options.onCharged(charged);
-    for (const { settle } of batch) settle();
-    for (const [index, { tell }] of batch.entries()) tell(outcomes[index] ?? { failed: "no outcome" });
-    const failed = outcomes.find((outcome) => "failed" in outcome);
-    if (failed !== undefined) this.note(true, failed.failed);
-    else if (batch.some(({ task }) => task.task === "charge")) this.note(false, "");
-    this.goOn();
+  private onBatchResult({ outcomes, balances }: BatchResult): void {
+    const batch = this.takeInFlight();
+    this.options.onBalances(balances);
+    for (const { beforeSettle } of batch) beforeSettle();
+    for (const [index, { settle }] of batch.entries()) settle(outcomes[index] ?? { error: "No outcome." });
+    const failed = outcomes.find((outcome) => "error" in outcome);
+    if (failed !== undefined) this.setAvailability(true, failed.error);
+    else if (batch.some(isCharge)) this.setAvailability(false, "");
+    this.continue();
   }
 
-  private ended(why: string): void {
-    this.thread = undefined;
-    const lost = this.take();
-    const waiting = this.waiting.splice(0);
-    const charges = lost.filter(isCharging);
-    if (charges.length > 0) void this.lookUp(charges, why);
-    this.fail([...lost.filter((one) => !isCharging(one)), ...waiting], why);
-    this.goOn();
+  private onWorkerExit(reason: string): void {
+    this.worker = undefined;
+    const lost = this.takeInFlight();
+    const queued = this.queue.splice(0);
+    const charges = lost.filter(isCharge);
+    if (charges.length > 0) void this.resolveLostCharges(charges, reason);
+    this.fail([...lost.filter((call) => !isCharge(call)), ...queued], reason);
+    this.continue();
   }
 
-  /** Settles charges whose thread ended before it said what came of them, by what is on the disk. */
-  private async lookUp(lost: readonly Charging[], why: string): Promise<void> {
-    this.unsettled += lost.length;
-    this.note(true, why);
-    const onDisk = await this.chargesOf(lost.map(({ task }) => task.asked.chargeId));
-    for (const { settle } of lost) settle();
-    for (const { task, tell } of lost) tell(onDisk.has(task.asked.chargeId) ? { answered: null } : { failed: why });
-    this.unsettled -= lost.length;
-    this.goOn();
+  /** Settles the charges of a crashed worker by what is on disk. */
+  private async resolveLostCharges(lost: readonly PendingCharge[], reason: string): Promise<void> {
+    this.lookups += lost.length;
+    this.setAvailability(true, reason);
+    const onDisk = await this.findCharges(lost.map(({ task }) => task.input.chargeId));
+    for (const { beforeSettle } of lost) beforeSettle();
+    for (const { task, settle } of lost) settle(onDisk.has(task.input.chargeId) ? { output: null } : { error: reason });
+    this.lookups -= lost.length;
+    this.continue();
   }
 
-  /** Which of some charges are on the disk, tried until the ledger answers; none when it does not within `stalledMs`. */
-  private async chargesOf(chargeIds: readonly string[]): Promise<ReadonlySet<string>> {
+  /** Returns those of the charges that are on disk. Retries until a worker answers; returns none after `stalledMs`. */
+  private async findCharges(chargeIds: readonly string[]): Promise<ReadonlySet<string>> {
     const { stalledMs, restartMs } = this.options;
-    const untilMs = performance.now() + stalledMs;
-    while (performance.now() < untilMs) {
+    const deadlineMs = performance.now() + stalledMs;
+    while (performance.now() < deadlineMs) {
       try {
-        return new Set(await this.ask("charged", { chargeIds }));
+        return new Set(await this.call("findCharges", { chargeIds }));
       } catch {
         await pause(restartMs / 4);
       }
@@ -217,31 +224,32 @@ export class LedgerClient {
   }
 
   private get isIdle(): boolean {
-    return this.sent.length + this.waiting.length + this.unsettled === 0;
+    return this.inFlight.length + this.queue.length + this.lookups === 0;
   }
 
-  private take(): readonly Waiting[] {
-    const batch = this.sent;
-    this.sent = [];
+  private takeInFlight(): readonly PendingCall[] {
+    const batch = this.inFlight;
+    this.inFlight = [];
     this.isStalled = false;
     return batch;
   }
 
-  private goOn(): void {
-    if (this.waiting.length > 0) this.sendSoon();
-    else if (this.isIdle) this.becameIdle?.();
+  /** Sends the queue, or reports that the client is idle. */
+  private continue(): void {
+    if (this.queue.length > 0) this.scheduleSend();
+    else if (this.isIdle) this.onIdle?.();
   }
 
-  private fail(batch: readonly Waiting[], why: string): void {
-    if (batch.length === 0) return;
-    for (const { settle } of batch) settle();
-    for (const { tell } of batch) tell({ failed: why });
-    this.note(true, why);
-    if (this.isIdle) this.becameIdle?.();
+  private fail(calls: readonly PendingCall[], reason: string): void {
+    if (calls.length === 0) return;
+    for (const { beforeSettle } of calls) beforeSettle();
+    for (const { settle } of calls) settle({ error: reason });
+    this.setAvailability(true, reason);
+    if (this.isIdle) this.onIdle?.();
   }
 
-  private note(isDown: boolean, why: string): void {
-    if (this.isDown !== isDown) this.options.onChange(isDown, why);
+  private setAvailability(isDown: boolean, reason: string): void {
+    if (this.isDown !== isDown) this.options.onAvailabilityChange(isDown, reason);
     this.isDown = isDown;
   }
 }

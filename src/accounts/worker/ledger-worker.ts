@@ -1,79 +1,79 @@
 /**
- * The thread that writes the ledger, so that nobody else waits for the disk. It takes batches of tasks and says what came of them
- * when they are on the disk. When the file cannot be used it says so for each batch, and opens it again as soon as that is possible.
+ * Ledger worker: the thread that writes the accounts file, so that no request blocks on the disk. Runs batches of tasks and posts
+ * their outcomes when they are on disk. While the file is unusable, every batch fails; the next batch reopens it.
  */
 import { statSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { messageOf, UserError } from "../../base/user-error.ts";
-import { type EngineFault, faultOf } from "../../db/engine-faults.ts";
+import { classifyFault, type EngineFault } from "../../db/engine-faults.ts";
 import type { SqliteDatabase } from "../../db/sqlite.ts";
 import { createAccountsFile, openAccountsFile } from "../file/schema.ts";
 import { commitBatch } from "./group-commit.ts";
 import type { BatchResult, LedgerTask, WorkerReady, WorkerSettings } from "./messages.ts";
 
-const { path, isNew, ...options }: WorkerSettings = workerData;
+const { path, createIfMissing, ...options }: WorkerSettings = workerData;
 const port = parentPort;
-if (port === null) throw new TypeError("This module is a thread's.");
+if (port === null) throw new TypeError("ledger-worker.ts was loaded in the main thread: expected a worker thread.");
 
 interface OpenFile {
   readonly database: SqliteDatabase;
-  /** Which file it is: another one may come in its place. */
-  readonly identity: string;
+  /** Device and inode: a different file may replace this one at the same path. */
+  readonly inode: string;
 }
 
-let file: OpenFile | undefined;
+let openFile: OpenFile | undefined;
 
-/** Faults that leave the database open and as it was. */
-const passing: ReadonlySet<EngineFault> = new Set(["disk full", "busy", "broken rule"]);
+/** Faults after which the open database is still usable; after any other it is reopened. */
+const recoverableFaults: ReadonlySet<EngineFault> = new Set(["disk full", "busy", "constraint"]);
 
-const identityOf = (): string | undefined => {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found && `${found.dev} ${found.ino}`;
+const currentInode = (): string | undefined => {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats && `${stats.dev} ${stats.ino}`;
 };
 
-/** The file, opened again when it has been exchanged. A file that is gone is not made again: it would be an empty ledger. */
-function current(): SqliteDatabase {
-  const identity = identityOf();
-  if (file !== undefined && file.identity === identity) return file.database;
+/** Returns the open database; reopens it if the file was replaced. Never creates a missing file: that would be an empty ledger. */
+function currentDatabase(): SqliteDatabase {
+  const inode = currentInode();
+  if (openFile !== undefined && openFile.inode === inode) return openFile.database;
   close();
-  if (identity === undefined) throw new UserError(`${path}: the file is gone`);
-  file = { database: openAccountsFile(path, options), identity };
-  return file.database;
+  if (inode === undefined) throw new UserError(`Accounts file ${path} is missing: expected it to stay in place.`);
+  openFile = { database: openAccountsFile(path, options), inode };
+  return openFile.database;
 }
 
 function close(): void {
-  file?.database.close();
-  file = undefined;
+  openFile?.database.close();
+  openFile = undefined;
 }
 
-function tell(message: BatchResult | WorkerReady): void {
+function send(message: BatchResult | WorkerReady): void {
   parentPort?.postMessage(JSON.stringify(message));
 }
 
-function answer(tasks: readonly LedgerTask[]): BatchResult {
-  let mustOpenAgain = false;
+function runBatch(tasks: readonly LedgerTask[]): BatchResult {
+  let mustReopen = false;
   try {
-    return commitBatch(current(), tasks, (thrown) => {
-      mustOpenAgain ||= !passing.has(faultOf(thrown));
+    return commitBatch(currentDatabase(), tasks, (thrown) => {
+      mustReopen ||= !recoverableFaults.has(classifyFault(thrown));
     });
   } catch (thrown) {
-    return { outcomes: tasks.map(() => ({ failed: messageOf(thrown) })), charged: [] };
+    return { outcomes: tasks.map(() => ({ error: messageOf(thrown) })), balances: [] };
   } finally {
-    if (mustOpenAgain) close();
+    if (mustReopen) close();
   }
 }
 
 try {
-  if (isNew) createAccountsFile(path, options).close();
-  current();
-  tell({ isOpen: true });
+  if (createIfMissing) createAccountsFile(path, options).close();
+  currentDatabase();
+  send({ isOpen: true });
 } catch (thrown) {
-  tell({ isOpen: false, why: messageOf(thrown) });
+  send({ isOpen: false, reason: messageOf(thrown) });
 }
 
 port.on("message", (message: string) => {
-  const tasks: readonly LedgerTask[] | "close" = JSON.parse(message);
-  if (tasks !== "close") return tell(answer(tasks));
+  const request: readonly LedgerTask[] | "close" = JSON.parse(message);
+  if (request !== "close") return send(runBatch(request));
   close();
   port.close();
 });

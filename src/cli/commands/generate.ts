@@ -1,8 +1,16 @@
-/** `carquet generate`: a market to try things on, as the deliveries of its dealers. */
+/** `carquet generate`: writes the deliveries of a generated market, for demos and tests. Reproducible from its seed. */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type GeneratedMarket, generate } from "../../demo/generate.ts";
 import { feedTroubles, type MarketShape, type Shares, shareMax, usualShares } from "../../demo/market-shape.ts";
-import { dayParser, type EngineSettings, engineOptions, memoryOption, threadsOption, wholeParser } from "../options.ts";
+import {
+  dayParser,
+  type EngineSettings,
+  engineOptions,
+  integerParser,
+  mandatory,
+  memoryOption,
+  threadsOption,
+} from "../options.ts";
 import { createProgress } from "../progress.ts";
 
 interface GenerateSettings extends EngineSettings, Omit<MarketShape, "shares"> {
@@ -10,74 +18,82 @@ interface GenerateSettings extends EngineSettings, Omit<MarketShape, "shares"> {
   readonly trouble: Shares;
 }
 
-/** Most listings, days and seeds; beyond that the numbers of cars and dealers no longer fit. */
+/** Limits of the options; beyond these, ids of cars and dealers overflow. */
 const listingsMax = 20_000_000;
 const daysMax = 3660;
 const seedMax = 2 ** 31 - 1;
 
 export const listingsOption = (): Option =>
-  new Option("--listings <n>", "active listings on a day, nearly").argParser(wholeParser(listingsMax, 1));
+  new Option("--listings <n>", "approximate number of active listings per day").argParser(
+    integerParser(listingsMax, 1),
+  );
 
 export const daysOption = (): Option =>
-  new Option("--days <n>", "days with a delivery").argParser(wholeParser(daysMax, 1));
+  new Option("--days <n>", "number of days, one delivery each").argParser(integerParser(daysMax, 1));
+
+const seedOption = (): Option =>
+  new Option("--seed <n>", "random seed; each seed generates another market").argParser(integerParser(seedMax));
+
+const equipmentOption = (): Option =>
+  new Option(
+    "--options <kind>",
+    "typical: cars of a version share their options; distinct: nearly every car has its own, the worst case for file sizes and facets",
+  )
+    .choices(["typical", "distinct"])
+    .default("typical");
+
+const troubleOption = (): Option =>
+  new Option(
+    "--trouble <shares>",
+    `shares of irregular cars and feeds as name=share,..., each up to ${shareMax}; none=0 sets all others to 0`,
+  )
+    .argParser(sharesParser)
+    .default(
+      usualShares,
+      Object.entries(usualShares)
+        .map(([name, share]) => `${name}=${share}`)
+        .join(","),
+    );
 
 export const generateCommand = (): Command =>
   new Command("generate")
     .description(
-      "Writes the daily deliveries of a market that behaves like the real one: the United States in miniature, of any size, the same " +
-        "from the same seed. Beside them, truth.csv says day by day what happened (sold, missing, relisted, transferred, rejected, ...) " +
-        "and dirt.csv which rows were written wrongly. `ingest` takes the folder as it is.",
+      "Write the daily deliveries of a generated market: a scaled-down United States, reproducible from its seed. Beside them, " +
+        "truth.csv lists the expected events of each day (sold, missing, relisted, transferred, rejected, ...), and dirt.csv the rows " +
+        "with deliberate errors. The folder is valid input for `carquet ingest`.",
     )
-    .requiredOption("--out <dir>", "the folder to write to; it must be empty or not there yet")
-    .addOption(listingsOption().makeOptionMandatory())
-    .addOption(daysOption().makeOptionMandatory())
-    .addOption(new Option("--end <YYYY-MM-DD>", "the last of them").argParser(dayParser).makeOptionMandatory())
-    .addOption(
-      new Option("--seed <n>", "another seed, another market").argParser(wholeParser(seedMax)).makeOptionMandatory(),
-    )
-    .addOption(new Option("--format <format>", "of the files").choices(["csv", "parquet"]).default("csv"))
-    .addOption(
-      new Option(
-        "--options <kind>",
-        "whether cars are equipped as their versions are, or nearly each in a way of its own: the worst case for sizes and facets",
-      )
-        .choices(["typical", "distinct"])
-        .default("typical"),
-    )
-    .addOption(
-      new Option(
-        "--trouble <shares>",
-        `shares of what goes wrong, up to ${shareMax}, as name=share,...; none=0 sets all others to 0`,
-      )
-        .argParser(shares)
-        .default(
-          usualShares,
-          Object.entries(usualShares)
-            .map(([name, share]) => `${name}=${share}`)
-            .join(","),
-        ),
-    )
+    .addOption(mandatory(new Option("--out <dir>", "output folder; must be empty or not exist")))
+    .addOption(mandatory(listingsOption()))
+    .addOption(mandatory(daysOption()))
+    .addOption(mandatory(new Option("--end <YYYY-MM-DD>", "last day").argParser(dayParser)))
+    .addOption(mandatory(seedOption()))
+    .addOption(new Option("--format <format>", "format of the feed files").choices(["csv", "parquet"]).default("csv"))
+    .addOption(equipmentOption())
+    .addOption(troubleOption())
     .addOption(threadsOption())
     .addOption(memoryOption())
     .action(async (settings: GenerateSettings) => {
       const { days, rows } = await generateInto(settings.out, { ...settings, shares: settings.trouble }, settings);
       process.stdout.write(
-        `${settings.out}: ${rows} rows of inventory in ${days} ${days === 1 ? "delivery" : "deliveries"}; truth.csv says what happened.\n`,
+        `${settings.out}: ${rows} rows in ${days} ${days === 1 ? "delivery" : "deliveries"}; truth.csv lists the expected events.\n`,
       );
     });
 
-/** Generates a market below a folder and says how far it is. */
+/** Generates a market below a folder and shows the progress. */
 async function generateInto(out: string, shape: MarketShape, engine: EngineSettings): Promise<GeneratedMarket> {
-  const shown = createProgress();
+  const progress = createProgress();
   try {
-    return await generate(out, shape, { ...engineOptions(engine), onStep: (...step) => shown.step("market", ...step) });
+    return await generate(out, shape, {
+      ...engineOptions(engine),
+      onStep: (...step) => progress.step("market", ...step),
+    });
   } finally {
-    shown.end();
+    progress.end();
   }
 }
 
-/** A market in which all goes well. */
-const none: Shares = {
+/** A market without irregular cars and feeds. */
+const noShares: Shares = {
   shared: 0,
   transferred: 0,
   relisted: 0,
@@ -89,22 +105,24 @@ const none: Shares = {
   closing: 0,
 };
 
-/** Reads `late=0.02,dirt=0.1`; what is not named stays as usual, or is 0 after `none=0`. */
-function shares(text: string): Shares {
-  const given = text.split(",").map((part) => part.split("="));
-  const base = given.some(([name]) => name === "none") ? none : usualShares;
-  const read: Record<string, number> = { ...base };
-  for (const [name = "", value = ""] of given) {
+/** Parses `late=0.02,dirt=0.1`. Other shares keep their default, or are 0 with `none=0`. */
+function sharesParser(text: string): Shares {
+  const pairs = text.split(",").map((pair) => pair.split("="));
+  const base = pairs.some(([name]) => name === "none") ? noShares : usualShares;
+  const parsed: Record<string, number> = { ...base };
+  for (const [name = "", value = ""] of pairs) {
     if (name === "none" && value === "0") continue;
     const share = Number(value);
     if (!(name in usualShares))
-      throw new InvalidArgumentError(`"${name}" is none of ${Object.keys(usualShares).join(", ")}.`);
+      throw new InvalidArgumentError(
+        `Unknown share "${name}": expected one of ${Object.keys(usualShares).join(", ")}.`,
+      );
     if (!/^\d*\.?\d+$/.test(value) || share > shareMax)
-      throw new InvalidArgumentError(`allowed is a share up to ${shareMax} for ${name}.`);
-    read[name] = share;
+      throw new InvalidArgumentError(`Invalid share "${value}" of ${name}: expected a number from 0 to ${shareMax}.`);
+    parsed[name] = share;
   }
-  const all: Shares = { ...base, ...read };
+  const all: Shares = { ...base, ...parsed };
   if (feedTroubles.reduce((sum, name) => sum + all[name], 0) > 1 / 3)
-    throw new InvalidArgumentError(`${feedTroubles.join(", ")} may be a third of the feeds together.`);
+    throw new InvalidArgumentError(`Too many irregular feeds: expected ${feedTroubles.join(" + ")} up to 1/3.`);
   return all;
 }

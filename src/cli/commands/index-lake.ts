@@ -1,11 +1,10 @@
-/** `carquet index`: the serving files of the published version, for those that are missing, damaged, or of another release. */
+/** `carquet index`: builds the serving files (search index and row store) that the published version lacks, and publishes it again. */
 import { Command } from "commander";
-import { UserError } from "../../base/user-error.ts";
-import { currentManifest } from "../../lake/manifest.ts";
 import { nextManifest, publish, withWriter } from "../../lake/writer/writer.ts";
 import { withServingFiles } from "../../serving/build-serving-files.ts";
 import { type EngineSettings, engineOptions, jsonOption, lakeOption, memoryOption, threadsOption } from "../options.ts";
 import { createProgress } from "../progress.ts";
+import { requireManifest } from "../published-lake.ts";
 
 interface IndexSettings extends EngineSettings {
   readonly lake: string;
@@ -15,8 +14,9 @@ interface IndexSettings extends EngineSettings {
 export const indexCommand = (): Command =>
   new Command("index")
     .description(
-      "Checks the search index and the row store of the published version, builds what is missing, damaged, or of another release, and " +
-        "publishes the version anew with them. Every ingest does so for the day that it publishes; until then the Parquet files answer.",
+      "Check the search index and the row store of the published version, rebuild files that are missing, damaged or of another release, " +
+        "and publish the version again with them. `carquet ingest` does this for the last version it publishes; without these files the " +
+        "service answers from Parquet, more slowly.",
     )
     .addOption(lakeOption())
     .addOption(jsonOption())
@@ -31,29 +31,27 @@ export const indexCommand = (): Command =>
       );
     });
 
-/** Builds what is lacking; publishes nothing if nothing is. */
+/** Builds the missing serving files. Publishes nothing if none is missing. */
 async function index({
   lake,
   ...settings
 }: IndexSettings): Promise<{ readonly version: string; readonly built: number }> {
-  const shown = createProgress();
+  const progress = createProgress();
   try {
     return await withWriter(lake, engineOptions(settings), async (writer) => {
-      const published = await currentManifest(lake);
-      if (published === undefined)
-        throw new UserError(`${lake}: nothing has been published yet; see carquet ingest --help.`);
+      const published = await requireManifest(lake);
       const next = nextManifest(writer, published, published.as_of);
-      const manifest = await withServingFiles(writer, next, "content", (done, all, what) =>
-        shown.step(published.as_of, done, all, what),
+      const manifest = await withServingFiles(writer, next, "content", (step, steps, description) =>
+        progress.step(published.as_of, step, steps, description),
       );
-      const known = new Set(published.serving.map(({ path }) => path));
-      const built = manifest.serving.filter(({ path }) => !known.has(path)).length;
+      const existing = new Set(published.serving.map(({ path }) => path));
+      const built = manifest.serving.filter(({ path }) => !existing.has(path)).length;
       if (built === 0 && manifest.serving.length === published.serving.length)
         return { version: published.version, built };
       await publish(lake, manifest);
       return { version: manifest.version, built };
     });
   } finally {
-    shown.end();
+    progress.end();
   }
 }

@@ -1,4 +1,4 @@
-/** `carquet ingest`: feeds into the lake, a version published for each day. */
+/** `carquet ingest`: ingests deliveries into the lake, publishes a version for each day, and reports what happened to its rows. */
 import { Command, Option } from "commander";
 import type { DeliveryReport } from "../../ingest/delivery-report.ts";
 import { deliveriesAt } from "../../ingest/feed/delivery.ts";
@@ -25,13 +25,13 @@ interface IngestSettings extends EngineSettings {
 export const ingestCommand = (): Command =>
   new Command("ingest")
     .description(
-      "Reads every dated folder under a folder, or the folder or file itself for the day given, in the order of the days, " +
-        "and publishes a version after each. A day already in is refused, and so is a broken file: nothing that was published changes.",
+      "Ingest all dated folders in a folder, in the order of their days, or one folder or file with --day. Publishes a version after " +
+        "each day. Rejects a day that is already in the lake, and a delivery with an unreadable file; published data never changes.",
     )
-    .argument("<path>", "folder of dated folders, one day's folder, or a file")
+    .argument("<path>", "folder of dated folders (YYYY-MM-DD), folder of one day, or file")
     .addOption(lakeOption())
     .addOption(
-      new Option("--mapping <file>", "how the columns of a foreign CSV become our feed; see schemas/mapping.json"),
+      new Option("--mapping <file>", "mapping of a CSV with other columns to a feed (schema: schemas/mapping.json)"),
     )
     .addOption(dayOption())
     .addOption(replayOption())
@@ -39,47 +39,47 @@ export const ingestCommand = (): Command =>
     .addOption(memoryOption())
     .action(ingestFrom);
 
-/** Ingests what is at a path and prints what came of each day. */
+/** Ingests the deliveries at a path and prints a full report of each day. */
 async function ingestFrom(path: string, settings: IngestSettings): Promise<void> {
   const mapping = settings.mapping === undefined ? undefined : await readMapping(settings.mapping);
   const deliveries = await deliveriesAt(path, settings.day ?? mapping?.day);
   await ingestInto(deliveries, settings, "full", mapping);
 }
 
-/** Ingests deliveries and prints what came of each day: all of it, or the sums alone. */
+/** Ingests deliveries and prints a report of each day: `brief` has only the totals. */
 export async function ingestInto(
   deliveries: Deliveries,
   settings: IngestSettings,
   detail: "brief" | "full",
   mapping?: Mapping,
 ): Promise<void> {
-  const shown = createProgress();
+  const progress = createProgress();
   try {
     await ingest(settings.lake, deliveries, {
       ...engineOptions(settings),
       ...(mapping === undefined ? {} : { mapping }),
       ...(settings.replayFrom === undefined ? {} : { replayFrom: settings.replayFrom }),
-      onStep: shown.step,
-      onDay: (account) => {
-        shown.end();
-        const lines = accountLines(account);
+      onStep: progress.step,
+      onDay: (report) => {
+        progress.end();
+        const lines = reportLines(report);
         for (const line of detail === "brief" ? lines.slice(0, 2) : lines) process.stdout.write(`${line}\n`);
       },
     });
   } finally {
-    shown.end();
+    progress.end();
   }
 }
 
-/** What came of a day, in words whose sums can be checked by eye. */
-function accountLines(account: DeliveryReport): readonly string[] {
-  const { day, version, rows, listed, elsewhere, merged, rejected, unknown, noted, remarks } = account;
-  const { active, missing, sold, ended, collapsed } = account;
+/** Formats the report of a day: two lines of totals, then one per reason and remark. */
+function reportLines(report: DeliveryReport): readonly string[] {
+  const { day, version, rows, listed, elsewhere, merged, rejected, unknown, noted, remarks } = report;
+  const { active, missing, sold, ended, collapsed } = report;
   return [
     `${day}: ${rows} rows = ${listed} listed + ${elsewhere} attributed to another dealer + ${merged} merged + ${rejected} rejected; ` +
-      `${unknown} values not usable, ${noted} noted`,
-    `  version ${version}: ${active} active; newly missing ${missing}, sold ${sold}, ended ${ended}; ${collapsed} feeds not believed`,
-    ...account.reasons.map(({ outcome, field, reason, count }) => `  ${outcome}: ${count} × ${field}: ${reason}`),
+      `${unknown} unusable values, ${noted} warnings`,
+    `  version ${version}: ${active} active; ${missing} newly missing, ${sold} sold, ${ended} ended; ${collapsed} collapsed feeds`,
+    ...report.reasons.map(({ outcome, field, reason, count }) => `  ${outcome}: ${count} × ${field}: ${reason}`),
     ...remarks.map((remark) => `  ${remark}`),
   ];
 }

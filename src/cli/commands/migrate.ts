@@ -1,4 +1,4 @@
-/** `carquet migrate`: brings a lake and an accounts file of an older release to the formats of this one. */
+/** `carquet migrate`: upgrades a lake and an accounts file from an older release to the formats of this release. */
 import { existsSync } from "node:fs";
 import { Command } from "commander";
 import { migrateAccounts } from "../../accounts/file/backup.ts";
@@ -17,6 +17,7 @@ import {
   threadsOption,
 } from "../options.ts";
 import { createProgress } from "../progress.ts";
+import { requireManifest } from "../published-lake.ts";
 
 interface MigrateSettings extends EngineSettings {
   readonly lake: string;
@@ -24,20 +25,20 @@ interface MigrateSettings extends EngineSettings {
   readonly json: boolean;
 }
 
-/** What was done to a lake or an accounts file: as a line, and as JSON. */
-interface Report {
+/** The result of one migration, as text and as JSON. */
+interface MigrationReport {
   readonly line: string;
   readonly json: Readonly<Record<string, Json>>;
 }
 
 export const migrateCommand = (): Command =>
   new Command("migrate")
-    .summary("upgrade a lake and an accounts file of an older release")
+    .summary("upgrade a lake and an accounts file from an older release")
     .description(
-      "Migrates what --lake and --accounts name; without either, the default lake and accounts file if they exist. The lake's older files " +
-        "are rewritten and published as a new version of the same day; carquet reads them without that, but Spark does not. The accounts " +
-        "file is migrated in one transaction, after a copy has been written beside it as FILE.version-N; stop the service first. " +
-        "A kill at any moment loses nothing, and a second run changes nothing.",
+      "Upgrade the lake of --lake and the accounts file of --accounts; without either option, the default ones that exist. Lake files of " +
+        "an older format are rewritten and published as a new version of the same day; carquet reads the older format too, Spark does " +
+        "not. The accounts file is migrated in one transaction after a backup to FILE.version-N; stop the service first. Safe to " +
+        "interrupt and to repeat.",
     )
     .addOption(lakeOption())
     .addOption(accountsOption())
@@ -45,47 +46,49 @@ export const migrateCommand = (): Command =>
     .addOption(threadsOption())
     .addOption(memoryOption())
     .action(async (settings: MigrateSettings, command: Command) => {
-      const wanted = await wantedOf(settings, (option) => command.getOptionValueSource(option) === "cli");
+      const targets = await chooseTargets(settings, (option) => command.getOptionValueSource(option) === "cli");
       const reports = {
-        ...(wanted.accounts ? { accounts: reportOnAccounts(settings.accounts) } : {}),
-        ...(wanted.lake ? { lake: await reportOnLake(settings) } : {}),
+        ...(targets.accounts ? { accounts: migrateAccountsFile(settings.accounts) } : {}),
+        ...(targets.lake ? { lake: await migrateLakeFiles(settings) } : {}),
       };
-      const json = Object.fromEntries(Object.entries(reports).map(([of, report]) => [of, report.json] as const));
+      const json = Object.fromEntries(
+        Object.entries(reports).map(([target, report]) => [target, report.json] as const),
+      );
       const lines = Object.values(reports).map(({ line }) => line);
       process.stdout.write(settings.json ? `${JSON.stringify(json)}\n` : `${lines.join("\n")}\n`);
     });
 
-/** Which of the two to migrate: what was named on the command line, else what exists. */
-async function wantedOf(
+/** Chooses what to migrate: the options on the command line, else what exists. Throws a UserError if neither exists. */
+async function chooseTargets(
   { lake, accounts }: MigrateSettings,
   isNamed: (option: "lake" | "accounts") => boolean,
 ): Promise<Readonly<Record<"lake" | "accounts", boolean>>> {
   if (isNamed("lake") || isNamed("accounts")) return { lake: isNamed("lake"), accounts: isNamed("accounts") };
   const found = { lake: (await currentVersion(lake)) !== undefined, accounts: existsSync(accounts) };
   if (!found.lake && !found.accounts)
-    throw new UserError(`nothing to migrate: no lake at ${lake}, no accounts file at ${accounts}.`);
+    throw new UserError(`Nothing to migrate: expected a lake at ${lake} or an accounts file at ${accounts}.`);
   return found;
 }
 
-function reportOnAccounts(path: string): Report {
+function migrateAccountsFile(path: string): MigrationReport {
   const { from, to, backup = null } = migrateAccounts(path);
-  const what =
-    backup === null ? `has version ${to} already` : `migrated from version ${from} to ${to}; ${backup} is a copy`;
-  return { line: `${path}: ${what}.`, json: { file: path, from, to, backup } };
+  const result =
+    backup === null ? `already has version ${to}` : `migrated from version ${from} to ${to}; backup: ${backup}`;
+  return { line: `${path}: ${result}.`, json: { file: path, from, to, backup } };
 }
 
-async function reportOnLake(settings: MigrateSettings): Promise<Report> {
+async function migrateLakeFiles(settings: MigrateSettings): Promise<MigrationReport> {
   const { lake } = settings;
-  if ((await currentVersion(lake)) === undefined) throw new UserError(`${lake}: nothing has been published yet.`);
-  const shown = createProgress();
-  const done = await withWriter(lake, engineOptions(settings), (writer) =>
-    migrateLake(writer, (path, index, count) => shown.step(lake, index, count, path)),
+  await requireManifest(lake);
+  const progress = createProgress();
+  const migrated = await withWriter(lake, engineOptions(settings), (writer) =>
+    migrateLake(writer, (path, index, count) => progress.step(lake, index, count, path)),
   );
-  shown.end();
-  const { version, fromFormat, toFormat, rewritten, recorded } = done;
-  const what =
+  progress.end();
+  const { version, fromFormat, toFormat, rewritten, recorded } = migrated;
+  const result =
     fromFormat === toFormat && rewritten + recorded === 0
-      ? `version ${version} has format ${toFormat} already`
-      : `migrated from format ${fromFormat} to ${toFormat}: ${rewritten} files rewritten, ${recorded} needed no change; published as version ${version}; run carquet index to search it by an index`;
-  return { line: `${lake}: ${what}.`, json: { lake, version, fromFormat, toFormat, rewritten, recorded } };
+      ? `version ${version} already has format ${toFormat}`
+      : `migrated from format ${fromFormat} to ${toFormat}: ${rewritten} files rewritten, ${recorded} unchanged; published as version ${version}. Run carquet index to build its search index`;
+  return { line: `${lake}: ${result}.`, json: { lake, version, fromFormat, toFormat, rewritten, recorded } };
 }

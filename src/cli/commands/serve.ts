@@ -1,4 +1,4 @@
-/** `carquet serve`: the API over a lake, until it is told to stop. */
+/** `carquet serve`: serves the API of a lake until SIGTERM or SIGINT. */
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import pino from "pino";
@@ -6,6 +6,7 @@ import { messageOf, UserError } from "../../base/user-error.ts";
 import { serve, type Tls } from "../../http/server.ts";
 import {
   accountsOption,
+  answersOption,
   type EngineSettings,
   engineOptions,
   hostOption,
@@ -29,10 +30,10 @@ export interface ServeSettings extends EngineSettings {
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly trustProxy?: number;
-  readonly answers: number;
+  readonly responseCache: number;
 }
 
-/** Gives a command the options of whatever serves. */
+/** Adds the options of `serve` to a command. */
 export const addServeOptions = (command: Command): Command =>
   [
     lakeOption(),
@@ -46,69 +47,71 @@ export const addServeOptions = (command: Command): Command =>
     threadsOption(),
     memoryOption(),
     responseCacheOption(),
-  ].reduce((given, option) => given.addOption(option), command);
+    answersOption(),
+  ].reduce((extended, option) => extended.addOption(option), command);
 
 export const serveCommand = (): Command =>
   addServeOptions(new Command("serve"))
     .description(
-      "Serves the published version of a lake, and each one that is published after it, without a restart. Prints one line " +
-        "`listening on URL` when it is ready; logs go to standard error, one JSON object a line. SIGTERM and SIGINT end it when the " +
-        "requests in flight have been answered. Every request but those for the description and the health of the service needs a key " +
-        "of an account; what is answered is charged to it in the accounts file, which is made when there is none.",
+      "Serve the API. Serves the published version of the lake and switches to each later one without a restart. Prints " +
+        "`listening on URL` when ready; logs JSON lines to standard error. SIGTERM and SIGINT stop it after the requests in flight. " +
+        "Requests need an API key, except for the documentation and the health checks, and are charged to the account in the accounts " +
+        "file, which is created if it does not exist.",
     )
     .action(async (settings: ServeSettings) => {
       await serveUntilStopped(settings);
     });
 
-/** Log lines are written together: one at a time, a line takes as long as a look-up. The last ones wait for so many milliseconds. */
+/** Buffers log lines: writing each one alone costs as much as a lookup. Flushes every `periodicFlush` milliseconds. */
 const logging = { fd: 2, sync: false, minLength: 4096, periodicFlush: 100 } as const;
 
-/** Serves, says where, and stops on a signal; `announce` may print what comes before that line. */
+/** Serves until a signal stops it. Prints the lines of `announce`, then `listening on URL`. */
 export async function serveUntilStopped(
   settings: ServeSettings,
   announce: (url: string) => readonly string[] = () => [],
 ): Promise<void> {
   const logger = pino({ level: process.env.CARQUET_LOG_LEVEL ?? "info" }, pino.destination(logging));
-  const { lake, accounts, host, port, trustProxy, answers } = settings;
-  const toldToStop = signalled();
+  const { lake, accounts, host, port, trustProxy, responseCache } = settings;
+  const stopSignal = receiveStopSignal();
   const service = await serve({
-    ...{ lake, accounts, host, port, logger, responseCacheBytes: answers * 2 ** 20 },
+    ...{ lake, accounts, host, port, logger, responseCacheBytes: responseCache * 2 ** 20 },
     ...engineOptions(settings),
     ...(trustProxy === undefined ? {} : { trustedProxies: trustProxy }),
     ...tlsOf(settings),
   });
   for (const line of announce(settings.publicUrl ?? service.url)) process.stdout.write(`${line}\n`);
   process.stdout.write(`listening on ${service.url}\n`);
-  await toldToStop;
+  await stopSignal;
   await service.stop();
   logger.info("stopped");
   logger.flush();
 }
 
-/** The certificate and its key, read; both or neither. */
+/** Reads the certificate and its private key. Throws a UserError if only one is set. */
 function tlsOf({ tlsCert, tlsKey }: ServeSettings): { readonly tls?: Tls } {
   if (tlsCert === undefined && tlsKey === undefined) return {};
-  if (tlsCert === undefined || tlsKey === undefined) throw new UserError("--tls-cert and --tls-key go together.");
-  return { tls: { cert: textOf(tlsCert), key: textOf(tlsKey) } };
+  if (tlsCert === undefined || tlsKey === undefined)
+    throw new UserError("Incomplete TLS options: expected both --tls-cert and --tls-key.");
+  return { tls: { cert: readText(tlsCert), key: readText(tlsKey) } };
 }
 
-function textOf(path: string): string {
+function readText(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (thrown) {
-    throw new UserError(`${path}: cannot be read: ${messageOf(thrown)}.`);
+    throw new UserError(`Cannot read ${path}: ${messageOf(thrown)}.`);
   }
 }
 
-/** Resolves when a signal to stop has come; a second one ends the process at once. */
-function signalled(): Promise<void> {
-  return new Promise((stop) => {
+/** Resolves on SIGTERM or SIGINT. A second signal exits at once. */
+function receiveStopSignal(): Promise<void> {
+  return new Promise((resolve) => {
     let isStopping = false;
     for (const signal of ["SIGTERM", "SIGINT"] as const) {
       process.on(signal, () => {
         if (isStopping) process.exit(1);
         isStopping = true;
-        stop();
+        resolve();
       });
     }
   });

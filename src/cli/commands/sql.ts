@@ -1,4 +1,4 @@
-/** `carquet sql`: the engine over the lake's views, for analysts. */
+/** `carquet sql`: runs an analyst's SQL query over the views of the published version. */
 import { text } from "node:stream/consumers";
 import { Command, Option } from "commander";
 import { openAnalystDatabase } from "../../lake/analyst-database.ts";
@@ -13,16 +13,18 @@ interface SqlSettings extends EngineSettings {
 export const sqlCommand = (): Command =>
   new Command("sql")
     .description(
-      "Runs a query over the published version: the views active, snapshots, missing, sold and ended (flat listings), builds, " +
-        "dealers, tokens, options, claims, deliveries and rejects. Reads the query from standard input when none is given.",
+      "Run a SQL query (DuckDB) over the published version. Views: active, snapshots, missing, sold and ended (flat listings), builds, " +
+        "dealers, tokens, options, claims, deliveries and rejects. Without an argument, reads the query from standard input.",
     )
     .argument("[query]", "for example: SELECT make, median(price) FROM active GROUP BY make ORDER BY 2 DESC")
     .addOption(lakeOption())
-    .addOption(new Option("--format <format>", "how to print").choices(["table", "csv", "json"]).default("table"))
+    .addOption(new Option("--format <format>", "output format").choices(["table", "csv", "json"]).default("table"))
     .addOption(threadsOption())
     .addOption(memoryOption())
     .action(async (query: string | undefined, settings: SqlSettings) => {
       const statement = query ?? (await text(process.stdin));
-      const answer = await openAnalystDatabase(settings.lake, engineOptions(settings), (ask) => ask(statement));
-      process.stdout.write(formatRows(answer, settings.format));
+      const result = await openAnalystDatabase(settings.lake, engineOptions(settings), (runQuery) =>
+        runQuery(statement),
+      );
+      process.stdout.write(formatRows(result, settings.format));
     });

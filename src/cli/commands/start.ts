@@ -1,4 +1,4 @@
-/** `carquet start`, which is `npm start`: something to try at once. Fills an empty lake with a demo market, then serves it. */
+/** `carquet start`, run by `npm start`: fills an empty lake with a demo market, creates a demo key, and serves. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,18 +8,18 @@ import { generateDays } from "../../demo/generate.ts";
 import { type MarketShape, usualShares } from "../../demo/market-shape.ts";
 import { type Delivery, deliveriesAt } from "../../ingest/feed/delivery.ts";
 import { currentVersion } from "../../lake/manifest.ts";
-import { demoKey } from "../demo-key.ts";
+import { createDemoKey } from "../demo-key.ts";
 import { type EngineSettings, engineOptions } from "../options.ts";
 import { createProgress } from "../progress.ts";
 import { daysOption, listingsOption } from "./generate.ts";
 import { ingestInto } from "./ingest.ts";
 import { addServeOptions, type ServeSettings, serveUntilStopped } from "./serve.ts";
 
-/** The demo: large enough that every search finds something, small enough to be there in about a minute. */
+/** The demo market: large enough that typical searches have matches, small enough to build in about a minute. */
 const demo = { listings: 25_000, days: 30, end: "2026-11-19", seed: 1 } as const;
 
-/** Up to here a second thread of the engine makes half as much work again, and a day is ready no sooner. */
-const listingsOfOneThread = 100_000;
+/** Up to this size a second engine thread costs 50 % more CPU time and makes no day faster. */
+const singleThreadListingsMax = 100_000;
 
 interface StartSettings extends ServeSettings {
   readonly listings: number;
@@ -29,47 +29,47 @@ interface StartSettings extends ServeSettings {
 export const startCommand = (): Command =>
   addServeOptions(new Command("start"))
     .description(
-      "Generates a market and ingests it when nothing has been published yet, which takes about a minute; makes a demo account with " +
-        "promotional credits and a key for it, prints three requests to try, and serves.",
+      "Fill an empty lake with a generated market (takes about a minute), create a demo account with promotional credits and an API key, " +
+        "print three example requests, and serve.",
     )
     .addOption(listingsOption().default(demo.listings))
     .addOption(daysOption().default(demo.days))
     .action(async (settings: StartSettings) => {
-      if ((await currentVersion(settings.lake)) === undefined) await fill(settings);
-      const key = demoKey(settings.accounts, Date.now());
-      await serveUntilStopped(settings, (url) => requestsToTry(url, key));
+      if ((await currentVersion(settings.lake)) === undefined) await ingestDemoMarket(settings);
+      const key = createDemoKey(settings.accounts, Date.now());
+      await serveUntilStopped(settings, (url) => exampleRequests(url, key));
     });
 
-/** Makes the demo market, in a folder that goes when it is in the lake; a day is made while the one before it is ingested. */
-async function fill(settings: StartSettings): Promise<void> {
+/** Generates the demo market in a temporary folder and ingests it; generates each day while the previous one is ingested. */
+async function ingestDemoMarket(settings: StartSettings): Promise<void> {
   const { listings, days } = settings;
-  const engine = listings > listingsOfOneThread ? settings : { threads: 1, ...settings };
+  const engine = listings > singleThreadListingsMax ? settings : { threads: 1, ...settings };
   const folder = await mkdtemp(join(tmpdir(), "carquet-demo-"));
   try {
     const shape = { ...demo, listings, days, format: "parquet", options: "typical", shares: usualShares } as const;
-    await ingestInto(prefetch(deliveriesOf(join(folder, "feeds"), shape, engine)), engine, "brief");
+    await ingestInto(prefetch(generateDeliveries(join(folder, "feeds"), shape, engine)), engine, "brief");
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** The deliveries of a market that is made as they are asked for. */
-async function* deliveriesOf(
+/** Generates a market lazily, one delivery at a time. */
+async function* generateDeliveries(
   feeds: string,
   shape: MarketShape,
   engine: EngineSettings,
 ): AsyncGenerator<Delivery, void, undefined> {
-  const shown = createProgress();
-  const onStep = (step: number, steps: number, what: string): void => {
-    if (step === 1) shown.step("market", step, steps, what);
-    else shown.end();
+  const progress = createProgress();
+  const onStep = (step: number, steps: number, description: string): void => {
+    if (step === 1) progress.step("market", step, steps, description);
+    else progress.end();
   };
   for await (const { folder } of generateDays(feeds, shape, { ...engineOptions(engine), onStep })) {
     yield* await deliveriesAt(folder, undefined);
   }
 }
 
-const requestsToTry = (url: string, key: string): readonly string[] => [
+const exampleRequests = (url: string, key: string): readonly string[] => [
   `curl -H 'Authorization: Bearer ${key}' '${url}/v1/listings?limit=3'`,
   `curl -H 'Authorization: Bearer ${key}' '${url}/v1/listings?make=toyota,honda&max_price=30000&sort=price&fields=year,make,model,trim,price,miles,city,state'`,
   `curl '${url}/v1/openapi.json'`,

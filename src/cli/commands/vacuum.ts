@@ -1,10 +1,9 @@
-/** `carquet vacuum`: keeps the lake as large as the retention policy says. */
+/** `carquet vacuum`: removes days and versions beyond the retention policy, and the files that only they reference. */
 import { Command, Option } from "commander";
-import { UserError } from "../../base/user-error.ts";
 import { defaultRetention, vacuum } from "../../lake/maintenance/vacuum.ts";
-import { currentManifest } from "../../lake/manifest.ts";
 import { withWriter } from "../../lake/writer/writer.ts";
 import { countParser, lakeOption } from "../options.ts";
+import { requireManifest } from "../published-lake.ts";
 
 interface VacuumSettings {
   readonly lake: string;
@@ -17,36 +16,36 @@ interface VacuumSettings {
 export const vacuumCommand = (): Command =>
   new Command("vacuum")
     .description(
-      "Lets past days go by a policy (every day for --daily days, then one a week for --weekly days, then one a month), and versions " +
-        "older than --versions days, to which --replay-from can then not go back. Files are removed when the versions that need them " +
-        "have been out of service for --grace minutes. Sold and ended listings stay.",
+      "Remove past days by a retention policy (every day is kept for --daily days, then one per week for --weekly days, then one per " +
+        "month) and versions older than --versions days, which `carquet ingest --replay-from` then cannot use. Deletes files when the " +
+        "versions that reference them have been replaced for --grace minutes. Keeps sold and ended listings.",
     )
     .addOption(lakeOption())
     .addOption(
-      new Option("--daily <days>", "keep every day for so long")
+      new Option("--daily <days>", "number of days to keep in full")
         .default(defaultRetention.dailyDays)
         .argParser(countParser),
     )
     .addOption(
-      new Option("--weekly <days>", "then one day a week for so long")
+      new Option("--weekly <days>", "number of further days to keep one day per week")
         .default(defaultRetention.weeklyDays)
         .argParser(countParser),
     )
     .addOption(
-      new Option("--versions <days>", "keep versions of so many days")
+      new Option("--versions <days>", "number of days to keep versions")
         .default(defaultRetention.versionDays)
         .argParser(countParser),
     )
     .addOption(
-      new Option("--grace <minutes>", "how long a version must have been out of service")
+      new Option("--grace <minutes>", "minutes between the replacement of a version and its removal")
         .default(60)
         .argParser(countParser),
     )
     .action(async ({ lake, daily, weekly, versions, grace }: VacuumSettings) => {
-      if ((await currentManifest(lake)) === undefined) throw new UserError(`${lake}: nothing has been published yet.`);
+      await requireManifest(lake);
       const retention = { dailyDays: daily, weeklyDays: weekly, versionDays: versions };
-      const done = await withWriter(lake, {}, (writer) => vacuum(writer, retention, Date.now(), grace * 60_000));
+      const removed = await withWriter(lake, {}, (writer) => vacuum(writer, retention, Date.now(), grace * 60_000));
       process.stdout.write(
-        `version ${done.version}: ${done.days.length} days let go, ${done.versions.length} versions and ${done.files} files removed\n`,
+        `version ${removed.version}: removed ${removed.days.length} days, ${removed.versions.length} versions and ${removed.files} files\n`,
       );
     });

@@ -1,29 +1,29 @@
-/** `carquet verify`: is everything there, as it was written? */
+/** `carquet verify`: checks every file of the published version against its manifest, and the consistency of its tables. */
 import { Command } from "commander";
 import { UserError } from "../../base/user-error.ts";
 import { verify } from "../../lake/maintenance/verify.ts";
-import { currentManifest } from "../../lake/manifest.ts";
 import { type EngineSettings, engineOptions, lakeOption, memoryOption, threadsOption } from "../options.ts";
 import { createProgress } from "../progress.ts";
+import { requireManifest } from "../published-lake.ts";
 
 export const verifyCommand = (): Command =>
   new Command("verify")
     .description(
-      "Checks the size, content and rows of every file of the published version, that every key leads somewhere, that states agree with the claims that prove them.",
+      "Check the size, checksum and row count of every file of the published version, that every key has a row, and that listing states " +
+        "agree with the recorded claims.",
     )
     .addOption(lakeOption())
     .addOption(threadsOption())
     .addOption(memoryOption())
     .action(async (settings: EngineSettings & { readonly lake: string }) => {
-      const manifest = await currentManifest(settings.lake);
-      if (manifest === undefined) throw new UserError(`${settings.lake}: nothing has been published yet.`);
-      const shown = createProgress();
+      const manifest = await requireManifest(settings.lake);
+      const progress = createProgress();
       const faults = await verify(settings.lake, manifest, engineOptions(settings), (path, index, count) =>
-        shown.step(manifest.version, index, count, path),
+        progress.step(manifest.version, index, count, path),
       );
-      shown.end();
+      progress.end();
       for (const fault of faults) process.stdout.write(`${fault}\n`);
       if (faults.length > 0)
         throw new UserError(`${settings.lake}: version ${manifest.version} has ${faults.length} faults.`);
-      process.stdout.write(`${settings.lake}: version ${manifest.version} is whole.\n`);
+      process.stdout.write(`${settings.lake}: version ${manifest.version} has no faults.\n`);
     });

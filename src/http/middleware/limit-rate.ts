@@ -18,14 +18,14 @@ export const setRateLimitHeaders =
       await next();
     } finally {
       const identity = identityOf(context);
-      const { limits, left } = accounts.limits(identity);
+      const { limits, remaining } = accounts.limits(identity);
       if (!context.res.headersSent) {
         context.res
-          .setHeader("X-RateLimit-Tier", `tier_${identity.held.account.tier}`)
+          .setHeader("X-RateLimit-Tier", `tier_${identity.cached.account.tier}`)
           .setHeader("X-RateLimit-Limit-10s", limits.per10s)
-          .setHeader("X-RateLimit-Remaining-10s", left.per10s)
+          .setHeader("X-RateLimit-Remaining-10s", remaining.per10s)
           .setHeader("X-RateLimit-Limit-60s", limits.per60s)
-          .setHeader("X-RateLimit-Remaining-60s", left.per60s);
+          .setHeader("X-RateLimit-Remaining-60s", remaining.per60s);
       }
     }
   };

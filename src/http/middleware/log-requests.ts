@@ -1,6 +1,6 @@
 /** Request log: assigns the request id and logs one line per response. Values that may be secrets are redacted. */
 import type { Logger } from "pino";
-import { timedId } from "../../base/random-ids.ts";
+import { uuidV7 } from "../../base/random-ids.ts";
 import { isSecretName, splitQuery } from "../../contract/query-string.ts";
 import type { Middleware } from "../context.ts";
 
@@ -8,7 +8,7 @@ export const logRequests =
   (logger: Logger): Middleware =>
   async (context, next) => {
     const startedAtMs = performance.now();
-    const requestId = timedId(Date.now());
+    const requestId = uuidV7(Date.now());
     context.state.requestId = requestId;
     context.state.log = logger;
     context.set("X-Request-Id", requestId);

@@ -10,7 +10,7 @@ import { createFolder, replaceFile, sha256Of, syncToDisk } from "../../base/file
 import { integerIn, isObject, type Row } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { type DatabaseOptions, DuckDatabase, engineVersion, type Session } from "../../db/duckdb.ts";
-import { faultOf, lockHolderOf } from "../../db/engine-faults.ts";
+import { classifyFault, lockHolderOf } from "../../db/engine-faults.ts";
 import { columnType, ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { fingerprintOf } from "../file-rows.ts";
 import {
@@ -60,7 +60,7 @@ export async function withWriter<T>(
       }
     });
   } catch (thrown) {
-    if (faultOf(thrown) === "disk full") {
+    if (classifyFault(thrown) === "disk full") {
       throw new UserError(`${lake}: the disk is full; what was published stays as it was.`);
     }
     throw thrown;
@@ -80,7 +80,7 @@ async function lock(session: Session, lake: string): Promise<void> {
   try {
     await take();
   } catch (thrown) {
-    if (faultOf(thrown) === "busy")
+    if (classifyFault(thrown) === "busy")
       throw new UserError(`${lake} is being written by process ${lockHolderOf(thrown) ?? "?"}; one writer at a time.`);
     await rm(path, { force: true });
     await take();

@@ -78,7 +78,11 @@ for (const [query, start_date, end_date, expected] of asked) {
 }
 
 const refused: readonly (readonly [query: string, code: string, message: RegExp])[] = [
-  ["start_date=2025-11-18", "incompatible_parameters", /from 2025-11-18 to 2026-11-19 are more than 366 days\.$/],
+  [
+    "start_date=2025-11-18",
+    "incompatible_parameters",
+    /the range from 2025-11-18 to 2026-11-19 is longer than 366 days\.$/,
+  ],
   ["start_date=2026-11-19&end_date=2026-11-18", "incompatible_parameters", /2026-11-19 is after 2026-11-18\.$/],
   ["start_date=2026-11-20", "incompatible_parameters", /2026-11-20 is after 2026-11-19\.$/],
   ["start_date=2026-02-30", "invalid_parameter_value", /^Invalid value "2026-02-30" for start_date: /],

@@ -1,36 +1,38 @@
-/** `carquet accounts`: who may use the service, and how much of it. */
+/** `carquet accounts`: creates accounts and changes their state, spend cap and limits. */
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import {
   type Account,
   type AccountChange,
-  accountAt,
   changeAccount,
   createAccount,
   effectiveLimits,
+  getAccount,
   listAccounts,
 } from "../../../accounts/account.ts";
 import { monthOf } from "../../../accounts/clock.ts";
-import { usdOf } from "../../../accounts/money.ts";
+import { formatUsd } from "../../../accounts/money.ts";
 import { type AccountState, billingState } from "../../../accounts/policy/billing-state.ts";
 import { type Tier, tiers } from "../../../accounts/policy/tiers.ts";
 import type { Json } from "../../../base/json.ts";
 import { UserError } from "../../../base/user-error.ts";
-import { printCreated, printRows, timeOf, withAccounts, withNewAccounts } from "../../accounts-file.ts";
-import { accountsOption, countParser, jsonOption, usdParser } from "../../options.ts";
+import {
+  type AccountsFileSettings,
+  formatTime,
+  printResult,
+  printRows,
+  withAccountsFile,
+  withNewAccountsFile,
+} from "../../accounts-file.ts";
+import { accountsOption, countParser, jsonOption, mandatory, usdParser } from "../../options.ts";
 
-interface Given {
-  readonly accounts: string;
-  readonly json: boolean;
-}
-
-interface One extends Given {
+interface AccountSettings extends AccountsFileSettings {
   readonly account: string;
 }
 
-export const accountOption = (): Option => new Option("--account <id>", "the account").makeOptionMandatory();
+export const accountOption = (): Option => mandatory(new Option("--account <id>", "account id"));
 
-/** A command about the accounts file, with the options that all of them have. */
-export const withAccountsOption = (name: string, summary: string): Command =>
+/** A command about the accounts file, with `--accounts` and `--json`. Its description is the summary as a sentence. */
+export const accountsFileCommand = (name: string, summary: string): Command =>
   new Command(name)
     .summary(summary)
     .description(`${summary[0]?.toUpperCase()}${summary.slice(1)}.`)
@@ -39,135 +41,142 @@ export const withAccountsOption = (name: string, summary: string): Command =>
 
 export const accountsCommand = (): Command =>
   new Command("accounts")
-    .description(
-      "Makes and changes accounts. All of it is safe while the service runs, which takes it up within a second.",
-    )
+    .description("Create and change accounts. Safe while the service runs; changes take effect within a second.")
     .addCommand(create())
     .addCommand(list())
     .addCommand(show())
     .addCommand(state())
     .addCommand(cap())
-    .addCommand(low())
-    .addCommand(override());
+    .addCommand(lowBalance("low-balance"))
+    .addCommand(lowBalance("low"), { hidden: true })
+    .addCommand(rateLimit("rate-limit"))
+    .addCommand(rateLimit("override"), { hidden: true });
 
 const create = (): Command =>
-  withAccountsOption("create", "make an account; it can be used when it has a key and credits")
-    .addOption(new Option("--email <email>", "whom to write to").makeOptionMandatory().argParser(email))
-    .addOption(new Option("--tier <n>", "its usage tier").default(1).argParser(tier))
-    .action(({ accounts, json, email, tier }: Given & { readonly email: string; readonly tier: Tier }) => {
-      const account_id = withNewAccounts(accounts, (database) =>
-        createAccount(database, { email, tier, atMs: Date.now() }),
-      );
-      printCreated({ account_id }, account_id, json);
-    });
+  accountsFileCommand("create", "create an account; to use the API it also needs a key and credits")
+    .addOption(mandatory(new Option("--email <email>", "contact address").argParser(emailParser)))
+    .addOption(new Option("--tier <n>", "usage tier, 1 to 4").default(1).argParser(tierParser))
+    .action(
+      ({ accounts, json, email, tier }: AccountsFileSettings & { readonly email: string; readonly tier: Tier }) => {
+        const account_id = withNewAccountsFile(accounts, (database) =>
+          createAccount(database, { email, tier, atMs: Date.now() }),
+        );
+        printResult({ account_id }, account_id, json);
+      },
+    );
 
 const list = (): Command =>
-  withAccountsOption("list", "all accounts, the oldest first").action(({ accounts, json }: Given) => {
+  accountsFileCommand("list", "list all accounts, oldest first").action(({ accounts, json }: AccountsFileSettings) => {
     printRows(
-      withAccounts(accounts, (database) => listAccounts(database, monthOf(Date.now())).map(told)),
+      withAccountsFile(accounts, (database) => listAccounts(database, monthOf(Date.now())).map(toRow)),
       json,
     );
   });
 
 const show = (): Command =>
-  withAccountsOption("show", "one account: billing state, balance, month, limits")
+  accountsFileCommand("show", "show the billing state, balance, spending and limits of an account")
     .addOption(accountOption())
-    .action(({ accounts, json, account }: One) => {
-      const shown = told(withAccounts(accounts, (database) => accountAt(database, account, monthOf(Date.now()))));
-      if (json) process.stdout.write(`${JSON.stringify(shown, null, 2)}\n`);
+    .action(({ accounts, json, account }: AccountSettings) => {
+      const row = toRow(withAccountsFile(accounts, (database) => getAccount(database, account, monthOf(Date.now()))));
+      if (json) process.stdout.write(`${JSON.stringify(row, null, 2)}\n`);
       else
-        for (const [name, value] of Object.entries(shown))
-          process.stdout.write(`${name.padEnd(22)}${value ?? "none"}\n`);
+        for (const [name, value] of Object.entries(row)) process.stdout.write(`${name.padEnd(22)}${value ?? "none"}\n`);
     });
 
 const state = (): Command =>
-  withAccountsOption("state", "suspend an account, which blocks its paid requests, or make it active again")
+  accountsFileCommand("state", "suspend an account, which refuses its paid requests, or reactivate it")
     .addOption(accountOption())
-    .addArgument(new Argument("<state>", "what it is to be").choices(["active", "suspended"]))
-    .action((to: AccountState, settings: One) => change(settings, { state: to }, `is ${to} now`));
+    .addArgument(new Argument("<state>", "new state").choices(["active", "suspended"]))
+    .action((newState: AccountState, settings: AccountSettings) =>
+      change(settings, { state: newState }, `is now ${newState}`),
+    );
 
 const cap = (): Command =>
-  withAccountsOption("cap", "set the most that an account is charged in a UTC calendar month")
+  accountsFileCommand("cap", "set the spend cap of an account per UTC calendar month")
     .addOption(accountOption())
-    .addArgument(new Argument("<usd>", "an amount, or none").argParser(usdOrNone))
-    .action((capMicros: number | null, settings: One) =>
+    .addArgument(new Argument("<usd>", "amount in USD, or none").argParser(usdOrNoneParser))
+    .action((capMicros: number | null, settings: AccountSettings) =>
       change(
         settings,
         { capMicros },
-        capMicros === null ? "has no cap now" : `has a cap of ${usdOf(capMicros)} USD now`,
+        capMicros === null ? "now has no spend cap" : `now has a spend cap of ${formatUsd(capMicros)} USD`,
       ),
     );
 
-const low = (): Command =>
-  withAccountsOption("low", "set the balance below which an account's billing state is low_balance; 5 USD unless set")
+const lowBalance = (name: string): Command =>
+  accountsFileCommand(
+    name,
+    "set the balance below which the billing state of an account is low_balance (default: 5 USD)",
+  )
     .addOption(accountOption())
-    .addArgument(new Argument("<usd>", "an amount").argParser(usdParser("zero")))
-    .action((lowMicros: number, settings: One) =>
-      change(settings, { lowMicros }, `is low below ${usdOf(lowMicros)} USD now`),
+    .addArgument(new Argument("<usd>", "amount in USD").argParser(usdParser("zero")))
+    .action((lowBalanceMicros: number, settings: AccountSettings) =>
+      change(settings, { lowBalanceMicros }, `now has a low balance below ${formatUsd(lowBalanceMicros)} USD`),
     );
 
-interface Override extends One {
+interface RateLimitSettings extends AccountSettings {
   readonly per10s?: number;
   readonly per60s?: number;
   readonly none: boolean;
 }
 
-const override = (): Command =>
-  withAccountsOption("override", "give an account rate limits of its own, or, with --none, those of its tier again")
+const rateLimit = (name: string): Command =>
+  accountsFileCommand(name, "override the rate limits of an account's tier, or restore them with --none")
     .addOption(accountOption())
-    .addOption(new Option("--per10s <n>", "requests in 10 seconds").argParser(countParser))
-    .addOption(new Option("--per60s <n>", "requests in 60 seconds").argParser(countParser))
-    .addOption(new Option("--none", "the tier's limits").default(false).conflicts(["per10s", "per60s"]))
-    .action((settings: Override) => {
+    .addOption(new Option("--per10s <n>", "requests in 10 seconds; needs --per60s").argParser(countParser))
+    .addOption(new Option("--per60s <n>", "requests in 60 seconds; needs --per10s").argParser(countParser))
+    .addOption(new Option("--none", "restore the limits of the tier").default(false).conflicts(["per10s", "per60s"]))
+    .action((settings: RateLimitSettings) => {
       const { per10s, per60s, none } = settings;
-      if (none) return change(settings, { override: null }, "has its tier's limits now");
+      if (none) return change(settings, { rateLimitOverride: null }, "now has the rate limits of its tier");
       if (per10s === undefined || per60s === undefined)
-        throw new UserError("--per10s and --per60s go together, or --none.");
+        throw new UserError("Incomplete rate limits: expected both --per10s and --per60s, or --none.");
       return change(
         settings,
-        { override: { per10s, per60s } },
-        `may make ${per10s} requests in 10 s and ${per60s} in 60 s now`,
+        { rateLimitOverride: { per10s, per60s } },
+        `now has rate limits of ${per10s} requests in 10 s and ${per60s} in 60 s`,
       );
     });
 
-function change({ accounts, account, json }: One, changed: AccountChange, line: string): void {
-  const shown = withAccounts(accounts, (database) => {
-    changeAccount(database, account, changed);
-    return told(accountAt(database, account, monthOf(Date.now())));
+/** Changes an account and prints it as JSON, or `<account> <message>`. */
+function change({ accounts, account, json }: AccountSettings, changes: AccountChange, message: string): void {
+  const row = withAccountsFile(accounts, (database) => {
+    changeAccount(database, account, changes);
+    return toRow(getAccount(database, account, monthOf(Date.now())));
   });
-  printCreated(shown, `${account} ${line}`, json);
+  printResult(row, `${account} ${message}`, json);
 }
 
-/** An account as commands tell it. */
-function told(account: Account): Readonly<Record<string, Json>> {
+/** The output row of an account. */
+function toRow(account: Account): Readonly<Record<string, Json>> {
   const limits = effectiveLimits(account);
   return {
     account_id: account.accountId,
     email: account.email,
-    created_at: timeOf(account.createdAtMs),
+    created_at: formatTime(account.createdAtMs),
     tier: account.tier,
     state: account.state,
     billing_state: billingState(account),
-    balance_usd: usdOf(account.balanceMicros),
-    low_below_usd: usdOf(account.lowMicros),
+    balance_usd: formatUsd(account.balanceMicros),
+    low_below_usd: formatUsd(account.lowBalanceMicros),
     month: account.month,
-    spent_usd: usdOf(account.spentMicros),
-    cap_usd: account.capMicros === null ? null : usdOf(account.capMicros),
+    spent_usd: formatUsd(account.spentMicros),
+    cap_usd: account.capMicros === null ? null : formatUsd(account.capMicros),
     per_10s: limits.per10s,
     per_60s: limits.per60s,
-    is_override: account.override !== null,
+    is_override: account.rateLimitOverride !== null,
   };
 }
 
-function email(text: string): string {
+function emailParser(text: string): string {
   if (/^[^\s@]+@[^\s@]+$/.test(text) && text.length <= 254) return text;
-  throw new InvalidArgumentError("allowed is an e-mail address.");
+  throw new InvalidArgumentError("Expected an email address.");
 }
 
-function tier(text: string): Tier {
-  const found = tiers.find((one) => String(one) === text);
-  if (found === undefined) throw new InvalidArgumentError("allowed is 1, 2, 3 or 4.");
-  return found;
+function tierParser(text: string): Tier {
+  const tier = tiers.find((known) => String(known) === text);
+  if (tier === undefined) throw new InvalidArgumentError("Expected 1, 2, 3 or 4.");
+  return tier;
 }
 
-const usdOrNone = (text: string): number | null => (text === "none" ? null : usdParser("zero")(text));
+const usdOrNoneParser = (text: string): number | null => (text === "none" ? null : usdParser("zero")(text));

@@ -1,6 +1,6 @@
-/** `carquet credits`: what is added to balances, and taken from them, beside charges. */
+/** `carquet credits`: posts credits, confirmations, adjustments and reversals to the ledger. Never posts charges. */
 import { Argument, Command, Option } from "commander";
-import { accountAt } from "../../../accounts/account.ts";
+import { getAccount } from "../../../accounts/account.ts";
 import { monthOf } from "../../../accounts/clock.ts";
 import {
   addCredit,
@@ -11,20 +11,21 @@ import {
   listEntries,
   reverseCredit,
 } from "../../../accounts/ledger/ledger.ts";
-import { usdOf } from "../../../accounts/money.ts";
+import { formatUsd } from "../../../accounts/money.ts";
 import type { Row } from "../../../base/json.ts";
 import { integerIn } from "../../../base/json.ts";
 import type { SqliteDatabase } from "../../../db/sqlite.ts";
-import { printCreated, printRows, timeOf, withAccounts } from "../../accounts-file.ts";
-import { usdParser } from "../../options.ts";
-import { accountOption, withAccountsOption } from "./accounts.ts";
+import {
+  type AccountsFileSettings,
+  formatTime,
+  printResult,
+  printRows,
+  withAccountsFile,
+} from "../../accounts-file.ts";
+import { mandatory, usdParser } from "../../options.ts";
+import { accountOption, accountsFileCommand } from "./accounts.ts";
 
-interface Given {
-  readonly accounts: string;
-  readonly json: boolean;
-}
-
-interface Posting extends Given {
+interface PostingSettings extends AccountsFileSettings {
   readonly account: string;
   readonly usd: number;
   readonly reference?: string;
@@ -34,75 +35,78 @@ interface Posting extends Given {
 export const creditsCommand = (): Command =>
   new Command("credits")
     .description(
-      "Posts to the ledger. Nothing posted is ever changed: what was wrong is corrected by another entry. Only paid credits that are " +
-        "confirmed, and that no chargeback took back, count towards a tier.",
+      "Post credits to the ledger. The ledger is append-only: correct a mistake with an adjustment. Only paid credits that are confirmed " +
+        "and not reversed count towards a tier.",
     )
     .addCommand(add())
     .addCommand(confirm())
-    .addCommand(adjustment())
+    .addCommand(adjust())
     .addCommand(reverse())
     .addCommand(list());
 
-const noteOption = (): Option => new Option("--note <text>", "why");
+const noteOption = (): Option => new Option("--note <text>", "reason, stored with the entry");
 
 const add = (): Command =>
-  withAccountsOption("add", "add a credit to an account's balance")
+  accountsFileCommand("add", "add a credit to the balance of an account")
     .addOption(accountOption())
-    .addOption(new Option("--usd <amount>", "how much").makeOptionMandatory().argParser(usdParser("positive")))
-    .addOption(new Option("--kind <kind>", "who pays for it").choices(creditKinds).default("paid"))
+    .addOption(mandatory(new Option("--usd <amount>", "amount in USD").argParser(usdParser("positive"))))
+    .addOption(new Option("--kind <kind>", "kind of credit").choices(creditKinds).default("paid"))
     .addOption(
-      new Option("--unconfirmed", "it can be spent, and counts towards a tier only when it has been confirmed").default(
-        false,
-      ),
+      new Option(
+        "--unconfirmed",
+        "the payment is not confirmed: it can be spent but does not count towards a tier",
+      ).default(false),
     )
-    .addOption(new Option("--reference <text>", "names the payment, which is then credited once"))
+    .addOption(new Option("--reference <text>", "unique id of the payment; the same one is credited once"))
     .addOption(noteOption())
-    .action((settings: Posting & { readonly kind: CreditKind; readonly unconfirmed: boolean }) => {
+    .action((settings: PostingSettings & { readonly kind: CreditKind; readonly unconfirmed: boolean }) => {
       const { kind, unconfirmed } = settings;
-      posted(settings, "credit_id", (database) =>
+      postAndPrint(settings, "credit_id", (database) =>
         addCredit(database, { ...postingOf(settings), kind, isConfirmed: !unconfirmed }),
       );
     });
 
-const adjustment = (): Command =>
-  withAccountsOption("adjust", "correct an account's balance, up or down")
+const adjust = (): Command =>
+  accountsFileCommand("adjust", "adjust the balance of an account by a positive or negative amount")
     .addOption(accountOption())
     .addOption(
-      new Option("--usd <amount>", "how much; below zero takes away")
-        .makeOptionMandatory()
-        .argParser(usdParser("negative")),
+      mandatory(
+        new Option("--usd <amount>", "amount in USD; a negative one lowers the balance").argParser(
+          usdParser("negative"),
+        ),
+      ),
     )
-    .addOption(new Option("--reference <text>", "names its cause, which is then posted once"))
+    .addOption(new Option("--reference <text>", "unique id of the cause; the same one is posted once"))
     .addOption(noteOption())
-    .action((settings: Posting) =>
-      posted(settings, "adjustment_id", (database) => adjustBalance(database, postingOf(settings))),
+    .action((settings: PostingSettings) =>
+      postAndPrint(settings, "adjustment_id", (database) => adjustBalance(database, postingOf(settings))),
     );
 
 const confirm = (): Command =>
-  withAccountsOption("confirm", "say that a paid credit has been paid")
-    .addArgument(new Argument("<credit-id>"))
-    .action((creditId: string, { accounts, json }: Given) => {
-      withAccounts(accounts, (database) => confirmCredit(database, creditId, Date.now()));
-      printCreated({ credit_id: creditId, confirmed: true }, `${creditId} is confirmed`, json);
+  accountsFileCommand("confirm", "confirm the payment of a paid credit")
+    .addArgument(new Argument("<credit-id>", "id of the credit"))
+    .action((creditId: string, { accounts, json }: AccountsFileSettings) => {
+      withAccountsFile(accounts, (database) => confirmCredit(database, creditId, Date.now()));
+      printResult({ credit_id: creditId, confirmed: true }, `${creditId} is confirmed`, json);
     });
 
 const reverse = (): Command =>
-  withAccountsOption("reverse", "take a paid credit back after a chargeback; the balance may go below zero")
-    .addArgument(new Argument("<credit-id>"))
+  accountsFileCommand("reverse", "reverse a paid credit after a chargeback; the balance may become negative")
+    .addArgument(new Argument("<credit-id>", "id of the credit"))
     .addOption(noteOption())
-    .action((creditId: string, { accounts, json, note }: Given & { readonly note?: string }) => {
-      const reversal_id = withAccounts(accounts, (database) => reverseCredit(database, creditId, Date.now(), note));
-      printCreated({ reversal_id }, reversal_id, json);
+    .action((creditId: string, { accounts, json, note }: AccountsFileSettings & { readonly note?: string }) => {
+      const reversal_id = withAccountsFile(accounts, (database) => reverseCredit(database, creditId, Date.now(), note));
+      printResult({ reversal_id }, reversal_id, json);
     });
 
 const list = (): Command =>
-  withAccountsOption("list", "what has been posted to an account beside charges, the oldest first")
+  accountsFileCommand("list", "list the entries of an account except charges, oldest first")
     .addOption(accountOption())
-    .action(({ accounts, json, account }: Given & { readonly account: string }) => {
-      printRows(withAccounts(accounts, (database) => listEntries(database, account)).map(told), json);
+    .action(({ accounts, json, account }: AccountsFileSettings & { readonly account: string }) => {
+      printRows(withAccountsFile(accounts, (database) => listEntries(database, account)).map(toRow), json);
     });
 
-function postingOf({ account, usd, reference, note }: Posting) {
+function postingOf({ account, usd, reference, note }: PostingSettings) {
   return {
     accountId: account,
     micros: usd,
@@ -112,25 +116,26 @@ function postingOf({ account, usd, reference, note }: Posting) {
   };
 }
 
-/** Posts, and prints the entry's id with the balance after it. */
-function posted(
-  { accounts, account, json }: Posting,
+/** Posts an entry; prints its id, as JSON under the name `idName`, and the new balance. */
+function postAndPrint(
+  { accounts, account, json }: PostingSettings,
   idName: string,
   post: (database: SqliteDatabase) => string,
 ): void {
-  const [id, balance] = withAccounts(accounts, (database) => {
-    const made = post(database);
-    return [made, usdOf(accountAt(database, account, monthOf(Date.now())).balanceMicros)];
+  const [id, balance] = withAccountsFile(accounts, (database) => {
+    const entryId = post(database);
+    return [entryId, formatUsd(getAccount(database, account, monthOf(Date.now())).balanceMicros)];
   });
-  printCreated({ [idName]: id, balance_usd: balance }, `${id}; the balance is ${balance} USD`, json);
+  printResult({ [idName]: id, balance_usd: balance }, `${id}; new balance ${balance} USD`, json);
 }
 
-function told(row: Row): Row {
-  const time = (column: string): string | null => (row[column] === null ? null : timeOf(integerIn(row, column)));
+/** The output row of an entry. */
+function toRow(row: Row): Row {
+  const time = (column: string): string | null => (row[column] === null ? null : formatTime(integerIn(row, column)));
   return {
     entry_id: row.entry_id ?? null,
     kind: row.kind ?? null,
-    usd: usdOf(integerIn(row, "micros")),
+    usd: formatUsd(integerIn(row, "micros")),
     at: time("at_ms"),
     confirmed_at: time("confirmed_at_ms"),
     reversed_at: time("reversed_at_ms"),
