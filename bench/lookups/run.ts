@@ -14,7 +14,7 @@ import { plusDays } from "../../src/base/day.ts";
 import { type Row, textIn } from "../../src/base/json.ts";
 import { integerLiteral, type Sql, sql } from "../../src/db/sql.ts";
 import { rowsOfFiles } from "../../src/lake/file-rows.ts";
-import { currentVersion, type Files, noFiles } from "../../src/lake/manifest.ts";
+import { currentVersion, type TableFiles, noFiles } from "../../src/lake/manifest.ts";
 import type { TableName } from "../../src/lake/tables.ts";
 import { writeSplit } from "../../src/lake/writer/split.ts";
 import { nextManifest, publish, type Writer, withWriter } from "../../src/lake/writer/writer.ts";
@@ -51,11 +51,11 @@ const listings = (from: number, to: number): Sql => sql`
 /** Rows with the columns that the layout has and they lack, as null. */
 async function add(
   writer: Writer,
-  files: Files,
+  files: TableFiles,
   table: TableName,
   partition: string | null,
   rows: Sql,
-): Promise<Files> {
+): Promise<TableFiles> {
   const file = await writeSplit(
     writer,
     `${day}.${files[table].length + 1}`,

@@ -11,17 +11,17 @@ import { plusDays } from "../base/day.ts";
 import { integerIn } from "../base/json.ts";
 import { UserError } from "../base/user-error.ts";
 import { type DatabaseOptions, DuckDatabase, type Session } from "../db/duckdb.ts";
-import { ident, literal, type Sql, sql } from "../db/sql.ts";
-import { createFeedTroubles, isOpen } from "./deliveries/feed-troubles.ts";
+import { ident, literal, numberLiteral, type Sql, sql } from "../db/sql.ts";
+import { createFeedFailures, isOpen } from "./deliveries/feed-failures.ts";
 import { inventoryRows } from "./deliveries/inventory.ts";
-import { createToday } from "./deliveries/today.ts";
+import { createTodayTable } from "./deliveries/today.ts";
 import { createCars } from "./market/cars.ts";
 import { createDealers } from "./market/dealers.ts";
 import { createStays } from "./market/stays.ts";
 import type { MarketShape } from "./market-shape.ts";
-import { fixed, type RandomDraws, randomDraws } from "./random.ts";
-import { loadFacts } from "./reference.ts";
-import { foresee, writeTruth } from "./truth.ts";
+import { type RandomDraws, randomDraws } from "./random.ts";
+import { loadFactTables } from "./reference.ts";
+import { createTruthTables, writeTruth } from "./truth.ts";
 import { createCatalogue } from "./vehicles/catalogue.ts";
 import { createEquipment } from "./vehicles/equipment.ts";
 import { createVariants } from "./vehicles/variants.ts";
@@ -78,16 +78,16 @@ export async function* generateDays(
     temporaryFolder: options.temporaryFolder ?? joinPath(out, ".spilled"),
   });
   const steps = shape.days + 1;
-  const chance = randomDraws(shape.seed);
+  const draws = randomDraws(shape.seed);
   const session = await database.connect();
   try {
     options.onStep?.(1, steps, "makes the market");
-    await makeMarket(session, chance, shape);
+    await makeMarket(session, draws, shape);
     for (let day = 0; day < shape.days; day += 1) {
       const date = plusDays(shape.end, day - shape.days + 1);
       const folder = joinPath(out, date);
       options.onStep?.(day + 2, steps, `delivers ${date}`);
-      const rows = await writeDay(session, chance, shape, { day, date, folder });
+      const rows = await writeDay(session, draws, shape, { day, date, folder });
       await writeTruth(session, day, date);
       yield { folder, rows };
     }
@@ -98,31 +98,31 @@ export async function* generateDays(
   }
 }
 
-async function makeMarket(session: Session, chance: RandomDraws, shape: MarketShape): Promise<void> {
-  await loadFacts(session);
+async function makeMarket(session: Session, draws: RandomDraws, shape: MarketShape): Promise<void> {
+  await loadFactTables(session);
   await createVariants(session, shape.end);
   await createCatalogue(session);
-  await createEquipment(session, chance, shape.options);
-  await createDealers(session, chance, shape);
-  await createCars(session, chance, shape);
-  await createStays(session, chance, shape);
-  await createFeedTroubles(session, chance, shape);
-  await foresee(session, shape);
+  await createEquipment(session, draws, shape.options);
+  await createDealers(session, draws, shape);
+  await createCars(session, draws, shape);
+  await createStays(session, draws, shape);
+  await createFeedFailures(session, draws, shape);
+  await createTruthTables(session, shape);
 }
 
 /** Writes the files of a day; gives how many rows of inventory. */
 async function writeDay(
   session: Session,
-  chance: RandomDraws,
+  draws: RandomDraws,
   shape: MarketShape,
   { day, date, folder }: { readonly day: number; readonly date: string; readonly folder: string },
 ): Promise<number> {
   const { format } = shape;
   await mkdir(folder);
-  await createToday(session, day);
-  const openDealers = sql`FROM dealers WHERE ${isOpen(fixed(day))}`;
+  await createTodayTable(session, day);
+  const openDealers = sql`FROM dealers WHERE ${isOpen(numberLiteral(day))}`;
   const troubled = (trouble: string): Sql =>
-    sql`dealer IN (SELECT dealer FROM troubles WHERE day = ${fixed(day)} AND trouble = ${literal(trouble)})`;
+    sql`dealer IN (SELECT dealer FROM troubles WHERE day = ${numberLiteral(day)} AND trouble = ${literal(trouble)})`;
   const makes = format === "csv" ? sql`array_to_string(makes, '|')` : sql`makes`;
   await copy(
     session,
@@ -148,8 +148,8 @@ async function writeDay(
   const parts = Math.max(1, Math.ceil(rows / rowsOfFile));
   for (let part = 0; part < parts; part += 1) {
     const file = parts === 1 ? "inventory" : `inventory-${String(part + 1).padStart(3, "0")}`;
-    const within = sql`line BETWEEN ${fixed(part * rowsOfFile)} AND ${fixed((part + 1) * rowsOfFile - 1)}`;
-    await copy(session, inventoryRows(chance, shape, day, within), joinPath(folder, file), format);
+    const within = sql`line BETWEEN ${numberLiteral(part * rowsOfFile)} AND ${numberLiteral((part + 1) * rowsOfFile - 1)}`;
+    await copy(session, inventoryRows(draws, shape, day, within), joinPath(folder, file), format);
   }
   return rows;
 }

@@ -1,7 +1,7 @@
 /** What a generated market is like: its size, its span, and how much of what happens to cars and feeds happens in it. */
 
 /** Shares of what goes wrong or changes hands, each between 0 and `shareMax`. */
-export const usualShares = {
+export const defaultShares = {
   /** Cars that a sister store of the dealer's group lists too. */
   shared: 0.015,
   /** Cars that move to a sister store. */
@@ -22,11 +22,11 @@ export const usualShares = {
   closing: 0.005,
 } as const;
 
-export type Trouble = keyof typeof usualShares;
-export type Shares = Readonly<Record<Trouble, number>>;
+export type MarketEvent = keyof typeof defaultShares;
+export type Shares = Readonly<Record<MarketEvent, number>>;
 
 /** Those that befall a feed; a feed has one of them at most. */
-export const feedTroubles = ["late", "partial", "empty", "absent"] as const satisfies readonly Trouble[];
+export const feedFailures = ["late", "partial", "empty", "absent"] as const satisfies readonly MarketEvent[];
 
 /** The greatest share: more trouble than that, and a dealer's feeds tell nothing any more. */
 export const shareMax = 0.2;
@@ -45,7 +45,7 @@ export interface MarketShape {
 }
 
 /** How the listings of a market divide. */
-export const mix = {
+export const listingMix = {
   /** Of all listings: new and certified ones; the others are used. */
   new: 0.52,
   certified: 0.08,
@@ -55,16 +55,16 @@ export const mix = {
 } as const;
 
 /** The United States, to scale: what a share of their listings is a share of. */
-export const country = { listings: 4_000_000, independentDealers: 26_000 } as const;
+export const unitedStates = { listings: 4_000_000, independentDealers: 26_000 } as const;
 
 /** On lots large enough, a place is empty between two cars, for so many days at most; so many places are empty on a day. */
-export const emptyDaysMost = 3;
-export const emptyShare = 0.02;
+export const vacancyDaysMax = 3;
+export const vacancyShare = 0.02;
 /** The shortest stay of a car on a lot. */
 export const stayDaysMin = 4;
 /** A dealer of this size loses and gains cars without its feed looking as if it had been cut short. */
-export const steadySlots = 20;
+export const largeDealerSlots = 20;
 /** How much of a feed is there that was cut short. */
 export const partialTenths = 3;
 /** No feed fails on the first days, when it cannot be told how large it should be. */
-export const troubleFreeDays = 3;
+export const failureFreeDays = 3;

@@ -4,38 +4,35 @@
  */
 import { numberLiteral, type Sql, sql } from "../db/sql.ts";
 
-/** A number as a part of the statement: of the narrowest type that holds it, where a value would be a BIGINT. */
-export const fixed = (number: number): Sql => numberLiteral(number);
-
 const steps = 2 ** 32;
 
 export interface RandomDraws {
   /** A number in [0, 1), evenly. */
-  even(purpose: string, about: Sql): Sql;
+  uniform(purpose: string, about: Sql): Sql;
   /** A whole number in [0, below). */
-  below(purpose: string, about: Sql, below: number | Sql): Sql;
+  integerBelow(purpose: string, about: Sql, below: number | Sql): Sql;
   /** A number around 0 with a deviation of 1. */
   normal(purpose: string, about: Sql): Sql;
   /** One of some words or relations. */
-  oneOf(purpose: string, about: Sql, list: Sql): Sql;
-  happens(purpose: string, about: Sql, share: number | Sql): Sql;
+  pick(purpose: string, about: Sql, list: Sql): Sql;
+  occurs(purpose: string, about: Sql, share: number | Sql): Sql;
 }
 
 /** The draws of a seed. */
 export function randomDraws(seed: number): RandomDraws {
   const bits = (purpose: string, about: Sql): Sql =>
-    sql`(hash((${about})::BIGINT + ${fixed(saltOf(`${seed} ${purpose}`))}) % ${fixed(steps)})`;
-  const even = (purpose: string, about: Sql): Sql => sql`(${bits(purpose, about)}::DOUBLE / ${fixed(steps)})`;
+    sql`(hash((${about})::BIGINT + ${numberLiteral(saltOf(`${seed} ${purpose}`))}) % ${numberLiteral(steps)})`;
+  const even = (purpose: string, about: Sql): Sql => sql`(${bits(purpose, about)}::DOUBLE / ${numberLiteral(steps)})`;
   const below = (purpose: string, about: Sql, limit: number | Sql): Sql =>
-    sql`(${bits(purpose, about)} % ${typeof limit === "number" ? fixed(limit) : limit})::INTEGER`;
+    sql`(${bits(purpose, about)} % ${typeof limit === "number" ? numberLiteral(limit) : limit})::INTEGER`;
   return {
-    even,
-    below,
+    uniform: even,
+    integerBelow: below,
     normal: (purpose, about) =>
       sql`(sqrt(-2 * ln(1 - ${even(purpose, about)})) * cos(2 * pi() * ${even(`${purpose} angle`, about)}))`,
-    oneOf: (purpose, about, list) => sql`(${list})[1 + ${below(purpose, about, sql`len(${list})`)}]`,
-    happens: (purpose, about, share) =>
-      sql`(${even(purpose, about)} < ${typeof share === "number" ? fixed(share) : share})`,
+    pick: (purpose, about, list) => sql`(${list})[1 + ${below(purpose, about, sql`len(${list})`)}]`,
+    occurs: (purpose, about, share) =>
+      sql`(${even(purpose, about)} < ${typeof share === "number" ? numberLiteral(share) : share})`,
   };
 }
 

@@ -6,7 +6,7 @@ import { literal, sql } from "../db/sql.ts";
 const facts = ["ages", "base_colors", "features", "lines", "makes", "models", "names", "options", "paints", "plants"];
 
 /** Makes a table of each file of facts, named `<file>_facts`, and `zips`, `aliases` and `stores_facts`, `states_facts`. */
-export async function loadFacts(session: Session): Promise<void> {
+export async function loadFactTables(session: Session): Promise<void> {
   for (const file of [...facts, "stores", "states"]) {
     await session.createTempTable(
       `${file}_facts`,

@@ -6,11 +6,10 @@
  */
 
 import type { Session } from "../db/duckdb.ts";
-import { ident, join, literal, type Sql, sql } from "../db/sql.ts";
-import { isDirt, kindsThatAre } from "./deliveries/dirt.ts";
-import { isOpen, isShown } from "./deliveries/feed-troubles.ts";
-import { type MarketShape, troubleFreeDays } from "./market-shape.ts";
-import { fixed } from "./random.ts";
+import { ident, join, literal, numberLiteral, type Sql, sql } from "../db/sql.ts";
+import { hasDirtOutcome, kindsWithOutcome } from "./deliveries/dirt.ts";
+import { isInFeed, isOpen } from "./deliveries/feed-failures.ts";
+import { failureFreeDays, type MarketShape } from "./market-shape.ts";
 
 /** Feeds without a car before it is sold; days of silence before a dealer has no claims; days missing before a listing ends. */
 const feedsWithout = 3;
@@ -37,12 +36,12 @@ export const truthColumns = [
 ] as const;
 
 /** Makes `events` (day, event, n), `contending` (claims that are not the owner's, with their days) and `truth`, empty. */
-export async function foresee(session: Session, { days }: MarketShape): Promise<void> {
+export async function createTruthTables(session: Session, { days }: MarketShape): Promise<void> {
   await session.createTempTable("claims", claims(days));
   await session.createTempTable("rivals", rivals);
   await session.createTempTable(
     "events",
-    sql`SELECT day, event, sum(n)::INTEGER AS n FROM (${events}) WHERE day < ${fixed(days)} GROUP BY ALL`,
+    sql`SELECT day, event, sum(n)::INTEGER AS n FROM (${events}) WHERE day < ${numberLiteral(days)} GROUP BY ALL`,
   );
   await session.createTempTable("contending", contending);
   await session.drop("claims", "rivals");
@@ -55,7 +54,7 @@ export async function foresee(session: Session, { days }: MarketShape): Promise<
 
 /** Adds a day to `truth` and `dirt`, from what `today` shows. */
 export async function writeTruth(session: Session, day: number, date: string): Promise<void> {
-  const at = fixed(day);
+  const at = numberLiteral(day);
   const count = (from: Sql): Sql => sql`(SELECT count(*)::INTEGER FROM ${from})`;
   const rows = (condition: Sql): Sql => count(sql`today WHERE ${condition}`);
   const feeds = (trouble: string): Sql => count(sql`troubles WHERE day = ${at} AND trouble = ${trouble}`);
@@ -64,8 +63,8 @@ export async function writeTruth(session: Session, day: number, date: string): P
   const elsewhere = count(
     sql`today SEMI JOIN (SELECT car, nth FROM contending WHERE from_day <= ${at} AND ${at} < until) USING (car, nth)`,
   );
-  const merged = rows(sql`copy = 0 AND ${isDirt("merged")}`);
-  const rejected = rows(isDirt("rejected"));
+  const merged = rows(sql`copy = 0 AND ${hasDirtOutcome("merged")}`);
+  const rejected = rows(hasDirtOutcome("rejected"));
   const values: Readonly<Record<(typeof truthColumns)[number], Sql>> = {
     feeds: sql`${count(sql`dealers WHERE ${isOpen(at)}`)} - ${feeds("absent")}`,
     late: feeds("late"),
@@ -77,8 +76,8 @@ export async function writeTruth(session: Session, day: number, date: string): P
     elsewhere,
     merged,
     rejected,
-    unknown: rows(isDirt("unknown")),
-    noted: rows(isDirt("noted")),
+    unknown: rows(hasDirtOutcome("unknown")),
+    noted: rows(hasDirtOutcome("noted")),
     active: sql`(SELECT coalesce(sum(CASE WHEN event IN ('listed', 'returned') THEN n WHEN event IN ('missing', 'left for another') THEN -n ELSE 0 END), 0)::INTEGER
       FROM events WHERE day <= ${at})`,
     missing: event("missing"),
@@ -91,7 +90,7 @@ export async function writeTruth(session: Session, day: number, date: string): P
   };
   await session.run(sql`INSERT INTO truth SELECT ${date}, ${join(truthColumns.map((column) => values[column]))}`);
   const outcomes = (["rejected", "unknown", "noted", "merged"] as const).map(
-    (outcome) => sql`WHEN dirt IN (${join(kindsThatAre(outcome).map(literal))}) THEN ${outcome}`,
+    (outcome) => sql`WHEN dirt IN (${join(kindsWithOutcome(outcome).map(literal))}) THEN ${outcome}`,
   );
   await session.run(sql`INSERT INTO dirt SELECT ${date}, dirt, CASE ${join(outcomes, sql` `)} ELSE 'nothing' END, count(*)::INTEGER FROM today
     WHERE dirt IS NOT NULL GROUP BY dirt ORDER BY dirt`);
@@ -105,23 +104,23 @@ function claims(days: number): Sql {
   return sql`
     WITH all_stays AS (
       SELECT stays.car, nth, stays.dealer, stays.place, begins, ends, closes_on, slots FROM stays JOIN (SELECT car, dirt FROM cars) AS cars USING (car)
-      JOIN (SELECT dealer, closes_on, slots FROM dealers) USING (dealer) WHERE NOT ${isDirt("rejected")}
+      JOIN (SELECT dealer, closes_on, slots FROM dealers) USING (dealer) WHERE NOT ${hasDirtOutcome("rejected")}
     ), edges AS (
       SELECT *, unnest(list_distinct([greatest(begins, 0), greatest(begins, 0) + 1, greatest(begins, 0) + 2, ends - 2, ends - 1, ends])) AS day
-      FROM all_stays WHERE begins > 0 OR ends < ${fixed(days)}
+      FROM all_stays WHERE begins > 0 OR ends < ${numberLiteral(days)}
     ), seen AS (
       SELECT car, nth, min(day)::INTEGER AS first_seen, max(day)::INTEGER AS last_seen
-      FROM edges LEFT JOIN troubles USING (dealer, day) WHERE day BETWEEN 0 AND ${fixed(days - 1)} AND ${isShown(sql`day`)} GROUP BY car, nth
+      FROM edges LEFT JOIN troubles USING (dealer, day) WHERE day BETWEEN 0 AND ${numberLiteral(days - 1)} AND ${isInFeed(sql`day`)} GROUP BY car, nth
     ), accepted AS (
       SELECT car, nth, list(day ORDER BY day) AS days FROM (
-        SELECT car, nth, dealer, closes_on, unnest(range(last_seen + 1, least(last_seen + ${fixed(feedsWithout * troubleFreeDays + 1)}, coalesce(closes_on, 100000), ${fixed(days)})))::INTEGER AS day
-        FROM seen JOIN all_stays USING (car, nth) WHERE ends < ${fixed(days)}
+        SELECT car, nth, dealer, closes_on, unnest(range(last_seen + 1, least(last_seen + ${numberLiteral(feedsWithout * failureFreeDays + 1)}, coalesce(closes_on, 100000), ${numberLiteral(days)})))::INTEGER AS day
+        FROM seen JOIN all_stays USING (car, nth) WHERE ends < ${numberLiteral(days)}
       ) LEFT JOIN troubles USING (dealer, day) WHERE coalesce(trouble, 'late') = 'late' GROUP BY car, nth
     )
     SELECT car, nth, dealer, coalesce(first_seen, 0) AS first_seen, if(first_seen IS NULL, true, first_seen < last_seen) AS is_seen_twice,
-           coalesce(days[1], CASE WHEN closes_on IS NOT NULL AND ends < ${fixed(days)} THEN last_seen + ${fixed(silentDays)} END) AS gone_on, days[${fixed(feedsWithout)}] AS sold_on
+           coalesce(days[1], CASE WHEN closes_on IS NOT NULL AND ends < ${numberLiteral(days)} THEN last_seen + ${numberLiteral(silentDays)} END) AS gone_on, days[${numberLiteral(feedsWithout)}] AS sold_on
     FROM all_stays LEFT JOIN seen USING (car, nth) LEFT JOIN accepted USING (car, nth)
-    WHERE first_seen IS NOT NULL OR begins <= 0 AND ends >= ${fixed(days)}`;
+    WHERE first_seen IS NOT NULL OR begins <= 0 AND ends >= ${numberLiteral(days)}`;
 }
 
 /** The claims to a car, the earlier one first; most cars have one. `taken_on`: when the later one's dealer takes the car over. */
@@ -158,14 +157,14 @@ const events = sql`
   SELECT listed_on AS day, 'listed' AS event, count(*) AS n FROM lives GROUP BY ALL
   UNION ALL SELECT missing_on, 'missing', count(*) FROM lives WHERE missing_on < coalesce(next_on, 100000) GROUP BY ALL
   UNION ALL SELECT counts_as_sold_on, 'sold', count(*) FROM told WHERE counts_as_sold_on IS NOT NULL GROUP BY ALL
-  UNION ALL SELECT missing_on + ${fixed(endedDays)}, 'expired', count(*) FROM told WHERE counts_as_sold_on IS NULL AND missing_on + ${fixed(endedDays)} < coalesce(next_on, 100000) GROUP BY ALL
+  UNION ALL SELECT missing_on + ${numberLiteral(endedDays)}, 'expired', count(*) FROM told WHERE counts_as_sold_on IS NULL AND missing_on + ${numberLiteral(endedDays)} < coalesce(next_on, 100000) GROUP BY ALL
   UNION ALL SELECT next_on, 'transferred', count(*) FROM told WHERE story = 'gave up' AND counts_as_sold_on IS NULL GROUP BY ALL
   UNION ALL SELECT next_on, 'left for another', count(*) FROM lives WHERE story = 'gave up' AND missing_on >= next_on GROUP BY ALL
   UNION ALL SELECT listed_on, if(story = 'returned', 'returned', 'listed'), count(*) FROM afterlives GROUP BY ALL
   UNION ALL SELECT listed_on, 'relisted', count(*) FROM afterlives WHERE story = 'relisted' GROUP BY ALL
   UNION ALL SELECT missing_on, 'missing', count(*) FROM afterlives WHERE missing_on IS NOT NULL GROUP BY ALL
   UNION ALL SELECT sold_on, 'sold', count(*) FROM afterlives WHERE sold_on IS NOT NULL AND is_seen_twice GROUP BY ALL
-  UNION ALL SELECT missing_on + ${fixed(endedDays)}, 'expired', count(*) FROM afterlives WHERE missing_on IS NOT NULL AND (sold_on IS NULL OR NOT is_seen_twice) GROUP BY ALL`;
+  UNION ALL SELECT missing_on + ${numberLiteral(endedDays)}, 'expired', count(*) FROM afterlives WHERE missing_on IS NOT NULL AND (sold_on IS NULL OR NOT is_seen_twice) GROUP BY ALL`;
 
 /** What the other dealer claims in vain, and until when. */
 const contending = sql`

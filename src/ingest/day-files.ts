@@ -2,7 +2,7 @@
 import { integerIn, textIn } from "../base/json.ts";
 import { join, type Sql, sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
-import type { Files, LakeFile, Manifest } from "../lake/manifest.ts";
+import type { LakeFile, Manifest, TableFiles } from "../lake/manifest.ts";
 import { type TableName, tableOf } from "../lake/tables.ts";
 import { filesToCompact } from "../lake/writer/compaction.ts";
 import { writeSplit } from "../lake/writer/split.ts";
@@ -12,7 +12,7 @@ import type { Writer } from "../lake/writer/writer.ts";
 type Addition = readonly [TableName, string | null, Sql];
 
 /** Writes the files of a day, named after its version, and gives all files of the tables with them. */
-export async function writeDayFiles(writer: Writer, manifest: Manifest): Promise<Files> {
+export async function writeDayFiles(writer: Writer, manifest: Manifest): Promise<TableFiles> {
   const day = manifest.as_of;
   return add(writer, manifest.version, manifest.tables, [
     ...(await listings(writer, day)),
@@ -21,7 +21,12 @@ export async function writeDayFiles(writer: Writer, manifest: Manifest): Promise
   ]);
 }
 
-async function add(writer: Writer, version: string, before: Files, additions: readonly Addition[]): Promise<Files> {
+async function add(
+  writer: Writer,
+  version: string,
+  before: TableFiles,
+  additions: readonly Addition[],
+): Promise<TableFiles> {
   const files: Record<TableName, readonly LakeFile[]> = { ...before };
   for (const [table, partition, rows] of additions) {
     files[table] = tableOf(table).isLayered

@@ -8,23 +8,23 @@ import { integerIn } from "../base/json.ts";
 import type { Session } from "../db/duckdb.ts";
 import { sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
-import { type Keyed, type Manifest, noFiles } from "../lake/manifest.ts";
+import { type DimensionTable, type Manifest, noFiles } from "../lake/manifest.ts";
 import { filesIn } from "../lake/views.ts";
 import type { Writer } from "../lake/writer/writer.ts";
 import { writeDayFiles } from "./day-files.ts";
-import { type DeliveryReport, deliveryReport } from "./delivery-report.ts";
+import { createDeliveryReport, type DeliveryReport } from "./delivery-report.ts";
 import { assignDealerKeys, normalizeDealers } from "./dimensions/dealers.ts";
 import { assignBuildKeys, assignOptionKeys, assignTokenKeys, maxKeys } from "./dimensions/dimension-keys.ts";
 import type { Delivery } from "./feed/delivery.ts";
 import type { Mapping } from "./feed/mapping.ts";
 import { readDelivery } from "./feed/read-files.ts";
 import { attributeClaims } from "./lifecycle/attribution.ts";
-import { collectClaims } from "./lifecycle/claims.ts";
+import { createDeliveredListingsView } from "./lifecycle/delivered-listings.ts";
 import { judgeDeliveries } from "./lifecycle/feed-verdicts.ts";
-import { createAbsentTables, createClaimedView, createYesterdayView } from "./lifecycle/lifecycle.ts";
-import { beginParsing, endParsing, parseRows } from "./normalize/parse.ts";
-import { loadReference } from "./normalize/spellings.ts";
-import { spellVocabularies } from "./normalize/vocabularies.ts";
+import { createAbsentTable, createNextListingViews, createYesterdayViews } from "./lifecycle/lifecycle.ts";
+import { collectIssues, createParsedTables, parseRows } from "./normalize/parse.ts";
+import { loadReferenceTables } from "./normalize/spellings.ts";
+import { createSpellings } from "./normalize/vocabularies.ts";
 
 const steps = [
   "reads the files",
@@ -53,42 +53,45 @@ export async function ingestDay(
 
   begin("reads the files");
   await showLake(session, lake, before);
-  await beginParsing(session, day);
+  await createParsedTables(session, day);
   const remarks = await readDelivery(session, delivery, mapping, (table, read) => parseRows(session, table, read, day));
   const rows = integerIn(await session.row(sql`SELECT count(*)::INTEGER AS n FROM parsed_inventory`), "n");
-  await endParsing(session);
+  await collectIssues(session);
 
   begin("normalises");
-  await loadReference(session);
+  await loadReferenceTables(session);
   await normalizeDealers(session);
-  const spellings = await spellVocabularies(session);
+  const spellings = await createSpellings(session);
   await assignDealerKeys(session, spellings, next.keys.dealers);
   await assignBuildKeys(session, spellings, next.keys.builds);
   await assignTokenKeys(session, spellings, next.keys.tokens);
   await assignOptionKeys(session, spellings, next.keys.options);
 
   begin("attributes each VIN to its owner");
-  await createYesterdayView(session);
+  await createYesterdayViews(session);
   await judgeDeliveries(session, day);
   await attributeClaims(session, spellings, day);
 
   begin("decides what lives and what ends");
-  await collectClaims(session, day);
-  await createClaimedView(session, day);
-  await createAbsentTables(session, day);
+  await createDeliveredListingsView(session, day);
+  await createNextListingViews(session, day);
+  await createAbsentTable(session, day);
 
   begin("writes the files");
   const files = await writeDayFiles(writer, next);
 
   const manifest = { ...next, keys: await maxKeys(session, next.keys), tables: files };
   const active = filesIn(files, "snapshots", day).reduce((sum, file) => sum + file.rows, 0);
-  return { manifest, account: await deliveryReport(session, { day, version: next.version, rows, active, remarks }) };
+  return {
+    manifest,
+    account: await createDeliveryReport(session, { day, version: next.version, rows, active, remarks }),
+  };
 }
 
 /** The version before as `lake_<table>`: dimensions whole, what belongs to a day as of the last one. */
 async function showLake(session: Session, lake: string, before: Manifest | undefined): Promise<void> {
   const files = before?.tables ?? noFiles;
-  const whole: readonly Keyed[] = ["builds", "dealers", "tokens", "options"];
+  const whole: readonly DimensionTable[] = ["builds", "dealers", "tokens", "options"];
   for (const table of whole) await session.createTempTable(`lake_${table}`, rowsOfFiles(table, files[table], lake));
   const ofLastDay = {
     lake_active: "snapshots",

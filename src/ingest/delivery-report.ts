@@ -30,12 +30,12 @@ export interface DeliveryReport {
   /** Feeds that were not believed: far smaller than the dealer's usual ones. */
   readonly collapsed: number;
   /** What was recorded, counted by outcome, field and reason. */
-  readonly reasons: readonly ReportedReason[];
+  readonly reasons: readonly IssueCount[];
   /** Columns that were ignored, in words. */
   readonly remarks: readonly string[];
 }
 
-export interface ReportedReason {
+export interface IssueCount {
   readonly outcome: string;
   readonly field: string;
   readonly reason: string;
@@ -43,7 +43,7 @@ export interface ReportedReason {
 }
 
 /** Counts a day's tables; `rows` were read, of them `active` listings come out. */
-export async function deliveryReport(
+export async function createDeliveryReport(
   session: Session,
   known: Pick<DeliveryReport, "day" | "version" | "rows" | "active" | "remarks">,
 ): Promise<DeliveryReport> {
@@ -68,7 +68,7 @@ export async function deliveryReport(
   };
 }
 
-async function reasonsOf(session: Session): Promise<readonly ReportedReason[]> {
+async function reasonsOf(session: Session): Promise<readonly IssueCount[]> {
   const rows = await session.rows(sql`
     SELECT outcome, feed || '.' || field AS field, reason, count(*)::INTEGER AS n FROM issues GROUP BY ALL ORDER BY ALL`);
   return rows.map((row) => ({

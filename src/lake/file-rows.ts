@@ -13,7 +13,7 @@ import { priceHistoryType, type TableDefinition, type TableName, tableOf } from 
 type Columns = TableDefinition["columns"];
 
 /** What is read of a file beside the columns of its table. */
-export type Beside = "nothing" | "file_row_number" | "partition";
+export type ExtraColumn = "nothing" | "file_row_number" | "partition";
 
 /** Columns that older files hold in another type: the type to read all of them as, and today's value of that. */
 const conversions: Readonly<Record<string, { readonly readAs: string; readonly value: Sql }>> = {
@@ -44,7 +44,7 @@ export function rowsOfFiles(
   table: TableName,
   files: readonly Pick<LakeFile, "path" | "schema">[],
   folder: string,
-  beside: Beside = "nothing",
+  beside: ExtraColumn = "nothing",
 ): Sql {
   const { columns, partition } = tableOf(table);
   const { settings, more } = waysToRead(partition)[beside];
@@ -55,7 +55,7 @@ export function rowsOfFiles(
   const older = files.filter((file) => !isCurrentSchema(table, file));
   const parts = [
     ...(current.length === 0 ? [] : [sql`SELECT ${join([...namesOf(columns), ...more])} FROM ${read(current, false)}`]),
-    ...(older.length === 0 ? [] : [inCurrentColumns(columns, read(older, true), more)]),
+    ...(older.length === 0 ? [] : [castToCurrentSchema(columns, read(older, true), more)]),
   ];
   return parts.length === 0 ? noRows(columns, more) : join(parts, sql` UNION ALL `);
 }
@@ -63,7 +63,7 @@ export function rowsOfFiles(
 /** How a table's files are read, by what is read beside its columns. */
 const waysToRead = (
   partition: string | undefined,
-): Readonly<Record<Beside, { readonly settings: Sql; readonly more: readonly Sql[] }>> => ({
+): Readonly<Record<ExtraColumn, { readonly settings: Sql; readonly more: readonly Sql[] }>> => ({
   nothing: { settings: sql`hive_partitioning = false`, more: [] },
   file_row_number: {
     settings: sql`hive_partitioning = false, file_row_number = true`,
@@ -73,7 +73,7 @@ const waysToRead = (
 });
 
 /** A relation of any columns as rows of the columns given, then of some that it has besides. */
-export function inCurrentColumns(columns: Columns, rows: Sql, besides: readonly Sql[] = []): Sql {
+export function castToCurrentSchema(columns: Columns, rows: Sql, besides: readonly Sql[] = []): Sql {
   const readAs = Object.fromEntries(
     Object.entries(columns).map(([column, of]) => [column, conversions[column]?.readAs ?? of] as const),
   );

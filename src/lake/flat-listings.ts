@@ -6,7 +6,7 @@
  */
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../db/sql.ts";
 import { type AttributeName, attributeOf, namesIn, tokensNames } from "../listing/schema.ts";
-import { shownOf } from "./served-columns.ts";
+import { jsonValue } from "./served-columns.ts";
 import { keywordBits, type TokenColumn } from "./tables.ts";
 
 /** Where a column comes from: the listing itself (as SQL over `facts`), its build, its dealer, or the words of its token keys. */
@@ -29,7 +29,7 @@ function originOf(attribute: AttributeName): ListingOrigin {
   if (home !== "listings") return { of: home, column };
   if (row.search === "keywords")
     return { of: "facts", value: sql`list_filter([${keywords}], lambda keyword: keyword IS NOT NULL)` };
-  return { of: "facts", value: shownOf(column, row) };
+  return { of: "facts", value: jsonValue(column, row) };
 }
 
 const isShown = (attribute: AttributeName): boolean => !["key", "none"].includes(attributeOf(attribute).serve ?? "");

@@ -20,7 +20,7 @@ export class JsonRowFormat<Column extends string> {
   }
 
   /** Some columns of a row as one text, to be selected. JSON has no line breaks of its own. */
-  textOf(columns: readonly Column[] = this.columns): Sql {
+  selectText(columns: readonly Column[] = this.columns): Sql {
     const lines = columns.map((column) => sql`coalesce(to_json(${this.values[column]})::VARCHAR, 'null')`);
     return sql`array_to_string([${join(lines)}], chr(10))`;
   }
@@ -31,7 +31,7 @@ export class JsonRowFormat<Column extends string> {
   }
 
   /** The line of a column, counted from 0. */
-  placeOf(column: string): number {
+  indexOf(column: string): number {
     const place = this.places.get(column);
     if (place === undefined) throw new TypeError(`No row has the column ${column}.`);
     return place;
@@ -52,9 +52,9 @@ export class JsonRowFormat<Column extends string> {
 
   /** Some values of a row. */
   decode(row: JsonRow, columns: readonly Column[] = this.columns): Row {
-    return Object.fromEntries(columns.map((column) => [column, valueIn(row[this.placeOf(column)])]));
+    return Object.fromEntries(columns.map((column) => [column, parseJsonValue(row[this.indexOf(column)])]));
   }
 }
 
 /** The value of a line; null where there is none. */
-export const valueIn = (line: string | undefined): Json => (line === undefined ? null : JSON.parse(line));
+export const parseJsonValue = (line: string | undefined): Json => (line === undefined ? null : JSON.parse(line));

@@ -27,9 +27,9 @@ export interface LakeFile {
 }
 
 /** The dimensions whose rows are known by a key. */
-export type Keyed = "builds" | "dealers" | "tokens" | "options";
+export type DimensionTable = "builds" | "dealers" | "tokens" | "options";
 
-export type Files = Readonly<Record<TableName, readonly LakeFile[]>>;
+export type TableFiles = Readonly<Record<TableName, readonly LakeFile[]>>;
 
 /** A file that answers are served from, built from others; where it is absent or damaged, the Parquet files answer. */
 export interface ServingFile {
@@ -54,21 +54,21 @@ export interface Manifest {
   readonly sequence: number;
   readonly previous: string | null;
   readonly engine: string;
-  readonly keys: Readonly<Record<Keyed, number>>;
-  readonly tables: Files;
+  readonly keys: Readonly<Record<DimensionTable, number>>;
+  readonly tables: TableFiles;
   readonly serving: readonly ServingFile[];
 }
 
 const check = checker<
-  Omit<Manifest, "tables" | "serving"> & { tables: Partial<Files>; serving?: readonly ServingFile[] }
+  Omit<Manifest, "tables" | "serving"> & { tables: Partial<TableFiles>; serving?: readonly ServingFile[] }
 >("manifest");
 
 /** A lake's tables without any file. */
-export const noFiles: Files = filesOf({});
+export const noFiles: TableFiles = filesOf({});
 
 /** All tables, those that are not named without files. */
-function filesOf(some: Partial<Files>): Files {
-  return Object.fromEntries(tableNames.map((table) => [table, some[table] ?? []])) as unknown as Files;
+function filesOf(some: Partial<TableFiles>): TableFiles {
+  return Object.fromEntries(tableNames.map((table) => [table, some[table] ?? []])) as unknown as TableFiles;
 }
 
 /** Where a lake keeps the name of its published version. */

@@ -12,7 +12,7 @@ type Unread = NameOf<{ readonly serve: "analysts" | "none" }>;
 export type ServedColumn = Exclude<NameOf<{ readonly home: "listings" }>, Unread>;
 
 /** A column of listings in the type in which it is shown: JSON has no decimals. */
-export function shownOf(column: string, { type }: Pick<Attribute, "type">): Sql {
+export function jsonValue(column: string, { type }: Pick<Attribute, "type">): Sql {
   const fact = ident("facts", column);
   return type.startsWith("DECIMAL") ? sql`${fact}::DOUBLE` : fact;
 }
@@ -37,7 +37,7 @@ export const servedColumns = Object.fromEntries(
     .filter(isRead)
     .map((reading) => {
       const attribute = attributeOf(reading);
-      const shown = shownOf(attribute.column, attribute);
+      const shown = jsonValue(attribute.column, attribute);
       return [reading, attribute.serve === undefined ? shown : (forms[attribute.serve]?.(shown) ?? shown)] as const;
     }),
 ) as Readonly<Record<ServedColumn, Sql>>;

@@ -4,7 +4,7 @@ import { ident, integerLiteral, join, literal, type Sql, sql } from "../db/sql.t
 import { wordsIn } from "../db/text-matching.ts";
 import { rowsOfFiles } from "./file-rows.ts";
 import { flatListings, tokensInOrder } from "./flat-listings.ts";
-import type { Files, LakeFile, Manifest } from "./manifest.ts";
+import type { LakeFile, Manifest, TableFiles } from "./manifest.ts";
 import { type ServedColumn, selectServed } from "./served-columns.ts";
 import { buildColumns, type TableName, tableNames, tableOf } from "./tables.ts";
 
@@ -12,7 +12,7 @@ import { buildColumns, type TableName, tableNames, tableOf } from "./tables.ts";
  * The listings of some files with `row_number`, each row's position in the order of the files: that is the partition's
  * own order, which settles every tie.
  */
-export function positioned(files: readonly LakeFile[], folder: string): Sql {
+export function withRowNumbers(files: readonly LakeFile[], folder: string): Sql {
   const everything = (_file: LakeFile, rows: Sql): readonly Sql[] => [rows];
   return joined(files, folder, everything);
 }
@@ -54,7 +54,7 @@ function joined(
 }
 
 /** The files of a table that belong to a partition. */
-export function filesIn(files: Files, table: TableName, partition: string): readonly LakeFile[] {
+export function filesIn(files: TableFiles, table: TableName, partition: string): readonly LakeFile[] {
   return files[table].filter((file) => file.partition === partition);
 }
 
@@ -70,7 +70,7 @@ export const dealerProfiles = (listings: Sql): Sql => sql`
     USING (dealer_id)`;
 
 /** The distinct values of builds' attributes, as texts, with a `value_key` for each. */
-export const buildWords = sql`
+export const buildValuesDictionary = sql`
   SELECT row_number() OVER (ORDER BY attribute, value)::INTEGER AS value_key, attribute, value
   FROM   (SELECT DISTINCT attribute, value FROM (${unpivotedBuilds()}))`;
 

@@ -5,7 +5,7 @@
 import { vocabulary } from "../contract/document.ts";
 import type { QueryOf } from "../contract/types.ts";
 import { flatColumns } from "../lake/flat-listings.ts";
-import { type JsonRow, valueIn } from "../lake/json-row.ts";
+import { type JsonRow, parseJsonValue } from "../lake/json-row.ts";
 import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
 import type { Point } from "../listing/geography.ts";
 import type { AttributeName } from "../listing/schema.ts";
@@ -79,21 +79,21 @@ export function servePage(
   ];
   const labelled = parts.map(([name, part], place) => ({ label: `${place === 0 ? "{" : ","}"${name}":`, part }));
   return (facts) => {
-    const builds = dimensions.buildOf(valueIn(facts[buildKey]));
-    const star = { facts, builds, dealers: dimensions.dealerOf(valueIn(facts[dealerKey])) };
+    const builds = dimensions.buildOf(parseJsonValue(facts[buildKey]));
+    const star = { facts, builds, dealers: dimensions.dealerOf(parseJsonValue(facts[dealerKey])) };
     let served = "";
     for (const { label, part } of labelled) served += label + part(star);
     return `${served}}`;
   };
 }
 
-const [buildKey, dealerKey] = [listingRow.placeOf("build_key"), listingRow.placeOf("dealer_key")];
+const [buildKey, dealerKey] = [listingRow.indexOf("build_key"), listingRow.indexOf("dealer_key")];
 
 const formats = { facts: listingRow, builds: buildRow, dealers: dealerRow } as const;
 
 /** The line of a column. */
 function lineOf(of: keyof Star, column: string): Part {
-  const place = formats[of].placeOf(column);
+  const place = formats[of].indexOf(column);
   return (star) => star[of][place] ?? "null";
 }
 
@@ -102,16 +102,18 @@ function partOf(field: ListingField, dimensions: Dimensions): Part {
   if (origin === undefined) throw new TypeError(`The field ${field} comes from nowhere.`);
   if (origin.of !== "tokens") return lineOf(origin.of, origin.of === "facts" ? field : origin.column);
   const keys = lineOf("facts", origin.column);
-  return (star) => JSON.stringify(dimensions.wordsOf(valueIn(keys(star))));
+  return (star) => JSON.stringify(dimensions.wordsOf(parseJsonValue(keys(star))));
 }
 
 function additionOf(expansion: Expansion, dimensions: Dimensions): Part {
   const [read, make] = [lineOf("facts", expansionColumn[expansion]), lineOf("builds", "make")];
-  return (star) => JSON.stringify(expanded(expansion, valueIn(read(star)), valueIn(make(star)), dimensions));
+  return (star) =>
+    JSON.stringify(expanded(expansion, parseJsonValue(read(star)), parseJsonValue(make(star)), dimensions));
 }
 
 function distanceFrom(origin: Point | undefined): Part {
   const [north, east] = [lineOf("dealers", "latitude"), lineOf("dealers", "longitude")];
   if (origin === undefined) return () => "null";
-  return (star) => JSON.stringify(milesTo({ latitude: valueIn(north(star)), longitude: valueIn(east(star)) }, origin));
+  return (star) =>
+    JSON.stringify(milesTo({ latitude: parseJsonValue(north(star)), longitude: parseJsonValue(east(star)) }, origin));
 }

@@ -6,7 +6,7 @@ import type { Session } from "../db/duckdb.ts";
 import { ident, literal, type Sql, sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
 import type { Manifest, ServingFile } from "../lake/manifest.ts";
-import { filesIn, positioned } from "../lake/views.ts";
+import { filesIn, withRowNumbers } from "../lake/views.ts";
 import type { Writer } from "../lake/writer/writer.ts";
 import { buildStatements, storage } from "./index/build.ts";
 import { listingFiles } from "./listing-files.ts";
@@ -93,7 +93,7 @@ async function buildIndex(
 ): Promise<void> {
   const what = "builds the search index";
   const files = filesIn(tables, "snapshots", as_of);
-  const statements = buildStatements("index_in_the_making", positioned(files, lake));
+  const statements = buildStatements("index_in_the_making", withRowNumbers(files, lake));
   progress.begin(what);
   await withTables(
     session,

@@ -43,8 +43,8 @@ export class Dimensions {
       Array.isArray(row.options) ? row.options.filter(isRow) : [],
     ]);
     return new Dimensions(
-      await textsByKey(session, sql`SELECT build_key AS key, ${buildRow.textOf()} AS text FROM builds`),
-      await textsByKey(session, sql`SELECT dealer_key AS key, ${dealerRow.textOf()} AS text FROM dealers`),
+      await textsByKey(session, sql`SELECT build_key AS key, ${buildRow.selectText()} AS text FROM builds`),
+      await textsByKey(session, sql`SELECT dealer_key AS key, ${dealerRow.selectText()} AS text FROM dealers`),
       new Map(tokens.map(({ key, token }) => [key, token])),
       new Map(tokens.map(({ key, folded }) => [folded, key])),
       new Map(options),

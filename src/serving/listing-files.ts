@@ -4,7 +4,7 @@ import { join, literal, type Sql, sql } from "../db/sql.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
 import { type ServedColumn, selectServed } from "../lake/served-columns.ts";
 import { type TableName, tableOf } from "../lake/tables.ts";
-import { positioned } from "../lake/views.ts";
+import { withRowNumbers } from "../lake/views.ts";
 
 export type ListingState = "active" | "missing" | "sold" | "ended";
 
@@ -48,7 +48,7 @@ export function lookUpStatement(
   const parts = states.flatMap((state) => {
     const files = listingFiles(manifest).filter((one) => one.state === state);
     if (files.length === 0) return [];
-    const rows = positioned(
+    const rows = withRowNumbers(
       files.map(({ file }) => file),
       folder,
     );

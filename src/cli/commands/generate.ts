@@ -1,7 +1,7 @@
 /** `carquet generate`: a market to try things on, as the deliveries of its dealers. */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type GeneratedMarket, generate } from "../../demo/generate.ts";
-import { feedTroubles, type MarketShape, type Shares, shareMax, usualShares } from "../../demo/market-shape.ts";
+import { defaultShares, feedFailures, type MarketShape, type Shares, shareMax } from "../../demo/market-shape.ts";
 import { dayParser, type EngineSettings, engineOptions, memoryOption, threadsOption, wholeParser } from "../options.ts";
 import { createProgress } from "../progress.ts";
 
@@ -51,8 +51,8 @@ export const generateCommand = (): Command =>
       )
         .argParser(shares)
         .default(
-          usualShares,
-          Object.entries(usualShares)
+          defaultShares,
+          Object.entries(defaultShares)
             .map(([name, share]) => `${name}=${share}`)
             .join(","),
         ),
@@ -92,19 +92,19 @@ const none: Shares = {
 /** Reads `late=0.02,dirt=0.1`; what is not named stays as usual, or is 0 after `none=0`. */
 function shares(text: string): Shares {
   const given = text.split(",").map((part) => part.split("="));
-  const base = given.some(([name]) => name === "none") ? none : usualShares;
+  const base = given.some(([name]) => name === "none") ? none : defaultShares;
   const read: Record<string, number> = { ...base };
   for (const [name = "", value = ""] of given) {
     if (name === "none" && value === "0") continue;
     const share = Number(value);
-    if (!(name in usualShares))
-      throw new InvalidArgumentError(`"${name}" is none of ${Object.keys(usualShares).join(", ")}.`);
+    if (!(name in defaultShares))
+      throw new InvalidArgumentError(`"${name}" is none of ${Object.keys(defaultShares).join(", ")}.`);
     if (!/^\d*\.?\d+$/.test(value) || share > shareMax)
       throw new InvalidArgumentError(`allowed is a share up to ${shareMax} for ${name}.`);
     read[name] = share;
   }
   const all: Shares = { ...base, ...read };
-  if (feedTroubles.reduce((sum, name) => sum + all[name], 0) > 1 / 3)
-    throw new InvalidArgumentError(`${feedTroubles.join(", ")} may be a third of the feeds together.`);
+  if (feedFailures.reduce((sum, name) => sum + all[name], 0) > 1 / 3)
+    throw new InvalidArgumentError(`${feedFailures.join(", ")} may be a third of the feeds together.`);
   return all;
 }

@@ -2,8 +2,8 @@
  * The dirt in feeds: what dealers write that is not usable, or usable in spite of how it is written. A car has one kind at most, for
  * as long as it stays; what ingest is to record of it stands beside it, which is what the truth counts by.
  */
-import { join, literal, type Sql, sql } from "../../db/sql.ts";
-import { fixed, type RandomDraws } from "../random.ts";
+import { join, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
+import type { RandomDraws } from "../random.ts";
 
 /** What ingest records: nothing for what is only unusual. */
 type Outcome = "rejected" | "unknown" | "noted" | "merged" | "nothing";
@@ -18,7 +18,7 @@ interface Dirt {
 
 const text = (words: string) => (): Sql => literal(words);
 
-export const kinds: readonly Dirt[] = [
+export const dirtKinds: readonly Dirt[] = [
   { kind: "VIN too short", outcome: "rejected", field: "vin", written: (vin) => sql`left(${vin}, 16)` },
   {
     kind: "VIN with the letter O",
@@ -113,28 +113,28 @@ export const kinds: readonly Dirt[] = [
 ];
 
 /** The kinds with an outcome, as a list of texts. */
-export const kindsThatAre = (outcome: Outcome): readonly string[] =>
-  kinds.filter((dirt) => dirt.outcome === outcome).map(({ kind }) => kind);
+export const kindsWithOutcome = (outcome: Outcome): readonly string[] =>
+  dirtKinds.filter((dirt) => dirt.outcome === outcome).map(({ kind }) => kind);
 
 /** A car's kind of dirt, null for most. On small lots no row is lost by it: their feeds would look as if they had been cut short. */
-export function dirtOf(chance: RandomDraws, car: Sql, share: number): Sql {
-  const harmless = kinds.filter(({ outcome }) => outcome !== "rejected");
+export function drawDirt(draws: RandomDraws, car: Sql, share: number): Sql {
+  const harmless = dirtKinds.filter(({ outcome }) => outcome !== "rejected");
   const one = (among: readonly Dirt[]): Sql =>
-    chance.oneOf("kind of dirt", car, sql`[${join(among.map(({ kind }) => literal(kind)))}]`);
-  return sql`CASE WHEN ${chance.happens("dirt", car, share)} THEN if(is_steady, ${one(kinds)}, ${one(harmless)}) END`;
+    draws.pick("kind of dirt", car, sql`[${join(among.map(({ kind }) => literal(kind)))}]`);
+  return sql`CASE WHEN ${draws.occurs("dirt", car, share)} THEN if(is_steady, ${one(dirtKinds)}, ${one(harmless)}) END`;
 }
 
 /** A field as it is written: `clean`, or what the row's kind of dirt makes of it. */
 export function written(field: string, clean: Sql, asText: (value: Sql) => Sql): Sql {
-  const cases = kinds
+  const cases = dirtKinds
     .filter((dirt) => dirt.field === field)
     .map(({ kind, written: dirty }) => sql`WHEN ${literal(kind)} THEN ${dirty(clean)}`);
   return cases.length === 0 ? clean : sql`CASE dirt ${join(cases, sql` `)} ELSE ${asText(clean)} END`;
 }
 
 /** Whether a row's dirt has an outcome. */
-export const isDirt = (outcome: Outcome): Sql =>
-  sql`coalesce(dirt IN (${join(kindsThatAre(outcome).map((kind) => literal(kind)))}), false)`;
+export const hasDirtOutcome = (outcome: Outcome): Sql =>
+  sql`coalesce(dirt IN (${join(kindsWithOutcome(outcome).map((kind) => literal(kind)))}), false)`;
 
 /** The rows that a car has in a feed: two where it is listed twice. */
-export const copiesOf = sql`if(${isDirt("merged")}, ${fixed(2)}, ${fixed(1)})`;
+export const rowCopies = sql`if(${hasDirtOutcome("merged")}, ${numberLiteral(2)}, ${numberLiteral(1)})`;

@@ -1,8 +1,8 @@
 /** The columns of `inventory`, from the rows of a day: what each dealer says of each car, in its own way. */
-import { ident, join, literal, type Sql, sql } from "../../db/sql.ts";
+import { ident, join, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
 import { listSeparator } from "../../ingest/feed/feed-schema.ts";
 import type { MarketShape } from "../market-shape.ts";
-import { fixed, type RandomDraws } from "../random.ts";
+import type { RandomDraws } from "../random.ts";
 import { plantOf } from "../vehicles/catalogue.ts";
 import { equipmentOf } from "../vehicles/equipment.ts";
 import { pricingOf } from "../vehicles/price-breakdown.ts";
@@ -12,27 +12,27 @@ import { written } from "./dirt.ts";
 /** The ways of their own in which dealers write, by the number that a dealer has as its habit. */
 const habit = { shouts: 0, nicknames: 1, money: 2, cents: 3, words: 4, bareColors: 5, smallVins: 6 } as const;
 
-const has = (one: keyof typeof habit): Sql => sql`coalesce(habit = ${fixed(habit[one])}, false)`;
+const has = (one: keyof typeof habit): Sql => sql`coalesce(habit = ${numberLiteral(habit[one])}, false)`;
 
 /** The rows of a part of `today`, as the feed has them, in order. */
-export function inventoryRows(chance: RandomDraws, shape: MarketShape, day: number, part: Sql): Sql {
+export function inventoryRows(draws: RandomDraws, shape: MarketShape, day: number, part: Sql): Sql {
   const car = sql`car`;
-  const equipment = equipmentOf(chance, shape.options, car);
+  const equipment = equipmentOf(draws, shape.options, car);
   const daysThere = sql`(as_of - arrives)`;
   const known = sql`
-    SELECT today.*, catalogue.* EXCLUDE (variant), dealers.* EXCLUDE (dealer), ${plantOf(chance, car)} AS plant, ${priceOn(chance, car, daysThere)} AS price,
+    SELECT today.*, catalogue.* EXCLUDE (variant), dealers.* EXCLUDE (dealer), ${plantOf(draws, car)} AS plant, ${priceOn(draws, car, daysThere)} AS price,
            ${equipment.codes} AS codes, ${equipment.features} AS features, ${daysThere} AS days_there,
            'https://images.' || host || '/' || lower(right(vin, 8)) || '/' AS gallery, paint, paint_base, trimming, trimming_base,
-           ${chance.even("availability", car)} AS expected, ${chance.happens("sticker", car, sql`if(kind = 'new', 0.55, 0.3)`)} AS has_sticker,
-           ${chance.even("history", car)} AS history, ${isBranded(chance, car)} AS is_branded
+           ${draws.uniform("availability", car)} AS expected, ${draws.occurs("sticker", car, sql`if(kind = 'new', 0.55, 0.3)`)} AS has_sticker,
+           ${draws.uniform("history", car)} AS history, ${isBranded(draws, car)} AS is_branded
     FROM (FROM today WHERE ${part}) AS today JOIN catalogue USING (variant) JOIN dealers ON dealers.dealer = today.dealer
     JOIN recipe_equipment AS equipment USING (equipment_key) JOIN paints USING (paint_key) JOIN trimmings USING (trimming_key)`;
-  const fields = Object.entries(valuesOf(chance, shape, day)).map(([field, value]) => {
+  const fields = Object.entries(valuesOf(draws, shape, day)).map(([field, value]) => {
     const isList = lists.has(field);
     const dirty = written(field, value, (clean) => (isList ? clean : sql`${clean}::VARCHAR`));
     return sql`${isList && shape.format === "csv" ? sql`array_to_string(${dirty}, ${literal(listSeparator)})` : dirty} AS ${ident(field)}`;
   });
-  const pricing = Object.entries(pricingOf(chance, shape.format)).map(
+  const pricing = Object.entries(pricingOf(draws, shape.format)).map(
     ([field, value]) => sql`${value} AS ${ident(field)}`,
   );
   return sql`SELECT ${join([...fields, ...pricing])} FROM (${known}) ORDER BY line`;
@@ -41,7 +41,7 @@ export function inventoryRows(chance: RandomDraws, shape: MarketShape, day: numb
 const lists: ReadonlySet<string> = new Set(["photo_urls", "features", "options_packages", "keywords"]);
 
 /** Every field's clean value, as the dealer writes it. */
-function valuesOf(chance: RandomDraws, shape: MarketShape, day: number): Readonly<Record<string, Sql>> {
+function valuesOf(draws: RandomDraws, shape: MarketShape, day: number): Readonly<Record<string, Sql>> {
   const number = (value: Sql): Sql =>
     sql`CASE WHEN ${has("money")} THEN '$' || format('{:,}', ${value}) WHEN ${has("cents")} THEN ${value} || '.00' ELSE ${value}::VARCHAR END`;
   const shouted = (value: Sql): Sql => sql`if(${has("shouts")}, upper(${value}), ${value})`;
@@ -78,15 +78,15 @@ function valuesOf(chance: RandomDraws, shape: MarketShape, day: number): Readonl
     assembly_country: sql`plant.country`,
     price: number(sql`(price + if(copy = 0 AND dirt = 'listed twice', 500, 0))`),
     base_msrp: sql`CASE WHEN ${isListed} THEN base_msrp END`,
-    msrp: sql`CASE WHEN ${isListed} AND ${chance.happens("msrp", sql`car`, 0.7)} THEN base_msrp + options_msrp END`,
+    msrp: sql`CASE WHEN ${isListed} AND ${draws.occurs("msrp", sql`car`, 0.7)} THEN base_msrp + options_msrp END`,
     miles: sql`(miles + if(kind = 'new', greatest(days_there, 0) // 30, 0))`,
     vdp_url: sql`'https://www.' || host || '/inventory/' || kind || '-' || slug || '-' || lower(vin)`,
-    vhr_url: sql`CASE WHEN kind <> 'new' AND ${chance.happens("report", sql`car`, 0.6)} THEN 'https://reports.vehiclehistory.example/' || vin END`,
-    photo_urls: sql`CASE WHEN NOT is_away THEN list_transform(range(1, 2 + ${chance.below("photos", sql`car`, sql`if(kind = 'new', 4, 7)`)}),
+    vhr_url: sql`CASE WHEN kind <> 'new' AND ${draws.occurs("report", sql`car`, 0.6)} THEN 'https://reports.vehiclehistory.example/' || vin END`,
+    photo_urls: sql`CASE WHEN NOT is_away THEN list_transform(range(1, 2 + ${draws.integerBelow("photos", sql`car`, sql`if(kind = 'new', 4, 7)`)}),
       lambda photo: gallery || photo || '.jpg') ELSE []::VARCHAR[] END`,
     features: sql`features`,
     options_packages: sql`codes`,
-    keywords: sql`list_filter([if(kind <> 'new' AND NOT is_branded AND history < 0.5 - 0.03 * least(10, ${fixed(Number(shape.end.slice(0, 4)))} - "year"), 'one_owner', NULL),
+    keywords: sql`list_filter([if(kind <> 'new' AND NOT is_branded AND history < 0.5 - 0.03 * least(10, ${numberLiteral(Number(shape.end.slice(0, 4)))} - "year"), 'one_owner', NULL),
       if(kind <> 'new' AND NOT is_branded AND history < 0.9, 'clean_title', NULL), if(is_branded, 'branded', NULL),
       if(kind <> 'new' AND history BETWEEN 0.45 AND 0.56 AND miles BETWEEN 15000 AND 80000, 'fleet', NULL)], lambda word: word IS NOT NULL)`,
     window_sticker_verified: sql`if(has_sticker, 'true', NULL)`,
@@ -99,5 +99,5 @@ function valuesOf(chance: RandomDraws, shape: MarketShape, day: number): Readonl
  */
 function observedAt({ days, end }: MarketShape, day: number): Sql {
   const index = day === 0 ? sql`least(begins, 0)` : sql`as_of`;
-  return sql`strftime(${literal(`${end} 02:00:00`)}::TIMESTAMP + to_days((${index} - ${fixed(days - 1)})::INTEGER) + to_seconds(reads_at), '%Y-%m-%dT%H:%M:%SZ')`;
+  return sql`strftime(${literal(`${end} 02:00:00`)}::TIMESTAMP + to_days((${index} - ${numberLiteral(days - 1)})::INTEGER) + to_seconds(reads_at), '%Y-%m-%dT%H:%M:%SZ')`;
 }

@@ -1,21 +1,21 @@
 /** How a variant is written in a feed: its version, its maker's code, the paints that it comes in, and what some dealers call it. */
 
 import type { Session } from "../../db/duckdb.ts";
-import { ident, type Sql, sql } from "../../db/sql.ts";
-import { fixed, type RandomDraws } from "../random.ts";
+import { ident, numberLiteral, type Sql, sql } from "../../db/sql.ts";
+import type { RandomDraws } from "../random.ts";
 
 /** Paints are drawn from so many cells, as common as their base colors are, and what the inside is trimmed with; half of it is the first. */
 const paintCells = 400;
 const trimmingCells = 24;
 
 /** The paint and the trimming of a car, as keys; `make_key` is its make's. */
-export const paintKey = (chance: RandomDraws, car: Sql): Sql =>
-  sql`(make_key * ${fixed(paintCells)} + ${chance.below("paint", car, paintCells)})`;
-export const trimmingKey = (chance: RandomDraws, car: Sql): Sql =>
-  sql`(make_key * ${fixed(trimmingCells)} + ${chance.below("trimming", car, trimmingCells)})`;
+export const paintKey = (draws: RandomDraws, car: Sql): Sql =>
+  sql`(make_key * ${numberLiteral(paintCells)} + ${draws.integerBelow("paint", car, paintCells)})`;
+export const interiorKey = (draws: RandomDraws, car: Sql): Sql =>
+  sql`(make_key * ${numberLiteral(trimmingCells)} + ${draws.integerBelow("trimming", car, trimmingCells)})`;
 
 /** The plant that a car was built in: one of its variant's `plants`, with `head` (the first places of a VIN), `location` and `country`. */
-export const plantOf = (chance: RandomDraws, car: Sql): Sql => chance.oneOf("plant", car, sql`plants`);
+export const plantOf = (draws: RandomDraws, car: Sql): Sql => draws.pick("plant", car, sql`plants`);
 
 /** What some dealers call a variant's make, body, drivetrain or fuel. */
 const called = (attribute: string): Sql => sql`coalesce((SELECT upper(left(alias, 1)) || substr(alias, 2) FROM aliases
@@ -47,19 +47,19 @@ export async function createCatalogue(session: Session): Promise<void> {
     ), weighed AS (
       SELECT *, share / count(*) OVER (PARTITION BY make, base_color) AS weight FROM paints JOIN (SELECT base_color, share FROM base_colors_facts) USING (base_color)
     ), placed AS (
-      SELECT make, paint, base_color, place, floor(${fixed(paintCells)} * sum(weight) OVER (PARTITION BY make ORDER BY place ROWS UNBOUNDED PRECEDING)
+      SELECT make, paint, base_color, place, floor(${numberLiteral(paintCells)} * sum(weight) OVER (PARTITION BY make ORDER BY place ROWS UNBOUNDED PRECEDING)
         / sum(weight) OVER (PARTITION BY make) + 0.0001)::INTEGER AS edge
       FROM weighed
     )
-    SELECT line::INTEGER * ${fixed(paintCells)} + unnest(range(lag(edge, 1, 0) OVER (PARTITION BY make ORDER BY place), edge))::INTEGER AS paint_key, paint, base_color AS paint_base
+    SELECT line::INTEGER * ${numberLiteral(paintCells)} + unnest(range(lag(edge, 1, 0) OVER (PARTITION BY make ORDER BY place), edge))::INTEGER AS paint_key, paint, base_color AS paint_base
     FROM placed JOIN (SELECT make, line FROM makes_facts) USING (make)`,
   );
   await session.createTempTable(
     "trimmings",
     sql`
-    SELECT line::INTEGER * ${fixed(trimmingCells)} + cell::INTEGER AS trimming_key, split_part(entry, ':', 1) AS trimming, split_part(entry, ':', 2) AS trimming_base
-    FROM (SELECT make, cell, interiors[if(cell < ${fixed(trimmingCells / 2)}, 1, 1 + cell % len(interiors))] AS entry
-          FROM (SELECT make, string_split(interiors, '|') AS interiors FROM paints_facts), range(${fixed(trimmingCells)}) AS cells(cell))
+    SELECT line::INTEGER * ${numberLiteral(trimmingCells)} + cell::INTEGER AS trimming_key, split_part(entry, ':', 1) AS trimming, split_part(entry, ':', 2) AS trimming_base
+    FROM (SELECT make, cell, interiors[if(cell < ${numberLiteral(trimmingCells / 2)}, 1, 1 + cell % len(interiors))] AS entry
+          FROM (SELECT make, string_split(interiors, '|') AS interiors FROM paints_facts), range(${numberLiteral(trimmingCells)}) AS cells(cell))
     JOIN (SELECT make, line FROM makes_facts) USING (make)`,
   );
 }

@@ -1,9 +1,9 @@
 /** What a car has beside its build: options from the factory's list, and the features that follow from trim, options and dealer. */
 
 import type { Session } from "../../db/duckdb.ts";
-import { ident, join, literal, type Sql, sql } from "../../db/sql.ts";
+import { ident, join, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
 import type { MarketShape } from "../market-shape.ts";
-import { fixed, type RandomDraws } from "../random.ts";
+import type { RandomDraws } from "../random.ts";
 
 /** In how many ways a variant is ordered, where equipment is typical. */
 const recipes = 5;
@@ -33,7 +33,7 @@ const fits = (bodies: string): Sql =>
  */
 export async function createEquipment(
   session: Session,
-  chance: RandomDraws,
+  draws: RandomDraws,
   options: MarketShape["options"],
 ): Promise<void> {
   await session.createTempTable(
@@ -51,7 +51,7 @@ export async function createEquipment(
   await session.createTempTable(
     "outfit_features",
     sql`SELECT body_type, is_long, has_phones, powertrain_type, "year", comfort, coalesce(list(feature ORDER BY feature) FILTER (fitted = 'maker'), []) AS standard,
-               coalesce(list(feature ORDER BY feature) FILTER (fitted = 'dealer' OR fitted = 'used' AND age >= ${fixed(usedFromAge)}), []) AS fitted
+               coalesce(list(feature ORDER BY feature) FILTER (fitted = 'dealer' OR fitted = 'used' AND age >= ${numberLiteral(usedFromAge)}), []) AS fitted
         FROM (SELECT DISTINCT body_type, is_long, has_phones, powertrain_type, "year", age, comfort, [body_type, powertrain_type, if(is_long, 'three rows', ''), if(has_phones, 'phones', '')] AS words FROM outfits)
         JOIN features_facts ON "year" BETWEEN since AND coalesce("until", 9999) AND comfort >= from_msrp WHERE ${fits("bodies")} AND ${fits("powertrains")} GROUP BY ALL`,
   );
@@ -62,14 +62,14 @@ export async function createEquipment(
   );
   const isTypical = options === "typical";
   const chosen = isTypical
-    ? sql`SELECT variant, recipe, standard, fitted, ${some(chance, sql`factory`, sql`(line * ${fixed(recipes)} + recipe)`)} AS chosen FROM variant_equipment, range(${fixed(recipes)}) AS recipes(recipe)`
+    ? sql`SELECT variant, recipe, standard, fitted, ${some(draws, sql`factory`, sql`(line * ${numberLiteral(recipes)} + recipe)`)} AS chosen FROM variant_equipment, range(${numberLiteral(recipes)}) AS recipes(recipe)`
     : sql`SELECT variant, 0 AS recipe, standard, fitted, factory AS chosen FROM variant_equipment`;
   const accessories = isTypical
-    ? drawn(chance, sql`fitted`, "fitted", sql`(variant * ${fixed(recipes)} + recipe)`, fittedShare.typical)
+    ? drawn(draws, sql`fitted`, "fitted", sql`(variant * ${numberLiteral(recipes)} + recipe)`, fittedShare.typical)
     : sql`[]`;
   await session.createTempTable(
     "recipe_equipment",
-    sql`SELECT variant::BIGINT * ${fixed(recipes)} + recipe AS equipment_key, fitted, chosen, coalesce(list_sum(list_transform(chosen, lambda option: option.msrp)), 0)::INTEGER AS options_msrp,
+    sql`SELECT variant::BIGINT * ${numberLiteral(recipes)} + recipe AS equipment_key, fitted, chosen, coalesce(list_sum(list_transform(chosen, lambda option: option.msrp)), 0)::INTEGER AS options_msrp,
           list_transform(chosen, lambda option: option.code) AS codes, list_concat(standard, ${without(sql`added`, sql`standard`)}) AS features
         FROM (SELECT *, list_concat(list_filter(list_transform(chosen, lambda option: option.feature), lambda feature: feature IS NOT NULL), ${accessories}) AS added FROM (${chosen}))`,
   );
@@ -80,31 +80,31 @@ const without = (words: Sql, others: Sql): Sql =>
   sql`list_filter(${words}, lambda word, place: NOT list_contains(${others}, word) AND list_position(${words}, word) = place)`;
 
 /** The key of the equipment of a car, of its variant by the recipe that it was ordered by; the first recipe is the commonest. */
-export const equipmentKey = (chance: RandomDraws, options: MarketShape["options"], car: Sql): Sql => {
-  const recipe = sql`least(${chance.below("recipe", car, recipes)}, ${chance.below("other recipe", car, recipes)})`;
-  return sql`(variant::BIGINT * ${fixed(recipes)} + ${options === "typical" ? recipe : sql`0`})`;
+export const equipmentKey = (draws: RandomDraws, options: MarketShape["options"], car: Sql): Sql => {
+  const recipe = sql`least(${draws.integerBelow("recipe", car, recipes)}, ${draws.integerBelow("other recipe", car, recipes)})`;
+  return sql`(variant::BIGINT * ${numberLiteral(recipes)} + ${options === "typical" ? recipe : sql`0`})`;
 };
 
 /** Some of the options in a list; of those that exclude each other (`one_of` in the facts), one at most. */
-const some = (chance: RandomDraws, options: Sql, about: Sql): Sql => sql`list_filter(${options}, lambda option, place:
-  ${chance.happens("option", sql`${about} * 64 + place`, sql`least(${fixed(optionShareMost)}, ${fixed(optionShare)} * option.turns)`)}
-  AND ${chance.below("turn", sql`${about} * 64 + option.choice`, 1_000_000)} % option.turns = option.turn)`;
+const some = (draws: RandomDraws, options: Sql, about: Sql): Sql => sql`list_filter(${options}, lambda option, place:
+  ${draws.occurs("option", sql`${about} * 64 + place`, sql`least(${numberLiteral(optionShareMost)}, ${numberLiteral(optionShare)} * option.turns)`)}
+  AND ${draws.integerBelow("turn", sql`${about} * 64 + option.choice`, 1_000_000)} % option.turns = option.turn)`;
 
 /** Some of the words of a list. */
-const drawn = (chance: RandomDraws, list: Sql, purpose: string, about: Sql, share: number): Sql =>
-  sql`list_filter(${list}, lambda word, place: ${chance.happens(purpose, sql`${about} * 64 + place`, share)})`;
+const drawn = (draws: RandomDraws, list: Sql, purpose: string, about: Sql, share: number): Sql =>
+  sql`list_filter(${list}, lambda word, place: ${draws.occurs(purpose, sql`${about} * 64 + place`, share)})`;
 
 /** A car's option codes, their price and its features, from a row of `recipe_equipment` called `equipment`. */
 export function equipmentOf(
-  chance: RandomDraws,
+  draws: RandomDraws,
   options: MarketShape["options"],
   car: Sql,
 ): { readonly codes: Sql; readonly features: Sql; readonly msrp: Sql } {
   if (options === "typical") {
     return { codes: sql`equipment.codes`, features: sql`equipment.features`, msrp: sql`equipment.options_msrp` };
   }
-  const own = (list: Sql, purpose: string, share: number): Sql => drawn(chance, list, purpose, car, share);
-  const codes = some(chance, sql`equipment.chosen`, car);
+  const own = (list: Sql, purpose: string, share: number): Sql => drawn(draws, list, purpose, car, share);
+  const codes = some(draws, sql`equipment.chosen`, car);
   return {
     codes: sql`list_transform(${codes}, lambda option: option.code)`,
     features: sql`list_concat(${own(sql`equipment.features`, "own feature", featureShare)}, ${own(sql`equipment.fitted`, "fitted", fittedShare.distinct)})`,

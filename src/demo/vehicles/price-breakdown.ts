@@ -1,20 +1,20 @@
 /** What a part of the dealers' providers show beside the price: totals, and the rows that they are made of. */
-import { literal, type Sql, sql } from "../../db/sql.ts";
+import { literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
 import type { MarketShape } from "../market-shape.ts";
-import { fixed, type RandomDraws } from "../random.ts";
+import type { RandomDraws } from "../random.ts";
 
 const providerShare = { new: 0.25, other: 0.1 } as const;
 
 /** The pricing fields of a row of `inventory`, null where the provider shows none of them. */
-export function pricingOf(chance: RandomDraws, format: MarketShape["format"]): Readonly<Record<string, Sql>> {
+export function pricingOf(draws: RandomDraws, format: MarketShape["format"]): Readonly<Record<string, Sql>> {
   const car = sql`car`;
-  const isShown = chance.happens(
+  const isShown = draws.occurs(
     "provider",
     car,
-    sql`if(kind = 'new', ${fixed(providerShare.new)}, ${fixed(providerShare.other)})`,
+    sql`if(kind = 'new', ${numberLiteral(providerShare.new)}, ${numberLiteral(providerShare.other)})`,
   );
-  const fee = sql`(199 + 50 * ${chance.below("doc fee", sql`dealer`, 15)})`;
-  const rebate = sql`if(kind = 'new' AND ${chance.happens("rebate", car, 0.4)}, 500 + 250 * ${chance.below("rebate amount", car, 9)}, 0)`;
+  const fee = sql`(199 + 50 * ${draws.integerBelow("doc fee", sql`dealer`, 15)})`;
+  const rebate = sql`if(kind = 'new' AND ${draws.occurs("rebate", car, 0.4)}, 500 + 250 * ${draws.integerBelow("rebate amount", car, 9)}, 0)`;
   const list = sql`(base_msrp + options_msrp)`;
   const shown = (value: Sql): Sql => sql`CASE WHEN ${isShown} THEN ${value} END`;
   const line = (
@@ -27,7 +27,7 @@ export function pricingOf(chance: RandomDraws, format: MarketShape["format"]): R
     direction: string,
   ): Sql =>
     sql`struct_pack(amount_usd := (${amount})::DOUBLE, raw_label := ${literal(label)}, role := ${literal(role)}, applicability := ${literal(applicability)},
-      direction := ${literal(direction)}, row_key := ${literal(key)}, row_order := ${fixed(order)}, subtype := NULL::VARCHAR)`;
+      direction := ${literal(direction)}, row_key := ${literal(key)}, row_order := ${numberLiteral(order)}, subtype := NULL::VARCHAR)`;
   const lines = sql`list_filter([
     if(kind = 'new', ${line("msrp", 1, list, "MSRP", "msrp", "all", "none")}, NULL),
     if(kind = 'new' AND ${list} > price, ${line("discount", 2, sql`${list} - price`, "Dealer Discount", "dealer_discount", "all", "subtract")}, NULL),

@@ -1,8 +1,7 @@
 /** Every kind of car that there is: a line of a model in a trim, a drivetrain, a cab and a model year, with how often it is met. */
 
 import type { Session } from "../../db/duckdb.ts";
-import { sql } from "../../db/sql.ts";
-import { fixed } from "../random.ts";
+import { numberLiteral, sql } from "../../db/sql.ts";
 
 /** The oldest cars on sale, in model years. */
 const oldestYears = 15;
@@ -22,7 +21,7 @@ export function newestYear(day: string): { readonly year: number; readonly share
 
 /**
  * Makes `variants` (one row each, numbered, with `as_new`, `as_used` and `as_certified`: how often it is met so) and
- * `variant_cells`: for each pool (a way of being met, and a make or `any`) cells of equal chance and the variant in each.
+ * `variant_cells`: for each pool (a way of being met, and a make or `any`) cells of equal draws and the variant in each.
  */
 export async function createVariants(session: Session, end: string): Promise<void> {
   const newest = newestYear(end);
@@ -49,7 +48,7 @@ const variantsUpTo = ({ year, share }: { readonly year: number; readonly share: 
     SELECT * EXCLUDE (trims), unnest(string_split(trims, '|')) AS entry, generate_subscripts(string_split(trims, '|'), 1) AS trim_rank FROM driven
   ), dated AS (
     SELECT * EXCLUDE (entry), regexp_extract(entry, '^(.*) [0-9.]+$', 1) AS trim, regexp_extract(entry, ' ([0-9.]+)$', 1)::DOUBLE * 1000 AS listed,
-           unnest(range(greatest("first", ${fixed(year - oldestYears)}), least("last", ${fixed(year)}) + 1))::INTEGER AS "year"
+           unnest(range(greatest("first", ${numberLiteral(year - oldestYears)}), least("last", ${numberLiteral(year)}) + 1))::INTEGER AS "year"
     FROM trimmed
   ), cabbed AS (
     SELECT dated.*, body_type, value, sales, built, maker, make_key, days, discount, model_code,
@@ -58,14 +57,14 @@ const variantsUpTo = ({ year, share }: { readonly year: number; readonly share: 
     FROM dated JOIN models_facts USING (make, model) JOIN (SELECT line::INTEGER AS make_key, * EXCLUDE (line) FROM makes_facts) USING (make)
   ), weighed AS (
     SELECT *, min(listed) OVER (PARTITION BY make, model, "year") AS plainest,
-           exp(-${fixed(dearness)} * (listed / min(listed) OVER (PARTITION BY make, model, "year") - 1))
+           exp(-${numberLiteral(dearness)} * (listed / min(listed) OVER (PARTITION BY make, model, "year") - 1))
              * if(gearbox_rank > 1 AND gearbox NOT LIKE '%M' OR gearbox_rank = 1 AND gearbox LIKE '%M', if(gearbox LIKE '%M', 0.2, 1), if(gearbox LIKE '%M', 0.12, 1))
              * if(body_type = 'Pickup' AND drives > 1, if(drive_rank = 1, 0.3, 0.7), 1.0 / drives)
              * CASE cab_rank WHEN 1 THEN 0.76 WHEN 2 THEN 0.19 ELSE 0.05 END AS popularity
     FROM cabbed
     WHERE NOT (cab_rank = 3 AND listed > 1.35 * (SELECT min(plain.listed) FROM dated AS plain WHERE plain.make = cabbed.make AND plain.model = cabbed.model))
   ), shared AS (
-    SELECT *, popularity / sum(popularity) OVER (PARTITION BY make, model, "year") AS share, ${fixed(year)} - "year" AS age,
+    SELECT *, popularity / sum(popularity) OVER (PARTITION BY make, model, "year") AS share, ${numberLiteral(year)} - "year" AS age,
            max("year") OVER (PARTITION BY make, model) AS newest FROM weighed
   )
   SELECT (row_number() OVER (ORDER BY make, model, "year", line, gearbox_rank, drive_rank, trim_rank, cab_rank) - 1)::INTEGER AS variant,
@@ -74,9 +73,9 @@ const variantsUpTo = ({ year, share }: { readonly year: number; readonly share: 
          coalesce(nullif(split_part(cab_entry, ':', 3), ''), usual_seats::VARCHAR)::INTEGER AS seats, ${transmission} AS transmission, ${powertrain} AS powertrain_type,
          ${fuel} AS fuel_type, coalesce(nullif(regexp_extract(engine, '[IVHW]([0-9]+)', 1), '')::INTEGER, 0) AS cylinders,
          (round(listed * (1 + 0.045 * (drive_rank - 1)) * (1 - 0.06 * (cab_rank - 1))
-           * pow(1 - ${fixed(yearlyRise)}, least("last", ${fixed(year)}) - "year") / 5) * 5)::INTEGER AS base_msrp,
+           * pow(1 - ${numberLiteral(yearlyRise)}, least("last", ${numberLiteral(year)}) - "year") / 5) * 5)::INTEGER AS base_msrp,
          days, discount, model_code, make_key, line, age,
-         if(age <= 1, sales * days * share * if(age = 0, ${fixed(share)}, if(newest < ${fixed(year)}, 1, ${fixed(1 - share)})), 0) AS as_new,
+         if(age <= 1, sales * days * share * if(age = 0, ${numberLiteral(share)}, if(newest < ${numberLiteral(year)}, 1, ${numberLiteral(1 - share)})), 0) AS as_new,
          sales * share * used AS as_used, sales * share * certified AS as_certified
   FROM shared JOIN (SELECT age, used, certified FROM ages_facts) USING (age)`;
 
@@ -92,7 +91,7 @@ const fuel = sql`CASE WHEN engine LIKE 'Electric%' THEN 'Electric' WHEN engine L
 
 /** Each variant in the pools that it is met in, with its weight there. */
 const pools = sql`
-  SELECT pool, (dense_rank() OVER (ORDER BY pool) - 1)::INTEGER AS pool_key, if(pool LIKE '% any', ${fixed(cellsOfAny)}, ${fixed(cellsOfMake)}) AS cells,
+  SELECT pool, (dense_rank() OVER (ORDER BY pool) - 1)::INTEGER AS pool_key, if(pool LIKE '% any', ${numberLiteral(cellsOfAny)}, ${numberLiteral(cellsOfMake)}) AS cells,
          variant, weight
   FROM (SELECT 'new ' || make AS pool, variant, as_new AS weight FROM variants
         UNION ALL SELECT 'certified ' || make, variant, as_certified FROM variants
@@ -108,4 +107,4 @@ const cells = sql`
     SELECT pool_key, variant, lag(edge, 1, 0) OVER (PARTITION BY pool_key ORDER BY variant) AS lower, edge
     FROM (SELECT *, if(variant = max(variant) OVER (PARTITION BY pool_key), cells, floor(until * cells))::INTEGER AS edge FROM placed)
   )
-  SELECT pool_key::BIGINT * ${fixed(cellsOfAny)} + unnest(range(lower, edge)) AS cell_key, variant FROM edges WHERE edge > lower`;
+  SELECT pool_key::BIGINT * ${numberLiteral(cellsOfAny)} + unnest(range(lower, edge)) AS cell_key, variant FROM edges WHERE edge > lower`;

@@ -25,10 +25,10 @@ export async function assignDealerKeys(session: Session, spellings: Spellings, g
     FROM unnest(makes) AS own(as_written) JOIN ${spellings.table("make")} USING (as_written))`;
   // All others are as they were delivered.
   const given: Readonly<Record<NameOf<{ readonly home: "dealers"; readonly feed: "rule" | "spelled" }>, Sql>> = {
-    state: spellings.of("state", sql`state`),
+    state: spellings.lookUp("state", sql`state`),
     dealer_type: sql`coalesce("type", if(len(makes) > 0, 'franchise', 'independent'))`,
     postal_code: sql`left(postal_code, 5)`,
-    country: sql`coalesce(${spellings.of("country", sql`country`)}, 'US')`,
+    country: sql`coalesce(${spellings.lookUp("country", sql`country`)}, 'US')`,
     latitude: sql`CASE WHEN ${isPlaced} THEN latitude END`,
     longitude: sql`CASE WHEN ${isPlaced} THEN longitude END`,
     website: sql`regexp_replace(regexp_extract(lower(trim(website)), '^(?:https?://)?([^/?#:]+)', 1), '^www\\.', '')`,

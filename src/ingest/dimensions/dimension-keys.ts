@@ -5,7 +5,7 @@
 
 import type { Session } from "../../db/duckdb.ts";
 import { all, ident, join, type Sql, sql } from "../../db/sql.ts";
-import type { Keyed } from "../../lake/manifest.ts";
+import type { DimensionTable } from "../../lake/manifest.ts";
 import { buildColumns, type TokenColumn, tokenKinds } from "../../lake/tables.ts";
 import { attributeOf, namesIn } from "../../listing/schema.ts";
 import { isSpelled, type Spellings } from "../normalize/vocabularies.ts";
@@ -24,7 +24,7 @@ const sameIn = (left: Sql, right: Sql): Sql =>
 export async function assignBuildKeys(session: Session, spellings: Spellings, greatestKey: number): Promise<void> {
   const normalised = Object.keys(buildColumns).map((column) => {
     const asWritten = ident("was", column);
-    return sql`${isSpelled(column) ? spellings.of(column, asWritten) : asWritten} AS ${ident(column)}`;
+    return sql`${isSpelled(column) ? spellings.lookUp(column, asWritten) : asWritten} AS ${ident(column)}`;
   });
   await session.createTempTable(
     "variants",
@@ -48,14 +48,14 @@ export async function assignBuildKeys(session: Session, spellings: Spellings, gr
 }
 
 /** Joins a row of the inventory, as delivered, to its build. */
-export const isBuildOf = (row: Sql): Sql => sameIn(sql`build_keys`, row);
+export const matchesBuild = (row: Sql): Sql => sameIn(sql`build_keys`, row);
 
 /** Makes `new_tokens`, `token_keys` (kind, value, token_key) and for each list of tokens `keys_of_<list>` (list, keys). */
 export async function assignTokenKeys(session: Session, spellings: Spellings, greatestKey: number): Promise<void> {
   const kinds = Object.entries(tokenKinds) as readonly (readonly [TokenColumn, string])[];
   const used = kinds.map(
     ([attribute, kind]) =>
-      sql`SELECT DISTINCT ${kind} AS kind, ${spellings.of(attribute, sql`value`)} AS token
+      sql`SELECT DISTINCT ${kind} AS kind, ${spellings.lookUp(attribute, sql`value`)} AS token
           FROM (SELECT DISTINCT unnest(${ident(attribute)}) AS value FROM parsed_inventory)`,
   );
   await session.createTempTable(
@@ -94,7 +94,7 @@ export async function assignTokenKeys(session: Session, spellings: Spellings, gr
 export async function assignOptionKeys(session: Session, spellings: Spellings, greatestKey: number): Promise<void> {
   const named = sql`
     SELECT DISTINCT ON (make, code) make, code, name, msrp
-    FROM (SELECT ${spellings.of("make", sql`make`)} AS make, ${spellings.of("options_packages", sql`code`)} AS code, name, msrp, file, "row"
+    FROM (SELECT ${spellings.lookUp("make", sql`make`)} AS make, ${spellings.lookUp("options_packages", sql`code`)} AS code, name, msrp, file, "row"
           FROM parsed_options)
     WHERE make IS NOT NULL AND code IS NOT NULL ORDER BY make, code, file DESC, "row" DESC`;
   const newest = sql`SELECT DISTINCT ON (make, code) * FROM lake_options ORDER BY make, code, option_key DESC`;
@@ -121,9 +121,9 @@ export async function assignOptionKeys(session: Session, spellings: Spellings, g
 /** The greatest key of each dimension once its new rows are appended. */
 export async function maxKeys(
   session: Session,
-  before: Readonly<Record<Keyed, number>>,
-): Promise<Record<Keyed, number>> {
-  const added = async (table: Keyed): Promise<number> => {
+  before: Readonly<Record<DimensionTable, number>>,
+): Promise<Record<DimensionTable, number>> {
+  const added = async (table: DimensionTable): Promise<number> => {
     const row = await session.row(sql`SELECT count(*)::INTEGER AS n FROM ${ident(`new_${table}`)}`);
     return before[table] + Number(row?.n);
   };

@@ -9,7 +9,7 @@ import { messageOf, UserError } from "../../base/user-error.ts";
 import type { FeedFile } from "./delivery.ts";
 
 /** Reads a gzip file to its end: the engine takes one that was cut short for a shorter one. */
-export async function refuseBrokenGzip(file: FeedFile): Promise<void> {
+export async function checkGzip(file: FeedFile): Promise<void> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
   try {
     await pipeline(createReadStream(file.path), createGunzip(), nowhere);

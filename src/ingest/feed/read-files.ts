@@ -9,23 +9,23 @@ import type { Session } from "../../db/duckdb.ts";
 import { ident, join, literal, type Sql, sql } from "../../db/sql.ts";
 import type { Delivery, FeedFile } from "./delivery.ts";
 import { type FeedTable, feed, isTextList, listSeparator } from "./feed-schema.ts";
-import { describeFileError, refuseBrokenGzip } from "./file-errors.ts";
+import { checkGzip, describeFileError } from "./file-errors.ts";
 import { type FeedRelation, formatReaders } from "./file-formats.ts";
 import { type Mapping, mappedDealerId, mappedValue, validateMapping } from "./mapping.ts";
 
 /** Takes rows of a table as they were read: `file`, `row`, and every field of the table. */
-export type Take = (table: FeedTable, rows: Sql) => Promise<void>;
+export type RowsHandler = (table: FeedTable, rows: Sql) => Promise<void>;
 
 /** Reads all files of a delivery and hands on the rows of each. Gives what was ignored, in words. */
 export async function readDelivery(
   session: Session,
   delivery: Delivery,
   mapping: Mapping | undefined,
-  take: Take,
+  take: RowsHandler,
 ): Promise<readonly string[]> {
   const ignored: string[] = [];
   for (const file of delivery.files) {
-    if (file.path.endsWith(".gz")) await refuseBrokenGzip(file);
+    if (file.path.endsWith(".gz")) await checkGzip(file);
     if (mapping !== undefined && file.format !== "csv")
       throw new UserError(`${file.name}: a mapping reads CSV files only.`);
     const source = await formatReaders[file.format](session, file, mapping);

@@ -28,7 +28,7 @@ function listing(from: string, given: Partial<History>): Sql {
 }
 
 /** Makes `yesterday` (listings that were active or missing) and `yesterday_claimed` (those that some dealer claims), views. */
-export async function createYesterdayView(session: Session): Promise<void> {
+export async function createYesterdayViews(session: Session): Promise<void> {
   const withDealer = (rows: Sql): Sql => sql`SELECT listings.*, dealers.dealer_id FROM (${rows}) AS listings
     JOIN lake_dealers AS dealers USING (dealer_key)`;
   await session.createTempView(
@@ -45,7 +45,7 @@ export async function createYesterdayView(session: Session): Promise<void> {
 }
 
 /** Makes `next_active` and `next_contenders`, views of a day's listings and of the claims that are not the owner's. */
-export async function createClaimedView(session: Session, day: string): Promise<void> {
+export async function createNextListingViews(session: Session, day: string): Promise<void> {
   const today = sql`${literal(day)}::DATE`;
   const sighted = (isOwner: boolean): Sql => sql`SELECT * FROM vehicles WHERE is_owner = ${literal(String(isOwner))}`;
   const standing = (rows: string, isOwner: boolean): Sql => sql`
@@ -117,7 +117,7 @@ function newId(of: Sql, firstObserved: Sql, day: string): Sql {
  * Makes `absent`: listings that were active or missing and are not their dealer's any more, with the `state` that they are in now:
  * `missing`, `sold`, `ended`, or `superseded` by another owner's listing.
  */
-export async function createAbsentTables(session: Session, day: string): Promise<void> {
+export async function createAbsentTable(session: Session, day: string): Promise<void> {
   const today = sql`${day}::DATE`;
   const absent = sql`
     SELECT was.*, was.feeds_without + if(is_accepted, 1, 0) AS feeds_without_now, coalesce(was.missing_since, ${today}) AS missing_from,

@@ -11,7 +11,7 @@ import { all, columnType, ident, join, type Sql, sql } from "../../db/sql.ts";
 import { tables } from "../../lake/tables.ts";
 import { type FeedField, type FeedTable, feed, feedTables, isTextList } from "../feed/feed-schema.ts";
 import { type FieldReader, fieldReader } from "./field-readers.ts";
-import { checkDigitFits } from "./vin.ts";
+import { hasValidCheckDigit } from "./vin.ts";
 
 /** What becomes of a row or a value that `issues` records. */
 type Outcome = "rejected" | "unknown" | "noted";
@@ -30,7 +30,7 @@ interface ParsedField {
 const parsedTable = (table: FeedTable): Sql => ident(`parsed_${table}`);
 
 /** Makes the tables, empty. */
-export async function beginParsing(session: Session, day: string): Promise<void> {
+export async function createParsedTables(session: Session, day: string): Promise<void> {
   const columns = Object.entries(tables.rejects.columns).map(([column, of]) => sql`${ident(column)} ${columnType(of)}`);
   await session.run(sql`CREATE OR REPLACE TEMPORARY TABLE issues (${join(columns)})`);
   for (const table of feedTables) {
@@ -48,7 +48,7 @@ export async function parseRows(session: Session, table: FeedTable, rows: Sql, d
 }
 
 /** Moves the faults to `issues`, and the rows that cannot be used with them. */
-export async function endParsing(session: Session): Promise<void> {
+export async function collectIssues(session: Session): Promise<void> {
   for (const table of feedTables) {
     await session.run(sql`
       INSERT INTO issues
@@ -73,7 +73,7 @@ function parsed(table: FeedTable, rows: Sql, day: string): Sql {
   }));
   const texts = fields.map(({ field, schema, was }) => sql`${trimmed(schema, ident(field))} AS ${was}`);
   const values = fields.map(({ reading, was, is }) => sql`${was}, ${reading.value(was)} AS ${is}`);
-  const fits = table === "inventory" ? [sql`${checkDigitFits(sql`upper("raw vin")`)} AS "check digit fits"`] : [];
+  const fits = table === "inventory" ? [sql`${hasValidCheckDigit(sql`upper("raw vin")`)} AS "check digit fits"`] : [];
   const typed = sql`SELECT file, "row", ${join([...values, ...fits])} FROM (SELECT file, "row", ${join(texts)} FROM (${rows}))`;
   return sql`SELECT file, "row", ${join(fields.map(({ is }) => is))}, ${faultsOf(table, fields)} AS faults FROM (${typed})`;
 }

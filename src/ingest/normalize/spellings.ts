@@ -20,7 +20,7 @@ export interface OpenVocabulary {
 const keys: Readonly<Record<string, (text: Sql) => Sql>> = { make: matchKey, model: matchKey };
 
 /** Loads the reference lists: `canonical` (attribute, spelling, canonical) and `color_words` (word, base_color). */
-export async function loadReference(session: Session): Promise<void> {
+export async function loadReferenceTables(session: Session): Promise<void> {
   const from = (file: string) =>
     sql`FROM read_csv(${literal(projectPath(`data/reference/${file}`))}, header = true, all_varchar = true)`;
   await session.createTempTable("canonical", sql`SELECT * ${from("spellings.csv")}`);
@@ -37,7 +37,10 @@ function cleaned(attribute: string, value: Sql): Sql {
 }
 
 /** Decides the spelling of every value in use of a vocabulary. */
-export async function spellValues(session: Session, { attribute, inUse, inLake }: OpenVocabulary): Promise<void> {
+export async function createSpellingTable(
+  session: Session,
+  { attribute, inUse, inLake }: OpenVocabulary,
+): Promise<void> {
   const key = keys[attribute] ?? caseFold;
   await session.createTempTable(
     spellingTable(attribute),
@@ -60,6 +63,6 @@ export async function spellValues(session: Session, { attribute, inUse, inLake }
 }
 
 /** The spelling of a column's value, as a scalar: null where the value is. */
-export function spelledValue(attribute: string, value: Sql): Sql {
+export function lookUpSpelling(attribute: string, value: Sql): Sql {
   return sql`(SELECT spelling FROM ${ident(spellingTable(attribute))} AS known WHERE known.as_written = ${value})`;
 }

@@ -17,6 +17,6 @@ export function checkDigitOf(vin: Sql): Sql {
 }
 
 /** Whether a usable VIN has its check digit. That is a rule of the United States, so a failure only warns. */
-export function checkDigitFits(vin: Sql): Sql {
+export function hasValidCheckDigit(vin: Sql): Sql {
   return sql`(${checkDigitOf(vin)} = substr(${vin}, 9, 1))`;
 }

@@ -9,7 +9,7 @@ import type { Session } from "../../db/duckdb.ts";
 import { ident, type Sql, sql } from "../../db/sql.ts";
 import { type TokenColumn, tokenKinds } from "../../lake/tables.ts";
 import { attributes, type NameOf, namesIn } from "../../listing/schema.ts";
-import { spelledValue, spellingTable, spellValues } from "./spellings.ts";
+import { createSpellingTable, lookUpSpelling, spellingTable } from "./spellings.ts";
 
 /** The values of a vocabulary in the delivery, one row for each use, and those that the lake has: column `value`. */
 interface Source {
@@ -65,17 +65,17 @@ export const isSpelled = (column: string): column is VocabularyName => Object.ha
 /** The spellings of a delivery's values: proof that they have been decided. */
 export interface Spellings {
   /** The spelling of a value as written, as a scalar; null where the value is. */
-  of(vocabulary: VocabularyName, value: Sql): Sql;
+  lookUp(vocabulary: VocabularyName, value: Sql): Sql;
   /** The table of a vocabulary: columns `as_written` and `spelling`. */
   table(vocabulary: VocabularyName): Sql;
 }
 
 /** Decides the spellings of all vocabularies. Needs the reference lists, the parsed feeds and the lake's dimensions. */
-export async function spellVocabularies(session: Session): Promise<Spellings> {
+export async function createSpellings(session: Session): Promise<Spellings> {
   for (const [attribute, { used, inLake }] of Object.entries(sources)) {
     await session.createTempTable("values_in_use", sql`SELECT value, count(*) AS n FROM (${used}) GROUP BY value`);
-    await spellValues(session, { attribute, inUse: sql`FROM values_in_use`, inLake });
+    await createSpellingTable(session, { attribute, inUse: sql`FROM values_in_use`, inLake });
   }
   await session.drop("values_in_use");
-  return { of: spelledValue, table: (vocabulary) => ident(spellingTable(vocabulary)) };
+  return { lookUp: lookUpSpelling, table: (vocabulary) => ident(spellingTable(vocabulary)) };
 }

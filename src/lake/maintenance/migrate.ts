@@ -11,7 +11,7 @@ import { UserError } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { literal, sql } from "../../db/sql.ts";
 import { fingerprintOf, isCurrentSchema, rowsOfFiles } from "../file-rows.ts";
-import { currentManifest, type Files, type LakeFile, lakeFormat } from "../manifest.ts";
+import { currentManifest, type LakeFile, lakeFormat, type TableFiles } from "../manifest.ts";
 import { type TableName, tableNames, tableOf } from "../tables.ts";
 import { nextManifest, publish, type Writer, writeFile } from "../writer/writer.ts";
 
@@ -59,7 +59,7 @@ export async function migrateLake(
     }
     tables[table] = files;
   }
-  await publish(writer.lake, { ...next, tables: tables satisfies Files });
+  await publish(writer.lake, { ...next, tables: tables satisfies TableFiles });
   return { ...done, version: next.version };
 }
 

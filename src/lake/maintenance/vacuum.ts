@@ -9,7 +9,14 @@ import { rm, stat } from "node:fs/promises";
 import { plusDays } from "../../base/day.ts";
 import { isNotFound } from "../../base/files.ts";
 import { UserError } from "../../base/user-error.ts";
-import { currentManifest, type Files, type Manifest, manifestPath, readManifest, versionsIn } from "../manifest.ts";
+import {
+  currentManifest,
+  type Manifest,
+  manifestPath,
+  readManifest,
+  type TableFiles,
+  versionsIn,
+} from "../manifest.ts";
 import { type TableName, tableNames, tableOf } from "../tables.ts";
 import { nextManifest, publish, removeOrphans, type Writer } from "../writer/writer.ts";
 
@@ -72,13 +79,16 @@ export async function vacuum(
   return { version: manifest.version, days: gone, versions, files: removed };
 }
 
-function withoutOldDays({ tables, as_of }: Manifest, retention: Retention): { tables: Files; gone: readonly string[] } {
+function withoutOldDays(
+  { tables, as_of }: Manifest,
+  retention: Retention,
+): { tables: TableFiles; gone: readonly string[] } {
   const days = tables.deliveries.map((file) => file.partition ?? "");
   const kept = keptDays(days, as_of, retention);
   const gone = days.filter((day) => !kept.has(day));
   const left = Object.fromEntries(
     daily.map((table) => [table, tables[table].filter((file) => kept.has(file.partition ?? ""))] as const),
-  ) as Partial<Record<TableName, Files[TableName]>>;
+  ) as Partial<Record<TableName, TableFiles[TableName]>>;
   return { tables: { ...tables, ...left }, gone };
 }
 

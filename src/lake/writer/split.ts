@@ -4,7 +4,7 @@ import { join as joinPath } from "node:path";
 import { literal, type Sql, sql } from "../../db/sql.ts";
 import type { LakeFile } from "../manifest.ts";
 import { type TableName, tableOf } from "../tables.ts";
-import { inOrderOf, type Writer, writeFile } from "./writer.ts";
+import { sortOrderOf, type Writer, writeFile } from "./writer.ts";
 
 /**
  * Writes rows of a table as one file, or as parts of it; gives them in their order, none when there are no rows. Rows are
@@ -17,7 +17,7 @@ export async function writeSplit(
   partition: string | null,
   rows: Sql,
 ): Promise<readonly LakeFile[]> {
-  const whole = await writeFile(writer, version, table, partition, rows, inOrderOf(table));
+  const whole = await writeFile(writer, version, table, partition, rows, sortOrderOf(table));
   const { rowsPerFile = Number.POSITIVE_INFINITY } = tableOf(table);
   if (whole === undefined) return [];
   if (whole.rows <= rowsPerFile) return [whole];

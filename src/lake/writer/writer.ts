@@ -136,7 +136,7 @@ function sequencesIn(paths: Iterable<string>): ReadonlyMap<string, number> {
 const viewsPath = (lake: string, version: string): string => joinPath(lake, "versions", `${version}.sql`);
 
 /** What the rows of a table are sorted by. */
-export const inOrderOf = (table: TableName): Sql => join(tableOf(table).order.map((column) => ident(column)));
+export const sortOrderOf = (table: TableName): Sql => join(tableOf(table).order.map((column) => ident(column)));
 
 /**
  * Writes a query's rows as one file of a table, sorted and named after the version to come. Nothing is written, and

@@ -4,7 +4,7 @@ import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { join, type Sql, sql } from "../../db/sql.ts";
 import { rowsOfFiles } from "../../lake/file-rows.ts";
 import type { LakeFile } from "../../lake/manifest.ts";
-import { positioned } from "../../lake/views.ts";
+import { withRowNumbers } from "../../lake/views.ts";
 import { readSummaries, summariesOf } from "../../listing/aggregates.ts";
 import type { Filter } from "../../listing/filter.ts";
 import type { NumberName } from "../../listing/schema.ts";
@@ -48,7 +48,7 @@ export class ParquetSource implements ListingSource {
 
   /** All listings with their `row_number`. */
   private get listings(): Sql {
-    return positioned(this.files, this.folder);
+    return withRowNumbers(this.files, this.folder);
   }
 
   /** The same without it, in no order: cheaper where there are many files. */

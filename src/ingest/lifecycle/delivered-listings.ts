@@ -12,8 +12,8 @@ import {
   pricingAmounts,
   tokensNames,
 } from "../../listing/schema.ts";
-import { isBuildOf } from "../dimensions/dimension-keys.ts";
-import { spellingTable, spellValues } from "../normalize/spellings.ts";
+import { matchesBuild } from "../dimensions/dimension-keys.ts";
+import { createSpellingTable, spellingTable } from "../normalize/spellings.ts";
 
 const colors = ["exterior_color", "interior_color"] as const;
 
@@ -34,7 +34,7 @@ const filled: Readonly<Record<Exclude<FeedKind, "rule" | "history">, (column: st
 };
 
 /** Makes `vehicles`, a view: a row for each claim sighted today, with all of a listing but what its history decides, and `is_owner`. */
-export async function collectClaims(session: Session, day: string): Promise<void> {
+export async function createDeliveredListingsView(session: Session, day: string): Promise<void> {
   for (const column of spelledColumns) await spellColumn(session, column);
   for (const color of colors) await spellBaseColor(session, color);
   const observedAt = sql`coalesce(inventory.observed_at, ${literal(`${day} 00:00:00`)}::TIMESTAMP)`;
@@ -60,7 +60,7 @@ export async function collectClaims(session: Session, day: string): Promise<void
     FROM parsed_inventory AS inventory
     JOIN (SELECT vin, dealer_id, is_owner FROM claims_today WHERE sighted_on = ${literal(day)}::DATE) AS claims
       ON claims.vin = inventory.vin AND claims.dealer_id = inventory.dealer_id
-    JOIN build_keys ON ${isBuildOf(sql`inventory`)}
+    JOIN build_keys ON ${matchesBuild(sql`inventory`)}
     JOIN dealer_keys ON dealer_keys.dealer_id = inventory.dealer_id
     JOIN deliveries_today AS deliveries ON deliveries.dealer_id = inventory.dealer_id
     LEFT JOIN options_total ON options_total.make = inventory.make AND options_total.list = inventory.options_packages
@@ -70,7 +70,7 @@ export async function collectClaims(session: Session, day: string): Promise<void
 
 /** Decides the spellings of a column of listings. */
 async function spellColumn(session: Session, column: string): Promise<void> {
-  await spellValues(session, {
+  await createSpellingTable(session, {
     attribute: column,
     inUse: sql`SELECT ${ident(column)} AS value, count(*) AS n FROM parsed_inventory GROUP BY value`,
     inLake: sql`SELECT ${ident(column)} AS value FROM lake_active`,
@@ -81,7 +81,7 @@ async function spellColumn(session: Session, column: string): Promise<void> {
 async function spellBaseColor(session: Session, color: (typeof colors)[number]): Promise<void> {
   const given = sql`SELECT ${ident(`base_${color}`)} AS value, count(*) AS n FROM parsed_inventory GROUP BY value`;
   const known = sql`SELECT ${ident(`base_${color}`)} AS value FROM lake_active`;
-  await spellValues(session, { attribute: "base_color", inUse: given, inLake: known });
+  await createSpellingTable(session, { attribute: "base_color", inUse: given, inLake: known });
   await session.createTempTable(spellingTable(`base_${color}`), sql`FROM ${ident(spellingTable("base_color"))}`);
   await session.createTempTable(
     `base_of_${color}`,
