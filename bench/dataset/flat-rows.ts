@@ -11,7 +11,7 @@ import { ident, join, literal, type Sql, sql } from "../../src/db/sql.ts";
 import { flatListings } from "../../src/lake/flat-listings.ts";
 import { currentManifest, type LakeFile, type Manifest } from "../../src/lake/manifest.ts";
 import { servedColumns } from "../../src/lake/served-columns.ts";
-import { filesIn, withRowNumbers, viewsOf } from "../../src/lake/views.ts";
+import { filesIn, viewsOf, withRowNumbers } from "../../src/lake/views.ts";
 import { optionsByMake } from "../../src/serving/dimensions.ts";
 import { columns } from "./columns.ts";
 

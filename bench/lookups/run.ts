@@ -14,7 +14,7 @@ import { plusDays } from "../../src/base/day.ts";
 import { type Row, textIn } from "../../src/base/json.ts";
 import { integerLiteral, type Sql, sql } from "../../src/db/sql.ts";
 import { rowsOfFiles } from "../../src/lake/file-rows.ts";
-import { currentVersion, type TableFiles, noFiles } from "../../src/lake/manifest.ts";
+import { currentVersion, noFiles, type TableFiles } from "../../src/lake/manifest.ts";
 import type { TableName } from "../../src/lake/tables.ts";
 import { writeSplit } from "../../src/lake/writer/split.ts";
 import { nextManifest, publish, type Writer, withWriter } from "../../src/lake/writer/writer.ts";
@@ -56,13 +56,11 @@ async function add(
   partition: string | null,
   rows: Sql,
 ): Promise<TableFiles> {
-  const file = await writeSplit(
-    writer,
-    `${day}.${files[table].length + 1}`,
+  const file = await writeSplit(writer, `${day}.${files[table].length + 1}`, {
     table,
     partition,
-    sql`FROM (${rows}) UNION ALL BY NAME ${rowsOfFiles(table, [], "")}`,
-  );
+    rows: sql`FROM (${rows}) UNION ALL BY NAME ${rowsOfFiles(table, [], "")}`,
+  });
   return { ...files, [table]: [...files[table], ...file] };
 }
 

@@ -32,7 +32,7 @@ const states = Object.keys(tableOfState) as readonly ListingState[];
 /** The files of a version's listings: as of the published day, or for good. */
 export function listingFiles({ tables, as_of }: Manifest): readonly ListingFile[] {
   const filesOf = (table: TableName): readonly LakeFile[] =>
-    tables[table].filter(({ partition }) => tableOf(table).isLayered === true || partition === as_of);
+    tables[table].filter(({ partition }) => tableOf(table).isAppendOnly === true || partition === as_of);
   return states.flatMap((state) => filesOf(tableOfState[state]).map((file) => ({ state, file })));
 }
 

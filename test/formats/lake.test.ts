@@ -149,6 +149,6 @@ test("a lake of a newer release is refused", async (t) => {
   const path = manifestPath(lake, manifest?.version ?? "");
   writeFileSync(path, JSON.stringify({ ...manifest, format: 3, shards: 7 }));
   await assert.rejects(currentManifest(lake), {
-    message: `${path}: lake format 3; this release reads formats 1 to 2. Use a newer release.`,
+    message: `${path}: unsupported lake format 3: expected 1 to 2. Use a newer release of Carquet.`,
   });
 });

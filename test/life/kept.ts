@@ -40,8 +40,11 @@ export async function keptIn(lake: string): Promise<Kept> {
     return (day) => days.get(day) ?? new Map();
   };
   const isKept = (table: keyof TableFiles): boolean => manifest.tables[table].length > 0;
-  const sheetsOf = (table: keyof TableFiles, keys: readonly string[], query: string): Promise<(day: string) => Sheet> =>
-    isKept(table) ? sheets(query, keys) : Promise.resolve(() => new Map());
+  const sheetsOf = (
+    table: keyof TableFiles,
+    keys: readonly string[],
+    query: string,
+  ): Promise<(day: string) => Sheet> => (isKept(table) ? sheets(query, keys) : Promise.resolve(() => new Map()));
   const rowsOf = (table: keyof TableFiles, query: string): Promise<readonly Row[]> =>
     isKept(table) ? ask(lake, query) : Promise.resolve([]);
   return {

@@ -4,7 +4,7 @@ import type { Row } from "../../../src/base/json.ts";
 import { type DatabaseOptions, DuckDatabase } from "../../../src/db/duckdb.ts";
 import { literal, sql } from "../../../src/db/sql.ts";
 import { generate } from "../../../src/demo/generate.ts";
-import { type MarketShape, defaultShares } from "../../../src/demo/market-shape.ts";
+import { defaultShares, type MarketShape } from "../../../src/demo/market-shape.ts";
 import type { Scope } from "../scope.ts";
 import { temporaryFolder } from "./lakes.ts";
 
