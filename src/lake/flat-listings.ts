@@ -55,7 +55,9 @@ export const tokensInOrder = sql`SELECT list(token ORDER BY token_key) AS words 
  * first.
  */
 export function flatListings(facts: Sql, extra: readonly Sql[] = []): Sql {
-  const columns = Object.entries(flatColumns).map(([column, origin]) => sql`${valueOf(origin)} AS ${ident(column)}`);
+  const columns = Object.entries(flatColumns).map(
+    ([column, origin]) => sql`${expressionOf(origin)} AS ${ident(column)}`,
+  );
   return sql`SELECT ${join([...columns, ...extra])}
     FROM (${facts}) AS facts
     LEFT JOIN builds USING (build_key)
@@ -63,7 +65,7 @@ export function flatListings(facts: Sql, extra: readonly Sql[] = []): Sql {
     CROSS JOIN tokens_in_order`;
 }
 
-function valueOf(origin: ListingOrigin): Sql {
+function expressionOf(origin: ListingOrigin): Sql {
   if (origin.of === "facts") return origin.value;
   if (origin.of !== "tokens") return ident(origin.of, origin.column);
   return sql`list_transform(${ident("facts", origin.column)}, lambda token_key: tokens_in_order.words[token_key])`;
