@@ -71,11 +71,11 @@ async function replay(run: IngestRun, firstDay: string): Promise<readonly Delive
 /** Throws a UserError if a replay lacks a delivery of a day that the lake contains. */
 function requireAllDays(published: Manifest | undefined, deliveries: readonly Delivery[], firstDay: string): void {
   const days = new Set(deliveries.map(({ day }) => day));
-  const absent = (published?.tables.deliveries ?? [])
+  const missingDays = (published?.tables.deliveries ?? [])
     .map((file) => file.partition ?? "")
     .filter((day) => day >= firstDay && !days.has(day));
-  if (deliveries.length > 0 && absent.length === 0) return;
-  const what = absent.length > 0 ? `no delivery of ${absent.join(", ")}` : "no deliveries";
+  if (deliveries.length > 0 && missingDays.length === 0) return;
+  const what = missingDays.length > 0 ? `no delivery of ${missingDays.join(", ")}` : "no deliveries";
   throw new UserError(`Cannot replay from ${firstDay}: ${what}; expected every day of the lake from ${firstDay} on.`);
 }
 

@@ -1,45 +1,47 @@
-/** Which feeds do not come as they should: too late, cut short, empty, or not at all. */
-
+/** Feed failures of the demo market: feeds that are late (a day old), partial (truncated), empty, or absent. */
 import type { Session } from "../../db/duckdb.ts";
 import { numberLiteral, type Sql, sql } from "../../db/sql.ts";
 import { failureFreeDays, type MarketShape, partialTenths } from "../market-shape.ts";
 import type { RandomDraws } from "../random.ts";
 
-/** A feed may fail on every third day only, so that two good ones follow a bad one, and nobody is silent for a week by draws. */
-const everyDays = 3;
+/** A dealer's feed can fail only every third day, so that no dealer is silent for a week by accident. */
+const failureIntervalDays = 3;
 
-/** Makes `troubles` (dealer, day, trouble): the feeds that are not whole and of the day. */
+/** Creates the table `feed_failures` (dealer, day, failure). A small dealer's feed is never partial: it could not be recognized as such. */
 export async function createFeedFailures(
   session: Session,
   draws: RandomDraws,
   { days, shares }: MarketShape,
 ): Promise<void> {
   const { late, partial, empty, absent } = shares;
-  const limits = [late, late + partial, late + partial + empty, late + partial + empty + absent].map((share) =>
-    numberLiteral(share * everyDays),
-  );
+  const [lateLimit, partialLimit, emptyLimit, absentLimit] = [
+    late,
+    late + partial,
+    late + partial + empty,
+    late + partial + empty + absent,
+  ].map((share) => numberLiteral(share * failureIntervalDays));
   const drawn = draws.uniform("trouble", sql`dealer::BIGINT * 100000 + day`);
   await session.createTempTable(
-    "troubles",
+    "feed_failures",
     sql`
-    SELECT dealer, day, trouble FROM (
-      SELECT dealer, day, is_steady, CASE WHEN drawn < ${limits[0] ?? numberLiteral(0)} THEN 'late' WHEN drawn < ${limits[1] ?? numberLiteral(0)} THEN 'partial'
-        WHEN drawn < ${limits[2] ?? numberLiteral(0)} THEN 'empty' WHEN drawn < ${limits[3] ?? numberLiteral(0)} THEN 'absent' END AS trouble
-      FROM (SELECT dealer, is_steady, day::INTEGER AS day, ${drawn} AS drawn FROM dealers, range(${numberLiteral(failureFreeDays)}, ${numberLiteral(days)}) AS span(day)
-            WHERE closes_on IS NULL AND (day + dealer) % ${numberLiteral(everyDays)} = 0)
-    ) WHERE trouble IS NOT NULL AND (trouble <> 'partial' OR is_steady)`,
+    SELECT dealer, day, failure FROM (
+      SELECT dealer, day, is_large, CASE WHEN drawn < ${lateLimit ?? sql`0`} THEN 'late' WHEN drawn < ${partialLimit ?? sql`0`} THEN 'partial'
+        WHEN drawn < ${emptyLimit ?? sql`0`} THEN 'empty' WHEN drawn < ${absentLimit ?? sql`0`} THEN 'absent' END AS failure
+      FROM (SELECT dealer, is_large, day::INTEGER AS day, ${drawn} AS drawn FROM dealers, range(${numberLiteral(failureFreeDays)}, ${numberLiteral(days)}) AS span_days(day)
+            WHERE closes_on IS NULL AND (day + dealer) % ${numberLiteral(failureIntervalDays)} = 0)
+    ) WHERE failure IS NOT NULL AND (failure <> 'partial' OR is_large)`,
   );
 }
 
-/** Whether a dealer is in business on a day; reads a row with its `closes_on`. */
+/** A condition: a dealer is open on a day. Reads the dealer's `closes_on`. */
 export const isOpen = (day: Sql): Sql => sql`${day} < coalesce(closes_on, 100000)`;
 
-/** Whether a feed of a day shows a stay; reads a row of `stays`, with the dealer's `closes_on` and the day's `trouble`. */
-export const isInFeed = (day: Sql): Sql => sql`(${isOpen(day)} AND CASE coalesce(trouble, 'none')
+/** A condition: the dealer's feed of a day contains a stay. Reads a row of `stays` with the dealer's `closes_on` and `slots` and the day's `failure`. */
+export const isInFeed = (day: Sql): Sql => sql`(${isOpen(day)} AND CASE coalesce(failure, 'none')
   WHEN 'none' THEN begins <= ${day} AND ends > ${day}
   WHEN 'late' THEN begins <= ${day} - 1 AND ends > ${day} - 1
-  WHEN 'partial' THEN begins <= ${day} AND ends > ${day} AND ${isInPart}
+  WHEN 'partial' THEN begins <= ${day} AND ends > ${day} AND ${isInPartialFeed}
   ELSE false END)`;
 
-/** Whether a place is in the part of a feed that was cut short. */
-const isInPart = sql`place * 10 < slots * ${numberLiteral(partialTenths)}`;
+/** A condition: a place is in the part of a truncated feed that arrives. */
+const isInPartialFeed = sql`place * 10 < slots * ${numberLiteral(partialTenths)}`;
