@@ -1,9 +1,9 @@
 /**
- * A market of any size from a seed: the United States in miniature, as the daily deliveries of its dealers.
+ * Demo market generator: writes the daily deliveries of a scaled-down United States market, of any size, from a seed.
  *
- * A car is a number; its version, dealer, days, prices and feed_failures are functions of it and of the seed, computed by set-based SQL
- * over facts in `data/reference/market`. Narrow columns of all cars are kept, the wide rows of a day stream to files in parts, so
- * that memory does not grow with what is written. The same seed gives the same bytes, on any number of threads.
+ * A car is a number. Its variant, dealer, dates, prices and dirt are functions of that number and the seed, computed by set-based SQL over
+ * the reference data in `data/reference/market`. Only narrow columns are held for all cars; the wide rows of a day are streamed to files in
+ * parts, so memory does not grow with the output. The same seed produces the same bytes on any number of threads.
  */
 import { mkdir, readdir } from "node:fs/promises";
 import { join as joinPath } from "node:path";

@@ -1,10 +1,8 @@
 /**
- * What a market did, told by what caused it: which cars left, came back, changed hands or were written wrongly, on which days a
- * reader of the feeds can know it by the rules of a listing's life, and how many rows of each kind there are.
+ * Ground truth of the demo market: the counts that ingest must report for each day, such as listed rows, sold listings and collapsed feeds.
  *
- * It follows from stays and feed_failures alone, in closed form, and shares no code with `src/ingest`.
+ * Derived in closed form from stays, dirt and feed failures, independently of `src/ingest`, with which it shares no code.
  */
-
 import type { Session } from "../db/duckdb.ts";
 import { ident, join, literal, numberLiteral, type Sql, sql } from "../db/sql.ts";
 import { hasDirtOutcome, kindsWithOutcome } from "./deliveries/dirt.ts";
