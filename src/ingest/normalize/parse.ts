@@ -57,8 +57,8 @@ export async function collectIssues(session: Session): Promise<void> {
       INSERT INTO issues
       SELECT issue.outcome, ${table}, file, "row", issue.vin, issue.dealer_id, issue.field, issue.value, issue.reason
       FROM (SELECT file, "row", unnest(row_issues) AS issue FROM ${parsedTable(table)} WHERE row_issues IS NOT NULL)`);
-    const isUsable = all(feed[table].required.map((field) => sql`${ident(field)} IS NOT NULL`));
-    await session.run(sql`DELETE FROM ${parsedTable(table)} WHERE NOT ${isUsable}`);
+    const hasRequiredValues = all(feed[table].required.map((field) => sql`${ident(field)} IS NOT NULL`));
+    await session.run(sql`DELETE FROM ${parsedTable(table)} WHERE NOT ${hasRequiredValues}`);
     await session.run(sql`ALTER TABLE ${parsedTable(table)} DROP COLUMN row_issues`);
   }
 }
