@@ -10,7 +10,7 @@ import { ident, join, literal, type Sql, sql } from "../../src/db/sql.ts";
 import { flatListings } from "../../src/lake/flat-listings.ts";
 import { currentManifest, type LakeFile, type Manifest } from "../../src/lake/manifest.ts";
 import { servedColumns } from "../../src/lake/served-columns.ts";
-import { filesIn, positioned, viewsOf } from "../../src/lake/views.ts";
+import { filesIn, viewsOf, withRowNumbers } from "../../src/lake/views.ts";
 import { optionsByMake } from "../../src/serving/dimensions.ts";
 import { peerColumns } from "./columns.ts";
 
@@ -58,7 +58,7 @@ export async function writeFlatRows(lake: string, folder: string): Promise<void>
     for (const relation of relations) {
       const path = joinPath(folder, `${relation}.parquet`);
       await session.run(sql`
-        COPY (SELECT ${selectList} FROM (${flatListings(positioned(files[relation], lake))}) AS facts ORDER BY "position")
+        COPY (SELECT ${selectList} FROM (${flatListings(withRowNumbers(files[relation], lake))}) AS facts ORDER BY "position")
         TO ${literal(path)} (FORMAT parquet, COMPRESSION zstd)`);
     }
   });

@@ -2,7 +2,7 @@
 import { plusDays } from "../../src/base/day.ts";
 import { integerLiteral, type Sql, sql } from "../../src/db/sql.ts";
 import { rowsOfFiles } from "../../src/lake/file-rows.ts";
-import { type Files, noFiles } from "../../src/lake/manifest.ts";
+import { noFiles, type TableFiles } from "../../src/lake/manifest.ts";
 import type { TableName } from "../../src/lake/tables.ts";
 import { writeSplit } from "../../src/lake/writer/split.ts";
 import { nextManifest, publish, type Writer, withWriter } from "../../src/lake/writer/writer.ts";
@@ -53,13 +53,11 @@ interface TableRows {
 }
 
 /** Writes rows as a file of a table. Returns the files including it. */
-async function addRows(writer: Writer, files: Files, { table, partition, rows }: TableRows): Promise<Files> {
-  const written = await writeSplit(
-    writer,
-    `${day}.${files[table].length + 1}`,
+async function addRows(writer: Writer, files: TableFiles, { table, partition, rows }: TableRows): Promise<TableFiles> {
+  const written = await writeSplit(writer, `${day}.${files[table].length + 1}`, {
     table,
     partition,
-    sql`FROM (${rows}) UNION ALL BY NAME ${rowsOfFiles(table, [], "")}`,
-  );
+    rows: sql`FROM (${rows}) UNION ALL BY NAME ${rowsOfFiles(table, [], "")}`,
+  });
   return { ...files, [table]: [...files[table], ...written] };
 }

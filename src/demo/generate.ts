@@ -1,9 +1,9 @@
 /**
- * A market of any size from a seed: the United States in miniature, as the daily deliveries of its dealers.
+ * Demo market generator: writes the daily deliveries of a scaled-down United States market, of any size, from a seed.
  *
- * A car is a number; its version, dealer, days, prices and troubles are functions of it and of the seed, computed by set-based SQL
- * over facts in `data/reference/market`. Narrow columns of all cars are kept, the wide rows of a day stream to files in parts, so
- * that memory does not grow with what is written. The same seed gives the same bytes, on any number of threads.
+ * A car is a number. Its variant, dealer, dates, prices and dirt are functions of that number and the seed, computed by set-based SQL over
+ * the reference data in `data/reference/market`. Only narrow columns are held for all cars; the wide rows of a day are streamed to files in
+ * parts, so memory does not grow with the output. The same seed produces the same bytes on any number of threads.
  */
 import { mkdir, readdir } from "node:fs/promises";
 import { join as joinPath } from "node:path";
@@ -11,58 +11,59 @@ import { plusDays } from "../base/day.ts";
 import { integerIn } from "../base/json.ts";
 import { UserError } from "../base/user-error.ts";
 import { type DatabaseOptions, DuckDatabase, type Session } from "../db/duckdb.ts";
-import { ident, literal, type Sql, sql } from "../db/sql.ts";
-import { createFeedTroubles, isOpen } from "./deliveries/feed-troubles.ts";
+import { ident, literal, numberLiteral, type Sql, sql } from "../db/sql.ts";
+import { createDayRows } from "./deliveries/day-rows.ts";
+import { createFeedFailures, isOpen } from "./deliveries/feed-failures.ts";
 import { inventoryRows } from "./deliveries/inventory.ts";
-import { createToday } from "./deliveries/today.ts";
 import { createCars } from "./market/cars.ts";
 import { createDealers } from "./market/dealers.ts";
 import { createStays } from "./market/stays.ts";
 import type { MarketShape } from "./market-shape.ts";
-import { fixed, type RandomDraws, randomDraws } from "./random.ts";
-import { loadFacts } from "./reference.ts";
-import { foresee, writeTruth } from "./truth.ts";
+import { type RandomDraws, randomDraws } from "./random.ts";
+import { loadFactTables } from "./reference.ts";
+import { createTruthTables, writeTruth } from "./truth.ts";
 import { createCatalogue } from "./vehicles/catalogue.ts";
 import { createEquipment } from "./vehicles/equipment.ts";
 import { createVariants } from "./vehicles/variants.ts";
 
-/** Rows of a file: what is sorted at once, and what a second thread is no help with. */
-const rowsOfFile = 100_000;
-/** Enough for a market of millions; what does not fit spills. */
+/** Maximum rows per inventory file, which are sorted at once. Markets up to this size run on one thread: a second one does not help. */
+const rowsPerFile = 100_000;
+/** Default memory limit of the engine, which spills to disk beyond it. */
 const memoryLimit = "3GiB";
 
-/** Told as each step begins: its number, how many there are, and what it does. */
-export type OnGenerateStep = (step: number, steps: number, what: string) => void;
+/** Progress callback, called when a step begins: `step` counts from 1 to `steps`. */
+export type OnGenerateStep = (step: number, steps: number, description: string) => void;
 
 export type GenerateOptions = DatabaseOptions & { readonly onStep?: OnGenerateStep };
 
-/** One day's deliveries, written. */
+/** A day whose delivery was written. */
 export interface GeneratedDay {
+  /** Path of the day's folder. */
   readonly folder: string;
-  /** Rows of inventory. */
+  /** Number of inventory rows. */
   readonly rows: number;
 }
 
 export interface GeneratedMarket {
   readonly days: number;
-  /** Rows of inventory, over all days. */
+  /** Number of inventory rows of all days. */
   readonly rows: number;
 }
 
-/** Writes a market's deliveries below a folder, all of them; see `delivering`. */
+/** Writes all deliveries of a market to a folder. See `generateDays`. */
 export async function generate(
   out: string,
   shape: MarketShape,
   options: GenerateOptions = {},
 ): Promise<GeneratedMarket> {
   let rows = 0;
-  for await (const delivered of generateDays(out, shape, options)) rows += delivered.rows;
+  for await (const day of generateDays(out, shape, options)) rows += day.rows;
   return { days: shape.days, rows };
 }
 
 /**
- * Writes a market's deliveries below a folder, one dated folder a day, each when it is asked for, and at last beside them `truth.csv`
- * (what happened, day by day) and `dirt.csv` (which rows were written wrongly). Fails when the folder has something in it.
+ * Writes the deliveries of a market to a folder, lazily, one folder YYYY-MM-DD per iteration. Finally writes `truth.csv` (the expected counts
+ * of each day) and `dirt.csv` (the number of rows with each kind of dirt). Throws a UserError if the folder is not empty.
  */
 export async function* generateDays(
   out: string,
@@ -70,24 +71,25 @@ export async function* generateDays(
   options: GenerateOptions = {},
 ): AsyncGenerator<GeneratedDay, void, undefined> {
   await mkdir(out, { recursive: true });
-  if ((await readdir(out)).length > 0) throw new UserError(`${out}: the folder is not empty.`);
+  if ((await readdir(out)).length > 0)
+    throw new UserError(`${out}: folder is not empty: expected an empty or new folder.`);
   const database = await DuckDatabase.open({
     memoryLimit,
-    ...(shape.listings <= rowsOfFile ? { threads: 1 } : {}),
+    ...(shape.listings <= rowsPerFile ? { threads: 1 } : {}),
     ...options,
     temporaryFolder: options.temporaryFolder ?? joinPath(out, ".spilled"),
   });
   const steps = shape.days + 1;
-  const chance = randomDraws(shape.seed);
+  const draws = randomDraws(shape.seed);
   const session = await database.connect();
   try {
-    options.onStep?.(1, steps, "makes the market");
-    await makeMarket(session, chance, shape);
+    options.onStep?.(1, steps, "creating the market");
+    await createMarket(session, draws, shape);
     for (let day = 0; day < shape.days; day += 1) {
       const date = plusDays(shape.end, day - shape.days + 1);
       const folder = joinPath(out, date);
-      options.onStep?.(day + 2, steps, `delivers ${date}`);
-      const rows = await writeDay(session, chance, shape, { day, date, folder });
+      options.onStep?.(day + 2, steps, `writing the delivery of ${date}`);
+      const rows = await writeDay(session, draws, shape, { day, date, folder });
       await writeTruth(session, day, date);
       yield { folder, rows };
     }
@@ -98,63 +100,71 @@ export async function* generateDays(
   }
 }
 
-async function makeMarket(session: Session, chance: RandomDraws, shape: MarketShape): Promise<void> {
-  await loadFacts(session);
+async function createMarket(session: Session, draws: RandomDraws, shape: MarketShape): Promise<void> {
+  await loadFactTables(session);
   await createVariants(session, shape.end);
   await createCatalogue(session);
-  await createEquipment(session, chance, shape.options);
-  await createDealers(session, chance, shape);
-  await createCars(session, chance, shape);
-  await createStays(session, chance, shape);
-  await createFeedTroubles(session, chance, shape);
-  await foresee(session, shape);
+  await createEquipment(session, draws, shape.options);
+  await createDealers(session, draws, shape);
+  await createCars(session, draws, shape);
+  await createStays(session, draws, shape);
+  await createFeedFailures(session, draws, shape);
+  await createTruthTables(session, shape);
 }
 
-/** Writes the files of a day; gives how many rows of inventory. */
+/** The position of a day in the span, its date, and its folder. */
+interface DayTarget {
+  readonly day: number;
+  readonly date: string;
+  readonly folder: string;
+}
+
+/** Writes the feed files of a day. Returns the number of inventory rows. */
 async function writeDay(
   session: Session,
-  chance: RandomDraws,
+  draws: RandomDraws,
   shape: MarketShape,
-  { day, date, folder }: { readonly day: number; readonly date: string; readonly folder: string },
+  { day, date, folder }: DayTarget,
 ): Promise<number> {
   const { format } = shape;
   await mkdir(folder);
-  await createToday(session, day);
-  const openDealers = sql`FROM dealers WHERE ${isOpen(fixed(day))}`;
-  const troubled = (trouble: string): Sql =>
-    sql`dealer IN (SELECT dealer FROM troubles WHERE day = ${fixed(day)} AND trouble = ${literal(trouble)})`;
-  const makes = format === "csv" ? sql`array_to_string(makes, '|')` : sql`makes`;
-  await copy(
-    session,
-    sql`SELECT dealer_id, name, if(store IS NULL, 'independent', 'franchise') AS "type", line1, city, state, postal_code, 'US' AS country, latitude, longitude,
-    phone, 'https://www.' || host || '/' AS website, ${makes} AS makes ${openDealers} ORDER BY dealer`,
-    joinPath(folder, "dealers"),
-    format,
-  );
-  await copy(
-    session,
-    sql`SELECT make, code, name, msrp FROM options_facts JOIN makes_facts USING (maker) ORDER BY make, options_facts.line`,
-    joinPath(folder, "options"),
-    format,
-  );
-  await copy(
-    session,
-    sql`SELECT dealer_id, strftime(${literal(`${date} 08:30:00`)}::TIMESTAMP + to_seconds(reads_at), '%Y-%m-%dT%H:%M:%SZ') AS delivered_at
-    ${openDealers} AND NOT ${troubled("absent")} ORDER BY dealer`,
-    joinPath(folder, "deliveries"),
-    format,
-  );
-  const rows = integerIn(await session.row(sql`SELECT count(*)::INTEGER AS n FROM today`), "n");
-  const parts = Math.max(1, Math.ceil(rows / rowsOfFile));
-  for (let part = 0; part < parts; part += 1) {
-    const file = parts === 1 ? "inventory" : `inventory-${String(part + 1).padStart(3, "0")}`;
-    const within = sql`line BETWEEN ${fixed(part * rowsOfFile)} AND ${fixed((part + 1) * rowsOfFile - 1)}`;
-    await copy(session, inventoryRows(chance, shape, day, within), joinPath(folder, file), format);
+  await createDayRows(session, day);
+  await copy(session, dealerRows(day, format), joinPath(folder, "dealers"), format);
+  await copy(session, optionRows, joinPath(folder, "options"), format);
+  await copy(session, deliveryRows(day, date), joinPath(folder, "deliveries"), format);
+  const rows = integerIn(await session.row(sql`SELECT count(*)::INTEGER AS n FROM day_rows`), "n");
+  const files = Math.max(1, Math.ceil(rows / rowsPerFile));
+  for (let index = 0; index < files; index += 1) {
+    const name = files === 1 ? "inventory" : `inventory-${String(index + 1).padStart(3, "0")}`;
+    const [first, last] = [index * rowsPerFile, (index + 1) * rowsPerFile - 1];
+    const isInFile = sql`line BETWEEN ${numberLiteral(first)} AND ${numberLiteral(last)}`;
+    await copy(session, inventoryRows(draws, shape, day, isInFile), joinPath(folder, name), format);
   }
   return rows;
 }
 
+const openDealers = (day: number): Sql => sql`FROM dealers WHERE ${isOpen(numberLiteral(day))}`;
+
+function dealerRows(day: number, format: MarketShape["format"]): Sql {
+  const makes = format === "csv" ? sql`array_to_string(makes, '|')` : sql`makes`;
+  return sql`
+    SELECT dealer_id, name, if(store IS NULL, 'independent', 'franchise') AS "type", line1, city, state, postal_code, 'US' AS country, latitude, longitude,
+           phone, 'https://www.' || host || '/' AS website, ${makes} AS makes ${openDealers(day)} ORDER BY dealer`;
+}
+
+const optionRows = sql`
+  SELECT make, code, name, msrp FROM options_facts JOIN makes_facts USING (maker) ORDER BY make, options_facts.line`;
+
+/** Deliveries of all open dealers whose feed is not absent. */
+function deliveryRows(day: number, date: string): Sql {
+  const isAbsent = sql`dealer IN (SELECT dealer FROM feed_failures WHERE day = ${numberLiteral(day)} AND failure = 'absent')`;
+  return sql`
+    SELECT dealer_id, strftime(${literal(`${date} 08:30:00`)}::TIMESTAMP + to_seconds(reads_at), '%Y-%m-%dT%H:%M:%SZ') AS delivered_at
+    ${openDealers(day)} AND NOT ${isAbsent} ORDER BY dealer`;
+}
+
+/** Writes rows to `<path>.<format>`. */
 async function copy(session: Session, rows: Sql, path: string, format: MarketShape["format"]): Promise<void> {
-  const form = format === "csv" ? sql`FORMAT csv, HEADER true` : sql`FORMAT parquet, COMPRESSION zstd`;
-  await session.run(sql`COPY (${rows}) TO ${literal(`${path}.${format}`)} (${form})`);
+  const settings = format === "csv" ? sql`FORMAT csv, HEADER true` : sql`FORMAT parquet, COMPRESSION zstd`;
+  await session.run(sql`COPY (${rows}) TO ${literal(`${path}.${format}`)} (${settings})`);
 }

@@ -1,70 +1,73 @@
-/** What a generated market is like: its size, its span, and how much of what happens to cars and feeds happens in it. */
+/** Parameters of a generated demo market: its size and span, and the shares of cars, feeds and dealers that events happen to. */
 
-/** Shares of what goes wrong or changes hands, each between 0 and `shareMax`. */
-export const usualShares = {
-  /** Cars that a sister store of the dealer's group lists too. */
+/** Default shares of the events, each between 0 and `shareMax`. */
+export const defaultShares = {
+  /** Cars that another store of the dealer's group lists as well. */
   shared: 0.015,
-  /** Cars that move to a sister store. */
+  /** Cars that move to another store of the group. */
   transferred: 0.012,
-  /** Cars that are away for some days and come back to the same dealer. */
+  /** Cars that disappear for some days and are listed again by the same dealer. */
   relisted: 0.015,
-  /** Cars of which the dealer writes something that is not usable, or in an unusual way. */
+  /** Cars with an invalid or unusually formatted value. */
   dirt: 0.03,
-  /** Feeds a day that tell the inventory of the day before. */
+  /** Feeds per day that contain the inventory of the day before. */
   late: 0.01,
-  /** Feeds a day that were cut short. */
+  /** Feeds per day that are truncated. */
   partial: 0.004,
-  /** Feeds a day with nothing in them. */
+  /** Feeds per day that are empty. */
   empty: 0.003,
-  /** Feeds a day that do not come. */
+  /** Feeds per day that are not delivered. */
   absent: 0.01,
-  /** Dealers that stop delivering for good within the span. */
+  /** Dealers that close within the span. */
   closing: 0.005,
 } as const;
 
-export type Trouble = keyof typeof usualShares;
-export type Shares = Readonly<Record<Trouble, number>>;
+export type MarketEvent = keyof typeof defaultShares;
+export type Shares = Readonly<Record<MarketEvent, number>>;
 
-/** Those that befall a feed; a feed has one of them at most. */
-export const feedTroubles = ["late", "partial", "empty", "absent"] as const satisfies readonly Trouble[];
+/** The events that happen to feeds. A feed has at most one of them. */
+export const feedFailures = ["late", "partial", "empty", "absent"] as const satisfies readonly MarketEvent[];
 
-/** The greatest share: more trouble than that, and a dealer's feeds tell nothing any more. */
+/** The greatest allowed share. Beyond it, a dealer's feeds carry too little information. */
 export const shareMax = 0.2;
 
 export interface MarketShape {
-  /** Active listings on each day, nearly. */
+  /** Approximate number of active listings on each day. */
   readonly listings: number;
-  /** Days with a delivery, `end` being the last. */
+  /** Number of days with a delivery. */
   readonly days: number;
+  /** The last of these days, YYYY-MM-DD. */
   readonly end: string;
   readonly seed: number;
   readonly format: "csv" | "parquet";
-  /** Whether equipment follows the version, or nearly every car has options and features of its own. */
+  /** Whether equipment follows the variant (`typical`), or nearly every car has its own options and features (`distinct`). */
   readonly options: "typical" | "distinct";
   readonly shares: Shares;
 }
 
-/** How the listings of a market divide. */
-export const mix = {
-  /** Of all listings: new and certified ones; the others are used. */
+/** Shares of listings by inventory type and kind of dealer. */
+export const listingMix = {
+  /** Of all listings; the remaining ones are used cars. */
   new: 0.52,
   certified: 0.08,
-  /** Of the used ones: those at franchised dealers, and of these those of the dealer's own makes. */
+  /** Of the used cars: those at franchised dealers. */
   usedAtFranchise: 0.55,
+  /** Of the used cars at franchised dealers: those of the dealer's own makes. */
   usedOfOwnMake: 0.4,
 } as const;
 
-/** The United States, to scale: what a share of their listings is a share of. */
-export const country = { listings: 4_000_000, independentDealers: 26_000 } as const;
+/** Size of the United States market, to which a generated market is scaled. */
+export const unitedStates = { listings: 4_000_000, independentDealers: 26_000 } as const;
 
-/** On lots large enough, a place is empty between two cars, for so many days at most; so many places are empty on a day. */
-export const emptyDaysMost = 3;
-export const emptyShare = 0.02;
-/** The shortest stay of a car on a lot. */
+/** The longest time that a place at a large dealer is vacant between two cars. */
+export const vacancyDaysMax = 3;
+/** Share of places that are vacant on a day. */
+export const vacancyShare = 0.02;
+/** The shortest stay of a car at a dealer. */
 export const stayDaysMin = 4;
-/** A dealer of this size loses and gains cars without its feed looking as if it had been cut short. */
-export const steadySlots = 20;
-/** How much of a feed is there that was cut short. */
+/** Size from which a dealer's normal turnover cannot look like a collapsed feed. */
+export const largeDealerSlots = 20;
+/** The part of a truncated feed that arrives, in tenths. */
 export const partialTenths = 3;
-/** No feed fails on the first days, when it cannot be told how large it should be. */
-export const troubleFreeDays = 3;
+/** The first days of the span have no feed failures, because ingest does not know the usual feed size yet. */
+export const failureFreeDays = 3;

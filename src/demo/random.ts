@@ -1,47 +1,47 @@
 /**
- * Chance that is none: every draw is a function of the seed, of what it is drawn for, and of what it is drawn about, so that any
- * part of a market can be computed without the others, in any order and on any number of threads.
+ * Counter-based random numbers in SQL. A draw is a hash of the seed, a purpose and a key, so any part of a market can be computed
+ * independently, in any order and on any number of threads.
  */
 import { numberLiteral, type Sql, sql } from "../db/sql.ts";
 
-/** A number as a part of the statement: of the narrowest type that holds it, where a value would be a BIGINT. */
-export const fixed = (number: number): Sql => numberLiteral(number);
+const hashRange = 2 ** 32;
 
-const steps = 2 ** 32;
-
+/** Random draws. `purpose` names the quantity that is drawn, `key` is an SQL expression of the entity it is drawn for. */
 export interface RandomDraws {
-  /** A number in [0, 1), evenly. */
-  even(purpose: string, about: Sql): Sql;
-  /** A whole number in [0, below). */
-  below(purpose: string, about: Sql, below: number | Sql): Sql;
-  /** A number around 0 with a deviation of 1. */
-  normal(purpose: string, about: Sql): Sql;
-  /** One of some words or relations. */
-  oneOf(purpose: string, about: Sql, list: Sql): Sql;
-  happens(purpose: string, about: Sql, share: number | Sql): Sql;
+  /** A uniform number in [0, 1). */
+  uniform(purpose: string, key: Sql): Sql;
+  /** A uniform integer in [0, limit). */
+  integerBelow(purpose: string, key: Sql, limit: number | Sql): Sql;
+  /** A standard normal number. */
+  normal(purpose: string, key: Sql): Sql;
+  /** A uniformly chosen item of an SQL list. */
+  pick(purpose: string, key: Sql, list: Sql): Sql;
+  /** True with a probability of `share`. */
+  occurs(purpose: string, key: Sql, share: number | Sql): Sql;
 }
 
-/** The draws of a seed. */
+/** Returns the draws of a seed. */
 export function randomDraws(seed: number): RandomDraws {
-  const bits = (purpose: string, about: Sql): Sql =>
-    sql`(hash((${about})::BIGINT + ${fixed(saltOf(`${seed} ${purpose}`))}) % ${fixed(steps)})`;
-  const even = (purpose: string, about: Sql): Sql => sql`(${bits(purpose, about)}::DOUBLE / ${fixed(steps)})`;
-  const below = (purpose: string, about: Sql, limit: number | Sql): Sql =>
-    sql`(${bits(purpose, about)} % ${typeof limit === "number" ? fixed(limit) : limit})::INTEGER`;
+  const bits = (purpose: string, key: Sql): Sql =>
+    sql`(hash((${key})::BIGINT + ${numberLiteral(saltOf(`${seed} ${purpose}`))}) % ${numberLiteral(hashRange)})`;
+  const uniform = (purpose: string, key: Sql): Sql =>
+    sql`(${bits(purpose, key)}::DOUBLE / ${numberLiteral(hashRange)})`;
+  const integerBelow = (purpose: string, key: Sql, limit: number | Sql): Sql =>
+    sql`(${bits(purpose, key)} % ${typeof limit === "number" ? numberLiteral(limit) : limit})::INTEGER`;
   return {
-    even,
-    below,
-    normal: (purpose, about) =>
-      sql`(sqrt(-2 * ln(1 - ${even(purpose, about)})) * cos(2 * pi() * ${even(`${purpose} angle`, about)}))`,
-    oneOf: (purpose, about, list) => sql`(${list})[1 + ${below(purpose, about, sql`len(${list})`)}]`,
-    happens: (purpose, about, share) =>
-      sql`(${even(purpose, about)} < ${typeof share === "number" ? fixed(share) : share})`,
+    uniform,
+    integerBelow,
+    normal: (purpose, key) =>
+      sql`(sqrt(-2 * ln(1 - ${uniform(purpose, key)})) * cos(2 * pi() * ${uniform(`${purpose} angle`, key)}))`,
+    pick: (purpose, key, list) => sql`(${list})[1 + ${integerBelow(purpose, key, sql`len(${list})`)}]`,
+    occurs: (purpose, key, share) =>
+      sql`(${uniform(purpose, key)} < ${typeof share === "number" ? numberLiteral(share) : share})`,
   };
 }
 
 /**
- * A number of 52 bits that stands for a text. It is added to what is drawn about: the engine's hash of one number mixes all its
- * bits, while that of two is little more than an exclusive or, by which draws for two purposes would go together.
+ * Hashes a text to 52 bits. The salt is added to the key because DuckDB's hash of one number mixes all bits, whereas its hash of two
+ * numbers is little more than an exclusive or, which would correlate draws for different purposes.
  */
 function saltOf(text: string): number {
   return fnv(text) * 2 ** 20 + (fnv(`${text} more`) >>> 12);

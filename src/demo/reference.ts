@@ -1,13 +1,24 @@
-/** The facts that a market is made from, as tables: `data/reference/market/*.csv`, one table each, and ZIP codes. */
+/** Loads the reference data of the demo market: `data/reference/market/*.csv`, ZIP codes and spelling aliases. */
 import { projectPath } from "../base/project-files.ts";
 import type { Session } from "../db/duckdb.ts";
 import { literal, sql } from "../db/sql.ts";
 
-const facts = ["ages", "base_colors", "features", "lines", "makes", "models", "names", "options", "paints", "plants"];
+const factFiles = [
+  "ages",
+  "base_colors",
+  "features",
+  "lines",
+  "makes",
+  "models",
+  "names",
+  "options",
+  "paints",
+  "plants",
+];
 
-/** Makes a table of each file of facts, named `<file>_facts`, and `zips`, `aliases` and `stores_facts`, `states_facts`. */
-export async function loadFacts(session: Session): Promise<void> {
-  for (const file of [...facts, "stores", "states"]) {
+/** Creates a table `<file>_facts` per reference file, with the file's row number as `line`, and the tables `zips` and `aliases`. */
+export async function loadFactTables(session: Session): Promise<void> {
+  for (const file of [...factFiles, "stores", "states"]) {
     await session.createTempTable(
       `${file}_facts`,
       sql`SELECT row_number() OVER () AS line, * FROM ${csv(`market/${file}.csv`)}`,
@@ -24,7 +35,7 @@ export async function loadFacts(session: Session): Promise<void> {
   );
 }
 
-const csv = (file: string, text?: string) => {
-  const types = text === undefined ? sql`` : sql`, types = {${literal(text)}: 'VARCHAR'}`;
+const csv = (file: string, textColumn?: string) => {
+  const types = textColumn === undefined ? sql`` : sql`, types = {${literal(textColumn)}: 'VARCHAR'}`;
   return sql`read_csv(${literal(projectPath(`data/reference/${file}`))}, header = true${types})`;
 };

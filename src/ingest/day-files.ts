@@ -1,100 +1,95 @@
-/** What a day adds to the lake's tables, and the writing of it. */
+/** Writes the Parquet files of a day: decides which rows each lake table receives, and appends or compacts its files. */
 import { integerIn, textIn } from "../base/json.ts";
 import { join, type Sql, sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
-import type { Files, LakeFile, Manifest } from "../lake/manifest.ts";
+import type { LakeFile, Manifest, TableFiles } from "../lake/manifest.ts";
 import { type TableName, tableOf } from "../lake/tables.ts";
 import { filesToCompact } from "../lake/writer/compaction.ts";
 import { writeSplit } from "../lake/writer/split.ts";
-import type { Writer } from "../lake/writer/writer.ts";
+import type { FileContents, Writer } from "../lake/writer/writer.ts";
 
-/** A table, the value of its partition where it has one, and the rows to add. */
-type Addition = readonly [TableName, string | null, Sql];
-
-/** Writes the files of a day, named after its version, and gives all files of the tables with them. */
-export async function writeDayFiles(writer: Writer, manifest: Manifest): Promise<Files> {
+/** Writes the files of a day, named after the manifest's version. Returns the files of all tables, including the new ones. */
+export async function writeDayFiles(writer: Writer, manifest: Manifest): Promise<TableFiles> {
   const day = manifest.as_of;
-  return add(writer, manifest.version, manifest.tables, [
-    ...(await listings(writer, day)),
-    ...dimensions,
-    ...kept(day),
-  ]);
-}
-
-async function add(writer: Writer, version: string, before: Files, additions: readonly Addition[]): Promise<Files> {
-  const files: Record<TableName, readonly LakeFile[]> = { ...before };
-  for (const [table, partition, rows] of additions) {
-    files[table] = tableOf(table).isLayered
-      ? await addLayer(writer, version, table, partition, files[table], rows)
-      : [...files[table], ...(await writeSplit(writer, version, table, partition, rows))];
+  const additions = [...(await listingRows(writer, day)), ...dimensionRows, ...auditRows(day)];
+  const files: Record<TableName, readonly LakeFile[]> = { ...manifest.tables };
+  for (const addition of additions) {
+    const { table } = addition;
+    files[table] = tableOf(table).isAppendOnly
+      ? await appendRows(writer, manifest.version, files[table], addition)
+      : [...files[table], ...(await writeSplit(writer, manifest.version, addition))];
   }
   return files;
 }
 
-/** Adds rows to a table that grows; the small files before them are written again, in one with them. */
-async function addLayer(
+/** Appends rows to a partition of an append-only table, compacting its small files with the new rows. Returns the table's files. */
+async function appendRows(
   writer: Writer,
   version: string,
-  table: TableName,
-  partition: string | null,
   files: readonly LakeFile[],
-  rows: Sql,
+  { table, partition, rows }: FileContents,
 ): Promise<readonly LakeFile[]> {
   const newRows = integerIn(await writer.session.row(sql`SELECT count(*)::INTEGER AS n FROM (${rows})`), "n");
   if (newRows === 0) return files;
-  const others = files.filter((file) => file.partition !== partition);
-  const { kept: stay, merged } = filesToCompact(
+  const otherPartitions = files.filter((file) => file.partition !== partition);
+  const { kept, merged } = filesToCompact(
     files.filter((file) => file.partition === partition),
     newRows,
   );
-  const older = withTrim(rowsOfFiles(table, merged, writer.lake), table);
-  const together = merged.length === 0 ? rows : sql`FROM (${rows}) UNION ALL BY NAME FROM (${older})`;
-  const written = await writeSplit(writer, version, table, partition, together);
-  return [...others, ...stay, ...written].sort(byPartition);
+  const mergedRows = withTrim(rowsOfFiles(table, merged, writer.lake), table);
+  const allRows = merged.length === 0 ? rows : sql`FROM (${rows}) UNION ALL BY NAME FROM (${mergedRows})`;
+  const written = await writeSplit(writer, version, { table, partition, rows: allRows });
+  return [...otherPartitions, ...kept, ...written].sort(byPartition);
 }
 
-/** Files in the order of their partitions; those of one partition stay in theirs. */
-const byPartition = (one: LakeFile, other: LakeFile): number =>
-  (one.partition ?? "") < (other.partition ?? "") ? -1 : (one.partition ?? "") > (other.partition ?? "") ? 1 : 0;
+/** Compares files by partition. Files of one partition keep their order. */
+const byPartition = (a: LakeFile, b: LakeFile): number =>
+  (a.partition ?? "") < (b.partition ?? "") ? -1 : (a.partition ?? "") > (b.partition ?? "") ? 1 : 0;
 
-async function listings({ session }: Writer, day: string): Promise<readonly Addition[]> {
+/** The day's listings by state, and the contenders. Sold listings are partitioned by the month of their sale. */
+async function listingRows({ session }: Writer, day: string): Promise<readonly FileContents[]> {
   const inState = (...states: readonly string[]): Sql =>
-    sql`SELECT * EXCLUDE (state) FROM absent WHERE state IN (${join(states.map((state) => sql`${state}`))})`;
+    sql`SELECT * EXCLUDE (state) FROM absent_listings WHERE state IN (${join(states.map((state) => sql`${state}`))})`;
   const months = await session.rows(sql`
-    SELECT DISTINCT strftime(sold_date, '%Y-%m') AS "month" FROM absent WHERE state = 'sold' ORDER BY "month"`);
-  const sold = months.map((row): Addition => {
+    SELECT DISTINCT strftime(sold_date, '%Y-%m') AS "month" FROM absent_listings WHERE state = 'sold' ORDER BY "month"`);
+  const sold = months.map((row): FileContents => {
     const month = textIn(row, "month");
-    return ["sold", month, withTrim(sql`${inState("sold")} AND strftime(sold_date, '%Y-%m') = ${month}`, "sold")];
+    const rows = sql`${inState("sold")} AND strftime(sold_date, '%Y-%m') = ${month}`;
+    return { table: "sold", partition: month, rows: withTrim(rows, "sold") };
   });
   return [
-    ["snapshots", day, withTrim(sql`FROM next_active`, "snapshots")],
-    ["contenders", day, withTrim(sql`FROM next_contenders`, "contenders")],
-    ["missing", day, withTrim(inState("missing"), "missing")],
+    { table: "snapshots", partition: day, rows: withTrim(sql`FROM next_active`, "snapshots") },
+    { table: "contenders", partition: day, rows: withTrim(sql`FROM next_contenders`, "contenders") },
+    { table: "missing", partition: day, rows: withTrim(inState("missing"), "missing") },
     ...sold,
-    ["ended", day.slice(0, 7), withTrim(inState("ended", "superseded"), "ended")],
+    { table: "ended", partition: day.slice(0, 7), rows: withTrim(inState("ended", "superseded"), "ended") },
   ];
 }
 
-/** Rows of a table with the trim that listings are sorted by. */
+/** Joins the trim of each row's build if the table is sorted by trim. */
 function withTrim(rows: Sql, table: TableName): Sql {
   if (!tableOf(table).order.includes("trim")) return rows;
   return sql`SELECT listings.*, all_builds.trim FROM (${rows}) AS listings JOIN all_builds USING (build_key)`;
 }
 
-const dimensions: readonly Addition[] = [
-  ["builds", null, sql`FROM new_builds`],
-  ["dealers", null, sql`FROM new_dealers`],
-  ["tokens", null, sql`FROM new_tokens`],
-  ["options", null, sql`FROM new_options`],
+const dimensionRows: readonly FileContents[] = [
+  { table: "builds", partition: null, rows: sql`FROM new_builds` },
+  { table: "dealers", partition: null, rows: sql`FROM new_dealers` },
+  { table: "tokens", partition: null, rows: sql`FROM new_tokens` },
+  { table: "options", partition: null, rows: sql`FROM new_options` },
 ];
 
-/** What proves the state of things: claims, deliveries, rejects. */
-function kept(day: string): readonly Addition[] {
+/** The day's audit trail: claims, deliveries and rejects. */
+function auditRows(day: string): readonly FileContents[] {
   const owned = sql`SELECT dealer_id, (count(*) FILTER (is_owner))::INTEGER AS owned FROM claims_today
     WHERE sighted_on = ${day}::DATE GROUP BY dealer_id`;
   return [
-    ["claims", day, sql`FROM claims_today`],
-    ["deliveries", day, sql`SELECT * FROM deliveries_today LEFT JOIN (${owned}) USING (dealer_id)`],
-    ["rejects", day, sql`FROM issues`],
+    { table: "claims", partition: day, rows: sql`FROM claims_today` },
+    {
+      table: "deliveries",
+      partition: day,
+      rows: sql`SELECT * FROM deliveries_today LEFT JOIN (${owned}) USING (dealer_id)`,
+    },
+    { table: "rejects", partition: day, rows: sql`FROM issues` },
   ];
 }

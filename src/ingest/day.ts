@@ -1,103 +1,120 @@
 /**
- * One day, from its feeds to its files.
+ * Ingests one day: reads its delivery, normalizes values, attributes VINs, updates listing states and writes the day's files.
  *
- * Reading, judging, attributing and writing are set-based SQL over temporary tables; each step's module says which tables it
- * makes. Nothing here publishes.
+ * Each step is set-based SQL over temporary tables; the module of a step documents the tables that it creates. This module does not
+ * publish.
  */
 import { integerIn } from "../base/json.ts";
 import type { Session } from "../db/duckdb.ts";
 import { sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
-import { type Keyed, type Manifest, noFiles } from "../lake/manifest.ts";
+import { type DimensionTable, type Manifest, noFiles } from "../lake/manifest.ts";
 import { filesIn } from "../lake/views.ts";
 import type { Writer } from "../lake/writer/writer.ts";
 import { writeDayFiles } from "./day-files.ts";
-import { type DeliveryReport, deliveryReport } from "./delivery-report.ts";
+import { createDeliveryReport, type DeliveryReport } from "./delivery-report.ts";
 import { assignDealerKeys, normalizeDealers } from "./dimensions/dealers.ts";
 import { assignBuildKeys, assignOptionKeys, assignTokenKeys, maxKeys } from "./dimensions/dimension-keys.ts";
 import type { Delivery } from "./feed/delivery.ts";
 import type { Mapping } from "./feed/mapping.ts";
 import { readDelivery } from "./feed/read-files.ts";
 import { attributeClaims } from "./lifecycle/attribution.ts";
-import { collectClaims } from "./lifecycle/claims.ts";
+import { createDeliveredListingsView } from "./lifecycle/delivered-listings.ts";
 import { judgeDeliveries } from "./lifecycle/feed-verdicts.ts";
-import { createAbsentTables, createClaimedView, createYesterdayView } from "./lifecycle/lifecycle.ts";
-import { beginParsing, endParsing, parseRows } from "./normalize/parse.ts";
-import { loadReference } from "./normalize/spellings.ts";
-import { spellVocabularies } from "./normalize/vocabularies.ts";
+import { createAbsentTable, createNextListingViews, createYesterdayViews } from "./lifecycle/lifecycle.ts";
+import { collectIssues, createParsedTables, parseRows } from "./normalize/parse.ts";
+import { loadReferenceTables } from "./normalize/spellings.ts";
+import { createSpellings, type Spellings } from "./normalize/vocabularies.ts";
 
 const steps = [
-  "reads the files",
-  "normalises",
-  "attributes each VIN to its owner",
-  "decides what lives and what ends",
-  "writes the files",
+  "reading files",
+  "normalizing values",
+  "attributing VINs to owners",
+  "updating listing states",
+  "writing files",
 ] as const;
 
-type Step = (typeof steps)[number];
+type IngestStep = (typeof steps)[number];
 
-/** Told as each step of a day begins: its number, how many there are, and what it does. */
-export type OnIngestStep = (day: string, step: number, steps: number, what: string) => void;
+/** Progress callback, called when a step of a day begins: `step` counts from 1 to `steps`. */
+export type OnIngestStep = (day: string, step: number, steps: number, description: string) => void;
 
-/** Writes the files of a day on top of the version before, and gives its manifest with what came of the delivery. */
+/** The day to ingest and the versions before and after it. */
+export interface DayInput {
+  /** The version to build on; undefined for the first day of a lake. */
+  readonly previous: Manifest | undefined;
+  /** The manifest of the new version, still with the files of the previous one. */
+  readonly next: Manifest;
+  readonly delivery: Delivery;
+}
+
+/** Writes the files of a day. Returns the manifest with these files, and the delivery report. Throws a UserError if a file is invalid. */
 export async function ingestDay(
   writer: Writer,
-  before: Manifest | undefined,
-  next: Manifest,
-  delivery: Delivery,
+  { previous, next, delivery }: DayInput,
   { mapping, onStep }: { readonly mapping?: Mapping; readonly onStep?: OnIngestStep },
-): Promise<{ readonly manifest: Manifest; readonly account: DeliveryReport }> {
+): Promise<{ readonly manifest: Manifest; readonly report: DeliveryReport }> {
   const { lake, session } = writer;
   const { day } = delivery;
-  const begin = (what: Step): void => onStep?.(day, 1 + steps.indexOf(what), steps.length, what);
+  const begin = (step: IngestStep): void => onStep?.(day, 1 + steps.indexOf(step), steps.length, step);
 
-  begin("reads the files");
-  await showLake(session, lake, before);
-  await beginParsing(session, day);
+  begin("reading files");
+  await loadPreviousVersion(session, lake, previous);
+  await createParsedTables(session, day);
   const remarks = await readDelivery(session, delivery, mapping, (table, read) => parseRows(session, table, read, day));
   const rows = integerIn(await session.row(sql`SELECT count(*)::INTEGER AS n FROM parsed_inventory`), "n");
-  await endParsing(session);
+  await collectIssues(session);
 
-  begin("normalises");
-  await loadReference(session);
-  await normalizeDealers(session);
-  const spellings = await spellVocabularies(session);
-  await assignDealerKeys(session, spellings, next.keys.dealers);
-  await assignBuildKeys(session, spellings, next.keys.builds);
-  await assignTokenKeys(session, spellings, next.keys.tokens);
-  await assignOptionKeys(session, spellings, next.keys.options);
+  begin("normalizing values");
+  const spellings = await normalizeDay(session, next);
 
-  begin("attributes each VIN to its owner");
-  await createYesterdayView(session);
+  begin("attributing VINs to owners");
+  await createYesterdayViews(session);
   await judgeDeliveries(session, day);
   await attributeClaims(session, spellings, day);
 
-  begin("decides what lives and what ends");
-  await collectClaims(session, day);
-  await createClaimedView(session, day);
-  await createAbsentTables(session, day);
+  begin("updating listing states");
+  await createDeliveredListingsView(session, day);
+  await createNextListingViews(session, day);
+  await createAbsentTable(session, day);
 
-  begin("writes the files");
+  begin("writing files");
   const files = await writeDayFiles(writer, next);
 
   const manifest = { ...next, keys: await maxKeys(session, next.keys), tables: files };
   const active = filesIn(files, "snapshots", day).reduce((sum, file) => sum + file.rows, 0);
-  return { manifest, account: await deliveryReport(session, { day, version: next.version, rows, active, remarks }) };
+  return {
+    manifest,
+    report: await createDeliveryReport(session, { day, version: next.version, rows, active, remarks }),
+  };
 }
 
-/** The version before as `lake_<table>`: dimensions whole, what belongs to a day as of the last one. */
-async function showLake(session: Session, lake: string, before: Manifest | undefined): Promise<void> {
-  const files = before?.tables ?? noFiles;
-  const whole: readonly Keyed[] = ["builds", "dealers", "tokens", "options"];
-  for (const table of whole) await session.createTempTable(`lake_${table}`, rowsOfFiles(table, files[table], lake));
-  const ofLastDay = {
+/** Normalizes the parsed values and assigns dimension keys. */
+async function normalizeDay(session: Session, next: Manifest): Promise<Spellings> {
+  await loadReferenceTables(session);
+  await normalizeDealers(session);
+  const spellings = await createSpellings(session);
+  await assignDealerKeys(session, spellings, next.keys.dealers);
+  await assignBuildKeys(session, spellings, next.keys.builds);
+  await assignTokenKeys(session, spellings, next.keys.tokens);
+  await assignOptionKeys(session, spellings, next.keys.options);
+  return spellings;
+}
+
+/** Loads the previous version as `lake_<table>`: dimensions in full, partitioned tables as of its as-of date. */
+async function loadPreviousVersion(session: Session, lake: string, previous: Manifest | undefined): Promise<void> {
+  const files = previous?.tables ?? noFiles;
+  const dimensions: readonly DimensionTable[] = ["builds", "dealers", "tokens", "options"];
+  for (const table of dimensions)
+    await session.createTempTable(`lake_${table}`, rowsOfFiles(table, files[table], lake));
+  const viewsOfLastDay = {
     lake_active: "snapshots",
     lake_missing: "missing",
     lake_contenders: "contenders",
     lake_claims: "claims",
     lake_deliveries: "deliveries",
   } as const;
-  for (const [view, table] of Object.entries(ofLastDay)) {
-    await session.createTempView(view, rowsOfFiles(table, filesIn(files, table, before?.as_of ?? ""), lake));
+  for (const [view, table] of Object.entries(viewsOfLastDay)) {
+    await session.createTempView(view, rowsOfFiles(table, filesIn(files, table, previous?.as_of ?? ""), lake));
   }
 }

@@ -1,8 +1,8 @@
 /**
- * From feeds to a published version of the lake: days in their order, a version after each.
+ * Ingests deliveries in day order and publishes a version after each.
  *
- * Whatever fails on the way leaves the published version as it was. A replay starts again from the version before a day and
- * publishes once, at its end.
+ * A failure leaves the published version unchanged. A replay starts again from the version before a day and publishes once, when all of
+ * its days are written.
  */
 import { UserError } from "../base/user-error.ts";
 import type { DatabaseOptions } from "../db/duckdb.ts";
@@ -17,21 +17,21 @@ import type { Mapping } from "./feed/mapping.ts";
 
 export interface IngestOptions extends DatabaseOptions {
   readonly mapping?: Mapping;
-  /** Start again from the version before this day. */
+  /** Replay from the version before this day. */
   readonly replayFrom?: string;
   readonly onStep?: OnIngestStep;
-  /** Whether serving files are built for the last of the days; they are unless this is false. */
+  /** Whether to build serving files for the last day. Default: true. */
   readonly hasServingFiles?: boolean;
-  /** Called when a day is in: published, or, in a replay, written. */
-  readonly onDay?: (account: DeliveryReport) => void;
+  /** Called after each day is published or, in a replay, written. */
+  readonly onDay?: (report: DeliveryReport) => void;
 }
 
-/** Deliveries in the order of their days, there already or made as they are asked for. */
+/** Deliveries in day order. They may be created lazily. */
 export type Deliveries = Iterable<Delivery> | AsyncIterable<Delivery>;
 
 /**
- * Ingests deliveries in the order of their days. Fails, with nothing published of that day, when a file is broken, a day is
- * already in, or a replay lacks a day that the lake has.
+ * Ingests deliveries in day order. Returns one report per day. Throws a UserError, without publishing the day, if a file is invalid, the
+ * day is not after the as-of date, or a replay lacks a day that the lake contains.
  */
 export async function ingest(
   lake: string,
@@ -40,68 +40,67 @@ export async function ingest(
 ): Promise<readonly DeliveryReport[]> {
   return withWriter(lake, options, async (writer) => {
     const published = await currentManifest(lake);
-    const { replayFrom } = options;
-    if (replayFrom !== undefined) return replay(writer, published, deliveries, replayFrom, options);
-    return writeDays(writer, published, deliveries, options, (manifest) => publish(lake, manifest));
+    const run: IngestRun = { writer, published, deliveries, options };
+    if (options.replayFrom !== undefined) return replay(run, options.replayFrom);
+    return ingestDays(run, published, (manifest) => publish(lake, manifest));
   });
 }
 
-/** The days from one on again, on what was published before it; published when all are written. */
-async function replay(
-  writer: Writer,
-  published: Manifest | undefined,
-  deliveries: Deliveries,
-  from: string,
-  options: IngestOptions,
-): Promise<readonly DeliveryReport[]> {
-  const again: Delivery[] = [];
-  for await (const delivery of deliveries) if (delivery.day >= from) again.push(delivery);
-  const days = new Set(again.map(({ day }) => day));
-  const lacking = (published?.tables.deliveries ?? [])
-    .map((file) => file.partition ?? "")
-    .filter((day) => day >= from && !days.has(day));
-  if (again.length === 0 || lacking.length > 0) {
-    const what = lacking.length > 0 ? lacking.join(", ") : "any of them";
-    throw new UserError(`a replay from ${from} needs all days from there on; there is no folder of ${what}.`);
-  }
-  let last: Manifest | undefined;
-  const accounts = await writeDays(
-    writer,
-    await lastBefore(writer.lake, published, from),
-    again,
-    options,
-    async (manifest) => {
-      last = manifest;
-    },
-  );
-  if (last !== undefined) await publish(writer.lake, { ...last, previous: published?.version ?? null });
-  return accounts;
+interface IngestRun {
+  readonly writer: Writer;
+  readonly published: Manifest | undefined;
+  readonly deliveries: Deliveries;
+  readonly options: IngestOptions;
 }
 
-/** Writes days one on top of the other; `onWritten` is awaited after each. */
-async function writeDays(
-  writer: Writer,
+/** Ingests the days from `firstDay` on again, on top of the version before it, and publishes once at the end. */
+async function replay(run: IngestRun, firstDay: string): Promise<readonly DeliveryReport[]> {
+  const { writer, published } = run;
+  const deliveries: Delivery[] = [];
+  for await (const delivery of run.deliveries) if (delivery.day >= firstDay) deliveries.push(delivery);
+  requireAllDays(published, deliveries, firstDay);
+  let last: Manifest | undefined;
+  const base = await versionBefore(writer.lake, published, firstDay);
+  const reports = await ingestDays({ ...run, deliveries }, base, async (manifest) => {
+    last = manifest;
+  });
+  if (last !== undefined) await publish(writer.lake, { ...last, previous: published?.version ?? null });
+  return reports;
+}
+
+/** Throws a UserError if a replay lacks a delivery of a day that the lake contains. */
+function requireAllDays(published: Manifest | undefined, deliveries: readonly Delivery[], firstDay: string): void {
+  const days = new Set(deliveries.map(({ day }) => day));
+  const missingDays = (published?.tables.deliveries ?? [])
+    .map((file) => file.partition ?? "")
+    .filter((day) => day >= firstDay && !days.has(day));
+  if (deliveries.length > 0 && missingDays.length === 0) return;
+  const what = missingDays.length > 0 ? `no delivery of ${missingDays.join(", ")}` : "no deliveries";
+  throw new UserError(`Cannot replay from ${firstDay}: ${what}; expected every day of the lake from ${firstDay} on.`);
+}
+
+/** Ingests each delivery on top of the version before it. Awaits `onWritten` after each day. */
+async function ingestDays(
+  { writer, deliveries, options }: IngestRun,
   base: Manifest | undefined,
-  deliveries: Deliveries,
-  options: IngestOptions,
   onWritten: (manifest: Manifest) => Promise<void>,
 ): Promise<readonly DeliveryReport[]> {
-  let before = base;
-  const accounts: DeliveryReport[] = [];
+  let previous = base;
+  const reports: DeliveryReport[] = [];
   for await (const [delivery, isLast] of markLast(deliveries)) {
-    refuseAgain(before, delivery);
-    const next = nextManifest(writer, before, delivery.day);
-    const { manifest: written, account } = await ingestDay(writer, before, next, delivery, options);
-    const manifest = await withServingFilesOf(writer, written, isLast, options);
+    requireNewDay(previous, delivery);
+    const next = nextManifest(writer, previous, delivery.day);
+    const { manifest: written, report } = await ingestDay(writer, { previous, next, delivery }, options);
+    const manifest = await addServingFiles(writer, written, isLast, options);
     await onWritten(manifest);
-    before = manifest;
-    accounts.push(account);
-    options.onDay?.(account);
+    previous = manifest;
+    reports.push(report);
+    options.onDay?.(report);
   }
-  return accounts;
+  return reports;
 }
 
-/** Each delivery, and whether it is the last. */
+/** Yields each delivery with whether it is the last. */
 async function* markLast(deliveries: Deliveries): AsyncGenerator<readonly [Delivery, boolean], void, undefined> {
   let previous: Delivery | undefined;
   for await (const delivery of deliveries) {
@@ -111,8 +110,8 @@ async function* markLast(deliveries: Deliveries): AsyncGenerator<readonly [Deliv
   if (previous !== undefined) yield [previous, true];
 }
 
-/** A manifest with its serving files; before the last day it lists those that it has from the version before. */
-function withServingFilesOf(
+/** Builds the serving files of the last day. For earlier days, returns the manifest with those of the previous version that still apply. */
+function addServingFiles(
   writer: Writer,
   manifest: Manifest,
   isLast: boolean,
@@ -120,34 +119,46 @@ function withServingFilesOf(
 ): Promise<Manifest> {
   const { hasServingFiles = true, onStep } = options;
   if (!isLast || !hasServingFiles) return Promise.resolve({ ...manifest, serving: usableFiles(manifest) });
-  return withServingFiles(writer, manifest, "size", (done, all, what) =>
-    onStep?.(`${manifest.as_of}, serving files`, done, all, what),
+  return withServingFiles(writer, manifest, "size", (step, steps, description) =>
+    onStep?.(`${manifest.as_of}, serving files`, step, steps, description),
   );
 }
 
-function refuseAgain(before: Manifest | undefined, { day }: Delivery): void {
-  if (before === undefined || day > before.as_of) return;
-  const reason = `the lake is at ${before.as_of}; give the days after it, or --replay-from to do days again`;
-  throw new UserError(`${day} is already in: ${reason}.`);
+function requireNewDay(previous: Manifest | undefined, { day }: Delivery): void {
+  if (previous === undefined || day > previous.as_of) return;
+  throw new UserError(
+    `Cannot ingest ${day}: the lake is at ${previous.as_of}; expected a later day. Use --replay-from to ingest days again.`,
+  );
 }
 
-/** The newest version of a day before `from`; undefined when the lake begins there. */
-async function lastBefore(lake: string, published: Manifest | undefined, from: string): Promise<Manifest | undefined> {
-  let at = published;
-  while (at !== undefined && at.as_of >= from) {
-    if (at.previous === null) return undefined;
-    if (!(await versionsIn(lake)).includes(at.previous)) {
-      throw new UserError(`no version before ${from} is kept; the oldest to replay from is after ${at.as_of}.`);
+/** Returns the newest version with an as-of date before `day`; undefined if the lake begins on `day` or later. */
+async function versionBefore(
+  lake: string,
+  published: Manifest | undefined,
+  day: string,
+): Promise<Manifest | undefined> {
+  let version = published;
+  while (version !== undefined && version.as_of >= day) {
+    if (version.previous === null) return undefined;
+    if (!(await versionsIn(lake)).includes(version.previous)) {
+      throw new UserError(
+        `Cannot replay from ${day}: no version before it exists; expected a day after ${version.as_of}.`,
+      );
     }
-    at = await readManifest(lake, at.previous);
+    version = await readManifest(lake, version.previous);
   }
-  refuseUndoing(published, at);
-  return at;
+  requireCurrentBase(published, version);
+  return version;
 }
 
-/** A replay publishes once, so that there is no version of the days between; from one of those it would undo what it corrected. */
-function refuseUndoing(published: Manifest | undefined, base: Manifest | undefined): void {
+/**
+ * Throws a UserError if the day of the base version was replayed later. A replay publishes only once, so its intermediate days have no
+ * version, and the base version would undo their corrections.
+ */
+function requireCurrentBase(published: Manifest | undefined, base: Manifest | undefined): void {
   const newest = base?.tables.deliveries.find(({ partition }) => partition === base.as_of);
   if (newest === undefined || published?.tables.deliveries.some(({ path }) => path === newest.path)) return;
-  throw new UserError(`${base?.as_of} was itself replayed since; replay from ${base?.as_of} or a day before it.`);
+  throw new UserError(
+    `Cannot replay from the day after ${base?.as_of}, which was itself replayed: expected ${base?.as_of} or an earlier day.`,
+  );
 }

@@ -1,7 +1,7 @@
 /**
- * The lake as analysts see it: a database with the views of the published version, in which they may run what they like.
+ * A DuckDB database with views of the published version, for `carquet sql`.
  *
- * This is the one place where SQL comes in as text, from the person at the terminal; it is never reached from the API.
+ * This is the only module that accepts SQL as text. The text comes from the user's terminal; the API never reaches this module.
  */
 import { resolve } from "node:path";
 import type { Row } from "../base/json.ts";
@@ -16,15 +16,18 @@ export interface QueryResult {
   readonly rows: readonly Row[];
 }
 
-/** Runs some work with a way to ask the published version. Fails when nothing is published, or a query is wrong. */
+/**
+ * Opens the database and passes a query function to `work`. The query function throws a UserError if the SQL is invalid. Throws a
+ * UserError if nothing has been published.
+ */
 export async function openAnalystDatabase<T>(
   lake: string,
   options: DatabaseOptions,
-  work: (ask: (query: string) => Promise<QueryResult>) => Promise<T>,
+  work: (runQuery: (query: string) => Promise<QueryResult>) => Promise<T>,
 ): Promise<T> {
   const manifest = await currentManifest(lake);
   if (manifest === undefined)
-    throw new UserError(`${lake}: nothing has been published yet; see carquet ingest --help.`);
+    throw new UserError(`${lake}: nothing has been published yet. See carquet ingest --help.`);
   const database = await DuckDatabase.open(options);
   try {
     return await database.using(async (session) => {

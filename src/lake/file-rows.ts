@@ -1,8 +1,8 @@
 /**
- * The rows of Parquet files in the columns of today's layout, whichever release wrote the files.
+ * Reads Parquet files of any lake format in the columns of the current schema.
  *
- * A file records the fingerprint of the schema that it was written with. Files of today's schema are read as they are. All others are
- * read through casts: a column that a file lacks is null, one of another type is converted, one that the layout lacks is dropped.
+ * The manifest records a fingerprint of the schema that each file was written with. Files with the current fingerprint are read directly.
+ * Other files are read through casts: a missing column reads as null, a column of another type is converted, an unknown column is dropped.
  */
 import { createHash } from "node:crypto";
 import { join as joinPath } from "node:path";
@@ -12,12 +12,12 @@ import { priceHistoryType, type TableDefinition, type TableName, tableOf } from 
 
 type Columns = TableDefinition["columns"];
 
-/** What is read of a file beside the columns of its table. */
-export type Beside = "nothing" | "file_row_number" | "partition";
+/** A column to read in addition to those of the table. */
+export type ExtraColumn = "nothing" | "file_row_number" | "partition";
 
-/** Columns that older files hold in another type: the type to read all of them as, and today's value of that. */
+/** Columns whose type has changed: a type that reads every file, and the conversion from it to the current type. */
 const conversions: Readonly<Record<string, { readonly readAs: string; readonly value: Sql }>> = {
-  // Format 1 has UUIDs.
+  // Format 1 stores UUIDs.
   id: { readAs: "UUID", value: sql`replace(id::VARCHAR, '-', '')` },
   // Format 1 calls the price `price_after`.
   price_history: {
@@ -27,7 +27,7 @@ const conversions: Readonly<Record<string, { readonly readAs: string; readonly v
   },
 };
 
-/** Returns the fingerprint of columns and their types: 8 hexadecimal digits. */
+/** Returns a fingerprint of column names and types: 8 hexadecimal digits. */
 export function fingerprintOf(columns: Columns): string {
   return createHash("sha256")
     .update(JSON.stringify(Object.entries(columns)))
@@ -35,58 +35,60 @@ export function fingerprintOf(columns: Columns): string {
     .slice(0, 8);
 }
 
-/** Returns whether a file has exactly the columns of its table's layout. */
+/** Returns whether a file was written with the current schema of its table. */
 export const isCurrentSchema = (table: TableName, { schema }: Pick<LakeFile, "schema">): boolean =>
   schema === fingerprintOf(tableOf(table).columns);
 
-/** The rows of some files of a table, given the folder that their paths are relative to. */
+/** Returns the rows of a table's files as a relation in the current schema. Paths are relative to `folder`. */
 export function rowsOfFiles(
   table: TableName,
   files: readonly Pick<LakeFile, "path" | "schema">[],
   folder: string,
-  beside: Beside = "nothing",
+  extraColumn: ExtraColumn = "nothing",
 ): Sql {
   const { columns, partition } = tableOf(table);
-  const { settings, more } = waysToRead(partition)[beside];
-  const read = (some: readonly Pick<LakeFile, "path">[], isMixed: boolean): Sql =>
-    sql`read_parquet([${join(some.map(({ path }) => literal(joinPath(folder, path))))}],
+  const { settings, extra } = readOptions(partition)[extraColumn];
+  const read = (chosen: readonly Pick<LakeFile, "path">[], isMixed: boolean): Sql =>
+    sql`read_parquet([${join(chosen.map(({ path }) => literal(joinPath(folder, path))))}],
       union_by_name = ${literal(String(isMixed))}, ${settings})`;
   const current = files.filter((file) => isCurrentSchema(table, file));
   const older = files.filter((file) => !isCurrentSchema(table, file));
-  const parts = [
-    ...(current.length === 0 ? [] : [sql`SELECT ${join([...namesOf(columns), ...more])} FROM ${read(current, false)}`]),
-    ...(older.length === 0 ? [] : [inCurrentColumns(columns, read(older, true), more)]),
+  const relations = [
+    ...(current.length === 0
+      ? []
+      : [sql`SELECT ${join([...columnNames(columns), ...extra])} FROM ${read(current, false)}`]),
+    ...(older.length === 0 ? [] : [castToCurrentSchema(columns, read(older, true), extra)]),
   ];
-  return parts.length === 0 ? noRows(columns, more) : join(parts, sql` UNION ALL `);
+  return relations.length === 0 ? emptyRelation(columns, extra) : join(relations, sql` UNION ALL `);
 }
 
-/** How a table's files are read, by what is read beside its columns. */
-const waysToRead = (
+/** The settings of `read_parquet` and the extra select items, for each extra column. */
+const readOptions = (
   partition: string | undefined,
-): Readonly<Record<Beside, { readonly settings: Sql; readonly more: readonly Sql[] }>> => ({
-  nothing: { settings: sql`hive_partitioning = false`, more: [] },
+): Readonly<Record<ExtraColumn, { readonly settings: Sql; readonly extra: readonly Sql[] }>> => ({
+  nothing: { settings: sql`hive_partitioning = false`, extra: [] },
   file_row_number: {
     settings: sql`hive_partitioning = false, file_row_number = true`,
-    more: [ident("file_row_number")],
+    extra: [ident("file_row_number")],
   },
-  partition: { settings: sql`hive_partitioning = true`, more: [ident(partition ?? "partition")] },
+  partition: { settings: sql`hive_partitioning = true`, extra: [ident(partition ?? "partition")] },
 });
 
-/** A relation of any columns as rows of the columns given, then of some that it has besides. */
-export function inCurrentColumns(columns: Columns, rows: Sql, besides: readonly Sql[] = []): Sql {
-  const readAs = Object.fromEntries(
-    Object.entries(columns).map(([column, of]) => [column, conversions[column]?.readAs ?? of] as const),
+/** Casts a relation to the given columns, followed by `extra` columns that are passed through. */
+export function castToCurrentSchema(columns: Columns, rows: Sql, extra: readonly Sql[] = []): Sql {
+  const readTypes = Object.fromEntries(
+    Object.entries(columns).map(([column, type]) => [column, conversions[column]?.readAs ?? type] as const),
   );
   const values = Object.entries(columns).map(
-    ([column, of]) => sql`(${conversions[column]?.value ?? ident(column)})::${columnType(of)} AS ${ident(column)}`,
+    ([column, type]) => sql`(${conversions[column]?.value ?? ident(column)})::${columnType(type)} AS ${ident(column)}`,
   );
-  return sql`SELECT ${join([...values, ...besides])} FROM (${noRows(readAs)} UNION ALL BY NAME FROM ${rows})`;
+  return sql`SELECT ${join([...values, ...extra])} FROM (${emptyRelation(readTypes)} UNION ALL BY NAME FROM ${rows})`;
 }
 
-/** Typed columns without a row: what a table without files looks like. */
-function noRows(columns: Columns, besides: readonly Sql[] = []): Sql {
-  const typed = Object.entries(columns).map(([column, of]) => sql`NULL::${columnType(of)} AS ${ident(column)}`);
-  return sql`SELECT ${join([...typed, ...besides.map((column) => sql`NULL AS ${column}`)])} WHERE false`;
+/** A relation with the given columns and no rows. */
+function emptyRelation(columns: Columns, extra: readonly Sql[] = []): Sql {
+  const typed = Object.entries(columns).map(([column, type]) => sql`NULL::${columnType(type)} AS ${ident(column)}`);
+  return sql`SELECT ${join([...typed, ...extra.map((column) => sql`NULL AS ${column}`)])} WHERE false`;
 }
 
-const namesOf = (columns: Columns): readonly Sql[] => Object.keys(columns).map((column) => ident(column));
+const columnNames = (columns: Columns): readonly Sql[] => Object.keys(columns).map((column) => ident(column));

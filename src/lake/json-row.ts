@@ -1,60 +1,60 @@
 /**
- * Rows as JSON, a value on each line. Listings, builds and dealers are kept so, and a page is put together from such lines: neither parsed
- * nor written again, which would nearly double its cost outside of the engine.
+ * Rows encoded as JSON, one line per value. Listings, builds and dealers are stored this way, and a response page is assembled from the
+ * lines without parsing or serializing them again, which would nearly double its cost outside the engine.
  */
 import type { Json, Row } from "../base/json.ts";
 import { join, type Sql, sql } from "../db/sql.ts";
 
-/** The values of a row, each as JSON, in the order of its format. */
+/** The values of a row, each encoded as JSON, in the column order of its format. */
 export type JsonRow = readonly string[];
 
-/** The columns of rows. */
+/** Encodes and decodes the rows of one relation. Each column is the value of an SQL expression. */
 export class JsonRowFormat<Column extends string> {
   readonly columns: readonly Column[];
-  private readonly places: ReadonlyMap<string, number>;
+  private readonly indexes: ReadonlyMap<string, number>;
 
-  /** Of columns that are each the value of an SQL expression. */
   constructor(private readonly values: Readonly<Record<Column, Sql>>) {
     this.columns = Object.keys(values) as Column[];
-    this.places = new Map(this.columns.map((column, place) => [column, place]));
+    this.indexes = new Map(this.columns.map((column, index) => [column, index]));
   }
 
-  /** Some columns of a row as one text, to be selected. JSON has no line breaks of its own. */
-  textOf(columns: readonly Column[] = this.columns): Sql {
+  /** Returns the SQL expression that encodes the given columns as one text. Line breaks separate values: JSON escapes its own. */
+  selectText(columns: readonly Column[] = this.columns): Sql {
     const lines = columns.map((column) => sql`coalesce(to_json(${this.values[column]})::VARCHAR, 'null')`);
     return sql`array_to_string([${join(lines)}], chr(10))`;
   }
 
-  /** Whether rows have a column. */
+  /** Returns whether the format has a column. */
   has(column: string): column is Column {
-    return this.places.has(column);
+    return this.indexes.has(column);
   }
 
-  /** The line of a column, counted from 0. */
-  placeOf(column: string): number {
-    const place = this.places.get(column);
-    if (place === undefined) throw new TypeError(`No row has the column ${column}.`);
-    return place;
+  /** Returns the zero-based index of a column's line. Throws a TypeError if there is no such column. */
+  indexOf(column: string): number {
+    const index = this.indexes.get(column);
+    if (index === undefined)
+      throw new TypeError(`Unknown column ${column}: expected one of ${this.columns.join(", ")}.`);
+    return index;
   }
 
-  /** The row of a text. */
+  /** Splits an encoded text into a row. Throws a TypeError if the number of lines is wrong. */
   parse(text: string): JsonRow {
     const lines = text.split("\n");
     if (lines.length !== this.columns.length)
-      throw new TypeError(`A row has ${lines.length} lines, expected ${this.columns.length}.`);
+      throw new TypeError(`Invalid row of ${lines.length} lines: expected ${this.columns.length}.`);
     return lines;
   }
 
-  /** A row that was read by its columns; columns that were not read are null. */
+  /** Encodes a row of values. Columns that the row lacks become null. */
   encode(row: Row): JsonRow {
     return this.columns.map((column) => JSON.stringify(row[column] ?? null));
   }
 
-  /** Some values of a row. */
+  /** Decodes the given columns of a row. */
   decode(row: JsonRow, columns: readonly Column[] = this.columns): Row {
-    return Object.fromEntries(columns.map((column) => [column, valueIn(row[this.placeOf(column)])]));
+    return Object.fromEntries(columns.map((column) => [column, parseJsonValue(row[this.indexOf(column)])]));
   }
 }
 
-/** The value of a line; null where there is none. */
-export const valueIn = (line: string | undefined): Json => (line === undefined ? null : JSON.parse(line));
+/** Parses one line of a row; undefined parses as null. */
+export const parseJsonValue = (line: string | undefined): Json => (line === undefined ? null : JSON.parse(line));

@@ -1,8 +1,8 @@
 /**
- * What a published version of the lake consists of.
+ * Manifests: the list of files that make up a version of the lake.
  *
- * `CURRENT` names the published version; `versions/<version>.json` lists its files. Readers open exactly those
- * files, never a glob, so that an answer comes from one version, whole.
+ * `CURRENT` names the published version; `versions/<version>.json` is its manifest. Readers open exactly the listed files, never a glob,
+ * so every response comes from one consistent version.
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,37 +14,39 @@ import { type TableName, tableNames } from "./tables.ts";
 
 /** One immutable Parquet file. */
 export interface LakeFile {
-  /** Relative to the lake's folder. */
+  /** Path relative to the lake's folder. */
   readonly path: string;
+  /** Value of the table's partition key; null for tables without partitions. */
   readonly partition: string | null;
   readonly rows: number;
   readonly bytes: number;
   readonly sha256: string;
+  /** Minimum and maximum of the table's first sort column. */
   readonly min: string | null;
   readonly max: string | null;
-  /** Fingerprint of the columns that it was written with; files of format 1 have none. */
+  /** Fingerprint of the schema that the file was written with. Files of format 1 have none. */
   readonly schema?: string;
 }
 
-/** The dimensions whose rows are known by a key. */
-export type Keyed = "builds" | "dealers" | "tokens" | "options";
+/** The dimensions: tables whose rows are identified by an integer key. */
+export type DimensionTable = "builds" | "dealers" | "tokens" | "options";
 
-export type Files = Readonly<Record<TableName, readonly LakeFile[]>>;
+export type TableFiles = Readonly<Record<TableName, readonly LakeFile[]>>;
 
-/** A file that answers are served from, built from others; where it is absent or damaged, the Parquet files answer. */
+/** A search index or row store, derived from Parquet files. The server falls back to Parquet if it is missing or damaged. */
 export interface ServingFile {
   readonly kind: "index" | "rows";
-  /** Relative to the lake's folder. */
+  /** Path relative to the lake's folder. */
   readonly path: string;
-  /** What it was built from, by content. */
+  /** Content hash of the Parquet files that it was built from. */
   readonly source: string;
-  /** Names its layout and what reads it. */
+  /** Fingerprint of its layout. The server ignores a file of another format. */
   readonly format: string;
   readonly bytes: number;
   readonly sha256: string;
 }
 
-/** The format that is written. Readers accept it and every one before it. */
+/** The lake format that writers produce. Readers accept this format and all earlier ones. */
 export const lakeFormat = 2;
 
 export interface Manifest {
@@ -54,30 +56,30 @@ export interface Manifest {
   readonly sequence: number;
   readonly previous: string | null;
   readonly engine: string;
-  readonly keys: Readonly<Record<Keyed, number>>;
-  readonly tables: Files;
+  readonly keys: Readonly<Record<DimensionTable, number>>;
+  readonly tables: TableFiles;
   readonly serving: readonly ServingFile[];
 }
 
 const check = checker<
-  Omit<Manifest, "tables" | "serving"> & { tables: Partial<Files>; serving?: readonly ServingFile[] }
+  Omit<Manifest, "tables" | "serving"> & { tables: Partial<TableFiles>; serving?: readonly ServingFile[] }
 >("manifest");
 
-/** A lake's tables without any file. */
-export const noFiles: Files = filesOf({});
+/** An empty file list for every table. */
+export const noFiles: TableFiles = withAllTables({});
 
-/** All tables, those that are not named without files. */
-function filesOf(some: Partial<Files>): Files {
-  return Object.fromEntries(tableNames.map((table) => [table, some[table] ?? []])) as unknown as Files;
+/** Adds an empty file list for each table that is not listed. */
+function withAllTables(files: Partial<TableFiles>): TableFiles {
+  return Object.fromEntries(tableNames.map((table) => [table, files[table] ?? []])) as unknown as TableFiles;
 }
 
-/** Where a lake keeps the name of its published version. */
+/** Returns the path of `CURRENT`, which holds the name of the published version. */
 export const currentPath = (lake: string): string => join(lake, "CURRENT");
 
-/** Where a lake keeps the manifest of a version. */
+/** Returns the path of a version's manifest. */
 export const manifestPath = (lake: string, version: string): string => join(lake, "versions", `${version}.json`);
 
-/** The name of the published version; undefined where nothing has been published. */
+/** Returns the name of the published version; undefined if nothing has been published. */
 export async function currentVersion(lake: string): Promise<string | undefined> {
   try {
     return (await readFile(currentPath(lake), "utf8")).trim();
@@ -87,26 +89,26 @@ export async function currentVersion(lake: string): Promise<string | undefined> 
   }
 }
 
-/** The manifest of a version; fails when the file does not have a manifest's shape, or is of a newer release. */
+/** Reads the manifest of a version. Throws a UserError if it does not match the schema or has a newer lake format. */
 export async function readManifest(lake: string, version: string): Promise<Manifest> {
   const path = manifestPath(lake, version);
   const content: unknown = JSON.parse(await readFile(path, "utf8"));
   const format = isObject(content) ? content.format : undefined;
   if (typeof format === "number" && format > lakeFormat)
     throw new UserError(
-      `${path}: lake format ${format}; this release reads formats 1 to ${lakeFormat}. Use a newer release.`,
+      `${path}: unsupported lake format ${format}: expected 1 to ${lakeFormat}. Use a newer release of Carquet.`,
     );
   const manifest = check(content, path);
-  return { ...manifest, tables: filesOf(manifest.tables), serving: manifest.serving ?? [] };
+  return { ...manifest, tables: withAllTables(manifest.tables), serving: manifest.serving ?? [] };
 }
 
-/** The published manifest; undefined where nothing has been published. */
+/** Reads the published manifest; undefined if nothing has been published. */
 export async function currentManifest(lake: string): Promise<Manifest | undefined> {
   const version = await currentVersion(lake);
   return version === undefined ? undefined : readManifest(lake, version);
 }
 
-/** The names of all versions that a lake has a manifest of. */
+/** Returns the names of all versions whose manifest exists, in no particular order. */
 export async function versionsIn(lake: string): Promise<readonly string[]> {
   try {
     const names = await readdir(join(lake, "versions"));

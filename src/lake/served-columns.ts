@@ -1,24 +1,24 @@
 /**
- * What is read of listings when they are served, on pages and in details alike: the values of the fact by name, in the form in which
- * they are served. Keys lead into `Dimensions`.
+ * The columns of listings that the API serves, each as the SQL expression that produces its served form (for example, timestamps as
+ * ISO 8601 text). Build, dealer and token keys are resolved by `Dimensions`, not here.
  */
 import { ident, join, type Sql, sql } from "../db/sql.ts";
 import { type Attribute, attributeOf, type NameOf, namesIn, type ServeKind } from "../listing/schema.ts";
 import { JsonRowFormat } from "./json-row.ts";
 
-/** Attributes of listings that are in no answer. */
-type Unread = NameOf<{ readonly serve: "analysts" | "none" }>;
+/** Attributes of listings that no response contains. */
+type UnservedColumn = NameOf<{ readonly serve: "analysts" | "none" }>;
 
-export type ServedColumn = Exclude<NameOf<{ readonly home: "listings" }>, Unread>;
+export type ServedColumn = Exclude<NameOf<{ readonly home: "listings" }>, UnservedColumn>;
 
-/** A column of listings in the type in which it is shown: JSON has no decimals. */
-export function shownOf(column: string, { type }: Pick<Attribute, "type">): Sql {
+/** Returns a column of `facts` with a JSON-compatible type: decimals become doubles. */
+export function jsonValue(column: string, { type }: Pick<Attribute, "type">): Sql {
   const fact = ident("facts", column);
   return type.startsWith("DECIMAL") ? sql`${fact}::DOUBLE` : fact;
 }
 
-/** The form in which a column is served, where that is not the shown value. */
-const forms: Readonly<Partial<Record<ServeKind, (fact: Sql) => Sql>>> = {
+/** Conversions to the served form, for the kinds whose served form differs from the JSON value. */
+const conversions: Readonly<Partial<Record<ServeKind, (fact: Sql) => Sql>>> = {
   second: (fact) => sql`strftime(${fact}, '%Y-%m-%dT%H:%M:%SZ')`,
   microsecond: (fact) => sql`strftime(${fact}, '%Y-%m-%d %H:%M:%S.%f')`,
   day: (fact) => sql`${fact}::VARCHAR`,
@@ -28,23 +28,23 @@ const forms: Readonly<Partial<Record<ServeKind, (fact: Sql) => Sql>>> = {
     price_before: change.price_before, miles: change.miles})`,
 };
 
-const isRead = (reading: NameOf<{ readonly home: "listings" }>): reading is ServedColumn =>
-  !["analysts", "none"].includes(attributeOf(reading).serve ?? "");
+const isServed = (name: NameOf<{ readonly home: "listings" }>): name is ServedColumn =>
+  !["analysts", "none"].includes(attributeOf(name).serve ?? "");
 
-/** Each value, as SQL over `facts`. */
+/** The served form of each column, as SQL over `facts`. */
 export const servedColumns = Object.fromEntries(
   namesIn("listings")
-    .filter(isRead)
-    .map((reading) => {
-      const attribute = attributeOf(reading);
-      const shown = shownOf(attribute.column, attribute);
-      return [reading, attribute.serve === undefined ? shown : (forms[attribute.serve]?.(shown) ?? shown)] as const;
+    .filter(isServed)
+    .map((name) => {
+      const attribute = attributeOf(name);
+      const value = jsonValue(attribute.column, attribute);
+      return [name, attribute.serve === undefined ? value : (conversions[attribute.serve]?.(value) ?? value)] as const;
     }),
 ) as Readonly<Record<ServedColumn, Sql>>;
 
-/** Whole listings. */
+/** The JSON row format of a whole listing. */
 export const listingRow = new JsonRowFormat(servedColumns);
 
-/** Some of them, to select from `facts`. */
+/** Returns the select list of the named columns, over `facts`. */
 export const selectServed = (names: readonly ServedColumn[]): Sql =>
-  join(names.map((reading) => sql`${servedColumns[reading]} AS ${ident(reading)}`));
+  join(names.map((name) => sql`${servedColumns[name]} AS ${ident(name)}`));

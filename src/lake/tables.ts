@@ -1,28 +1,27 @@
 /**
- * The lake's tables, as data: which columns a file of each table has, in which order, and how its rows are sorted. The columns of
- * listings, builds and dealers are those of `listing/schema.ts`.
+ * Schemas of the lake's tables: columns, sort order and partition key of each. The columns of listings, builds and dealers come from
+ * `listing/schema.ts`.
  *
- * A partition is a star: listings carry keys into builds, dealers, tokens and options. Keys are append-only and never
- * change meaning, so that every file ever written stays readable. The row shape of `snapshots`, `missing`, `sold` and
- * `ended` is the same, so that one query serves them all.
+ * The tables form a star schema: listings hold keys into builds, dealers and tokens. Keys are append-only and never change meaning, so
+ * every file stays readable. `snapshots`, `missing`, `sold` and `ended` share one row shape.
  *
- * Column types are those that Spark, Trino, Iceberg, Polars, Arrow and ClickHouse read: no UUID, no unsigned integer. A column may be
- * added at any time: older files read as null. One whose type changes needs a row in the conversions of `file-rows.ts`.
+ * Column types are limited to those that Spark, Trino, Iceberg, Polars, Arrow and ClickHouse read: no UUID, no unsigned integers. A column
+ * can be added at any time: older files read as null. A change of type needs a row in the conversions of `file-rows.ts`.
  */
 import { attributeOf, attributes, columnsIn, type TokensName, tokensNames } from "../listing/schema.ts";
 
 export interface TableDefinition {
-  /** Column name to DuckDB type, in the order of the file. */
+  /** Column names and DuckDB types, in file order. */
   readonly columns: Readonly<Record<string, string>>;
-  /** What the rows are sorted by; it must be total, because files must be the same bytes for the same feeds. */
+  /** Sort columns. The order must be total: the same feeds must produce the same bytes. */
   readonly order: readonly string[];
-  /** The Hive key of the table's folders; dimensions have none. */
+  /** The Hive partition key; dimensions have none. */
   readonly partition?: string;
-  /** Whether a publish adds to what there is: small files are then merged with the newer ones, so that few are left. */
-  readonly isLayered?: boolean;
-  /** Rows in a row group, where it is not the usual number. */
+  /** Whether each publish appends rows to the same partition. Small files are then compacted with the new rows. */
+  readonly isAppendOnly?: boolean;
+  /** Rows per row group, where it differs from the default. */
   readonly rowGroupSize?: number;
-  /** The most rows in a file; more are cut into files of adjoining ranges of the order. */
+  /** Maximum rows per file. Larger results are split into files of adjacent ranges of the sort order. */
   readonly rowsPerFile?: number;
 }
 
@@ -33,7 +32,7 @@ export const dealerColumns = columnsIn("dealers");
 
 const listingOrder = ["make", "model", "year", "trim", "id"] as const;
 
-/** The columns that listings repeat of their builds, in the order in which they are sorted. */
+/** Build columns that listings repeat because they are sorted by them, in sort order. */
 const sortColumns = Object.fromEntries(
   listingOrder
     .map((name) => attributeOf(name))
@@ -41,10 +40,10 @@ const sortColumns = Object.fromEntries(
     .map(({ column, type }) => [column, type]),
 );
 
-const { id, vin, build_key, dealer_key, ...others } = columnsIn("listings");
+const { id, vin, build_key, dealer_key, ...remaining } = columnsIn("listings");
 
 const listings: TableDefinition = {
-  columns: { id, vin, build_key, dealer_key, ...sortColumns, ...others },
+  columns: { id, vin, build_key, dealer_key, ...sortColumns, ...remaining },
   order: listingOrder,
   rowsPerFile: 262_144,
 };
@@ -52,21 +51,21 @@ const listings: TableDefinition = {
 export const tables = {
   snapshots: { ...listings, partition: "snapshot_date" },
   missing: { ...listings, partition: "as_of" },
-  sold: { ...listings, partition: "sold_month", isLayered: true },
-  ended: { ...listings, partition: "ended_month", isLayered: true },
-  /** What dealers claim that another dealer owns: rows as of their last sighting, to take over from. */
+  sold: { ...listings, partition: "sold_month", isAppendOnly: true },
+  ended: { ...listings, partition: "ended_month", isAppendOnly: true },
+  /** Claims that did not win their VIN, as full rows of the day they were last delivered, so that a later takeover can use them. */
   contenders: { ...listings, order: ["vin", "dealer_key"], partition: "as_of" },
-  builds: { columns: { build_key: "INTEGER", ...buildColumns }, order: ["build_key"], isLayered: true },
-  dealers: { columns: { dealer_key: "INTEGER", ...dealerColumns }, order: ["dealer_key"], isLayered: true },
+  builds: { columns: { build_key: "INTEGER", ...buildColumns }, order: ["build_key"], isAppendOnly: true },
+  dealers: { columns: { dealer_key: "INTEGER", ...dealerColumns }, order: ["dealer_key"], isAppendOnly: true },
   tokens: {
     columns: { token_key: "INTEGER", kind: "VARCHAR", token: "VARCHAR" },
     order: ["token_key"],
-    isLayered: true,
+    isAppendOnly: true,
   },
   options: {
     columns: { option_key: "INTEGER", make: "VARCHAR", code: "VARCHAR", name: "VARCHAR", msrp: "INTEGER" },
     order: ["option_key"],
-    isLayered: true,
+    isAppendOnly: true,
   },
   claims: {
     columns: {
@@ -117,22 +116,22 @@ export type TableName = keyof typeof tables;
 
 export const tableNames = Object.keys(tables) as readonly TableName[];
 
-/** The columns of listings that hold token keys, and the kind of those tokens. */
+/** The token kind of each listing column that holds token keys. */
 export const tokenKinds = Object.fromEntries(tokensNames.map((name) => [name, attributes[name].kind])) as {
   readonly [Name in TokensName]: (typeof attributes)[Name]["kind"];
 };
 
 export type TokenColumn = TokensName;
 
-/** The history keywords and the bit that each has in `listings.keywords`. */
+/** The bit of each history keyword in `listings.keywords`. */
 export const keywordBits: Readonly<Record<Keyword, number>> = Object.fromEntries(
-  attributes.keywords.words.map((word, place) => [word, 2 ** place]),
+  attributes.keywords.words.map((word, index) => [word, 2 ** index]),
 ) as Record<Keyword, number>;
 
 type Keyword = (typeof attributes.keywords.words)[number];
 
-/** What a table's layout says, by its name. */
+/** Returns the schema of a table. */
 export const tableOf = (table: TableName): TableDefinition => tables[table];
 
-/** Rows in a row group: small enough that fifty rows of a page touch few of them, large enough to compress. */
+/** Default rows per row group: small enough that a page of 50 rows touches few of them, large enough to compress well. */
 export const rowGroupSize = 32_768;

@@ -7,7 +7,7 @@
 import { vocabulary } from "../contract/document.ts";
 import type { QueryOf } from "../contract/types.ts";
 import { flatColumns } from "../lake/flat-listings.ts";
-import { type JsonRow, valueIn } from "../lake/json-row.ts";
+import { type JsonRow, parseJsonValue } from "../lake/json-row.ts";
 import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
 import type { Point } from "../listing/geography.ts";
 import type { AttributeName } from "../listing/schema.ts";
@@ -86,21 +86,21 @@ export function listingSerializer(
     serialize,
   }));
   return (facts) => {
-    const builds = dimensions.buildOf(valueIn(facts[buildKey]));
-    const listing = { facts, builds, dealers: dimensions.dealerOf(valueIn(facts[dealerKey])) };
+    const builds = dimensions.buildOf(parseJsonValue(facts[buildKey]));
+    const listing = { facts, builds, dealers: dimensions.dealerOf(parseJsonValue(facts[dealerKey])) };
     let json = "";
     for (const { label, serialize } of labelled) json += label + serialize(listing);
     return `${json}}`;
   };
 }
 
-const [buildKey, dealerKey] = [listingRow.placeOf("build_key"), listingRow.placeOf("dealer_key")];
+const [buildKey, dealerKey] = [listingRow.indexOf("build_key"), listingRow.indexOf("dealer_key")];
 
 const formats = { facts: listingRow, builds: buildRow, dealers: dealerRow } as const;
 
 /** Copies the stored JSON of a column. */
 function columnSerializer(table: keyof JoinedListing, column: string): PropertySerializer {
-  const place = formats[table].placeOf(column);
+  const place = formats[table].indexOf(column);
   return (listing) => listing[table][place] ?? "null";
 }
 
@@ -109,13 +109,14 @@ function fieldSerializer(field: ListingField, dimensions: Dimensions): PropertyS
   if (origin === undefined) throw new TypeError(`Unknown field "${field}": expected a column of flat listings.`);
   if (origin.of !== "tokens") return columnSerializer(origin.of, origin.of === "facts" ? field : origin.column);
   const keys = columnSerializer("facts", origin.column);
-  return (listing) => JSON.stringify(dimensions.wordsOf(valueIn(keys(listing))));
+  return (listing) => JSON.stringify(dimensions.wordsOf(parseJsonValue(keys(listing))));
 }
 
 function expansionSerializer(expansion: Expansion, dimensions: Dimensions): PropertySerializer {
   const value = columnSerializer("facts", expansionColumn[expansion]);
   const make = columnSerializer("builds", "make");
-  return (listing) => JSON.stringify(expand(expansion, valueIn(value(listing)), valueIn(make(listing)), dimensions));
+  return (listing) =>
+    JSON.stringify(expand(expansion, parseJsonValue(value(listing)), parseJsonValue(make(listing)), dimensions));
 }
 
 function distanceSerializer(origin: Point | undefined): PropertySerializer {
@@ -123,7 +124,7 @@ function distanceSerializer(origin: Point | undefined): PropertySerializer {
   const latitude = columnSerializer("dealers", "latitude");
   const longitude = columnSerializer("dealers", "longitude");
   return (listing) => {
-    const point = { latitude: valueIn(latitude(listing)), longitude: valueIn(longitude(listing)) };
+    const point = { latitude: parseJsonValue(latitude(listing)), longitude: parseJsonValue(longitude(listing)) };
     return JSON.stringify(distanceMiles(point, origin));
   };
 }

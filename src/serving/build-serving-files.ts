@@ -10,7 +10,7 @@ import type { Session } from "../db/duckdb.ts";
 import { ident, literal, type Sql, sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
 import type { Manifest, ServingFile } from "../lake/manifest.ts";
-import { filesIn, positioned } from "../lake/views.ts";
+import { filesIn, withRowNumbers } from "../lake/views.ts";
 import type { Writer } from "../lake/writer/writer.ts";
 import { buildStatements, storage } from "./index/build.ts";
 import { listingFiles } from "./listing-files.ts";
@@ -112,7 +112,7 @@ async function buildIndex(
 ): Promise<void> {
   const task = "building the search index";
   const files = filesIn(tables, "snapshots", as_of);
-  const statements = buildStatements("new_index", positioned(files, lake));
+  const statements = buildStatements("new_index", withRowNumbers(files, lake));
   progress.begin(task);
   await withDimensionTables(
     session,

@@ -51,8 +51,8 @@ export class Dimensions {
       Array.isArray(row.options) ? row.options.filter(isRow) : [],
     ]);
     return new Dimensions({
-      builds: await textsByKey(session, sql`SELECT build_key AS key, ${buildRow.textOf()} AS text FROM builds`),
-      dealers: await textsByKey(session, sql`SELECT dealer_key AS key, ${dealerRow.textOf()} AS text FROM dealers`),
+      builds: await textsByKey(session, sql`SELECT build_key AS key, ${buildRow.selectText()} AS text FROM builds`),
+      dealers: await textsByKey(session, sql`SELECT dealer_key AS key, ${dealerRow.selectText()} AS text FROM dealers`),
       tokens: new Map(tokens.map(({ key, token }) => [key, token])),
       tokenKeys: new Map(tokens.map(({ key, folded }) => [folded, key])),
       options: new Map(options),

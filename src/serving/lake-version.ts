@@ -15,7 +15,7 @@ import { rowsOfFiles } from "../lake/file-rows.ts";
 import type { JsonRow } from "../lake/json-row.ts";
 import { type LakeFile, type Manifest, readManifest } from "../lake/manifest.ts";
 import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
-import { buildValues, buildWords, dealerProfiles, filesIn, positioned, rowsAt } from "../lake/views.ts";
+import { buildValues, buildValuesDictionary, dealerProfiles, filesIn, rowsAt, withRowNumbers } from "../lake/views.ts";
 import type { ListingSource } from "../listing/source.ts";
 import { DealerDirectory } from "./dealer-directory.ts";
 import { Dimensions } from "./dimensions.ts";
@@ -183,9 +183,9 @@ async function readDimensions(
   for (const table of ["builds", "dealers", "tokens", "options"] as const) {
     await session.run(sql`CREATE TABLE ${ident(table)} AS ${rowsOfFiles(table, tables[table], folder)}`);
   }
-  await session.run(sql`CREATE TABLE build_words AS ${buildWords}`);
+  await session.run(sql`CREATE TABLE build_words AS ${buildValuesDictionary}`);
   await session.run(sql`CREATE TABLE build_values AS ${buildValues}`);
-  const active = positioned(filesIn(tables, "snapshots", as_of), folder);
+  const active = withRowNumbers(filesIn(tables, "snapshots", as_of), folder);
   return [await Dimensions.read(session), await DealerDirectory.read(session, dealerProfiles(active))];
 }
 

@@ -4,7 +4,7 @@ import { join, literal, type Sql, sql } from "../db/sql.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
 import { type ServedColumn, selectServed } from "../lake/served-columns.ts";
 import { type TableName, tableOf } from "../lake/tables.ts";
-import { positioned } from "../lake/views.ts";
+import { withRowNumbers } from "../lake/views.ts";
 
 export type ListingState = "active" | "missing" | "sold" | "ended";
 
@@ -32,7 +32,7 @@ const states = Object.keys(tableOfState) as readonly ListingState[];
 /** Returns the listing files of a version: active and missing as of its day, sold and ended in full. */
 export function listingFiles({ tables, as_of }: Manifest): readonly ListingFile[] {
   const filesOf = (table: TableName): readonly LakeFile[] =>
-    tables[table].filter(({ partition }) => tableOf(table).isLayered === true || partition === as_of);
+    tables[table].filter(({ partition }) => tableOf(table).isAppendOnly === true || partition === as_of);
   return states.flatMap((state) => filesOf(tableOfState[state]).map((file) => ({ state, file })));
 }
 
@@ -49,7 +49,7 @@ export function lookUpStatement(manifest: Manifest, folder: string, { key, value
   const selects = states.flatMap((state) => {
     const files = listingFiles(manifest).filter((listingFile) => listingFile.state === state);
     if (files.length === 0) return [];
-    const rows = positioned(
+    const rows = withRowNumbers(
       files.map(({ file }) => file),
       folder,
     );

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Row } from "../../src/base/json.ts";
-import { usualShares } from "../../src/demo/market-shape.ts";
+import { defaultShares } from "../../src/demo/market-shape.ts";
 import { generated, rowsOf } from "../support/lakes/generated.ts";
 import { fact, facts } from "../support/lakes/reference.ts";
 import { wholeFile } from "../support/scope.ts";
 import { checkDigit, modelYear } from "./vin.ts";
 
 const listings = 30_000;
-const folder = await generated(wholeFile, { listings, days: 1, shares: { ...usualShares, dirt: 0 } });
+const folder = await generated(wholeFile, { listings, days: 1, shares: { ...defaultShares, dirt: 0 } });
 const inventory = await rowsOf(join(folder, "2026-11-19", "inventory.csv"));
 const dealers = await rowsOf(join(folder, "2026-11-19", "dealers.csv"));
 

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { projectPath } from "../../src/base/project-files.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { literal, sql } from "../../src/db/sql.ts";
-import { inCurrentColumns, isCurrentSchema, rowsOfFiles } from "../../src/lake/file-rows.ts";
+import { castToCurrentSchema, isCurrentSchema, rowsOfFiles } from "../../src/lake/file-rows.ts";
 import { vacuum } from "../../src/lake/maintenance/vacuum.ts";
 import { currentManifest, lakeFormat, manifestPath } from "../../src/lake/manifest.ts";
 import { priceHistoryType, tableNames } from "../../src/lake/tables.ts";
@@ -126,7 +126,7 @@ test("a column that a file lacks is null, and one that the layout lacks is dropp
     battery_health: "STRUCT(percent INTEGER, tested_on DATE)",
     recalls: "INTEGER[]",
   };
-  const rows = await database.using((session) => session.rows(inCurrentColumns(columns, older)));
+  const rows = await database.using((session) => session.rows(castToCurrentSchema(columns, older)));
   assert.equal(rows.length, file?.rows);
   for (const row of rows) {
     assert.deepEqual(Object.keys(row), Object.keys(columns));
@@ -149,6 +149,6 @@ test("a lake of a newer release is refused", async (t) => {
   const path = manifestPath(lake, manifest?.version ?? "");
   writeFileSync(path, JSON.stringify({ ...manifest, format: 3, shards: 7 }));
   await assert.rejects(currentManifest(lake), {
-    message: `${path}: lake format 3; this release reads formats 1 to 2. Use a newer release.`,
+    message: `${path}: unsupported lake format 3: expected 1 to 2. Use a newer release of Carquet.`,
   });
 });

@@ -36,7 +36,7 @@ async function fillAndRecover(scope: Scope, small: string): Promise<void> {
   const before = await marketOf(lake);
   await assert.rejects(
     ingestPath(lake, samplePath, { day: "2026-11-19" }),
-    /the disk is full; what was published stays as it was/,
+    /the disk is full\. The published version is unchanged/,
   );
   assert.equal(await currentVersion(lake), "2026-11-18.1");
   assert.equal(await marketOf(lake), before);

@@ -22,29 +22,33 @@ interface Misplaced {
 }
 
 const misplaced: Readonly<Record<string, Misplaced>> = {
-  "a day that is already in": { path: samplePath, day: "2026-11-18", says: /^2026-11-18 is already in: .* 2026-11-18/ },
+  "a day that is already in": { path: samplePath, day: "2026-11-18", says: /^Cannot ingest 2026-11-18: .* 2026-11-18/ },
   "a day before the last": {
     path: goodFeeds,
     day: "2026-11-17",
-    says: /^2026-11-17 is already in: the lake is at 2026-11-18/,
+    says: /^Cannot ingest 2026-11-17: the lake is at 2026-11-18/,
   },
   "a day that has no folder": {
     path: samplePath,
     day: "2026-11-20",
-    says: /: no folder of the day 2026-11-20; there are 2026-11-18, 2026-11-19/,
+    says: /: no folder for 2026-11-20: expected one of 2026-11-18, 2026-11-19/,
   },
-  "a day that no calendar has": { path: samplePath, day: "2026-02-30", says: /2026-02-30: not a day; .*YYYY-MM-DD/ },
+  "a day that no calendar has": {
+    path: samplePath,
+    day: "2026-02-30",
+    says: /"2026-02-30" for --day: expected YYYY-MM-DD/,
+  },
   "a path that is not there": { path: "/nowhere/feeds", day: "2026-11-19", says: /^\/nowhere\/feeds: no such file or/ },
   "an empty folder": {
     path: temporaryFolder,
     day: "2026-11-19",
-    says: /: no feed file; expected are dealers, options/,
+    says: /: no feed files: expected dealers, options/,
   },
-  "a folder without feeds": { path: foreignFolder, day: "2026-11-19", says: /: no feed file; .* as \.csv, \.csv\.gz/ },
+  "a folder without feeds": { path: foreignFolder, day: "2026-11-19", says: /: no feed files: .* as \.csv, \.csv\.gz/ },
   "a file of no known kind": {
     path: join(samplePath, "README.md"),
     day: "2026-11-19",
-    says: /README\.md: unknown kind of file; allowed are \.csv/,
+    says: /README\.md: unknown file format: expected \.csv/,
   },
 };
 
@@ -55,7 +59,7 @@ for (const [what, { path, day, says }] of Object.entries(misplaced)) {
 }
 
 test("refused with nothing changed: feeds of a day that nobody named", async (t) => {
-  await refuses(/of which day is it\? Give --day YYYY-MM-DD/, await goodFeeds(t));
+  await refuses(/unknown day: expected --day YYYY-MM-DD/, await goodFeeds(t));
 });
 
 /** What has a feed's name and cannot be read; it must neither hang nor end the process. */
@@ -78,7 +82,7 @@ test("a lake that nothing has come into yet takes a broken day for nothing", asy
   const fresh = join(await temporaryFolder(t), "lake");
   const folder = await temporaryFolder(t);
   await deliverFiles(folder, "2026-11-18", { "inventory.csv": "vin\n" });
-  await assert.rejects(ingestPath(fresh, folder), /the column "dealer_id" is missing/);
+  await assert.rejects(ingestPath(fresh, folder), /missing column "dealer_id"/);
   const [account] = await ingestPath(fresh, samplePath, { day: "2026-11-18" });
   assert.equal(account?.version, "2026-11-18.1");
 });
@@ -92,8 +96,8 @@ test("a column that the feed does not have is ignored, and said to be", async (t
   const { accounts } = await lakeOf(t, folder);
   assert.equal(accounts[0]?.listed, 1);
   assert.deepEqual(accounts[0]?.remarks, [
-    'dealers.csv: the column "mood" is not one of the feed\'s and is ignored.',
-    'inventory.csv: the column "mood" is not one of the feed\'s and is ignored.',
+    'dealers.csv: ignored column "mood": not a field of dealers.',
+    'inventory.csv: ignored column "mood": not a field of inventory.',
   ]);
 });
 
@@ -102,8 +106,8 @@ test("of several days the good ones before a broken one are published", async (t
   const folder = await temporaryFolder(t);
   await deliver(folder, "2026-11-18", { inventory: [] });
   await deliverFiles(folder, "2026-11-19", { "inventory.csv": "" });
-  await assert.rejects(ingestPath(fresh, folder), /inventory\.csv.* the file is empty/);
-  await assert.rejects(ingestPath(fresh, folder, { day: "2026-11-18" }), /2026-11-18 is already in/);
+  await assert.rejects(ingestPath(fresh, folder), /inventory\.csv.* empty file/);
+  await assert.rejects(ingestPath(fresh, folder, { day: "2026-11-18" }), /Cannot ingest 2026-11-18: the lake is at/);
 });
 
 test("after all these refusals the next good day is published, and nothing is left over", async () => {

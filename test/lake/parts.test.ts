@@ -5,7 +5,7 @@ import { literal, type Sql, sql } from "../../src/db/sql.ts";
 import { rowsOfFiles } from "../../src/lake/file-rows.ts";
 import { type LakeFile, noFiles } from "../../src/lake/manifest.ts";
 import { tableOf } from "../../src/lake/tables.ts";
-import { positioned, rowsAt } from "../../src/lake/views.ts";
+import { rowsAt, withRowNumbers } from "../../src/lake/views.ts";
 import { writeSplit } from "../../src/lake/writer/split.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
@@ -31,7 +31,7 @@ async function written(
 ) {
   const lake = resolve(await temporaryFolder(scope));
   return withWriter(lake, { threads }, async (writer) => {
-    const files = await writeSplit(writer, `${day}.1`, "snapshots", day, padded);
+    const files = await writeSplit(writer, `${day}.1`, { table: "snapshots", partition: day, rows: padded });
     const answers = [];
     for (const query of queries) answers.push(await writer.session.rows(query(files, lake)));
     return { files, answers };
@@ -46,7 +46,7 @@ test("many listings are cut into files of about equal size that together hold ea
   const { files, answers } = await written(
     t,
     2,
-    (all, lake) => sql`SELECT ${ids} FROM (${positioned(all, lake)}) ORDER BY row_number`,
+    (all, lake) => sql`SELECT ${ids} FROM (${withRowNumbers(all, lake)}) ORDER BY row_number`,
     () => sorted(ids),
     (all, lake) =>
       sql`SELECT id, row_number::INTEGER AS place FROM (${rowsAt(all, lake, positions, ["id"])}) ORDER BY place`,

@@ -35,7 +35,7 @@ test("a second writer is refused in one line that names the process of the first
   const before = await contentsOf(lake);
   const { code, said } = await withWriter(lake, {}, () => ingestElsewhere(lake));
   assert.equal(code, 1);
-  assert.equal(said, `carquet: ${lake} is being written by process ${process.pid}; one writer at a time.\n`);
+  assert.equal(said, `carquet: ${lake} is locked by process ${process.pid}: expected one writer at a time.\n`);
   assert.deepEqual(await contentsOf(lake), before);
   assert.equal((await ingestElsewhere(lake)).code, 0, "when the first has ended, the next may write");
   assert.equal(await currentVersion(lake), `${secondDay}.1`);

@@ -40,7 +40,7 @@ test("a changed byte is found, wherever it is", async (t) => {
     const handle = await open(path, "r+");
     await handle.write(Buffer.from([(whole[place] ?? 0) ^ 1]), 0, 1, place);
     await handle.close();
-    assert.deepEqual(await faultsOf(lake), [`${file.path}: its content is not that of the manifest (SHA-256)`]);
+    assert.deepEqual(await faultsOf(lake), [`${file.path}: wrong SHA-256: expected ${file.sha256}`]);
     await writeFile(path, whole);
   }
   assert.deepEqual(await faultsOf(lake), []);
@@ -59,7 +59,7 @@ for (const table of ["snapshots", "builds", "claims"] as const) {
 test("a file that was cut short is found", async (t) => {
   const { lake, file, path } = await copyOfLake(t);
   await truncate(path, file.bytes - 1);
-  assert.deepEqual(await faultsOf(lake), [`${file.path}: ${file.bytes - 1} bytes, ${file.bytes} in the manifest`]);
+  assert.deepEqual(await faultsOf(lake), [`${file.path}: ${file.bytes - 1} bytes: expected ${file.bytes}`]);
 });
 
 test("every fault is told, not only the first", async (t) => {
@@ -72,7 +72,7 @@ test("a manifest that counts other rows than a file has is found", async (t) => 
   const { lake, manifest, file } = await copyOfLake(t);
   const tables = { ...manifest.tables, snapshots: [{ ...file, rows: file.rows + 1 }] };
   await writeFile(manifestPath(lake, manifest.version), JSON.stringify({ ...manifest, tables }));
-  assert.ok((await faultsOf(lake)).includes(`${file.path}: ${file.rows} rows, ${file.rows + 1} in the manifest`));
+  assert.ok((await faultsOf(lake)).includes(`${file.path}: ${file.rows} rows: expected ${file.rows + 1}`));
 });
 
 test("listings whose builds or dealers are in no file are found", async (t) => {
@@ -84,8 +84,8 @@ test("listings whose builds or dealers are in no file are found", async (t) => {
   };
   await writeFile(manifestPath(lake, manifest.version), JSON.stringify({ ...manifest, tables }));
   const faults = (await faultsOf(lake)).join("; ");
-  assert.match(faults, /\d+ listings without their build/);
-  assert.match(faults, /\d+ listings without their dealer/);
+  assert.match(faults, /\d+ listings whose build does not exist/);
+  assert.match(faults, /\d+ listings whose dealer does not exist/);
 });
 
 test("a VIN that is active twice is found", async (t) => {
@@ -93,5 +93,5 @@ test("a VIN that is active twice is found", async (t) => {
   const twice = manifest.tables.snapshots.filter(({ partition }) => partition === manifest.as_of);
   const tables = { ...manifest.tables, snapshots: [...manifest.tables.snapshots, ...twice] };
   await writeFile(manifestPath(lake, manifest.version), JSON.stringify({ ...manifest, tables }));
-  assert.deepEqual(await faultsOf(lake), ["206 VINs that are active twice"]);
+  assert.deepEqual(await faultsOf(lake), ["206 VINs with two active listings"]);
 });

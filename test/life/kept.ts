@@ -1,6 +1,6 @@
 /** What a lake has kept of each day, in the words that the oracle tells it in. */
 import { type Row, textIn } from "../../src/base/json.ts";
-import { currentManifest, type Files } from "../../src/lake/manifest.ts";
+import { currentManifest, type TableFiles } from "../../src/lake/manifest.ts";
 import { ask } from "../support/lakes/lakes.ts";
 
 /** Rows of a table by what they are about: a VIN, a VIN and a dealer, or a dealer. */
@@ -27,7 +27,7 @@ export async function keptIn(lake: string): Promise<Kept> {
   const manifest = await currentManifest(lake);
   if (manifest === undefined) throw new Error(`${lake} has nothing published.`);
   const repeated: string[] = [];
-  const files = (table: keyof Files): string =>
+  const files = (table: keyof TableFiles): string =>
     `read_parquet([${manifest.tables[table].map(({ path }) => `'${lake}/${path}'`).join(", ")}])`;
   const sheets = async (query: string, keys: readonly string[]): Promise<(day: string) => Sheet> => {
     const days = new Map<string, Map<string, Row>>();
@@ -39,10 +39,13 @@ export async function keptIn(lake: string): Promise<Kept> {
     }
     return (day) => days.get(day) ?? new Map();
   };
-  const isKept = (table: keyof Files): boolean => manifest.tables[table].length > 0;
-  const sheetsOf = (table: keyof Files, keys: readonly string[], query: string): Promise<(day: string) => Sheet> =>
-    isKept(table) ? sheets(query, keys) : Promise.resolve(() => new Map());
-  const rowsOf = (table: keyof Files, query: string): Promise<readonly Row[]> =>
+  const isKept = (table: keyof TableFiles): boolean => manifest.tables[table].length > 0;
+  const sheetsOf = (
+    table: keyof TableFiles,
+    keys: readonly string[],
+    query: string,
+  ): Promise<(day: string) => Sheet> => (isKept(table) ? sheets(query, keys) : Promise.resolve(() => new Map()));
+  const rowsOf = (table: keyof TableFiles, query: string): Promise<readonly Row[]> =>
     isKept(table) ? ask(lake, query) : Promise.resolve([]);
   return {
     days: [...new Set(manifest.tables.deliveries.map(({ partition }) => partition ?? ""))].sort(),

@@ -1,7 +1,7 @@
 /** `carquet generate`: writes the deliveries of a generated market, for demos and tests. Reproducible from its seed. */
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type GeneratedMarket, generate } from "../../demo/generate.ts";
-import { feedTroubles, type MarketShape, type Shares, shareMax, usualShares } from "../../demo/market-shape.ts";
+import { defaultShares, feedFailures, type MarketShape, type Shares, shareMax } from "../../demo/market-shape.ts";
 import {
   dayParser,
   type EngineSettings,
@@ -49,8 +49,8 @@ const troubleOption = (): Option =>
   )
     .argParser(sharesParser)
     .default(
-      usualShares,
-      Object.entries(usualShares)
+      defaultShares,
+      Object.entries(defaultShares)
         .map(([name, share]) => `${name}=${share}`)
         .join(","),
     );
@@ -108,21 +108,21 @@ const noShares: Shares = {
 /** Parses `late=0.02,dirt=0.1`. Other shares keep their default, or are 0 with `none=0`. */
 function sharesParser(text: string): Shares {
   const pairs = text.split(",").map((pair) => pair.split("="));
-  const base = pairs.some(([name]) => name === "none") ? noShares : usualShares;
+  const base = pairs.some(([name]) => name === "none") ? noShares : defaultShares;
   const parsed: Record<string, number> = { ...base };
   for (const [name = "", value = ""] of pairs) {
     if (name === "none" && value === "0") continue;
     const share = Number(value);
-    if (!(name in usualShares))
+    if (!(name in defaultShares))
       throw new InvalidArgumentError(
-        `Unknown share "${name}": expected one of ${Object.keys(usualShares).join(", ")}.`,
+        `Unknown share "${name}": expected one of ${Object.keys(defaultShares).join(", ")}.`,
       );
     if (!/^\d*\.?\d+$/.test(value) || share > shareMax)
       throw new InvalidArgumentError(`Invalid share "${value}" of ${name}: expected a number from 0 to ${shareMax}.`);
     parsed[name] = share;
   }
   const all: Shares = { ...base, ...parsed };
-  if (feedTroubles.reduce((sum, name) => sum + all[name], 0) > 1 / 3)
-    throw new InvalidArgumentError(`Too many irregular feeds: expected ${feedTroubles.join(" + ")} up to 1/3.`);
+  if (feedFailures.reduce((sum, name) => sum + all[name], 0) > 1 / 3)
+    throw new InvalidArgumentError(`Too many irregular feeds: expected ${feedFailures.join(" + ")} up to 1/3.`);
   return all;
 }

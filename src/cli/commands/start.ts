@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Command } from "commander";
 import { prefetch } from "../../base/prefetch.ts";
 import { generateDays } from "../../demo/generate.ts";
-import { type MarketShape, usualShares } from "../../demo/market-shape.ts";
+import { defaultShares, type MarketShape } from "../../demo/market-shape.ts";
 import { type Delivery, deliveriesAt } from "../../ingest/feed/delivery.ts";
 import { currentVersion } from "../../lake/manifest.ts";
 import { createDemoKey } from "../demo-key.ts";
@@ -46,7 +46,7 @@ async function ingestDemoMarket(settings: StartSettings): Promise<void> {
   const engine = listings > singleThreadListingsMax ? settings : { threads: 1, ...settings };
   const folder = await mkdtemp(join(tmpdir(), "carquet-demo-"));
   try {
-    const shape = { ...demo, listings, days, format: "parquet", options: "typical", shares: usualShares } as const;
+    const shape = { ...demo, listings, days, format: "parquet", options: "typical", shares: defaultShares } as const;
     await ingestInto(prefetch(generateDeliveries(join(folder, "feeds"), shape, engine)), engine, "brief");
   } finally {
     await rm(folder, { recursive: true, force: true });

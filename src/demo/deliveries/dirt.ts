@@ -1,140 +1,141 @@
 /**
- * The dirt in feeds: what dealers write that is not usable, or usable in spite of how it is written. A car has one kind at most, for
- * as long as it stays; what ingest is to record of it stands beside it, which is what the truth counts by.
+ * Dirt: invalid or unusually formatted values in the demo market's feeds. A car has at most one kind of dirt, for its whole life. Each kind
+ * states the outcome that ingest must record, from which `truth.ts` derives the expected counts.
  */
-import { join, literal, type Sql, sql } from "../../db/sql.ts";
-import { fixed, type RandomDraws } from "../random.ts";
+import { join, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
+import type { RandomDraws } from "../random.ts";
 
-/** What ingest records: nothing for what is only unusual. */
+/** The outcome that ingest records; `nothing` for values that are valid in spite of their format. */
 type Outcome = "rejected" | "unknown" | "noted" | "merged" | "nothing";
 
-interface Dirt {
+interface DirtKind {
   readonly kind: string;
   readonly outcome: Outcome;
   readonly field: string;
-  /** What is written in place of a clean value. */
-  readonly written: (clean: Sql) => Sql;
+  /** Returns the value written in place of the clean one. */
+  readonly corrupt: (clean: Sql) => Sql;
 }
 
-const text = (words: string) => (): Sql => literal(words);
+const replaceBy = (text: string) => (): Sql => literal(text);
 
-export const kinds: readonly Dirt[] = [
-  { kind: "VIN too short", outcome: "rejected", field: "vin", written: (vin) => sql`left(${vin}, 16)` },
+/** All kinds of dirt. */
+export const dirtKinds: readonly DirtKind[] = [
+  { kind: "VIN too short", outcome: "rejected", field: "vin", corrupt: (vin) => sql`left(${vin}, 16)` },
   {
     kind: "VIN with the letter O",
     outcome: "rejected",
     field: "vin",
-    written: (vin) => sql`left(${vin}, 11) || 'O' || right(${vin}, 5)`,
+    corrupt: (vin) => sql`left(${vin}, 11) || 'O' || right(${vin}, 5)`,
   },
   {
     kind: "VIN with a hyphen",
     outcome: "rejected",
     field: "vin",
-    written: (vin) => sql`left(${vin}, 8) || '-' || right(${vin}, 8)`,
+    corrupt: (vin) => sql`left(${vin}, 8) || '-' || right(${vin}, 8)`,
   },
-  { kind: "VIN absent", outcome: "rejected", field: "vin", written: () => sql`NULL` },
-  { kind: "dealer absent", outcome: "rejected", field: "dealer_id", written: () => sql`NULL` },
+  { kind: "VIN absent", outcome: "rejected", field: "vin", corrupt: () => sql`NULL` },
+  { kind: "dealer absent", outcome: "rejected", field: "dealer_id", corrupt: () => sql`NULL` },
   {
     kind: "dealer malformed",
     outcome: "rejected",
     field: "dealer_id",
-    written: (id) => sql`'dealer ' || left(${id}, 8)`,
+    corrupt: (id) => sql`'dealer ' || left(${id}, 8)`,
   },
   {
-    kind: "dealer nobody described",
+    kind: "dealer unknown",
     outcome: "rejected",
     field: "dealer_id",
-    written: (id) => sql`md5('nobody ' || ${id})::UUID::VARCHAR`,
+    corrupt: (id) => sql`md5('unknown ' || ${id})::UUID::VARCHAR`,
   },
   {
     kind: "check digit wrong",
     outcome: "noted",
     field: "vin",
-    written: (vin) => sql`left(${vin}, 8) || if(substr(${vin}, 9, 1) = '5', '6', '5') || right(${vin}, 8)`,
+    corrupt: (vin) => sql`left(${vin}, 8) || if(substr(${vin}, 9, 1) = '5', '6', '5') || right(${vin}, 8)`,
   },
-  { kind: "listed twice", outcome: "merged", field: "", written: (clean) => clean },
-  { kind: "price of 0", outcome: "unknown", field: "price", written: text("0") },
-  { kind: "price in words", outcome: "unknown", field: "price", written: text("Call for price") },
-  { kind: "price too high", outcome: "unknown", field: "price", written: text("99999999") },
-  { kind: "price negative", outcome: "unknown", field: "price", written: text("-1") },
-  { kind: "miles in words", outcome: "unknown", field: "miles", written: text("exempt") },
-  { kind: "miles too high", outcome: "unknown", field: "miles", written: text("9999999") },
-  { kind: "MSRP in words", outcome: "unknown", field: "msrp", written: text("TBD") },
-  { kind: "base MSRP too low", outcome: "unknown", field: "base_msrp", written: text("1") },
-  { kind: "year in words", outcome: "unknown", field: "year", written: text("unknown") },
-  { kind: "year before cars", outcome: "unknown", field: "year", written: text("26") },
-  { kind: "too many doors", outcome: "unknown", field: "doors", written: text("44") },
-  { kind: "kind of sale unknown", outcome: "unknown", field: "inventory_type", written: text("wholesale") },
-  { kind: "availability unknown", outcome: "unknown", field: "availability_status", written: text("on hold") },
-  { kind: "detail page no address", outcome: "unknown", field: "vdp_url", written: text("see website") },
-  { kind: "window sticker unclear", outcome: "unknown", field: "window_sticker_verified", written: text("maybe") },
+  { kind: "listed twice", outcome: "merged", field: "", corrupt: (clean) => clean },
+  { kind: "price of 0", outcome: "unknown", field: "price", corrupt: replaceBy("0") },
+  { kind: "price in words", outcome: "unknown", field: "price", corrupt: replaceBy("Call for price") },
+  { kind: "price too high", outcome: "unknown", field: "price", corrupt: replaceBy("99999999") },
+  { kind: "price negative", outcome: "unknown", field: "price", corrupt: replaceBy("-1") },
+  { kind: "miles in words", outcome: "unknown", field: "miles", corrupt: replaceBy("exempt") },
+  { kind: "miles too high", outcome: "unknown", field: "miles", corrupt: replaceBy("9999999") },
+  { kind: "MSRP in words", outcome: "unknown", field: "msrp", corrupt: replaceBy("TBD") },
+  { kind: "base MSRP too low", outcome: "unknown", field: "base_msrp", corrupt: replaceBy("1") },
+  { kind: "year in words", outcome: "unknown", field: "year", corrupt: replaceBy("unknown") },
+  { kind: "year before cars", outcome: "unknown", field: "year", corrupt: replaceBy("26") },
+  { kind: "too many doors", outcome: "unknown", field: "doors", corrupt: replaceBy("44") },
+  { kind: "kind of sale unknown", outcome: "unknown", field: "inventory_type", corrupt: replaceBy("wholesale") },
+  { kind: "availability unknown", outcome: "unknown", field: "availability_status", corrupt: replaceBy("on hold") },
+  { kind: "detail page without URL", outcome: "unknown", field: "vdp_url", corrupt: replaceBy("see website") },
+  { kind: "window sticker unclear", outcome: "unknown", field: "window_sticker_verified", corrupt: replaceBy("maybe") },
   {
     kind: "keyword unknown",
     outcome: "unknown",
     field: "keywords",
-    written: (words) => sql`list_append(${words}, 'garage_kept')`,
+    corrupt: (words) => sql`list_append(${words}, 'garage_kept')`,
   },
   {
     kind: "stock number too long",
     outcome: "unknown",
     field: "stock_number",
-    written: (stock) => sql`repeat(${stock} || '-', 20)`,
+    corrupt: (stock) => sql`repeat(${stock} || '-', 20)`,
   },
-  { kind: "observation unreadable", outcome: "unknown", field: "observed_at", written: text("yesterday") },
-  { kind: "VIN in lower case", outcome: "nothing", field: "vin", written: (vin) => sql`' ' || lower(${vin}) || ' '` },
-  { kind: "price absent", outcome: "nothing", field: "price", written: () => sql`NULL` },
+  { kind: "observation unreadable", outcome: "unknown", field: "observed_at", corrupt: replaceBy("yesterday") },
+  { kind: "VIN in lower case", outcome: "nothing", field: "vin", corrupt: (vin) => sql`' ' || lower(${vin}) || ' '` },
+  { kind: "price absent", outcome: "nothing", field: "price", corrupt: () => sql`NULL` },
   {
     kind: "price with sign and comma",
     outcome: "nothing",
     field: "price",
-    written: (price) => sql`'$' || ltrim(format('{:,}', ${price}), '$')`,
+    corrupt: (price) => sql`'$' || ltrim(format('{:,}', ${price}), '$')`,
   },
   {
     kind: "price with cents",
     outcome: "nothing",
     field: "price",
-    written: (price) => sql`if(contains(${price}, '.'), ${price}, ${price} || '.00')`,
+    corrupt: (price) => sql`if(contains(${price}, '.'), ${price}, ${price} || '.00')`,
   },
-  { kind: "miles with a comma", outcome: "nothing", field: "miles", written: (miles) => sql`format('{:,}', ${miles})` },
+  { kind: "miles with a comma", outcome: "nothing", field: "miles", corrupt: (miles) => sql`format('{:,}', ${miles})` },
   {
     kind: "version with a comma",
     outcome: "nothing",
     field: "version",
-    written: (version) => sql`replace(${version}, ' (', ', (')`,
+    corrupt: (version) => sql`replace(${version}, ' (', ', (')`,
   },
-  { kind: "trim in capitals", outcome: "nothing", field: "trim", written: (trim) => sql`upper(${trim})` },
+  { kind: "trim in capitals", outcome: "nothing", field: "trim", corrupt: (trim) => sql`upper(${trim})` },
   {
     kind: "option code of the dealer's own",
     outcome: "nothing",
     field: "options_packages",
-    written: (codes) => sql`list_append(${codes}, 'DLR9')`,
+    corrupt: (codes) => sql`list_append(${codes}, 'DLR9')`,
   },
-  { kind: "time of observation absent", outcome: "nothing", field: "observed_at", written: () => sql`NULL` },
+  { kind: "time of observation absent", outcome: "nothing", field: "observed_at", corrupt: () => sql`NULL` },
 ];
 
-/** The kinds with an outcome, as a list of texts. */
-export const kindsThatAre = (outcome: Outcome): readonly string[] =>
-  kinds.filter((dirt) => dirt.outcome === outcome).map(({ kind }) => kind);
+/** Returns the names of the kinds with an outcome. */
+export const kindsWithOutcome = (outcome: Outcome): readonly string[] =>
+  dirtKinds.filter((dirt) => dirt.outcome === outcome).map(({ kind }) => kind);
 
-/** A car's kind of dirt, null for most. On small lots no row is lost by it: their feeds would look as if they had been cut short. */
-export function dirtOf(chance: RandomDraws, car: Sql, share: number): Sql {
-  const harmless = kinds.filter(({ outcome }) => outcome !== "rejected");
-  const one = (among: readonly Dirt[]): Sql =>
-    chance.oneOf("kind of dirt", car, sql`[${join(among.map(({ kind }) => literal(kind)))}]`);
-  return sql`CASE WHEN ${chance.happens("dirt", car, share)} THEN if(is_steady, ${one(kinds)}, ${one(harmless)}) END`;
+/** Draws a car's kind of dirt; null for most cars. At small dealers no kind rejects rows: their feeds would look collapsed. */
+export function drawDirt(draws: RandomDraws, car: Sql, share: number): Sql {
+  const harmless = dirtKinds.filter(({ outcome }) => outcome !== "rejected");
+  const pickKind = (kinds: readonly DirtKind[]): Sql =>
+    draws.pick("kind of dirt", car, sql`[${join(kinds.map(({ kind }) => literal(kind)))}]`);
+  return sql`CASE WHEN ${draws.occurs("dirt", car, share)} THEN if(is_large, ${pickKind(dirtKinds)}, ${pickKind(harmless)}) END`;
 }
 
-/** A field as it is written: `clean`, or what the row's kind of dirt makes of it. */
-export function written(field: string, clean: Sql, asText: (value: Sql) => Sql): Sql {
-  const cases = kinds
+/** Returns the value of a field as the feed has it: corrupted if the row's dirt concerns this field, else `clean`. */
+export function applyDirt(field: string, clean: Sql, asText: (value: Sql) => Sql): Sql {
+  const cases = dirtKinds
     .filter((dirt) => dirt.field === field)
-    .map(({ kind, written: dirty }) => sql`WHEN ${literal(kind)} THEN ${dirty(clean)}`);
+    .map(({ kind, corrupt }) => sql`WHEN ${literal(kind)} THEN ${corrupt(clean)}`);
   return cases.length === 0 ? clean : sql`CASE dirt ${join(cases, sql` `)} ELSE ${asText(clean)} END`;
 }
 
-/** Whether a row's dirt has an outcome. */
-export const isDirt = (outcome: Outcome): Sql =>
-  sql`coalesce(dirt IN (${join(kindsThatAre(outcome).map((kind) => literal(kind)))}), false)`;
+/** A condition: a row's dirt has the given outcome. */
+export const hasDirtOutcome = (outcome: Outcome): Sql =>
+  sql`coalesce(dirt IN (${join(kindsWithOutcome(outcome).map((kind) => literal(kind)))}), false)`;
 
-/** The rows that a car has in a feed: two where it is listed twice. */
-export const copiesOf = sql`if(${isDirt("merged")}, ${fixed(2)}, ${fixed(1)})`;
+/** The number of rows of a car in a feed: two if it is listed twice. */
+export const rowCopies = sql`if(${hasDirtOutcome("merged")}, ${numberLiteral(2)}, ${numberLiteral(1)})`;

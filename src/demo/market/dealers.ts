@@ -1,106 +1,112 @@
-/** The dealers of a market: stores of the makes and independents, where people live, some of them in groups. */
-
+/** Creates the dealers of the demo market: franchised stores and independents, located by population, some of them in groups. */
 import type { Session } from "../../db/duckdb.ts";
-import { type Sql, sql } from "../../db/sql.ts";
-import { country, emptyShare, type MarketShape, mix, steadySlots, troubleFreeDays } from "../market-shape.ts";
-import { fixed, type RandomDraws } from "../random.ts";
+import { numberLiteral, type Sql, sql } from "../../db/sql.ts";
+import {
+  failureFreeDays,
+  largeDealerSlots,
+  listingMix,
+  type MarketShape,
+  unitedStates,
+  vacancyShare,
+} from "../market-shape.ts";
+import type { RandomDraws } from "../random.ts";
 
-/** How uneven dealers' sizes are: the deviation of their logarithm. */
-const unevenness = 0.8;
-/** How many franchised dealers belong to a group, and how many stores it has. */
+/** Standard deviation of the logarithm of dealer size. */
+const sizeDeviation = 0.8;
+/** Share of franchised dealers that belong to a group. */
 const groupedShare = 0.4;
-const storesOfGroup = 4;
-/** How many dealers write their rows in a way of their own; see `habits.ts`. */
+const storesPerGroup = 4;
+/** Share of dealers with a writing style (see `inventory.ts`). */
 const habitShare = 0.25;
 
 /**
- * Makes `places` (dealer by dealer, how many cars of which kind and make it has room for, from which one on: `first_slot` in the
- * market, `first_place` at the dealer) and `dealers` (one row each, with `slots`, `sister`, `closes_on` and what its feed says of it).
+ * Creates the tables `places` (the number of `slots` per dealer, inventory type and make, numbered from `first_slot` in the market and from
+ * `first_place` at the dealer) and `dealers` (one row each: feed fields, `slots`, `closes_on`, and `sister`, another store of its group).
  */
-export async function createDealers(session: Session, chance: RandomDraws, shape: MarketShape): Promise<void> {
-  const scale = shape.listings / country.listings;
-  const n = sql`dealer`;
-  await session.createTempTable("stores", storesTo(scale, chance));
-  await session.createTempTable("places", placesOf(Math.round(shape.listings * (1 + emptyShare))));
+export async function createDealers(session: Session, draws: RandomDraws, shape: MarketShape): Promise<void> {
+  const scale = shape.listings / unitedStates.listings;
+  const dealer = sql`dealer`;
+  await session.createTempTable("stores", stores(scale, draws));
+  await session.createTempTable("places", placesFor(Math.round(shape.listings * (1 + vacancyShare))));
   await session.createTempTable(
-    "located",
+    "locations",
     sql`
     WITH settled AS (
-      SELECT dealer, ${chance.even("place", n)} * (SELECT max(people_before + population) FROM zips) AS person FROM stores
+      SELECT dealer, ${draws.uniform("place", dealer)} * (SELECT max(people_before + population) FROM zips) AS person FROM stores
     )
-    SELECT dealer, postal_code, city, state, latitude + (${chance.even("north", n)} - 0.5) / 100 AS latitude,
-           longitude + (${chance.even("east", n)} - 0.5) / 100 AS longitude
+    SELECT dealer, postal_code, city, state, latitude + (${draws.uniform("north", dealer)} - 0.5) / 100 AS latitude,
+           longitude + (${draws.uniform("east", dealer)} - 0.5) / 100 AS longitude
     FROM settled ASOF JOIN zips ON settled.person >= zips.people_before`,
   );
-  await session.createTempTable("grouped", groups(chance));
-  await session.createTempTable("dealers", described(chance, shape));
+  await session.createTempTable("dealer_groups", dealerGroups(draws));
+  await session.createTempTable("dealers", dealerDetails(draws, shape));
 }
 
-/** Stores of the makes as often as the country has them, and independents, with their weight among the dealers. */
-const storesTo = (scale: number, chance: RandomDraws): Sql => sql`
-  SELECT dealer, store, makes, named, exp(${fixed(unevenness)} * ${chance.normal("size", sql`dealer`)}) AS weight
+/** Franchised stores and independents in national proportions, each with its weight (relative size). */
+const stores = (scale: number, draws: RandomDraws): Sql => sql`
+  SELECT dealer, store, makes, named, exp(${numberLiteral(sizeDeviation)} * ${draws.normal("size", sql`dealer`)}) AS weight
   FROM (SELECT row_number() OVER (ORDER BY line, copy) AS dealer, store, makes, named
-        FROM (SELECT line, store, string_split(makes, '|') AS makes, named, unnest(range(greatest(1, round(rooftops * ${fixed(scale)}))::INTEGER)) AS copy FROM stores_facts
-              UNION ALL SELECT 100000, NULL, [], 'independent', unnest(range(${fixed(Math.max(3, Math.round(country.independentDealers * scale)))}::INTEGER))))`;
+        FROM (SELECT line, store, string_split(makes, '|') AS makes, named, unnest(range(greatest(1, round(rooftops * ${numberLiteral(scale)}))::INTEGER)) AS copy FROM stores_facts
+              UNION ALL SELECT 100000, NULL, [], 'independent', unnest(range(${numberLiteral(Math.max(3, Math.round(unitedStates.independentDealers * scale)))}::INTEGER))))`;
 
-/** Room for cars: new and certified ones at the stores of their make, used ones everywhere. */
-function placesOf(listings: number): Sql {
-  const used = 1 - mix.new - mix.certified;
-  const ofMakes = (kind: "new" | "certified"): Sql => sql`
-    SELECT ${kind} AS kind, make, dealer, weight, ${fixed(mix[kind])} * share AS share
+/** Distributes places over dealers: new and certified cars at the stores of their make, used cars everywhere. */
+function placesFor(listings: number): Sql {
+  const used = 1 - listingMix.new - listingMix.certified;
+  const atStoresOfMake = (kind: "new" | "certified"): Sql => sql`
+    SELECT ${kind} AS kind, make, dealer, weight, ${numberLiteral(listingMix[kind])} * share AS share
     FROM (SELECT dealer, weight, unnest(makes) AS make FROM stores)
     JOIN (SELECT make, sum(weight) / sum(sum(weight)) OVER () AS share FROM variant_pools JOIN variants USING (variant)
           WHERE pool = ${kind} || ' ' || make AND make IN (SELECT unnest(makes) FROM stores) GROUP BY make) USING (make)`;
-  const franchised = fixed(used * mix.usedAtFranchise);
+  const franchisedShare = numberLiteral(used * listingMix.usedAtFranchise);
   return sql`
-    WITH wanted AS (
-      ${ofMakes("new")} UNION ALL ${ofMakes("certified")}
-      UNION ALL SELECT 'used', own.make, dealer, weight, ${franchised} * ${fixed(mix.usedOfOwnMake)} FROM (SELECT dealer, weight / len(makes) AS weight, unnest(makes) AS make FROM stores) AS own
-      UNION ALL SELECT 'used', 'any', dealer, weight, ${franchised} * ${fixed(1 - mix.usedOfOwnMake)} FROM stores WHERE store IS NOT NULL
-      UNION ALL SELECT 'used', 'any', dealer, weight, ${fixed(used * (1 - mix.usedAtFranchise))} FROM stores WHERE store IS NULL
-    ), parts AS (
-      SELECT kind, make, dealer, share * weight / sum(weight) OVER (PARTITION BY kind, if(kind = 'used', NULL, make), make = 'any', dealer IN (SELECT dealer FROM stores WHERE store IS NULL)) AS part
-      FROM wanted
-    ), edged AS (
-      SELECT kind, make, dealer, floor(${fixed(listings)} * sum(part) OVER (ORDER BY kind, make, dealer ROWS UNBOUNDED PRECEDING) / sum(part) OVER ())::BIGINT AS edge,
+    WITH shares AS (
+      ${atStoresOfMake("new")} UNION ALL ${atStoresOfMake("certified")}
+      UNION ALL SELECT 'used', own_makes.make, dealer, weight, ${franchisedShare} * ${numberLiteral(listingMix.usedOfOwnMake)} FROM (SELECT dealer, weight / len(makes) AS weight, unnest(makes) AS make FROM stores) AS own_makes
+      UNION ALL SELECT 'used', 'any', dealer, weight, ${franchisedShare} * ${numberLiteral(1 - listingMix.usedOfOwnMake)} FROM stores WHERE store IS NOT NULL
+      UNION ALL SELECT 'used', 'any', dealer, weight, ${numberLiteral(used * (1 - listingMix.usedAtFranchise))} FROM stores WHERE store IS NULL
+    ), normalized AS (
+      SELECT kind, make, dealer, share * weight / sum(weight) OVER (PARTITION BY kind, if(kind = 'used', NULL, make), make = 'any', dealer IN (SELECT dealer FROM stores WHERE store IS NULL)) AS normalized_share
+      FROM shares
+    ), bounded AS (
+      SELECT kind, make, dealer, floor(${numberLiteral(listings)} * sum(normalized_share) OVER (ORDER BY kind, make, dealer ROWS UNBOUNDED PRECEDING) / sum(normalized_share) OVER ())::BIGINT AS end_slot,
              row_number() OVER (ORDER BY kind, make, dealer) AS line
-      FROM parts
+      FROM normalized
     ), counted AS (
-      SELECT kind, make, dealer, line, lag(edge, 1, 0) OVER (ORDER BY line) AS first_slot, edge - lag(edge, 1, 0) OVER (ORDER BY line) AS slots FROM edged
+      SELECT kind, make, dealer, line, lag(end_slot, 1, 0) OVER (ORDER BY line) AS first_slot, end_slot - lag(end_slot, 1, 0) OVER (ORDER BY line) AS slots FROM bounded
     )
     SELECT kind, make, dealer, first_slot, slots, (sum(slots) OVER (PARTITION BY dealer ORDER BY line ROWS UNBOUNDED PRECEDING) - slots)::BIGINT AS first_place
     FROM counted WHERE slots > 0`;
 }
 
-/** Stores of a group lie in one state; the sister of a store is the next one of its group. */
-const groups = (chance: RandomDraws): Sql => sql`
+/** Groups franchised stores within a state. The sister of a store is the next store of its group. */
+const dealerGroups = (draws: RandomDraws): Sql => sql`
   WITH members AS (
-    SELECT dealer, state, (row_number() OVER (PARTITION BY state ORDER BY dealer) - 1) // ${fixed(storesOfGroup)} AS party
-    FROM stores JOIN located USING (dealer) WHERE named = 'franchise' AND ${chance.happens("grouped", sql`dealer`, groupedShare)}
+    SELECT dealer, state, (row_number() OVER (PARTITION BY state ORDER BY dealer) - 1) // ${numberLiteral(storesPerGroup)} AS group_number
+    FROM stores JOIN locations USING (dealer) WHERE named = 'franchise' AND ${draws.occurs("grouped", sql`dealer`, groupedShare)}
   )
-  SELECT dealer, min(dealer) OVER party_of AS head, coalesce(lead(dealer) OVER (PARTITION BY state, party ORDER BY dealer), min(dealer) OVER party_of) AS next_store
-  FROM members WINDOW party_of AS (PARTITION BY state, party)`;
+  SELECT dealer, min(dealer) OVER members_of_group AS first_store, coalesce(lead(dealer) OVER (PARTITION BY state, group_number ORDER BY dealer), min(dealer) OVER members_of_group) AS next_store
+  FROM members WINDOW members_of_group AS (PARTITION BY state, group_number)`;
 
-function described(chance: RandomDraws, { days, shares }: MarketShape): Sql {
-  const n = sql`stores.dealer`;
+function dealerDetails(draws: RandomDraws, { days, shares }: MarketShape): Sql {
+  const dealer = sql`stores.dealer`;
   const names = (kind: string): Sql => sql`(SELECT string_split(names, '|') FROM names_facts WHERE kind = ${kind})`;
-  const closes = sql`CASE WHEN grouped.dealer IS NULL AND ${fixed(days)} > ${fixed(2 * troubleFreeDays)} AND ${chance.happens("closes", n, shares.closing)}
-    THEN ${fixed(troubleFreeDays)} + ${chance.below("closes on", n, Math.max(1, days - troubleFreeDays))} END`;
-  const template = sql`CASE named WHEN 'independent' THEN ${chance.oneOf("name", n, names("independent"))} WHEN 'direct' THEN ${chance.oneOf("name", n, names("direct"))}
-    ELSE ${chance.oneOf("name", n, names("franchise"))} END`;
-  const surname = chance.oneOf("surname", sql`coalesce(grouped.head, ${n})`, names("surname"));
-  const named = sql`replace(replace(replace(${template}, '{surname}', ${surname}), '{city}', located.city), '{store}', coalesce(store, ''))`;
+  const closesOn = sql`CASE WHEN dealer_groups.dealer IS NULL AND ${numberLiteral(days)} > ${numberLiteral(2 * failureFreeDays)} AND ${draws.occurs("closes", dealer, shares.closing)}
+    THEN ${numberLiteral(failureFreeDays)} + ${draws.integerBelow("closes on", dealer, Math.max(1, days - failureFreeDays))} END`;
+  const template = sql`CASE named WHEN 'independent' THEN ${draws.pick("name", dealer, names("independent"))} WHEN 'direct' THEN ${draws.pick("name", dealer, names("direct"))}
+    ELSE ${draws.pick("name", dealer, names("franchise"))} END`;
+  const surname = draws.pick("surname", sql`coalesce(dealer_groups.first_store, ${dealer})`, names("surname"));
+  const name = sql`replace(replace(replace(${template}, '{surname}', ${surname}), '{city}', locations.city), '{store}', coalesce(store, ''))`;
   return sql`
-    WITH sized AS (SELECT dealer, sum(slots)::INTEGER AS slots FROM places GROUP BY dealer), known AS (
-      SELECT ${n}::INTEGER AS dealer, slots, store, makes, ${named} AS name, md5('dealer ' || ${chance.below("id", n, 2 ** 31 - 1)} || ' ' || ${n})::UUID::VARCHAR AS dealer_id,
-             (100 + ${chance.below("house", n, 9800)}) || ' ' || ${chance.oneOf("street", n, names("street"))} AS line1, city, state, postal_code,
-             round(latitude, 4) AS latitude, round(longitude, 4) AS longitude, '(' || area_code || ') 555-' || lpad((100 + ${chance.below("phone", n, 100)})::VARCHAR, 4, '0') AS phone,
-             ${closes} AS closes_on, slots >= ${fixed(steadySlots)} AS is_steady, grouped.next_store,
-             if(${chance.happens("has habit", n, habitShare)}, ${chance.below("habit", n, 7)}, NULL) AS habit, ${chance.below("hour", n, 6 * 3600)} AS reads_at,
-             ${chance.oneOf("ending", n, sql`[-1, 95, 95, 90, 98, 0, 88, 99]`)} AS price_ending
-      FROM stores JOIN sized USING (dealer) JOIN located USING (dealer) JOIN states_facts USING (state) LEFT JOIN grouped USING (dealer)
+    WITH sized AS (SELECT dealer, sum(slots)::INTEGER AS slots FROM places GROUP BY dealer), details AS (
+      SELECT ${dealer}::INTEGER AS dealer, slots, store, makes, ${name} AS name, md5('dealer ' || ${draws.integerBelow("id", dealer, 2 ** 31 - 1)} || ' ' || ${dealer})::UUID::VARCHAR AS dealer_id,
+             (100 + ${draws.integerBelow("house", dealer, 9800)}) || ' ' || ${draws.pick("street", dealer, names("street"))} AS line1, city, state, postal_code,
+             round(latitude, 4) AS latitude, round(longitude, 4) AS longitude, '(' || area_code || ') 555-' || lpad((100 + ${draws.integerBelow("phone", dealer, 100)})::VARCHAR, 4, '0') AS phone,
+             ${closesOn} AS closes_on, slots >= ${numberLiteral(largeDealerSlots)} AS is_large, dealer_groups.next_store,
+             if(${draws.occurs("has habit", dealer, habitShare)}, ${draws.integerBelow("habit", dealer, 7)}, NULL) AS habit, ${draws.integerBelow("hour", dealer, 6 * 3600)} AS reads_at,
+             ${draws.pick("ending", dealer, sql`[-1, 95, 95, 90, 98, 0, 88, 99]`)} AS price_ending
+      FROM stores JOIN sized USING (dealer) JOIN locations USING (dealer) JOIN states_facts USING (state) LEFT JOIN dealer_groups USING (dealer)
     )
-    SELECT known.*, CASE WHEN known.is_steady AND sister.is_steady AND sister.dealer <> known.dealer THEN sister.dealer END AS sister,
-           regexp_replace(lower(strip_accents(known.name)), '[^a-z0-9]', '', 'g') || known.dealer || '.example' AS host
-    FROM known LEFT JOIN known AS sister ON sister.dealer = known.next_store ORDER BY known.dealer`;
+    SELECT details.*, CASE WHEN details.is_large AND sister.is_large AND sister.dealer <> details.dealer THEN sister.dealer END AS sister,
+           regexp_replace(lower(strip_accents(details.name)), '[^a-z0-9]', '', 'g') || details.dealer || '.example' AS host
+    FROM details LEFT JOIN details AS sister ON sister.dealer = details.next_store ORDER BY details.dealer`;
 }

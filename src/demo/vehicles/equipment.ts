@@ -1,113 +1,141 @@
-/** What a car has beside its build: options from the factory's list, and the features that follow from trim, options and dealer. */
-
+/** Equipment of demo cars: factory options, and features that derive from trim, options and dealer. */
 import type { Session } from "../../db/duckdb.ts";
-import { ident, join, literal, type Sql, sql } from "../../db/sql.ts";
+import { ident, join, literal, numberLiteral, type Sql, sql } from "../../db/sql.ts";
 import type { MarketShape } from "../market-shape.ts";
-import { fixed, type RandomDraws } from "../random.ts";
+import type { RandomDraws } from "../random.ts";
 
-/** In how many ways a variant is ordered, where equipment is typical. */
-const recipes = 5;
+/** Number of configurations per variant, if equipment is typical. */
+const configurations = 5;
 const optionShare = 0.3;
-const optionShareMost = 0.7;
-/** Where every car is ordered for itself, it also lacks a feature here and there. */
+const optionShareMax = 0.7;
+/** If equipment is distinct, a car has each standard feature with this probability. */
 const featureShare = 0.85;
-const fittedShare = { typical: 0.035, distinct: 0.3 } as const;
+/** Probability of each accessory that dealers may fit. */
+const accessoryShare = { typical: 0.035, distinct: 0.3 } as const;
 
-/** Cars of this age are no new ones any more: what is done to used cars is done to them. */
+/** Age in years from which cars get the accessories of used cars. */
 const usedFromAge = 2;
 
-/** Makers whose screens show no phone's. */
-const withoutPhones = ["Tesla", "Rivian"];
+/** Makers without phone mirroring. */
+const makersWithoutPhones = ["Tesla", "Rivian"];
 
-/** How much of a list price is comfort, in thousands: a work truck is dear without being rich. */
+/** Comfort level: list price in thousands, less what pays for payload or batteries rather than for features. */
 const comfort = sql`floor(base_msrp / 1000.0 * pow(1.02, age) * CASE body_type WHEN 'Cargo Van' THEN 0.45 WHEN 'Pickup' THEN 0.74 WHEN 'Minivan' THEN 0.9 ELSE 1 END
   * if(powertrain_type = 'BEV', 0.88, 1))::INTEGER`;
 
-/** Whether a list of bodies, or of models, has the car's; `any` has all. */
-const fits = (bodies: string): Sql =>
+/** A condition: a list of bodies, models or powertrains contains one of the row's `words`. `any` matches everything. */
+const matchesAny = (bodies: string): Sql =>
   sql`(${ident(bodies)} = 'any' OR list_has_any(string_split(${ident(bodies)}, '|'), words))`;
 
 /**
- * Makes `recipe_equipment` (equipment_key, `codes`, `features`, `options_msrp`; `chosen`: its options with their prices; `fitted`: what dealers
- * may add). Where equipment is typical, the cars of a line are ordered by a few recipes; else by each buyer in a way of his own.
+ * Creates the table `configured_equipment` (equipment_key, `codes`, `features`, `options_msrp`, `chosen`: options with their prices,
+ * `accessories`: what dealers may fit). If equipment is typical, a variant has a few configurations; if it is distinct, it has one, which
+ * holds all options, and `equipmentOf` draws from them per car.
  */
 export async function createEquipment(
   session: Session,
-  chance: RandomDraws,
+  draws: RandomDraws,
   options: MarketShape["options"],
 ): Promise<void> {
+  await createVariantEquipment(session);
+  await session.createTempTable("configured_equipment", configuredEquipment(draws, options));
+}
+
+/** Creates the table `variant_equipment`: available factory options, standard features and accessories of each variant. */
+async function createVariantEquipment(session: Session): Promise<void> {
+  const makers = join(makersWithoutPhones.map((maker) => literal(maker)));
   await session.createTempTable(
-    "outfits",
-    sql`SELECT variant, line, maker, model, body_type, seats >= 7 AS is_long, maker NOT IN (${join(withoutPhones.map((maker) => literal(maker)))}) AS has_phones, powertrain_type, "year", ${comfort} AS comfort, age FROM variants`,
+    "equipment_inputs",
+    sql`SELECT variant, line, maker, model, body_type, seats >= 7 AS is_long, maker NOT IN (${makers}) AS has_phones, powertrain_type, "year", ${comfort} AS comfort, age FROM variants`,
   );
   await session.createTempTable(
     "factory_options",
     sql`SELECT maker, model, list(struct_pack(code := code, msrp := msrp::INTEGER, feature := feature, choice := choice, turn := turn, turns := turns) ORDER BY line) AS factory
         FROM (SELECT *, dense_rank() OVER choices AS choice, if(one_of IS NULL, 1, count(*) OVER (PARTITION BY maker, model, one_of))::INTEGER AS turns,
                      if(one_of IS NULL, 0, row_number() OVER (PARTITION BY maker, model, one_of ORDER BY line) - 1)::INTEGER AS turn
-              FROM (SELECT DISTINCT maker, model, [body_type, model] AS words FROM outfits) JOIN options_facts USING (maker) WHERE ${fits("bodies")}
+              FROM (SELECT DISTINCT maker, model, [body_type, model] AS words FROM equipment_inputs) JOIN options_facts USING (maker) WHERE ${matchesAny("bodies")}
               WINDOW choices AS (PARTITION BY maker, model ORDER BY one_of)) GROUP BY ALL`,
   );
   await session.createTempTable(
-    "outfit_features",
+    "variant_features",
     sql`SELECT body_type, is_long, has_phones, powertrain_type, "year", comfort, coalesce(list(feature ORDER BY feature) FILTER (fitted = 'maker'), []) AS standard,
-               coalesce(list(feature ORDER BY feature) FILTER (fitted = 'dealer' OR fitted = 'used' AND age >= ${fixed(usedFromAge)}), []) AS fitted
-        FROM (SELECT DISTINCT body_type, is_long, has_phones, powertrain_type, "year", age, comfort, [body_type, powertrain_type, if(is_long, 'three rows', ''), if(has_phones, 'phones', '')] AS words FROM outfits)
-        JOIN features_facts ON "year" BETWEEN since AND coalesce("until", 9999) AND comfort >= from_msrp WHERE ${fits("bodies")} AND ${fits("powertrains")} GROUP BY ALL`,
+               coalesce(list(feature ORDER BY feature) FILTER (fitted = 'dealer' OR fitted = 'used' AND age >= ${numberLiteral(usedFromAge)}), []) AS accessories
+        FROM (SELECT DISTINCT body_type, is_long, has_phones, powertrain_type, "year", age, comfort,
+                     [body_type, powertrain_type, if(is_long, 'three rows', ''), if(has_phones, 'phones', '')] AS words FROM equipment_inputs)
+        JOIN features_facts ON "year" BETWEEN since AND coalesce("until", 9999) AND comfort >= from_msrp
+        WHERE ${matchesAny("bodies")} AND ${matchesAny("powertrains")} GROUP BY ALL`,
   );
   await session.createTempTable(
     "variant_equipment",
-    sql`SELECT variant, line, if(age > 12, [], coalesce(factory, [])) AS factory, standard, fitted
-        FROM outfits LEFT JOIN factory_options USING (maker, model) JOIN outfit_features USING (body_type, is_long, has_phones, powertrain_type, "year", comfort)`,
-  );
-  const isTypical = options === "typical";
-  const chosen = isTypical
-    ? sql`SELECT variant, recipe, standard, fitted, ${some(chance, sql`factory`, sql`(line * ${fixed(recipes)} + recipe)`)} AS chosen FROM variant_equipment, range(${fixed(recipes)}) AS recipes(recipe)`
-    : sql`SELECT variant, 0 AS recipe, standard, fitted, factory AS chosen FROM variant_equipment`;
-  const accessories = isTypical
-    ? drawn(chance, sql`fitted`, "fitted", sql`(variant * ${fixed(recipes)} + recipe)`, fittedShare.typical)
-    : sql`[]`;
-  await session.createTempTable(
-    "recipe_equipment",
-    sql`SELECT variant::BIGINT * ${fixed(recipes)} + recipe AS equipment_key, fitted, chosen, coalesce(list_sum(list_transform(chosen, lambda option: option.msrp)), 0)::INTEGER AS options_msrp,
-          list_transform(chosen, lambda option: option.code) AS codes, list_concat(standard, ${without(sql`added`, sql`standard`)}) AS features
-        FROM (SELECT *, list_concat(list_filter(list_transform(chosen, lambda option: option.feature), lambda feature: feature IS NOT NULL), ${accessories}) AS added FROM (${chosen}))`,
+    sql`SELECT variant, line, if(age > 12, [], coalesce(factory, [])) AS factory, standard, accessories
+        FROM equipment_inputs LEFT JOIN factory_options USING (maker, model)
+        JOIN variant_features USING (body_type, is_long, has_phones, powertrain_type, "year", comfort)`,
   );
 }
 
-/** The words of a short list that another list does not have. */
-const without = (words: Sql, others: Sql): Sql =>
-  sql`list_filter(${words}, lambda word, place: NOT list_contains(${others}, word) AND list_position(${words}, word) = place)`;
+function configuredEquipment(draws: RandomDraws, options: MarketShape["options"]): Sql {
+  const isTypical = options === "typical";
+  const count = numberLiteral(configurations);
+  const chosen = isTypical
+    ? sql`SELECT variant, configuration, standard, accessories, ${chooseOptions(draws, sql`factory`, sql`(line * ${count} + configuration)`)} AS chosen
+          FROM variant_equipment, range(${count}) AS configurations(configuration)`
+    : sql`SELECT variant, 0 AS configuration, standard, accessories, factory AS chosen FROM variant_equipment`;
+  const fitted = isTypical
+    ? sampleList(draws, sql`accessories`, {
+        purpose: "fitted",
+        key: sql`(variant * ${count} + configuration)`,
+        share: accessoryShare.typical,
+      })
+    : sql`[]`;
+  return sql`
+    SELECT variant::BIGINT * ${count} + configuration AS equipment_key, accessories, chosen,
+           coalesce(list_sum(list_transform(chosen, lambda option: option.msrp)), 0)::INTEGER AS options_msrp,
+           list_transform(chosen, lambda option: option.code) AS codes, list_concat(standard, ${exceptList(sql`added`, sql`standard`)}) AS features
+    FROM (SELECT *, list_concat(list_filter(list_transform(chosen, lambda option: option.feature), lambda feature: feature IS NOT NULL), ${fitted}) AS added
+          FROM (${chosen}))`;
+}
 
-/** The key of the equipment of a car, of its variant by the recipe that it was ordered by; the first recipe is the commonest. */
-export const equipmentKey = (chance: RandomDraws, options: MarketShape["options"], car: Sql): Sql => {
-  const recipe = sql`least(${chance.below("recipe", car, recipes)}, ${chance.below("other recipe", car, recipes)})`;
-  return sql`(variant::BIGINT * ${fixed(recipes)} + ${options === "typical" ? recipe : sql`0`})`;
+/** Returns the distinct items of a short list that another list lacks. */
+const exceptList = (items: Sql, excluded: Sql): Sql =>
+  sql`list_filter(${items}, lambda word, place: NOT list_contains(${excluded}, word) AND list_position(${items}, word) = place)`;
+
+/** Returns the key of a car's equipment: its variant and its configuration. The first configuration is the most common. */
+export const equipmentKey = (draws: RandomDraws, options: MarketShape["options"], car: Sql): Sql => {
+  const configuration = sql`least(${draws.integerBelow("recipe", car, configurations)}, ${draws.integerBelow("other recipe", car, configurations)})`;
+  return sql`(variant::BIGINT * ${numberLiteral(configurations)} + ${options === "typical" ? configuration : sql`0`})`;
 };
 
-/** Some of the options in a list; of those that exclude each other (`one_of` in the facts), one at most. */
-const some = (chance: RandomDraws, options: Sql, about: Sql): Sql => sql`list_filter(${options}, lambda option, place:
-  ${chance.happens("option", sql`${about} * 64 + place`, sql`least(${fixed(optionShareMost)}, ${fixed(optionShare)} * option.turns)`)}
-  AND ${chance.below("turn", sql`${about} * 64 + option.choice`, 1_000_000)} % option.turns = option.turn)`;
+/** Draws some of the options in a list, at most one of each group of mutually exclusive options (`one_of` in the reference data). */
+const chooseOptions = (
+  draws: RandomDraws,
+  options: Sql,
+  key: Sql,
+): Sql => sql`list_filter(${options}, lambda option, place:
+  ${draws.occurs("option", sql`${key} * 64 + place`, sql`least(${numberLiteral(optionShareMax)}, ${numberLiteral(optionShare)} * option.turns)`)}
+  AND ${draws.integerBelow("turn", sql`${key} * 64 + option.choice`, 1_000_000)} % option.turns = option.turn)`;
 
-/** Some of the words of a list. */
-const drawn = (chance: RandomDraws, list: Sql, purpose: string, about: Sql, share: number): Sql =>
-  sql`list_filter(${list}, lambda word, place: ${chance.happens(purpose, sql`${about} * 64 + place`, share)})`;
+/** Draws each item of a list with a probability of `share`. */
+const sampleList = (
+  draws: RandomDraws,
+  list: Sql,
+  { purpose, key, share }: { readonly purpose: string; readonly key: Sql; readonly share: number },
+): Sql => sql`list_filter(${list}, lambda word, place: ${draws.occurs(purpose, sql`${key} * 64 + place`, share)})`;
 
-/** A car's option codes, their price and its features, from a row of `recipe_equipment` called `equipment`. */
+/** Returns a car's option codes, features and option prices. Reads a row of `configured_equipment` with the alias `equipment`. */
 export function equipmentOf(
-  chance: RandomDraws,
+  draws: RandomDraws,
   options: MarketShape["options"],
   car: Sql,
 ): { readonly codes: Sql; readonly features: Sql; readonly msrp: Sql } {
   if (options === "typical") {
     return { codes: sql`equipment.codes`, features: sql`equipment.features`, msrp: sql`equipment.options_msrp` };
   }
-  const own = (list: Sql, purpose: string, share: number): Sql => drawn(chance, list, purpose, car, share);
-  const codes = some(chance, sql`equipment.chosen`, car);
+  const codes = chooseOptions(draws, sql`equipment.chosen`, car);
+  const features = { purpose: "own feature", key: car, share: featureShare };
+  const accessories = { purpose: "fitted", key: car, share: accessoryShare.distinct };
   return {
     codes: sql`list_transform(${codes}, lambda option: option.code)`,
-    features: sql`list_concat(${own(sql`equipment.features`, "own feature", featureShare)}, ${own(sql`equipment.fitted`, "fitted", fittedShare.distinct)})`,
+    features: sql`list_concat(${sampleList(draws, sql`equipment.features`, features)}, ${sampleList(draws, sql`equipment.accessories`, accessories)})`,
     msrp: sql`coalesce(list_sum(list_transform(${codes}, lambda option: option.msrp)), 0)::INTEGER`,
   };
 }

@@ -1,50 +1,53 @@
-/** What cars have run and cost: list prices less discounts, what age and miles leave of them, and how prices are cut as days go by. */
-import { type Sql, sql } from "../../db/sql.ts";
-import { fixed, type RandomDraws } from "../random.ts";
+/** Mileage and prices of demo cars: asking price from MSRP, discount, age and mileage; price cuts over the days on market. */
+import { numberLiteral, type Sql, sql } from "../../db/sql.ts";
+import type { RandomDraws } from "../random.ts";
 
-/** New cars at list price, and demonstrators among them. */
+/** Shares of new cars sold at list price, and of demonstrators. */
 const atListShare = 0.15;
 const demonstratorShare = 0.03;
-/** How much of what an option cost is paid for in a used car. */
-const optionsKept = 0.5;
-const certifiedWorth = 1.04;
-const lowestPrice = 1995;
+/** Share of the price of options that a used car retains. */
+const optionsRetained = 0.5;
+/** Factor by which certification raises the price. */
+const certifiedFactor = 1.04;
+/** Lowest asking price, in dollars. */
+const priceMin = 1995;
 
-/** Chances of a cut are two weeks apart, the first a week or more after arrival. */
-const cutEveryDays = 14;
-const firstCutDays = 7;
-const cutsMost = 12;
+/** A price can be cut every two weeks, for the first time at least a week after arrival. */
+const cutIntervalDays = 14;
+const firstCutDaysMin = 7;
+const cutsMax = 12;
+/** Probability of a cut at each opportunity. */
 export const cutShare = { new: 0.35, used: 0.55 } as const;
 
-/** Miles on a car, from the columns of `cars` in the making. */
-export const milesOf = (chance: RandomDraws, car: Sql): Sql => sql`CASE
-  WHEN kind = 'new' AND ${chance.happens("demonstrator", car, demonstratorShare)} THEN 400 + ${chance.below("demonstrator miles", car, 4200)}
-  WHEN kind = 'new' THEN 2 + ${chance.below("new miles", car, 38)}
-  WHEN kind = 'certified' THEN least(78000, round(usual_miles * 0.8 * exp(0.3 * ${chance.normal("miles", car)})))::INTEGER
-  ELSE least(290000, round(usual_miles * if(value = 'exotic', 0.35, 1) * exp(0.4 * ${chance.normal("miles", car)})))::INTEGER END`;
+/** Returns a car's mileage at arrival. Reads a row of `createCars`. */
+export const milesOf = (draws: RandomDraws, car: Sql): Sql => sql`CASE
+  WHEN kind = 'new' AND ${draws.occurs("demonstrator", car, demonstratorShare)} THEN 400 + ${draws.integerBelow("demonstrator miles", car, 4200)}
+  WHEN kind = 'new' THEN 2 + ${draws.integerBelow("new miles", car, 38)}
+  WHEN kind = 'certified' THEN least(78000, round(usual_miles * 0.8 * exp(0.3 * ${draws.normal("miles", car)})))::INTEGER
+  ELSE least(290000, round(usual_miles * if(value = 'exotic', 0.35, 1) * exp(0.4 * ${draws.normal("miles", car)})))::INTEGER END`;
 
-/** The price asked at first, in dollars; reads miles and options of `cars` in the making. */
-export const askingPrice = (chance: RandomDraws, car: Sql): Sql => {
-  const discount = sql`if(${chance.happens("at list", car, atListShare)}, 0, discount * (0.3 + 1.4 * ${chance.even("discount", car)}))`;
-  const kept = sql`CASE value WHEN 'mainstream' THEN mainstream WHEN 'strong' THEN strong WHEN 'luxury' THEN luxury WHEN 'electric' THEN electric ELSE exotic END`;
-  const worn = sql`exp(-0.0000045 * (miles - usual_miles) + 0.05 * ${chance.normal("condition", car)})`;
+/** Returns the first asking price, in dollars. Reads a row of `createCars` with its mileage. */
+export const askingPrice = (draws: RandomDraws, car: Sql): Sql => {
+  const discount = sql`if(${draws.occurs("at list", car, atListShare)}, 0, discount * (0.3 + 1.4 * ${draws.uniform("discount", car)}))`;
+  const retainedValue = sql`CASE value WHEN 'mainstream' THEN mainstream WHEN 'strong' THEN strong WHEN 'luxury' THEN luxury WHEN 'electric' THEN electric ELSE exotic END`;
+  const wear = sql`exp(-0.0000045 * (miles - usual_miles) + 0.05 * ${draws.normal("condition", car)})`;
   return sql`round(CASE WHEN kind = 'new' THEN (base_msrp + options_msrp) * (1 - ${discount})
-    ELSE greatest(${fixed(lowestPrice)}, (base_msrp + ${fixed(optionsKept)} * options_msrp) * ${kept} * ${worn}
-      * if(kind = 'certified', ${fixed(certifiedWorth)}, 1) * if(${isBranded(chance, car)}, 0.7, 1)) END)::INTEGER`;
+    ELSE greatest(${numberLiteral(priceMin)}, (base_msrp + ${numberLiteral(optionsRetained)} * options_msrp) * ${retainedValue} * ${wear}
+      * if(kind = 'certified', ${numberLiteral(certifiedFactor)}, 1) * if(${isBranded(draws, car)}, 0.7, 1)) END)::INTEGER`;
 };
 
-/** Whether a used car has a title that tells of damage. */
-export const isBranded = (chance: RandomDraws, car: Sql): Sql =>
-  sql`(kind = 'used' AND ${chance.happens("branded", car, 0.035)})`;
+/** A condition: a used car has a branded title. */
+export const isBranded = (draws: RandomDraws, car: Sql): Sql =>
+  sql`(kind = 'used' AND ${draws.occurs("branded", car, 0.035)})`;
 
-/** The price on a day, `daysThere` after arrival, as the dealer writes its prices. */
-export function priceOn(chance: RandomDraws, car: Sql, daysThere: Sql): Sql {
-  const first = sql`${fixed(firstCutDays)} + ${chance.below("first cut", car, cutEveryDays)}`;
-  const chances = sql`greatest(0, least(${fixed(cutsMost)}, (${daysThere} - ${first}) // ${fixed(cutEveryDays)} + 1))`;
+/** Returns the price `daysListed` days after arrival, in whole dollars, rounded to the dealer's preferred price ending. */
+export function priceOn(draws: RandomDraws, car: Sql, daysListed: Sql): Sql {
+  const firstCutDay = sql`${numberLiteral(firstCutDaysMin)} + ${draws.integerBelow("first cut", car, cutIntervalDays)}`;
+  const opportunities = sql`greatest(0, least(${numberLiteral(cutsMax)}, (${daysListed} - ${firstCutDay}) // ${numberLiteral(cutIntervalDays)} + 1))`;
   const turn = sql`${car} * 16 + turn`;
-  const share = sql`if(kind = 'new', ${fixed(cutShare.new)}, ${fixed(cutShare.used)})`;
-  const cut = sql`if(${chance.happens("cut", turn, share)}, 0.008 + 0.02 * ${chance.even("depth", turn)}, 0)`;
-  const cuts = sql`coalesce(list_sum(list_transform(range(${chances}), lambda turn: ${cut})), 0)`;
-  const price = sql`(asking * (1 - least(${cuts}, if(kind = 'new', 0.08, 0.2))))`;
+  const share = sql`if(kind = 'new', ${numberLiteral(cutShare.new)}, ${numberLiteral(cutShare.used)})`;
+  const cut = sql`if(${draws.occurs("cut", turn, share)}, 0.008 + 0.02 * ${draws.uniform("depth", turn)}, 0)`;
+  const totalCut = sql`coalesce(list_sum(list_transform(range(${opportunities}), lambda turn: ${cut})), 0)`;
+  const price = sql`(asking * (1 - least(${totalCut}, if(kind = 'new', 0.08, 0.2))))`;
   return sql`if(price_ending < 0, round(${price}), greatest(floor(${price} / 100) * 100 + price_ending, 995))::INTEGER`;
 }

@@ -1,4 +1,4 @@
-/** Which files make a delivery: a folder per day, or one file and the day that somebody gave for it. */
+/** Finds the feed files of deliveries: one folder per day, or a single inventory file. Does not read them. */
 import { readdir, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { isDay } from "../../base/day.ts";
@@ -12,7 +12,7 @@ export interface FeedFile {
   readonly table: FeedTable;
   readonly format: FeedFormat;
   readonly path: string;
-  /** Its name within the delivery, by which messages and rejects speak of it. */
+  /** File name, as used in messages and rejects. */
   readonly name: string;
 }
 
@@ -30,17 +30,17 @@ const formats: Readonly<Record<string, FeedFormat>> = {
 };
 
 /**
- * The deliveries below a path, in the order of their days: every dated folder in it, or the path itself for the day given
- * or for the day that it is named after.
+ * Returns the deliveries at a path in day order: each folder in it named YYYY-MM-DD, or else the path itself, as the delivery of `day` or
+ * of the day that it is named after. If `day` is set, returns only that day. Throws a UserError if there is none.
  */
 export async function deliveriesAt(path: string, day: string | undefined): Promise<readonly Delivery[]> {
-  if (day !== undefined && !isDay(day)) throw new UserError(`--day ${day}: not a day; allowed is YYYY-MM-DD.`);
+  if (day !== undefined && !isDay(day)) throw new UserError(`Invalid value "${day}" for --day: expected YYYY-MM-DD.`);
   if (!(await isFolder(path))) return [{ day: day ?? dayOf(path), files: [fileAt(path, "inventory")] }];
   const dated = (await readdir(path)).filter(isDay).sort();
   if (dated.length === 0) return [await folderDelivery(path, day ?? dayOf(path))];
-  const wanted = day === undefined ? dated : dated.filter((folder) => folder === day);
-  if (wanted.length === 0) throw new UserError(`${path}: no folder of the day ${day}; there are ${dated.join(", ")}.`);
-  return Promise.all(wanted.map((folder) => folderDelivery(join(path, folder), folder)));
+  const chosen = day === undefined ? dated : dated.filter((folder) => folder === day);
+  if (chosen.length === 0) throw new UserError(`${path}: no folder for ${day}: expected one of ${dated.join(", ")}.`);
+  return Promise.all(chosen.map((folder) => folderDelivery(join(path, folder), folder)));
 }
 
 async function isFolder(path: string): Promise<boolean> {
@@ -55,32 +55,32 @@ async function isFolder(path: string): Promise<boolean> {
 function dayOf(path: string): string {
   const day = basename(path);
   if (isDay(day)) return day;
-  throw new UserError(`${path}: of which day is it? Give --day YYYY-MM-DD, or name its folder after the day.`);
+  throw new UserError(`${path}: unknown day: expected --day YYYY-MM-DD or a name of that form.`);
 }
 
-/** The files of one day's folder, by the table that each is named after. */
+/** Returns the delivery in a day's folder. The prefix of a file name selects its table; other files are ignored. */
 async function folderDelivery(folder: string, day: string): Promise<Delivery> {
   const names = (await readdir(folder)).sort();
   const files = names.flatMap((file) => {
-    const table = feedTables.find((of) => file.toLowerCase().startsWith(of));
+    const table = feedTables.find((prefix) => file.toLowerCase().startsWith(prefix));
     return table === undefined ? [] : [fileAt(join(folder, file), table)];
   });
   if (files.length === 0) {
     throw new UserError(
-      `${folder}: no feed file; expected are ${feedTables.join(", ")} as ${Object.keys(formats).join(", ")}.`,
+      `${folder}: no feed files: expected ${feedTables.join(", ")} as ${Object.keys(formats).join(", ")}.`,
     );
   }
   return { day, files };
 }
 
 function formatOf(file: string): FeedFormat | undefined {
-  return Object.entries(formats).find(([ending]) => file.toLowerCase().endsWith(ending))?.[1];
+  return Object.entries(formats).find(([extension]) => file.toLowerCase().endsWith(extension))?.[1];
 }
 
 function fileAt(path: string, table: FeedTable): FeedFile {
   const format = formatOf(path);
   if (format === undefined) {
-    throw new UserError(`${path}: unknown kind of file; allowed are ${Object.keys(formats).join(", ")}.`);
+    throw new UserError(`${path}: unknown file format: expected ${Object.keys(formats).join(", ")}.`);
   }
   return { table, format, path, name: basename(path) };
 }

@@ -1,7 +1,7 @@
-/** Our own feed format, read from `schemas/feed.json`: the tables of a delivery and the fields of each. */
+/** The Carquet feed format: the tables of a delivery and their fields, read from `schemas/feed.json`. */
 import { projectText } from "../../base/project-files.ts";
 
-/** A JSON Schema of a field, as far as reading it goes. */
+/** The JSON Schema of a field, limited to the keywords that ingest uses. */
 export interface FeedField {
   readonly type: "string" | "integer" | "number" | "boolean" | "array";
   readonly format?: "uuid" | "uri" | "date-time";
@@ -11,7 +11,7 @@ export interface FeedField {
   readonly maximum?: number;
   readonly maxLength?: number;
   readonly items?: { readonly $ref: string } | Omit<FeedField, "items">;
-  /** Other spellings of an `enum`'s values. */
+  /** Synonyms of `enum` values. */
   readonly "x-aliases"?: Readonly<Record<string, string>>;
 }
 
@@ -25,15 +25,15 @@ export type FeedTable = "dealers" | "inventory" | "options" | "deliveries";
 const schema: { readonly "x-list-separator": string; readonly $defs: Readonly<Record<FeedTable, FeedTableSchema>> } =
   JSON.parse(projectText("schemas/feed.json"));
 
-/** The tables of a delivery, dealers first. */
+/** The tables of a delivery, in processing order. */
 export const feedTables: readonly FeedTable[] = ["dealers", "options", "inventory", "deliveries"];
 
-/** Each table's fields by name, and which of them every file must have. */
+/** The fields of each table, and its required columns. */
 export const feed: Readonly<Record<FeedTable, FeedTableSchema>> = schema.$defs;
 
-/** Whether a field is a list of texts. */
+/** Returns whether a field is a list of text values. */
 export const isTextList = (field: FeedField | undefined): boolean =>
   field?.items !== undefined && !("$ref" in field.items);
 
-/** Between the items of a list in one field of a CSV file. */
+/** Separator of list items in a CSV field. */
 export const listSeparator = schema["x-list-separator"];

@@ -1,4 +1,4 @@
-/** What is wrong with a file, in one line that names the file, the row and the column as far as they are known. */
+/** Translates engine errors about feed files into UserErrors: one line with the file and, if known, the row and column. */
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
@@ -8,42 +8,48 @@ import { isObject } from "../../base/json.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import type { FeedFile } from "./delivery.ts";
 
-/** Reads a gzip file to its end: the engine takes one that was cut short for a shorter one. */
-export async function refuseBrokenGzip(file: FeedFile): Promise<void> {
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+/**
+ * Decompresses a gzip file to its end and throws a UserError if it is corrupt or truncated. The engine reads a truncated file without
+ * an error.
+ */
+export async function checkGzip(file: FeedFile): Promise<void> {
+  const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
   try {
-    await pipeline(createReadStream(file.path), createGunzip(), nowhere);
+    await pipeline(createReadStream(file.path), createGunzip(), discard);
   } catch (thrown) {
-    throw new UserError(`${file.name}: broken gzip: ${messageOf(thrown)}.`);
+    throw new UserError(`${file.name}: invalid gzip file: ${messageOf(thrown)}.`);
   }
 }
 
-/** A failure of the engine in the words of whoever delivered the file; what is a failure already stays as it is. */
+/** Converts an error of the engine to a UserError about the file. Returns a UserError unchanged. */
 export async function describeFileError(file: FeedFile, columns: readonly string[], thrown: unknown): Promise<unknown> {
   if (thrown instanceof UserError) return thrown;
   const message = messageOf(thrown);
-  if (file.format === "csv") return new UserError(`${file.name}${await csvFault(file, message, columns)}`);
-  const fault = file.format === "ndjson" ? await ndjsonFault(file).catch(() => undefined) : undefined;
-  return new UserError(`${file.name}${fault ?? `: ${message.split("\n")[0]}`}`);
+  if (file.format === "csv") return new UserError(`${file.name}${await describeCsvError(file, message, columns)}`);
+  const description = file.format === "ndjson" ? await describeNdjsonError(file).catch(() => undefined) : undefined;
+  return new UserError(`${file.name}${description ?? `: ${message.split("\n")[0]}`}`);
 }
 
-async function csvFault(file: FeedFile, message: string, columns: readonly string[]): Promise<string> {
+async function describeCsvError(file: FeedFile, message: string, columns: readonly string[]): Promise<string> {
   const record = /CSV Error on Line: (\d+)/.exec(message)?.[1];
-  const place = record === undefined ? "" : `, row ${Number(record) - 1 - (await blankLines(file, Number(record)))}`;
+  const place =
+    record === undefined ? "" : `, row ${Number(record) - 1 - (await countBlankLines(file, Number(record)))}`;
   const counts = /Expected Number of Columns: (\d+) Found: (\d+)/.exec(message);
   if (counts !== null) {
     const [expected, found] = [Number(counts[1]), Number(counts[2])];
-    const missing = `the column "${columns[found]}" is missing`;
-    const fault = found < expected ? missing : `nothing may follow the column "${columns.at(-1)}"`;
-    return `${place}: ${found} fields where the header has ${expected}; ${fault}.`;
+    const cause =
+      found < expected ? `column "${columns[found]}" is missing` : `unexpected field after column "${columns.at(-1)}"`;
+    return `${place}: ${found} fields: expected ${expected}, as in the header; ${cause}.`;
   }
-  if (message.includes("unterminated quote")) return `${place}: a quoted value does not end, or text follows its end.`;
-  if (/unicode|utf-8 encoded/i.test(message)) return `${place}: a value is not in the file's encoding.`;
+  if (message.includes("unterminated quote"))
+    return `${place}: invalid quotes: expected a closing quote followed by a delimiter or the end of the row.`;
+  if (/unicode|utf-8 encoded/i.test(message))
+    return `${place}: invalid byte sequence: expected text in the file's encoding.`;
   return `${place}: ${message.split("\n")[0]}`;
 }
 
-/** The engine counts blank lines as records; rows are counted without them. */
-async function blankLines(file: FeedFile, before: number): Promise<number> {
+/** Counts the blank lines before a line. The engine's line numbers include them, Carquet's row numbers do not. */
+async function countBlankLines(file: FeedFile, before: number): Promise<number> {
   let [line, blank] = [0, 0];
   for await (const text of linesOf(file)) {
     line += 1;
@@ -53,14 +59,14 @@ async function blankLines(file: FeedFile, before: number): Promise<number> {
   return blank;
 }
 
-/** The first line that is no JSON object; the engine counts lines from another start. */
-async function ndjsonFault(file: FeedFile): Promise<string | undefined> {
+/** Describes the first line that is not a JSON object, because the line numbers in the engine's errors are unreliable. */
+async function describeNdjsonError(file: FeedFile): Promise<string | undefined> {
   let row = 0;
   for await (const text of linesOf(file)) {
     if (text.trim() === "") continue;
     row += 1;
-    if (text.includes("\ufffd")) return `, row ${row}: not in UTF-8.`;
-    if (!isJsonObject(text)) return `, row ${row}: not a JSON object.`;
+    if (text.includes("\ufffd")) return `, row ${row}: invalid byte sequence: expected UTF-8.`;
+    if (!isJsonObject(text)) return `, row ${row}: invalid JSON: expected an object.`;
   }
   return undefined;
 }

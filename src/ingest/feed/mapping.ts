@@ -1,8 +1,8 @@
 /**
- * Mapping files: how the columns of a foreign CSV become the fields of our feed.
+ * Mapping files: rules that turn the columns of a foreign CSV file into feed fields.
  *
- * A rule becomes one SQL expression over the file's columns; a rule that names a column which the file lacks, or a field
- * which the feed lacks, is refused before anything is read.
+ * Each rule compiles to one SQL expression over the file's columns. A rule that uses an unknown column or field is refused before any row
+ * is read. The file format is defined by `schemas/mapping.json`.
  */
 import { readFile } from "node:fs/promises";
 import { isNotFound } from "../../base/files.ts";
@@ -30,17 +30,17 @@ export interface Mapping {
 
 const check = checker<Mapping>("mapping");
 
-/** Reads a mapping file; fails when it is no mapping, or names fields that no feed has. */
+/** Reads a mapping file. Throws a UserError if it does not match the schema or names an unknown field. */
 export async function readMapping(path: string): Promise<Mapping> {
   const mapping = check(await readJson(path), path);
-  refuseUnknownFields(path, "inventory", mapping.fields);
-  refuseUnknownFields(path, "dealers", mapping.dealer.fields);
+  checkFieldNames(path, "inventory", mapping.fields);
+  checkFieldNames(path, "dealers", mapping.dealer.fields);
   for (const [field, rule] of Object.entries(mapping.dealer.fields)) {
     for (const column of columnsOf(rule)) {
       if (mapping.dealer.columns.includes(column)) continue;
       throw new UserError(
-        `${path}: dealer.fields.${field} uses the column "${column}", which does not tell dealers apart; ` +
-          `allowed are ${mapping.dealer.columns.join(", ")}.`,
+        `${path}: invalid column "${column}" in dealer.fields.${field}: ` +
+          `expected one of dealer.columns (${mapping.dealer.columns.join(", ")}).`,
       );
     }
   }
@@ -51,42 +51,42 @@ async function readJson(path: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(path, "utf8"));
   } catch (thrown) {
-    if (isNotFound(thrown)) throw new UserError(`${path}: no such mapping file.`);
-    throw new UserError(`${path}: not a mapping file: ${messageOf(thrown)}.`);
+    if (isNotFound(thrown)) throw new UserError(`${path}: mapping file not found.`);
+    throw new UserError(`${path}: invalid JSON in mapping file: ${messageOf(thrown)}.`);
   }
 }
 
-function refuseUnknownFields(path: string, table: FeedTable, rules: Readonly<Record<string, MappingRule>>): void {
+function checkFieldNames(path: string, table: FeedTable, rules: Readonly<Record<string, MappingRule>>): void {
   const known = Object.keys(feed[table].properties);
   const unknown = Object.keys(rules).find((field) => !known.includes(field));
   if (unknown === undefined) return;
-  throw new UserError(`${path}: the ${table} feed has no field "${unknown}"; allowed are ${known.join(", ")}.`);
+  throw new UserError(`${path}: unknown field "${unknown}" of ${table}: expected one of ${known.join(", ")}.`);
 }
 
-/** The columns of the file that a rule reads. */
+/** Returns the columns that a rule reads. */
 function columnsOf(rule: MappingRule): readonly string[] {
   if (rule.column !== undefined) return [rule.column];
   return [...(rule.template ?? "").matchAll(/\{([^}]*)\}/g)].map((match) => match[1] ?? "");
 }
 
-/** Fails when the file lacks a column that the mapping reads; says what the file has. */
+/** Throws a UserError if the file lacks a column that the mapping reads. */
 export function validateMapping(mapping: Mapping, file: string, columns: readonly string[]): void {
   const rules = { ...mapping.fields, ...mapping.dealer.fields };
   const uses = Object.entries(rules).flatMap(([field, rule]) =>
     columnsOf(rule).map((column) => [field, column] as const),
   );
-  for (const [field, column] of [...uses, ...mapping.dealer.columns.map((of) => ["dealer", of] as const)]) {
+  for (const [field, column] of [...uses, ...mapping.dealer.columns.map((column) => ["dealer", column] as const)]) {
     if (columns.includes(column)) continue;
     throw new UserError(
-      `${file}, row 0 (header): the mapping does not fit: ${field} is read from the column "${column}", ` +
-        `which the file lacks; it has ${columns.join(", ")}.`,
+      `${file}, row 0 (header): missing column "${column}": expected by the mapping of ${field}; ` +
+        `found ${columns.join(", ")}.`,
     );
   }
 }
 
-/** The value that a rule gives, as SQL over the file's columns; null where a table of values says so. */
+/** Compiles a rule to SQL over the file's columns. The value is null where `values` maps to null. */
 export function mappedValue(rule: MappingRule): Sql {
-  const value = plainValueOf(rule);
+  const value = unmappedValue(rule);
   if (rule.values === undefined && rule.separator === undefined) return value;
   const cases = Object.entries(rule.values ?? {}).map(
     ([from, to]) => sql`WHEN ${from.trim().toLowerCase()} THEN ${to}`,
@@ -95,13 +95,13 @@ export function mappedValue(rule: MappingRule): Sql {
   return rule.separator === undefined ? mapped : sql`replace(${mapped}, ${rule.separator}, ${listSeparator})`;
 }
 
-function plainValueOf(rule: MappingRule): Sql {
+function unmappedValue(rule: MappingRule): Sql {
   if (rule.column !== undefined) return ident(rule.column);
   if (rule.template === undefined) return sql`${rule.constant ?? null}`;
-  const texts = rule.template.split(/\{[^}]*\}/);
+  const literals = rule.template.split(/\{[^}]*\}/);
   const columns = columnsOf(rule);
   return sql`concat(${join(
-    texts.flatMap((text, index) => {
+    literals.flatMap((text, index) => {
       const column = columns[index];
       return column === undefined ? [sql`${text}`] : [sql`${text}`, sql`trim(${ident(column)})`];
     }),
@@ -109,8 +109,8 @@ function plainValueOf(rule: MappingRule): Sql {
 }
 
 /**
- * The id of the dealer that a row belongs to: a UUIDv5 (RFC 9562) in the namespace of carquet's own, of the columns' values
- * without case and blanks around them. Null where all of them are empty.
+ * Returns the SQL expression of a row's dealer id: a UUIDv5 (RFC 9562) in Carquet's namespace of the trimmed, lower-cased values of
+ * `dealer.columns`. Null if all of them are empty.
  */
 export function mappedDealerId(mapping: Mapping): Sql {
   const values = mapping.dealer.columns.map((column) => sql`coalesce(lower(trim(${ident(column)})), '')`);
@@ -121,5 +121,5 @@ export function mappedDealerId(mapping: Mapping): Sql {
     ${part(1, 8)}, '-', ${part(9, 4)}, '-5', ${part(14, 3)}, '-', ${variant}, ${part(18, 3)}, '-', ${part(21, 12)}) END`;
 }
 
-/** UUIDv5 of `carquet` in the DNS namespace. */
+/** Carquet's namespace: the UUIDv5 of `carquet` in the DNS namespace. */
 const namespace = "ba0b230271315c479da2be3ea9d48205";

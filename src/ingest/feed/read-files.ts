@@ -1,59 +1,63 @@
 /**
- * Reads a delivery's files: every field as the text, or the list of texts, that the file holds.
+ * Reads the files of a delivery into relations with one text or text-list column per feed field.
  *
- * Nothing is judged here but the file itself: one that is malformed, lacks a required column or holds another type than
- * the feed's is refused whole, because a file that was cut short looks like cars that were sold.
+ * Checks files, not values. A file that is malformed, lacks a required column or has a column of the wrong type fails the whole ingest: a
+ * truncated file would look like sold cars.
  */
 import { UserError } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { ident, join, literal, type Sql, sql } from "../../db/sql.ts";
 import type { Delivery, FeedFile } from "./delivery.ts";
 import { type FeedTable, feed, isTextList, listSeparator } from "./feed-schema.ts";
-import { describeFileError, refuseBrokenGzip } from "./file-errors.ts";
+import { checkGzip, describeFileError } from "./file-errors.ts";
 import { type FeedRelation, formatReaders } from "./file-formats.ts";
 import { type Mapping, mappedDealerId, mappedValue, validateMapping } from "./mapping.ts";
 
-/** Takes rows of a table as they were read: `file`, `row`, and every field of the table. */
-export type Take = (table: FeedTable, rows: Sql) => Promise<void>;
+/** Receives the raw rows of a table: `file`, `row`, and every field of the table. */
+export type RowsHandler = (table: FeedTable, rows: Sql) => Promise<void>;
 
-/** Reads all files of a delivery and hands on the rows of each. Gives what was ignored, in words. */
+/**
+ * Reads all files of a delivery and passes the rows of each table to `onRows`. Returns one message per ignored column. Throws a UserError if
+ * a file is invalid.
+ */
 export async function readDelivery(
   session: Session,
   delivery: Delivery,
   mapping: Mapping | undefined,
-  take: Take,
+  onRows: RowsHandler,
 ): Promise<readonly string[]> {
-  const ignored: string[] = [];
+  const remarks: string[] = [];
   for (const file of delivery.files) {
-    if (file.path.endsWith(".gz")) await refuseBrokenGzip(file);
+    if (file.path.endsWith(".gz")) await checkGzip(file);
     if (mapping !== undefined && file.format !== "csv")
-      throw new UserError(`${file.name}: a mapping reads CSV files only.`);
+      throw new UserError(`${file.name}: invalid format ${file.format}: expected csv, because a mapping is used.`);
     const source = await formatReaders[file.format](session, file, mapping);
-    const row = source.columns.find((column) => column.toLowerCase() === "row");
-    if (row !== undefined)
-      throw new UserError(`${file.name}: the name "${row}" is kept for the row's number; rename that column.`);
-    const parts = mapping === undefined ? [ownRows(file, source)] : mappedRows(file, source, mapping);
-    if (mapping === undefined) ignored.push(...ignoredColumns(file, source));
-    for (const [table, rows] of parts) {
+    const reserved = source.columns.find((column) => column.toLowerCase() === "row");
+    if (reserved !== undefined)
+      throw new UserError(`${file.name}: reserved column name "${reserved}": expected any other name.`);
+    const tables = mapping === undefined ? [feedRows(file, source)] : mappedRows(file, source, mapping);
+    if (mapping === undefined) remarks.push(...describeIgnoredColumns(file, source));
+    for (const [table, rows] of tables) {
       try {
-        await take(table, rows);
+        await onRows(table, rows);
       } catch (thrown) {
         throw await describeFileError(file, source.columns, thrown);
       }
     }
   }
-  return ignored;
+  return remarks;
 }
 
-type Part = readonly [FeedTable, Sql];
+type TableRows = readonly [FeedTable, Sql];
 
-/** Our own format: columns are fields. */
-function ownRows(file: FeedFile, { columns, rows }: FeedRelation): Part {
+/** Returns the rows of a file in the Carquet format, whose columns are fields. */
+function feedRows(file: FeedFile, { columns, rows }: FeedRelation): TableRows {
   for (const column of feed[file.table].required) {
     if (columns.includes(column)) continue;
-    if (columns.length === 0) throw new UserError(`${file.name}: the file is empty.`);
+    if (columns.length === 0) throw new UserError(`${file.name}: empty file: expected at least the required columns.`);
     throw new UserError(
-      `${file.name}, row 0 (header): the column "${column}" is missing; it has ${columns.join(", ")}.`,
+      `${file.name}, row 0 (header): missing column "${column}": ` +
+        `expected ${feed[file.table].required.join(", ")}; found ${columns.join(", ")}.`,
     );
   }
   return [
@@ -62,38 +66,38 @@ function ownRows(file: FeedFile, { columns, rows }: FeedRelation): Part {
   ];
 }
 
-function ignoredColumns(file: FeedFile, { columns }: FeedRelation): readonly string[] {
+function describeIgnoredColumns(file: FeedFile, { columns }: FeedRelation): readonly string[] {
   return columns
     .filter((column) => !(column in feed[file.table].properties))
-    .map((column) => `${file.name}: the column "${column}" is not one of the feed's and is ignored.`);
+    .map((column) => `${file.name}: ignored column "${column}": not a field of ${file.table}.`);
 }
 
-/** A foreign file: each row gives a vehicle, and the dealers are those that its rows name. */
-function mappedRows(file: FeedFile, source: FeedRelation, mapping: Mapping): readonly Part[] {
+/** Returns the inventory rows of a foreign file, and one dealer row per distinct dealer id in it. */
+function mappedRows(file: FeedFile, source: FeedRelation, mapping: Mapping): readonly TableRows[] {
   validateMapping(mapping, file.name, source.columns);
   const dealerId = mappedDealerId(mapping);
-  const by =
+  const valueByRule =
     (table: FeedTable, rules: Mapping["fields"]) =>
     (field: string): Sql | undefined => {
       const rule = rules[field];
-      if (field === "dealer_id") return sql`dealer_of_row`;
+      if (field === "dealer_id") return sql`row_dealer_id`;
       if (rule === undefined) return undefined;
       const text = mappedValue(rule);
       return isTextList(feed[table].properties[field]) ? sql`string_split(${text}, ${listSeparator})` : text;
     };
-  const rows = sql`SELECT *, ${dealerId} AS dealer_of_row FROM (${source.rows})`;
-  const dealers = sql`SELECT DISTINCT ON (dealer_of_row) * FROM (${rows}) WHERE dealer_of_row IS NOT NULL ORDER BY dealer_of_row, "row"`;
+  const rows = sql`SELECT *, ${dealerId} AS row_dealer_id FROM (${source.rows})`;
+  const dealers = sql`SELECT DISTINCT ON (row_dealer_id) * FROM (${rows}) WHERE row_dealer_id IS NOT NULL ORDER BY row_dealer_id, "row"`;
   return [
-    ["inventory", fieldsOf(file, "inventory", rows, by("inventory", mapping.fields))],
-    ["dealers", fieldsOf(file, "dealers", dealers, by("dealers", mapping.dealer.fields))],
+    ["inventory", fieldsOf(file, "inventory", rows, valueByRule("inventory", mapping.fields))],
+    ["dealers", fieldsOf(file, "dealers", dealers, valueByRule("dealers", mapping.dealer.fields))],
   ];
 }
 
-/** Rows with every field of a table; those that the file does not have are null. */
+/** Returns rows with every field of a table. Fields without a value are null. */
 function fieldsOf(file: FeedFile, table: FeedTable, rows: Sql, valueFor: (field: string) => Sql | undefined): Sql {
   const values = Object.entries(feed[table].properties).map(([field, schema]) => {
-    const nothing = isTextList(schema) ? sql`NULL::VARCHAR[]` : sql`NULL::VARCHAR`;
-    return sql`${valueFor(field) ?? nothing} AS ${ident(field)}`;
+    const absent = isTextList(schema) ? sql`NULL::VARCHAR[]` : sql`NULL::VARCHAR`;
+    return sql`${valueFor(field) ?? absent} AS ${ident(field)}`;
   });
   return sql`SELECT ${literal(file.name)} AS file, "row", ${join(values)} FROM (${rows})`;
 }

@@ -1,13 +1,12 @@
-/** Which dealers delivered, and whether their feeds are believed. */
-
+/** Judges each dealer's feed of a day: delivered or not, accepted or collapsed, and whether the dealer has fallen silent. */
 import type { Session } from "../../db/duckdb.ts";
 import { sql } from "../../db/sql.ts";
 import { life } from "../../listing/life.ts";
 import { feedVerdict, isSilent } from "./rules.ts";
 
 /**
- * Makes `deliveries_today` (columns of the deliveries table but `owned`, for every dealer that ever delivered) with `is_accepted`
- * (what is not in the feed is absent) and `is_silent` (no claim of the dealer's stands any more).
+ * Creates the table `deliveries_today`: one row per dealer that ever delivered, with the columns of the deliveries table except `owned`, and
+ * `is_accepted` (VINs that are not in the feed are absent) and `is_silent` (the dealer's claims lapse).
  */
 export async function judgeDeliveries(session: Session, day: string): Promise<void> {
   const delivered = sql`
@@ -17,8 +16,8 @@ export async function judgeDeliveries(session: Session, day: string): Promise<vo
     GROUP BY dealer_id`;
   const verdict = feedVerdict({
     vins: sql`delivered.vins`,
-    acceptedVins: sql`earlier.accepted_vins`,
-    collapsedInARow: sql`coalesce(earlier.collapsed_in_a_row, 0)`,
+    acceptedVins: sql`previous.accepted_vins`,
+    collapsedInARow: sql`coalesce(previous.collapsed_in_a_row, 0)`,
   });
   await session.createTempTable(
     "deliveries_today",
@@ -26,9 +25,9 @@ export async function judgeDeliveries(session: Session, day: string): Promise<vo
     WITH judged AS (
       SELECT dealer_id, CASE WHEN delivered.vins IS NULL THEN 'none' ELSE ${verdict} END AS verdict,
              CASE WHEN delivered.vins IS NOT NULL THEN coalesce(delivered_at, ${`${day} 00:00:00`}::TIMESTAMP) END AS delivered_at,
-             delivered.vins, earlier.last_delivered_on, earlier.accepted_vins, coalesce(earlier.collapsed_in_a_row, 0) AS collapsed_in_a_row
+             delivered.vins, previous.last_delivered_on, previous.accepted_vins, coalesce(previous.collapsed_in_a_row, 0) AS collapsed_in_a_row
       FROM (${delivered}) AS delivered
-      FULL JOIN (SELECT * EXCLUDE (delivered_at, vins, verdict) FROM lake_deliveries) AS earlier USING (dealer_id)
+      FULL JOIN (SELECT * EXCLUDE (delivered_at, vins, verdict) FROM lake_deliveries) AS previous USING (dealer_id)
     )
     SELECT dealer_id, verdict, delivered_at, vins, if(verdict = 'none', last_delivered_on, ${day}::DATE) AS last_delivered_on,
            CASE verdict WHEN 'accepted' THEN list_append(accepted_vins, vins)[-${life.usualFeeds}:] WHEN 'resized' THEN [vins]

@@ -1,34 +1,36 @@
 /**
- * What becomes of every listing on a day (section 3 of the specification).
+ * Listing lifecycle: derives the listings of a day from those of the day before and today's claims.
  *
- * A listing is one spell of a VIN at one owner. Its owner's claim keeps it active; without a claim it is missing, then sold or
- * ended, as the rules say; another owner's claim ends it. Rows stream from the day before and from today's delivery into the
- * files: nothing as wide as a listing is kept in between, but what is absent.
+ * A listing is one period of a VIN at one owner. The owner's claim keeps it active. Without a claim it becomes missing, then sold or ended
+ * (see `rules.ts`). A claim of another owner ends it. Active listings and contenders are views, streamed straight into Parquet files; only
+ * absent listings are materialized.
  */
-
 import type { Session } from "../../db/duckdb.ts";
 import { ident, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { tables } from "../../lake/tables.ts";
 import type { NameOf } from "../../listing/schema.ts";
 import { stateOfAbsent } from "./rules.ts";
 
-/** The columns of a listing, in the order of the layout. */
+/** The columns of a listing, in file order. */
 const columns = Object.keys(tables.snapshots.columns);
 
-/** What is decided of a listing here: what its delivery alone does not fill. */
-type History = Readonly<Record<NameOf<{ readonly feed: "history" }>, Sql>>;
+/** The columns that depend on earlier days: a delivered listing lacks all of them. */
+type HistoryColumns = Readonly<Record<NameOf<{ readonly feed: "history" }>, Sql>>;
 
-/** The columns of a listing as it was delivered, and its history. */
-const delivered = (from: string, history: History): Sql => listing(from, history);
+/** Selects the columns of a listing from a delivered row and its history. */
+const deliveredListing = (relation: string, history: HistoryColumns): Sql => listing(relation, history);
 
-/** A listing's columns, those that are named as given, all others from a relation. */
-function listing(from: string, given: Partial<History>): Sql {
-  const values: Readonly<Record<string, Sql>> = given;
-  return join(columns.map((column) => sql`${values[column] ?? ident(from, column)} AS ${ident(column)}`));
+/** Selects the columns of a listing from a relation, some of them replaced. */
+function listing(relation: string, replacements: Partial<HistoryColumns>): Sql {
+  const values: Readonly<Record<string, Sql>> = replacements;
+  return join(columns.map((column) => sql`${values[column] ?? ident(relation, column)} AS ${ident(column)}`));
 }
 
-/** Makes `yesterday` (listings that were active or missing) and `yesterday_claimed` (those that some dealer claims), views. */
-export async function createYesterdayView(session: Session): Promise<void> {
+/**
+ * Creates three views over the day before, each with `dealer_id`: `yesterday` (active and missing listings, with `was_missing`),
+ * `yesterday_contenders`, and `yesterday_claimed` (active listings and contenders).
+ */
+export async function createYesterdayViews(session: Session): Promise<void> {
   const withDealer = (rows: Sql): Sql => sql`SELECT listings.*, dealers.dealer_id FROM (${rows}) AS listings
     JOIN lake_dealers AS dealers USING (dealer_key)`;
   await session.createTempView(
@@ -41,56 +43,30 @@ export async function createYesterdayView(session: Session): Promise<void> {
     "yesterday_claimed",
     withDealer(sql`FROM lake_active UNION ALL BY NAME FROM lake_contenders`),
   );
-  await session.createTempView("yesterday_contending", withDealer(sql`FROM lake_contenders`));
+  await session.createTempView("yesterday_contenders", withDealer(sql`FROM lake_contenders`));
 }
 
-/** Makes `next_active` and `next_contenders`, views of a day's listings and of the claims that are not the owner's. */
-export async function createClaimedView(session: Session, day: string): Promise<void> {
-  const today = sql`${literal(day)}::DATE`;
-  const sighted = (isOwner: boolean): Sql => sql`SELECT * FROM vehicles WHERE is_owner = ${literal(String(isOwner))}`;
-  const standing = (rows: string, isOwner: boolean): Sql => sql`
-    SELECT known.* EXCLUDE (dealer_key), dealer_keys.dealer_key FROM ${ident(rows)} AS known JOIN dealer_keys USING (dealer_id)
-    SEMI JOIN (SELECT vin, dealer_id FROM claims_today WHERE sighted_on < ${today} AND is_owner = ${literal(String(isOwner))}) USING (vin, dealer_id)`;
-  const daysSince = (listedAt: Sql): Sql => sql`greatest(0, ${today} - (${listedAt})::DATE)`;
-  const listedAt = sql`coalesce(was.listed_at, now.observed_at)`;
-  const priceBefore = sql`coalesce(was.price, was.last_known_price)`;
-  const common = {
-    discount_from_msrp: sql`round(10000.0 * (now.price - now.msrp) / now.msrp) / 10000`,
-    days_seen: sql`coalesce(was.days_seen, 0) + 1`,
-    last_seen: today,
-    missing_since: sql`NULL`,
-    feeds_without: sql`0`,
-    sold_date: sql`NULL`,
-  };
-  const active = {
-    ...common,
-    id: sql`coalesce(was.id, ${newId(sql`now`, sql`now.observed_at`, day)})`,
-    listed_at: listedAt,
-    days_on_market: daysSince(listedAt),
-    last_known_price: sql`CASE WHEN now.price IS NULL THEN ${priceBefore} END`,
-    price_history: sql`CASE WHEN ${priceBefore} <> now.price THEN list_append(was.price_history, struct_pack(
-        changed_at := now.observed_at, price := now.price, price_before := ${priceBefore}, miles := now.miles))
-      ELSE coalesce(was.price_history, []) END`,
-  };
-  const midnight = sql`${literal(`${day} 00:00:00`)}::TIMESTAMP`;
-  const takenOver = {
-    id: newId(sql`known`, midnight, day),
-    listed_at: midnight,
-    days_on_market: sql`0`,
-    last_known_price: sql`NULL`,
-    price_history: sql`[]`,
-  };
-  await session.createTempView(
-    "next_active",
-    sql`
-    SELECT ${delivered("now", active)} FROM (${sighted(true)}) AS now
+/** Creates the views `next_active` (the day's active listings) and `next_contenders` (its claims that did not win). */
+export async function createNextListingViews(session: Session, day: string): Promise<void> {
+  await session.createTempView("next_active", nextActive(day));
+  await session.createTempView("next_contenders", nextContenders(day));
+}
+
+/** Active listings: the owner delivered the VIN, its earlier claim stands, or a contender whose claim stands takes the VIN over. */
+function nextActive(day: string): Sql {
+  const carriedOver = { days_on_market: daysOnMarket(sql`listed_at`, day) };
+  return sql`
+    SELECT ${deliveredListing("now", activeHistory(day))} FROM (${deliveredRows(true)}) AS now
     LEFT JOIN (SELECT vin, dealer_id, id, listed_at, price, last_known_price, price_history, days_seen FROM yesterday
-               UNION ALL SELECT vin, dealer_id, NULL, NULL, NULL, NULL, NULL, days_seen FROM yesterday_contending) AS was USING (vin, dealer_id)
+               UNION ALL SELECT vin, dealer_id, NULL, NULL, NULL, NULL, NULL, days_seen FROM yesterday_contenders) AS was USING (vin, dealer_id)
     UNION ALL
-    SELECT ${listing("known", { days_on_market: daysSince(sql`listed_at`) })} FROM (${standing("yesterday", true)}) AS known WHERE NOT was_missing
+    SELECT ${listing("standing", carriedOver)} FROM (${standingRows("yesterday", true, day)}) AS standing WHERE NOT was_missing
     UNION ALL
-    SELECT ${listing("known", takenOver)} FROM (${standing("yesterday_contending", true)}) AS known`,
-  );
+    SELECT ${listing("standing", takeoverHistory(day))} FROM (${standingRows("yesterday_contenders", true, day)}) AS standing`;
+}
+
+/** Contenders: delivered today, or carried over while the claim stands. */
+function nextContenders(day: string): Sql {
   const unlisted = {
     id: sql`NULL`,
     listed_at: sql`NULL`,
@@ -98,26 +74,78 @@ export async function createClaimedView(session: Session, day: string): Promise<
     last_known_price: sql`NULL`,
     price_history: sql`NULL`,
   };
-  await session.createTempView(
-    "next_contenders",
-    sql`
-    SELECT ${delivered("now", { ...common, ...unlisted })} FROM (${sighted(false)}) AS now
-    LEFT JOIN (SELECT vin, dealer_id, days_seen FROM yesterday_contending) AS was USING (vin, dealer_id)
+  return sql`
+    SELECT ${deliveredListing("now", { ...deliveredHistory(day), ...unlisted })} FROM (${deliveredRows(false)}) AS now
+    LEFT JOIN (SELECT vin, dealer_id, days_seen FROM yesterday_contenders) AS was USING (vin, dealer_id)
     UNION ALL
-    SELECT ${listing("known", {})} FROM (${standing("yesterday_contending", false)}) AS known`,
-  );
+    SELECT ${listing("standing", {})} FROM (${standingRows("yesterday_contenders", false, day)}) AS standing`;
 }
 
-/** A listing's id: it follows from the VIN, the dealer, and the day and time of the spell's first observation. */
-function newId(of: Sql, firstObserved: Sql, day: string): Sql {
-  return sql`md5(concat_ws('|', ${of}.vin, ${of}.dealer_id, ${literal(day)}, strftime(${firstObserved}, '%Y-%m-%dT%H:%M:%SZ')))`;
+const deliveredRows = (isOwner: boolean): Sql =>
+  sql`SELECT * FROM delivered_listings WHERE is_owner = ${literal(String(isOwner))}`;
+
+/** Rows of the day before whose claim stands although the dealer did not deliver them today, with the dealer's current key. */
+function standingRows(view: string, isOwner: boolean, day: string): Sql {
+  return sql`
+    SELECT listings.* EXCLUDE (dealer_key), dealer_keys.dealer_key FROM ${ident(view)} AS listings JOIN dealer_keys USING (dealer_id)
+    SEMI JOIN (SELECT vin, dealer_id FROM claims_today WHERE sighted_on < ${dateLiteral(day)} AND is_owner = ${literal(String(isOwner))})
+      USING (vin, dealer_id)`;
+}
+
+const dateLiteral = (day: string): Sql => sql`${literal(day)}::DATE`;
+
+const daysOnMarket = (listedAt: Sql, day: string): Sql => sql`greatest(0, ${dateLiteral(day)} - (${listedAt})::DATE)`;
+
+/** History columns of every row delivered today: `now` is the delivered row, `was` the row of the day before. */
+function deliveredHistory(day: string) {
+  return {
+    discount_from_msrp: sql`round(10000.0 * (now.price - now.msrp) / now.msrp) / 10000`,
+    days_seen: sql`coalesce(was.days_seen, 0) + 1`,
+    last_seen: dateLiteral(day),
+    missing_since: sql`NULL`,
+    feeds_without: sql`0`,
+    sold_date: sql`NULL`,
+  };
+}
+
+/** History columns of an active listing delivered today. A price change is relative to the last known price. */
+function activeHistory(day: string): HistoryColumns {
+  const listedAt = sql`coalesce(was.listed_at, now.observed_at)`;
+  const priceBefore = sql`coalesce(was.price, was.last_known_price)`;
+  return {
+    ...deliveredHistory(day),
+    id: sql`coalesce(was.id, ${newId(sql`now`, sql`now.observed_at`, day)})`,
+    listed_at: listedAt,
+    days_on_market: daysOnMarket(listedAt, day),
+    last_known_price: sql`CASE WHEN now.price IS NULL THEN ${priceBefore} END`,
+    price_history: sql`CASE WHEN ${priceBefore} <> now.price THEN list_append(was.price_history, struct_pack(
+        changed_at := now.observed_at, price := now.price, price_before := ${priceBefore}, miles := now.miles))
+      ELSE coalesce(was.price_history, []) END`,
+  };
+}
+
+/** History columns of a contender that becomes the owner without delivering today. */
+function takeoverHistory(day: string): Partial<HistoryColumns> {
+  const midnight = sql`${literal(`${day} 00:00:00`)}::TIMESTAMP`;
+  return {
+    id: newId(sql`standing`, midnight, day),
+    listed_at: midnight,
+    days_on_market: sql`0`,
+    last_known_price: sql`NULL`,
+    price_history: sql`[]`,
+  };
+}
+
+/** Returns a new listing id: a hash of the VIN, the dealer, and the day and time of the listing's first observation. */
+function newId(relation: Sql, firstObserved: Sql, day: string): Sql {
+  return sql`md5(concat_ws('|', ${relation}.vin, ${relation}.dealer_id, ${literal(day)}, strftime(${firstObserved}, '%Y-%m-%dT%H:%M:%SZ')))`;
 }
 
 /**
- * Makes `absent`: listings that were active or missing and are not their dealer's any more, with the `state` that they are in now:
- * `missing`, `sold`, `ended`, or `superseded` by another owner's listing.
+ * Creates the table `absent_listings`: listings that were active or missing and are no longer active at their dealer, with their new
+ * `state`: `missing`, `sold`, `ended`, or `superseded` (another dealer now owns the VIN).
  */
-export async function createAbsentTables(session: Session, day: string): Promise<void> {
+export async function createAbsentTable(session: Session, day: string): Promise<void> {
   const today = sql`${day}::DATE`;
   const absent = sql`
     SELECT was.*, was.feeds_without + if(is_accepted, 1, 0) AS feeds_without_now, coalesce(was.missing_since, ${today}) AS missing_from,
@@ -133,16 +161,19 @@ export async function createAbsentTables(session: Session, day: string): Promise
     daysMissing: sql`${today} - missing_from`,
   });
   await session.createTempTable(
-    "absent_judged",
+    "absent_with_state",
     sql`SELECT *, if(owner IS NOT NULL, 'superseded', ${state}) AS state FROM (${absent})`,
   );
   const isSold = sql`state = 'sold'`;
-  const given = {
+  const history = {
     missing_since: sql`missing_from`,
     feeds_without: sql`feeds_without_now`,
     sold_date: sql`CASE WHEN ${isSold} THEN last_seen + 1 END`,
     days_on_market: sql`CASE WHEN ${isSold} THEN greatest(0, last_seen + 1 - listed_at::DATE) ELSE days_on_market END`,
   };
-  await session.createTempTable("absent", sql`SELECT ${listing("was", given)}, state FROM absent_judged AS was`);
-  await session.drop("absent_judged");
+  await session.createTempTable(
+    "absent_listings",
+    sql`SELECT ${listing("was", history)}, state FROM absent_with_state AS was`,
+  );
+  await session.drop("absent_with_state");
 }

@@ -1,23 +1,23 @@
 /**
- * The rules of a listing's life, as pure functions of what is known on a day (section 3 of the specification). Each is an SQL
- * expression over columns, so that one rule judges millions of rows; the tests ask them row by row.
+ * Rules of the listing lifecycle, as pure functions that return SQL expressions. One expression evaluates a rule for all rows; tests
+ * evaluate it for single rows. The thresholds are in `listing/life.ts`.
  */
 import { type Sql, sql } from "../../db/sql.ts";
 import { life } from "../../listing/life.ts";
 
-/** What becomes of a listing that nobody claims on a day. */
+/** What is known of a listing whose VIN is unclaimed on a day. */
 export interface Absence {
-  /** Whole days since it was last in its owner's feed. */
+  /** Whole days since the owner's feed last contained it. */
   readonly daysAbsent: Sql;
-  /** Accepted feeds of its owner without it since then. */
+  /** Accepted feeds of the owner without it since then. */
   readonly feedsWithout: Sql;
-  /** Days on which it was in its owner's feed. */
+  /** Number of days on which the owner's feed contained it. */
   readonly daysSeen: Sql;
-  /** Whole days since it became missing; 0 on the day itself. */
+  /** Whole days since it became missing; 0 on that day. */
   readonly daysMissing: Sql;
 }
 
-/** The state of an unclaimed listing: `missing`, `sold` or `ended`. */
+/** Returns the state of an unclaimed listing: `missing`, `sold` or `ended`. */
 export function stateOfAbsent({ daysAbsent, feedsWithout, daysSeen, daysMissing }: Absence): Sql {
   return sql`CASE
     WHEN ${daysAbsent} >= ${life.soldAfterDays} AND ${feedsWithout} >= ${life.soldAfterFeeds} AND ${daysSeen} >= ${life.soldSeenDays} THEN 'sold'
@@ -25,19 +25,19 @@ export function stateOfAbsent({ daysAbsent, feedsWithout, daysSeen, daysMissing 
     ELSE 'missing' END`;
 }
 
-/** What a delivery is judged by. */
+/** The size of a feed, compared with the dealer's earlier feeds. */
 export interface FeedSize {
-  /** VINs in it. */
+  /** Number of VINs in the feed. */
   readonly vins: Sql;
-  /** VINs in each of the dealer's last accepted feeds, as a list. */
+  /** Number of VINs in each of the dealer's last accepted feeds, as a list. */
   readonly acceptedVins: Sql;
-  /** Collapsed feeds in a row before it. */
+  /** Number of consecutive collapsed feeds before it. */
   readonly collapsedInARow: Sql;
 }
 
 /**
- * The verdict on a delivery: `accepted`, `collapsed` (it updates what it has and counts as no absence), or `resized` (the last
- * of so many collapsed ones in a row: accepted, and the dealer's usual size is counted anew from it).
+ * Returns the verdict on a feed: `accepted`; `collapsed` (its rows are used, but VINs without a row do not count as absent); or `resized`
+ * (the last of several consecutive collapsed feeds: accepted, and the dealer's usual size restarts from it).
  */
 export function feedVerdict({ vins, acceptedVins, collapsedInARow }: FeedSize): Sql {
   return sql`CASE
@@ -46,7 +46,7 @@ export function feedVerdict({ vins, acceptedVins, collapsedInARow }: FeedSize): 
     ELSE 'collapsed' END`;
 }
 
-/** Whether a dealer has been silent for so long that it has lost its claims. */
+/** Returns whether a dealer is silent: it has delivered nothing for so long that its claims lapse. */
 export function isSilent(daysSinceDelivery: Sql): Sql {
   return sql`(${daysSinceDelivery} >= ${life.silentDays})`;
 }

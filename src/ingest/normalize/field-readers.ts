@@ -1,6 +1,6 @@
 /**
- * How a field's text becomes a value, and in words why it does not: both follow from the field's JSON Schema in
- * `schemas/feed.json`. All is SQL over a text without blanks around it, or over a list of such texts.
+ * Field readers: SQL expressions that parse a trimmed text, or a list of trimmed texts, into a typed value, and that name the reason if
+ * the text is invalid. Both derive from the field's JSON Schema in `schemas/feed.json`.
  */
 import { plusDays } from "../../base/day.ts";
 import { columnType, join, type Sql, sql } from "../../db/sql.ts";
@@ -8,86 +8,86 @@ import { lineItemsType } from "../../lake/tables.ts";
 import type { FeedField } from "../feed/feed-schema.ts";
 
 export interface FieldReader {
-  /** The value; null when the text is not usable. Of a list, the usable items. */
+  /** Returns the value; null if the text is invalid. Of a list, returns the valid items. */
   readonly value: (text: Sql) => Sql;
-  /** Why a text, or an item of a list, is not usable; null when it is. */
-  readonly fault: (text: Sql) => Sql;
+  /** Returns why a text, or an item of a list, is invalid. For text fields and list items, null if it is valid. */
+  readonly reason: (text: Sql) => Sql;
 }
 
-/** How a field is read, for the day of the delivery. */
+/** Returns the reader of a field. `day` is the day of the delivery. */
 export function fieldReader(field: string, schema: FeedField, day: string): FieldReader {
-  if (field === "vin") return vinReading;
+  if (field === "vin") return vinReader;
   switch (schema.type) {
     case "integer":
-      return numberReading(schema, wholeNumber, "INTEGER", "not a whole number");
+      return numberReader(schema, wholeNumber, "INTEGER", "not a whole number");
     case "number":
-      return numberReading(schema, (text) => sql`TRY_CAST(${text} AS DOUBLE)`, "DOUBLE", "not a number");
+      return numberReader(schema, (text) => sql`TRY_CAST(${text} AS DOUBLE)`, "DOUBLE", "not a number");
     case "boolean":
-      return booleanReading;
+      return booleanReader;
     case "array":
-      return schema.items === undefined || "$ref" in schema.items ? pricingRows : listReading(schema.items);
+      return schema.items === undefined || "$ref" in schema.items ? lineItemsReader : listReader(schema.items);
     case "string":
-      return textReading(schema, day);
+      return textReader(schema, day);
   }
 }
 
-const vinReading: FieldReader = {
+const vinReader: FieldReader = {
   value: (text) => sql`CASE WHEN regexp_full_match(upper(${text}), '[A-HJ-NPR-Z0-9]{17}') THEN upper(${text}) END`,
-  fault: (
+  reason: (
     text,
   ) => sql`CASE WHEN length(${text}) <> 17 THEN 'not 17 characters' WHEN regexp_matches(${text}, '[IOQ]', 'i')
-    THEN 'holds I, O or Q' ELSE 'holds a character that no VIN has' END`,
+    THEN 'contains I, O or Q' ELSE 'contains an invalid character' END`,
 };
 
-/** A number as dealers write it: `25995`, `$25,995`, `25995.00`. */
+/** Parses a whole number in any of the forms `25995`, `$25,995` and `25995.00`. */
 function wholeNumber(text: Sql): Sql {
-  const bare = sql`regexp_replace(${text}, '^\\$|,|\\s+', '', 'g')`;
+  const digits = sql`regexp_replace(${text}, '^\\$|,|\\s+', '', 'g')`;
   return sql`CASE WHEN regexp_full_match(${text}, '[0-9]{1,15}') THEN TRY_CAST(${text} AS BIGINT)
-    WHEN regexp_full_match(${bare}, '[+-]?[0-9]{1,15}(\\.[0-9]{1,2})?') THEN TRY_CAST(${bare} AS DECIMAL(18, 2))::BIGINT END`;
+    WHEN regexp_full_match(${digits}, '[+-]?[0-9]{1,15}(\\.[0-9]{1,2})?') THEN TRY_CAST(${digits} AS DECIMAL(18, 2))::BIGINT END`;
 }
 
-function numberReading(schema: FeedField, number: (text: Sql) => Sql, type: string, otherwise: string): FieldReader {
+function numberReader(schema: FeedField, number: (text: Sql) => Sql, type: string, invalidReason: string): FieldReader {
   const { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = schema;
   return {
     value: (text) =>
       sql`CASE WHEN ${number(text)} BETWEEN ${minimum} AND ${maximum} THEN (${number(text)})::${columnType(type)} END`,
-    fault: (
+    reason: (
       text,
     ) => sql`CASE WHEN ${number(text)} < ${minimum} THEN ${`below ${minimum}`} WHEN ${number(text)} > ${maximum}
-      THEN ${`above ${maximum}`} ELSE ${otherwise} END`,
+      THEN ${`above ${maximum}`} ELSE ${invalidReason} END`,
   };
 }
 
-const booleanReading: FieldReader = {
+const booleanReader: FieldReader = {
   value: (text) => sql`CASE WHEN lower(${text}) IN ('true', 't', 'yes', 'y', '1') THEN true
     WHEN lower(${text}) IN ('false', 'f', 'no', 'n', '0') THEN false END`,
-  fault: () => sql`'not true or false'`,
+  reason: () => sql`'not true or false'`,
 };
 
-function textReading(schema: FeedField, day: string): FieldReader {
-  if (schema.format === "date-time") return timeReading(day);
+function textReader(schema: FeedField, day: string): FieldReader {
+  if (schema.format === "date-time") return timeReader(day);
   if (schema.format === "uuid") {
-    return { value: (text) => sql`TRY_CAST(${text} AS UUID)::VARCHAR`, fault: () => sql`'not a UUID'` };
+    return { value: (text) => sql`TRY_CAST(${text} AS UUID)::VARCHAR`, reason: () => sql`'not a UUID'` };
   }
-  const fault = textFault(schema);
-  const word = (text: Sql): Sql => (schema.enum === undefined ? text : closedWord(schema, text));
+  const reason = textReason(schema);
+  const normalize = (text: Sql): Sql => (schema.enum === undefined ? text : enumValue(schema, text));
   return {
-    value: (text) => sql`CASE WHEN ${fault(word(text))} IS NULL THEN ${word(text)} END`,
-    fault: (text) => fault(word(text)),
+    value: (text) => sql`CASE WHEN ${reason(normalize(text))} IS NULL THEN ${normalize(text)} END`,
+    reason: (text) => reason(normalize(text)),
   };
 }
 
-/** A value of a closed vocabulary in its own spelling. */
-function closedWord(schema: FeedField, text: Sql): Sql {
-  const aliases = Object.entries(schema["x-aliases"] ?? {}).map(([alias, word]) => sql`WHEN ${alias} THEN ${word}`);
+/** Maps an alias to its enum value and lower-cases all other texts. */
+function enumValue(schema: FeedField, text: Sql): Sql {
+  const aliases = Object.entries(schema["x-aliases"] ?? {}).map(([alias, value]) => sql`WHEN ${alias} THEN ${value}`);
   return aliases.length === 0
     ? sql`lower(${text})`
     : sql`CASE lower(${text}) ${join(aliases, sql` `)} ELSE lower(${text}) END`;
 }
 
-/** Why a text is not usable by the keywords of a schema; null when it is. */
-function textFault(schema: Omit<FeedField, "items">): (text: Sql) => Sql {
-  const rules: readonly (readonly [isGiven: boolean, isBroken: (text: Sql) => Sql, reason: string])[] = [
+/** Returns an expression for the first schema keyword that a text violates; null if it is valid. */
+function textReason(schema: Omit<FeedField, "items">): (text: Sql) => Sql {
+  const rules: readonly (readonly [isDefined: boolean, isViolated: (text: Sql) => Sql, reason: string])[] = [
     [
       schema.enum !== undefined,
       (text) => sql`NOT list_contains(${schema.enum ?? []}, ${text})`,
@@ -101,49 +101,52 @@ function textFault(schema: Omit<FeedField, "items">): (text: Sql) => Sql {
     [
       schema.format === "uri",
       (text) => sql`NOT regexp_full_match(${text}, 'https?://[^\\s/]+\\S*', 'i')`,
-      "not a web address",
+      "not an HTTP URL",
     ],
     [
       schema.pattern !== undefined,
       (text) => sql`NOT regexp_matches(${text}, ${schema.pattern ?? ""})`,
-      `not of the form ${schema.pattern}`,
+      `does not match ${schema.pattern}`,
     ],
   ];
-  const given = rules.filter(([isGiven]) => isGiven);
+  const defined = rules.filter(([isDefined]) => isDefined);
   return (text) => {
-    const cases = given.map(([, isBroken, reason]) => sql`WHEN ${isBroken(text)} THEN ${reason}`);
+    const cases = defined.map(([, isViolated, reason]) => sql`WHEN ${isViolated(text)} THEN ${reason}`);
     return cases.length === 0 ? sql`NULL::VARCHAR` : sql`CASE ${join(cases, sql` `)} END`;
   };
 }
 
-/** A time in UTC, to the microsecond; one that lies after the delivery is not believed. */
-function timeReading(day: string): FieldReader {
+/** Parses an ISO 8601 time to UTC. A time more than a day after the delivery's day is invalid. */
+function timeReader(day: string): FieldReader {
   const time = (text: Sql): Sql => sql`TRY_CAST(${text} AS TIMESTAMPTZ)`;
   const latest = sql`${`${plusDays(day, 2)}T00:00:00Z`}::TIMESTAMPTZ`;
   return {
     value: (text) => sql`CASE WHEN isfinite(${time(text)}) AND ${time(text)} < ${latest} AND year(${time(text)}) >= 1990
       THEN ${time(text)} AT TIME ZONE 'UTC' END`,
-    fault: (text) =>
+    reason: (text) =>
       sql`CASE WHEN ${time(text)} >= ${latest} THEN ${`later than the delivery of ${day}`} ELSE 'not a time' END`,
   };
 }
 
-/** A list's usable items, in their order. */
-function listReading(items: Omit<FeedField, "items">): FieldReader {
-  const word = (item: Sql): Sql => (items.enum === undefined ? item : closedWord(items, item));
-  const fault = (item: Sql): Sql => textFault(items)(word(item));
-  const words = (list: Sql): Sql =>
-    items.enum === undefined ? list : sql`list_transform(${list}, lambda item: ${word(sql`item`)})`;
-  return { value: (list) => words(sql`list_filter(${list}, lambda item: ${fault(sql`item`)} IS NULL)`), fault };
+/** Reads the valid items of a list, in order. */
+function listReader(items: Omit<FeedField, "items">): FieldReader {
+  const normalize = (item: Sql): Sql => (items.enum === undefined ? item : enumValue(items, item));
+  const reason = (item: Sql): Sql => textReason(items)(normalize(item));
+  const normalizeAll = (list: Sql): Sql =>
+    items.enum === undefined ? list : sql`list_transform(${list}, lambda item: ${normalize(sql`item`)})`;
+  return {
+    value: (list) => normalizeAll(sql`list_filter(${list}, lambda item: ${reason(sql`item`)} IS NULL)`),
+    reason,
+  };
 }
 
-/** Pricing rows; each needs an amount and a label, or the whole list is unknown. */
-const pricingRows: FieldReader = {
+/** Reads line items from a JSON array. If any of them lacks an amount or a label, the whole list is invalid. */
+const lineItemsReader: FieldReader = {
   value(text) {
     const rows = sql`TRY_CAST(TRY_CAST(${text} AS JSON) AS ${columnType(lineItemsType)})`;
-    const isWhole = sql`len(list_filter(${rows}, lambda line: (line.amount_usd >= 0 AND isfinite(line.amount_usd)
+    const isValid = sql`len(list_filter(${rows}, lambda line: (line.amount_usd >= 0 AND isfinite(line.amount_usd)
       AND line.raw_label IS NOT NULL AND coalesce(line.direction IN ('add', 'subtract', 'none'), true)) IS NOT TRUE)) = 0`;
-    return sql`CASE WHEN ${isWhole} THEN ${rows} END`;
+    return sql`CASE WHEN ${isValid} THEN ${rows} END`;
   },
-  fault: () => sql`'not a list of pricing rows'`,
+  reason: () => sql`'not a list of line items'`,
 };

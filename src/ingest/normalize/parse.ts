@@ -1,9 +1,8 @@
 /**
- * Turns rows as they were read into `parsed_<table>`: typed values, and a row in `issues` with the reason for whatever was not
- * usable.
+ * Parses raw feed rows into the tables `parsed_<table>` with typed values, and records every problem in the table `issues`.
  *
- * A value that is not usable becomes unknown; a row without one of its table's required values is rejected. Nothing is
- * dropped in silence.
+ * An invalid value becomes unknown (null). A row without a valid required value is rejected. Every such change is recorded with its
+ * reason.
  */
 
 import type { Session } from "../../db/duckdb.ts";
@@ -11,124 +10,136 @@ import { all, columnType, ident, join, type Sql, sql } from "../../db/sql.ts";
 import { tables } from "../../lake/tables.ts";
 import { type FeedField, type FeedTable, feed, feedTables, isTextList } from "../feed/feed-schema.ts";
 import { type FieldReader, fieldReader } from "./field-readers.ts";
-import { checkDigitFits } from "./vin.ts";
+import { hasValidCheckDigit } from "./vin.ts";
 
-/** What becomes of a row or a value that `issues` records. */
+/** Outcome of an issue: the row was rejected, the value became unknown, or the value was used but is unusual. */
 type Outcome = "rejected" | "unknown" | "noted";
 
 interface ParsedField {
   readonly field: string;
   readonly schema: FeedField;
   readonly isRequired: boolean;
-  readonly reading: FieldReader;
-  /** The text as it was read. */
-  readonly was: Sql;
-  /** The value. */
-  readonly is: Sql;
+  readonly reader: FieldReader;
+  /** The column of the trimmed raw text. */
+  readonly raw: Sql;
+  /** The column of the typed value. */
+  readonly value: Sql;
 }
 
 const parsedTable = (table: FeedTable): Sql => ident(`parsed_${table}`);
 
-/** Makes the tables, empty. */
-export async function beginParsing(session: Session, day: string): Promise<void> {
-  const columns = Object.entries(tables.rejects.columns).map(([column, of]) => sql`${ident(column)} ${columnType(of)}`);
+/** Creates `issues` and the `parsed_<table>` tables, empty. `day` is the day of the delivery. */
+export async function createParsedTables(session: Session, day: string): Promise<void> {
+  const columns = Object.entries(tables.rejects.columns).map(
+    ([column, type]) => sql`${ident(column)} ${columnType(type)}`,
+  );
   await session.run(sql`CREATE OR REPLACE TEMPORARY TABLE issues (${join(columns)})`);
   for (const table of feedTables) {
     const fields = Object.entries(feed[table].properties).map(
       ([field, schema]) => sql`NULL::${columnType(isTextList(schema) ? "VARCHAR[]" : "VARCHAR")} AS ${ident(field)}`,
     );
-    const nothing = sql`SELECT NULL::VARCHAR AS file, NULL::BIGINT AS "row", ${join(fields)} WHERE false`;
-    await session.run(sql`CREATE OR REPLACE TEMPORARY TABLE ${parsedTable(table)} AS ${parsed(table, nothing, day)}`);
+    const noRows = sql`SELECT NULL::VARCHAR AS file, NULL::BIGINT AS "row", ${join(fields)} WHERE false`;
+    await session.run(
+      sql`CREATE OR REPLACE TEMPORARY TABLE ${parsedTable(table)} AS ${parsedRows(table, noRows, day)}`,
+    );
   }
 }
 
-/** Parses rows of a table, with the faults that they have in a column of their own. */
+/** Parses raw rows into `parsed_<table>`. The issues of each row stay in a list column until `collectIssues`. */
 export async function parseRows(session: Session, table: FeedTable, rows: Sql, day: string): Promise<void> {
-  await session.run(sql`INSERT INTO ${parsedTable(table)} ${parsed(table, rows, day)}`);
+  await session.run(sql`INSERT INTO ${parsedTable(table)} ${parsedRows(table, rows, day)}`);
 }
 
-/** Moves the faults to `issues`, and the rows that cannot be used with them. */
-export async function endParsing(session: Session): Promise<void> {
+/** Moves the issues of all parsed rows to `issues` and deletes the rejected rows. */
+export async function collectIssues(session: Session): Promise<void> {
   for (const table of feedTables) {
     await session.run(sql`
       INSERT INTO issues
-      SELECT fault.outcome, ${table}, file, "row", fault.vin, fault.dealer_id, fault.field, fault.value, fault.reason
-      FROM (SELECT file, "row", unnest(faults) AS fault FROM ${parsedTable(table)} WHERE faults IS NOT NULL)`);
-    const isUsable = all(feed[table].required.map((field) => sql`${ident(field)} IS NOT NULL`));
-    await session.run(sql`DELETE FROM ${parsedTable(table)} WHERE NOT ${isUsable}`);
-    await session.run(sql`ALTER TABLE ${parsedTable(table)} DROP COLUMN faults`);
+      SELECT issue.outcome, ${table}, file, "row", issue.vin, issue.dealer_id, issue.field, issue.value, issue.reason
+      FROM (SELECT file, "row", unnest(row_issues) AS issue FROM ${parsedTable(table)} WHERE row_issues IS NOT NULL)`);
+    const hasRequiredValues = all(feed[table].required.map((field) => sql`${ident(field)} IS NOT NULL`));
+    await session.run(sql`DELETE FROM ${parsedTable(table)} WHERE NOT ${hasRequiredValues}`);
+    await session.run(sql`ALTER TABLE ${parsedTable(table)} DROP COLUMN row_issues`);
   }
 }
 
-/** In three steps, each over the columns of the one before: texts without blanks around them, values, faults. */
-function parsed(table: FeedTable, rows: Sql, day: string): Sql {
+/** Returns parsed rows as three nested queries: trimmed texts, then typed values, then issues. */
+function parsedRows(table: FeedTable, rows: Sql, day: string): Sql {
   const { properties, required } = feed[table];
   const fields: readonly ParsedField[] = Object.entries(properties).map(([field, schema]) => ({
     field,
     schema,
     isRequired: required.includes(field),
-    reading: fieldReader(field, schema, day),
-    was: ident(`raw ${field}`),
-    is: ident(field),
+    reader: fieldReader(field, schema, day),
+    raw: ident(`raw ${field}`),
+    value: ident(field),
   }));
-  const texts = fields.map(({ field, schema, was }) => sql`${trimmed(schema, ident(field))} AS ${was}`);
-  const values = fields.map(({ reading, was, is }) => sql`${was}, ${reading.value(was)} AS ${is}`);
-  const fits = table === "inventory" ? [sql`${checkDigitFits(sql`upper("raw vin")`)} AS "check digit fits"`] : [];
-  const typed = sql`SELECT file, "row", ${join([...values, ...fits])} FROM (SELECT file, "row", ${join(texts)} FROM (${rows}))`;
-  return sql`SELECT file, "row", ${join(fields.map(({ is }) => is))}, ${faultsOf(table, fields)} AS faults FROM (${typed})`;
+  const texts = fields.map(({ field, schema, raw }) => sql`${trimmed(schema, ident(field))} AS ${raw}`);
+  const values = fields.map(({ reader, raw, value }) => sql`${raw}, ${reader.value(raw)} AS ${value}`);
+  const checks =
+    table === "inventory" ? [sql`${hasValidCheckDigit(sql`upper("raw vin")`)} AS "check digit is valid"`] : [];
+  const typed = sql`SELECT file, "row", ${join([...values, ...checks])} FROM (SELECT file, "row", ${join(texts)} FROM (${rows}))`;
+  return sql`SELECT file, "row", ${join(fields.map(({ value }) => value))}, ${issuesOfRow(table, fields)} AS row_issues FROM (${typed})`;
 }
 
-/** What is taken off around a text. */
-const blanks = " \t\r\n\u00a0";
+/** Characters that are trimmed: ASCII white space and the no-break space. */
+const whiteSpace = " \t\r\n\u00a0";
 
 /**
- * Without blanks around it; what is blank is null. Of a list, its items that are not blank. Looking at both ends first is four
- * times as fast, because trimming makes a set of the blanks for each text.
+ * Trims a text or the items of a text list. Blank texts become null, blank items are dropped. Testing the first and last character before
+ * trimming is four times as fast: the engine's `trim` builds a character set for every value.
  */
 function trimmed(schema: FeedField, text: Sql): Sql {
-  const bare = (value: Sql): Sql =>
-    sql`CASE WHEN ${value} BETWEEN '!' AND '~' AND ${value}[-1] BETWEEN '!' AND '~' THEN ${value} ELSE nullif(trim(${value}, ${blanks}), '') END`;
+  const trim = (value: Sql): Sql =>
+    sql`CASE WHEN ${value} BETWEEN '!' AND '~' AND ${value}[-1] BETWEEN '!' AND '~' THEN ${value} ELSE nullif(trim(${value}, ${whiteSpace}), '') END`;
   return isTextList(schema)
-    ? sql`list_filter(list_transform(${text}, lambda item: ${bare(sql`item`)}), lambda item: item IS NOT NULL)`
-    : bare(text);
+    ? sql`list_filter(list_transform(${text}, lambda item: ${trim(sql`item`)}), lambda item: item IS NOT NULL)`
+    : trim(text);
 }
 
-/** The faults of a row as a list, null when it has none: whether it has any is asked first, because few have. */
-function faultsOf(table: FeedTable, fields: readonly ParsedField[]): Sql {
+/** A condition that a row has an issue, and the list of its issues (null entries are dropped). */
+interface IssueCheck {
+  readonly hasIssue: Sql;
+  readonly issues: Sql;
+}
+
+/** Creates the struct of one issue. */
+type IssueBuilder = (outcome: Outcome, field: string, value: Sql, reason: Sql) => Sql;
+
+/** Returns the issues of a row as a list; null if it has none. Tests all conditions first, because few rows have issues. */
+function issuesOfRow(table: FeedTable, fields: readonly ParsedField[]): Sql {
   const vin = table === "inventory" ? sql`coalesce(vin, "raw vin")` : sql`NULL::VARCHAR`;
   const dealer = table === "options" ? sql`NULL::VARCHAR` : sql`coalesce(dealer_id, "raw dealer_id")`;
-  const fault = (
-    outcome: Outcome,
-    field: string,
-    value: Sql,
-    reason: Sql,
-  ): Sql => sql`struct_pack(outcome := ${outcome},
+  const issue: IssueBuilder = (outcome, field, value, reason) => sql`struct_pack(outcome := ${outcome},
     vin := ${vin}, dealer_id := ${dealer}, field := ${field}, "value" := ${value}, reason := ${reason})`;
-  const checks = fields.map(
-    ({ field, schema, isRequired, reading, was, is }): readonly [isFaulty: Sql, faults: Sql] => {
-      if (isTextList(schema)) {
-        const broken = sql`list_filter(${was}, lambda item: ${reading.fault(sql`item`)} IS NOT NULL)`;
-        return [
-          sql`coalesce(len(${was}) <> len(${is}), false)`,
-          sql`[${fault("unknown", field, sql`item`, reading.fault(sql`item`))} FOR item IN ${broken}]`,
-        ];
-      }
-      const reason = sql`CASE WHEN ${was} IS NULL THEN 'missing' ELSE ${reading.fault(was)} END`;
-      const isFaulty = isRequired ? sql`${is} IS NULL` : sql`(${was} IS NOT NULL AND ${is} IS NULL)`;
-      const found = fault(isRequired ? "rejected" : "unknown", field, was, reason);
-      return [isFaulty, sql`CASE WHEN ${isFaulty} THEN [${found}] END`];
-    },
-  );
-  if (table === "inventory") {
-    const isWrong = sql`(vin IS NOT NULL AND NOT "check digit fits")`;
-    checks.push([
-      isWrong,
-      sql`CASE WHEN ${isWrong} THEN [${fault("noted", "vin", sql`vin`, sql`'check digit does not fit'`)}] END`,
-    ]);
-  }
-  const isAny = join(
-    checks.map(([isFaulty]) => isFaulty),
+  const checks = fields.map((field) => (isTextList(field.schema) ? checkList(field, issue) : checkValue(field, issue)));
+  if (table === "inventory") checks.push(checkCheckDigit(issue));
+  const hasIssue = join(
+    checks.map((check) => check.hasIssue),
     sql` OR `,
   );
-  return sql`CASE WHEN ${isAny} THEN flatten(list_filter([${join(checks.map(([, faults]) => faults))}], lambda found: found IS NOT NULL)) END`;
+  return sql`CASE WHEN ${hasIssue} THEN flatten(list_filter([${join(checks.map(({ issues }) => issues))}], lambda entry: entry IS NOT NULL)) END`;
+}
+
+/** One issue per invalid item of a list. */
+function checkList({ field, reader, raw, value }: ParsedField, issue: IssueBuilder): IssueCheck {
+  const invalid = sql`list_filter(${raw}, lambda item: ${reader.reason(sql`item`)} IS NOT NULL)`;
+  return {
+    hasIssue: sql`coalesce(len(${raw}) <> len(${value}), false)`,
+    issues: sql`[${issue("unknown", field, sql`item`, reader.reason(sql`item`))} FOR item IN ${invalid}]`,
+  };
+}
+
+/** An issue if a value is invalid, or missing although it is required. */
+function checkValue({ field, isRequired, reader, raw, value }: ParsedField, issue: IssueBuilder): IssueCheck {
+  const reason = sql`CASE WHEN ${raw} IS NULL THEN 'missing' ELSE ${reader.reason(raw)} END`;
+  const hasIssue = isRequired ? sql`${value} IS NULL` : sql`(${raw} IS NOT NULL AND ${value} IS NULL)`;
+  const found = issue(isRequired ? "rejected" : "unknown", field, raw, reason);
+  return { hasIssue, issues: sql`CASE WHEN ${hasIssue} THEN [${found}] END` };
+}
+
+function checkCheckDigit(issue: IssueBuilder): IssueCheck {
+  const hasIssue = sql`(vin IS NOT NULL AND NOT "check digit is valid")`;
+  const found = issue("noted", "vin", sql`vin`, sql`'wrong check digit'`);
+  return { hasIssue, issues: sql`CASE WHEN ${hasIssue} THEN [${found}] END` };
 }

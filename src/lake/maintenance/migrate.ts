@@ -1,9 +1,9 @@
 /**
- * Migrates a lake: rewrites the published version's older files in today's schema, so that other engines read them too, and publishes
- * the result as a new version of the same day.
+ * Lake migration: rewrites files of older formats in the current schema, so that other engines can read them, and publishes the result as
+ * a new version of the same day.
  *
- * Carquet itself reads older files as they are. They stay until `vacuum` removes the versions that name them, so a kill at any moment
- * leaves the old version or the new one.
+ * Carquet itself reads older files without migration. The old files remain until `vacuum` removes the versions that list them, so an
+ * interrupted migration leaves the published version intact.
  */
 import { join as joinPath } from "node:path";
 import { textIn } from "../../base/json.ts";
@@ -11,23 +11,25 @@ import { UserError } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { literal, sql } from "../../db/sql.ts";
 import { fingerprintOf, isCurrentSchema, rowsOfFiles } from "../file-rows.ts";
-import { currentManifest, type Files, type LakeFile, lakeFormat } from "../manifest.ts";
+import { currentManifest, type LakeFile, lakeFormat, type TableFiles } from "../manifest.ts";
 import { type TableName, tableNames, tableOf } from "../tables.ts";
 import { nextManifest, publish, type Writer, writeFile } from "../writer/writer.ts";
 
-/** What a migration did. */
 export interface LakeMigrationResult {
   /** The published version, new if anything changed. */
   readonly version: string;
   readonly fromFormat: number;
   readonly toFormat: number;
-  /** Files rewritten in today's schema. */
+  /** Number of files rewritten in the current schema. */
   readonly rewritten: number;
-  /** Files that had today's columns and types already: the manifest records that. */
+  /** Number of files that already had the current columns and types; only their fingerprint was added to the manifest. */
   readonly recorded: number;
 }
 
-/** Migrates the published version as the lake's only writer. Does nothing when it is of today. Calls `onFile` before each older file. */
+/**
+ * Migrates the published version. Does nothing if every file has the current schema. Calls `onFile` before each file that does not. Throws
+ * a UserError if nothing has been published.
+ */
 export async function migrateLake(
   writer: Writer,
   onFile: (path: string, index: number, count: number) => void = () => {},
@@ -35,36 +37,36 @@ export async function migrateLake(
   const published = await currentManifest(writer.lake);
   if (published === undefined) throw new UserError(`${writer.lake}: nothing has been published yet.`);
   const next = nextManifest(writer, published, published.as_of);
-  const done = { fromFormat: published.format, toFormat: lakeFormat, rewritten: 0, recorded: 0 };
+  const result = { fromFormat: published.format, toFormat: lakeFormat, rewritten: 0, recorded: 0 };
   const count = tableNames.flatMap((table) =>
     published.tables[table].filter((file) => !isCurrentSchema(table, file)),
   ).length;
-  if (count === 0 && published.format === lakeFormat) return { ...done, version: published.version };
+  if (count === 0 && published.format === lakeFormat) return { ...result, version: published.version };
   const tables: Record<TableName, readonly LakeFile[]> = { ...published.tables };
   for (const table of tableNames) {
     const files: LakeFile[] = [];
     for (const file of published.tables[table]) {
-      if (isCurrentSchema(table, file)) files.push(file);
-      else {
-        onFile(file.path, 1 + done.rewritten + done.recorded, count);
-        const hasTodaysColumns = await isDescribedBy(writer.session, table, joinPath(writer.lake, file.path));
-        done[hasTodaysColumns ? "recorded" : "rewritten"] += 1;
-        const part = `${next.version}-${files.length}`;
-        files.push(
-          hasTodaysColumns
-            ? { ...file, schema: fingerprintOf(tableOf(table).columns) }
-            : await rewritten(writer, part, table, file),
-        );
+      if (isCurrentSchema(table, file)) {
+        files.push(file);
+        continue;
       }
+      onFile(file.path, 1 + result.rewritten + result.recorded, count);
+      const isRecorded = await hasCurrentColumns(writer.session, table, joinPath(writer.lake, file.path));
+      result[isRecorded ? "recorded" : "rewritten"] += 1;
+      files.push(
+        isRecorded
+          ? { ...file, schema: fingerprintOf(tableOf(table).columns) }
+          : await rewriteFile(writer, `${next.version}-${files.length}`, table, file),
+      );
     }
     tables[table] = files;
   }
-  await publish(writer.lake, { ...next, tables: tables satisfies Files });
-  return { ...done, version: next.version };
+  await publish(writer.lake, { ...next, tables: tables satisfies TableFiles });
+  return { ...result, version: next.version };
 }
 
-/** Returns whether a file has exactly the columns and types of a table's layout. */
-async function isDescribedBy(session: Session, table: TableName, path: string): Promise<boolean> {
+/** Returns whether a file has exactly the columns and types of a table's current schema. */
+async function hasCurrentColumns(session: Session, table: TableName, path: string): Promise<boolean> {
   const described = await session.rows(
     sql`DESCRIBE SELECT * FROM read_parquet(${literal(path)}, hive_partitioning = false)`,
   );
@@ -72,10 +74,15 @@ async function isDescribedBy(session: Session, table: TableName, path: string): 
   return fingerprintOf(Object.fromEntries(columns)) === fingerprintOf(tableOf(table).columns);
 }
 
-/** Writes a file's rows again, in their order, beside it. */
-async function rewritten(writer: Writer, name: string, table: TableName, file: LakeFile): Promise<LakeFile> {
+/** Rewrites a file in the current schema under a new name, in the same row order. Throws a UserError if the row count differs. */
+async function rewriteFile(writer: Writer, name: string, table: TableName, file: LakeFile): Promise<LakeFile> {
   const rows = rowsOfFiles(table, [file], writer.lake, "file_row_number");
-  const written = await writeFile(writer, name, table, file.partition, rows, sql`file_row_number`);
+  const written = await writeFile(writer, name, {
+    table,
+    partition: file.partition,
+    rows,
+    order: sql`file_row_number`,
+  });
   if (written?.rows === file.rows) return written;
-  throw new UserError(`${file.path}: ${written?.rows ?? 0} rows, ${file.rows} in the manifest.`);
+  throw new UserError(`${file.path}: ${written?.rows ?? 0} rows: expected ${file.rows}, as in the manifest.`);
 }

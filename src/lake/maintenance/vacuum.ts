@@ -1,45 +1,55 @@
 /**
- * Removes what no kept version needs: days that the retention policy lets go, versions that are too old to go back to, and the
- * files that only those held.
+ * Vacuum: removes days that the retention policy expires, versions too old to replay from, and files that only those versions list.
  *
- * First a manifest without them is published; files go when the versions that name them have been out of service for a grace
- * period, so that a server still answering from one of them loses nothing.
+ * Publishes a manifest without the expired days first. A file is removed only after every version that lists it has been superseded for a
+ * grace period, so that a server that still reads such a version is not interrupted.
  */
 import { rm, stat } from "node:fs/promises";
 import { plusDays } from "../../base/day.ts";
 import { isNotFound } from "../../base/files.ts";
 import { UserError } from "../../base/user-error.ts";
-import { currentManifest, type Files, type Manifest, manifestPath, readManifest, versionsIn } from "../manifest.ts";
+import {
+  currentManifest,
+  type Manifest,
+  manifestPath,
+  readManifest,
+  type TableFiles,
+  versionsIn,
+} from "../manifest.ts";
 import { type TableName, tableNames, tableOf } from "../tables.ts";
 import { nextManifest, publish, removeOrphans, type Writer } from "../writer/writer.ts";
 
-/** Which days are kept, counted back from the published one; older ones are kept once a month. */
+/** Retention policy, counted back from the as-of date. Days beyond both periods are kept once per month. */
 export interface Retention {
-  /** Every day for so many days, */
+  /** Number of days for which every day is kept. */
   readonly dailyDays: number;
-  /** then one day a week for so many days more. */
+  /** Number of days before those for which one day per week is kept. */
   readonly weeklyDays: number;
-  /** Versions of so many days stay, to replay from. */
+  /** Number of days whose versions are kept, to replay from. */
   readonly versionDays: number;
 }
 
 export const defaultRetention: Retention = { dailyDays: 400, weeklyDays: 730, versionDays: 14 };
 
 export interface VacuumResult {
+  /** The published version, new if any day was removed. */
   readonly version: string;
+  /** Days removed. */
   readonly days: readonly string[];
+  /** Versions removed, newest first. */
   readonly versions: readonly string[];
+  /** Number of files removed. */
   readonly files: number;
 }
 
-/** Tables that have a file for each day. */
-const daily = tableNames.filter((table) =>
+/** Tables partitioned by day. */
+const dailyTables = tableNames.filter((table) =>
   ["snapshot_date", "as_of", "claim_date", "delivery_date"].includes(tableOf(table).partition ?? ""),
 );
 
 /**
- * The days that stay of those there are, by the policy: every day for a while, then the last day of each week, then of each
- * month. The published day always stays.
+ * Returns the days to keep: every day of the daily period, then the last day of each week, then the last day of each month. The as-of
+ * date is always kept.
  */
 export function keptDays(
   days: readonly string[],
@@ -47,15 +57,18 @@ export function keptDays(
   { dailyDays, weeklyDays }: Retention,
 ): ReadonlySet<string> {
   const [dailyFrom, weeklyFrom] = [plusDays(asOf, 1 - dailyDays), plusDays(asOf, 1 - dailyDays - weeklyDays)];
-  const spans = new Map<string, string>();
+  const lastDayOfPeriod = new Map<string, string>();
   for (const day of [...days].sort()) {
     const week = String(Math.floor(Date.parse(`${day}T00:00:00Z`) / (7 * 86_400_000)));
-    spans.set(day >= dailyFrom ? day : day >= weeklyFrom ? `week ${week}` : `month ${day.slice(0, 7)}`, day);
+    lastDayOfPeriod.set(day >= dailyFrom ? day : day >= weeklyFrom ? `week ${week}` : `month ${day.slice(0, 7)}`, day);
   }
-  return new Set([...spans.values(), asOf]);
+  return new Set([...lastDayOfPeriod.values(), asOf]);
 }
 
-/** Vacuums as the lake's writer. `nowMs` is the time, `graceMs` how long a version must have been out of service. */
+/**
+ * Vacuums the lake. `nowMs` is the current time, `graceMs` the time a version must have been superseded before it is removed. Throws a
+ * UserError if nothing has been published.
+ */
 export async function vacuum(
   writer: Writer,
   retention: Retention,
@@ -64,49 +77,56 @@ export async function vacuum(
 ): Promise<VacuumResult> {
   const published = await currentManifest(writer.lake);
   if (published === undefined) throw new UserError(`${writer.lake}: nothing has been published yet.`);
-  const { tables, gone } = withoutOldDays(published, retention);
-  const manifest = gone.length === 0 ? published : { ...nextManifest(writer, published, published.as_of), tables };
+  const { tables, removedDays } = removeExpiredDays(published, retention);
+  const manifest =
+    removedDays.length === 0 ? published : { ...nextManifest(writer, published, published.as_of), tables };
   if (manifest !== published) await publish(writer.lake, manifest);
-  const versions = await removeOldVersions(writer.lake, manifest, retention, nowMs, graceMs);
+  const versions = await removeOldVersions(writer.lake, manifest, { retention, nowMs, graceMs });
   const { removed } = await removeOrphans(writer.lake);
-  return { version: manifest.version, days: gone, versions, files: removed };
+  return { version: manifest.version, days: removedDays, versions, files: removed };
 }
 
-function withoutOldDays({ tables, as_of }: Manifest, retention: Retention): { tables: Files; gone: readonly string[] } {
+/** Returns the tables without the expired days, and those days. */
+function removeExpiredDays(
+  { tables, as_of }: Manifest,
+  retention: Retention,
+): { tables: TableFiles; removedDays: readonly string[] } {
   const days = tables.deliveries.map((file) => file.partition ?? "");
   const kept = keptDays(days, as_of, retention);
-  const gone = days.filter((day) => !kept.has(day));
-  const left = Object.fromEntries(
-    daily.map((table) => [table, tables[table].filter((file) => kept.has(file.partition ?? ""))] as const),
-  ) as Partial<Record<TableName, Files[TableName]>>;
-  return { tables: { ...tables, ...left }, gone };
+  const removedDays = days.filter((day) => !kept.has(day));
+  const remaining = Object.fromEntries(
+    dailyTables.map((table) => [table, tables[table].filter((file) => kept.has(file.partition ?? ""))] as const),
+  ) as Partial<Record<TableName, TableFiles[TableName]>>;
+  return { tables: { ...tables, ...remaining }, removedDays };
 }
 
-/** Removes the manifests of versions of old days, from the oldest on, so that those that stay are a chain. */
+/** Removes the manifests of expired versions, oldest first, so that the remaining ones always form an unbroken chain. */
 async function removeOldVersions(
   lake: string,
   published: Manifest,
-  { versionDays }: Retention,
-  nowMs: number,
-  graceMs: number,
+  {
+    retention: { versionDays },
+    nowMs,
+    graceMs,
+  }: { readonly retention: Retention; readonly nowMs: number; readonly graceMs: number },
 ): Promise<readonly string[]> {
-  const known = new Set(await versionsIn(lake));
+  const existing = new Set(await versionsIn(lake));
   const keptFrom = plusDays(published.as_of, 1 - versionDays);
   const removed: string[] = [];
   let successorMs = await publishedMs(lake, published.version);
-  let isOld = false;
-  for (let version = published.previous; version !== null && known.has(version); ) {
+  let isExpired = false;
+  for (let version = published.previous; version !== null && existing.has(version); ) {
     const manifest: Manifest = await readManifest(lake, version);
-    isOld ||= manifest.as_of < keptFrom && nowMs - successorMs >= graceMs;
+    isExpired ||= manifest.as_of < keptFrom && nowMs - successorMs >= graceMs;
     successorMs = await publishedMs(lake, version);
-    if (isOld) removed.push(version);
+    if (isExpired) removed.push(version);
     version = manifest.previous;
   }
   for (const version of [...removed].reverse()) await rm(manifestPath(lake, version));
   return removed;
 }
 
-/** When a version was published; since then the one before it is out of service. */
+/** Returns when a version was published, which is also when its predecessor was superseded; 0 if its manifest does not exist. */
 async function publishedMs(lake: string, version: string): Promise<number> {
   try {
     return (await stat(manifestPath(lake, version))).mtimeMs;

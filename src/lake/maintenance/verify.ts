@@ -1,6 +1,6 @@
 /**
- * Checks a published version: each file against its manifest, serving files included, keys against the dimensions, and states against the
- * claims that prove them.
+ * Verifies a published version: files against the manifest (size, SHA-256, row count), keys against the dimensions, and listing states
+ * against claims. Reads only; repairs nothing.
  */
 import { stat } from "node:fs/promises";
 import { join as joinPath, resolve } from "node:path";
@@ -15,7 +15,10 @@ import type { LakeFile, Manifest, ServingFile } from "../manifest.ts";
 import type { TableName } from "../tables.ts";
 import { filesIn } from "../views.ts";
 
-/** What is wrong with a version, in words; empty when nothing is. `onFile` is called as each file's turn comes. */
+/**
+ * Returns the faults of a version as messages; empty if there are none. Checks rows only if all files are intact. Calls `onFile` before
+ * each file.
+ */
 export async function verify(
   lake: string,
   manifest: Manifest,
@@ -28,15 +31,15 @@ export async function verify(
   try {
     for (const [index, file] of files.entries()) {
       onFile(file.path, index + 1, files.length);
-      faults.push(...(await faultsOfFile(database, lake, file)));
+      faults.push(...(await checkFile(database, lake, file)));
     }
-    return faults.length > 0 ? faults : await faultsOfRows(database, lake, manifest);
+    return faults.length > 0 ? faults : await checkRows(database, lake, manifest);
   } finally {
     database.close();
   }
 }
 
-async function faultsOfFile(
+async function checkFile(
   database: DuckDatabase,
   lake: string,
   file: LakeFile | ServingFile,
@@ -44,59 +47,59 @@ async function faultsOfFile(
   const path = joinPath(lake, file.path);
   try {
     const { size } = await stat(path);
-    if (size !== file.bytes) return [`${file.path}: ${size} bytes, ${file.bytes} in the manifest`];
-    if ((await sha256Of(path)) !== file.sha256)
-      return [`${file.path}: its content is not that of the manifest (SHA-256)`];
+    if (size !== file.bytes) return [`${file.path}: ${size} bytes: expected ${file.bytes}`];
+    if ((await sha256Of(path)) !== file.sha256) return [`${file.path}: wrong SHA-256: expected ${file.sha256}`];
     if (!("rows" in file)) return [];
     const counted = await database.using((session) =>
       session.row(sql`SELECT count(*)::INTEGER AS n FROM read_parquet(${literal(path)})`),
     );
     const rows = integerIn(counted, "n");
-    return rows === file.rows ? [] : [`${file.path}: ${rows} rows, ${file.rows} in the manifest`];
+    return rows === file.rows ? [] : [`${file.path}: ${rows} rows: expected ${file.rows}`];
   } catch (thrown) {
     return [`${file.path}: ${messageOf(thrown).split("\n")[0]}`];
   }
 }
 
-/** What must not be found in the rows of a version, and the query that finds it. */
-function contradictions({ tables, keys, as_of }: Manifest, folder: string): Readonly<Record<string, Sql>> {
-  const today = (table: TableName) => sql`(${rowsOfFiles(table, filesIn(tables, table, as_of), folder)})`;
-  const whole = (table: TableName) => sql`(${rowsOfFiles(table, tables[table], folder)})`;
+/** Returns, for each violated invariant, its name and a FROM clause that selects the violating rows. */
+function invariantViolations({ tables, keys, as_of }: Manifest, folder: string): Readonly<Record<string, Sql>> {
+  const current = (table: TableName) => sql`(${rowsOfFiles(table, filesIn(tables, table, as_of), folder)})`;
+  const all = (table: TableName) => sql`(${rowsOfFiles(table, tables[table], folder)})`;
   const withDealer = (table: TableName) =>
-    sql`(SELECT vin, dealer_id FROM ${today(table)} JOIN ${whole("dealers")} USING (dealer_key))`;
-  const claims = (isOwner: Sql) => sql`(SELECT vin, dealer_id FROM ${today("claims")} WHERE ${isOwner})`;
+    sql`(SELECT vin, dealer_id FROM ${current(table)} JOIN ${all("dealers")} USING (dealer_key))`;
+  const claims = (isOwner: Sql) => sql`(SELECT vin, dealer_id FROM ${current("claims")} WHERE ${isOwner})`;
   const unknownKey = (column: string, table: "builds" | "dealers") =>
-    sql`FROM ${whole("snapshots")} WHERE ${ident(column)} NOT IN (SELECT ${ident(column)} FROM ${whole(table)})`;
-  const once = (table: TableName) => sql`FROM (SELECT vin FROM ${today(table)} GROUP BY vin HAVING count(*) > 1)`;
+    sql`FROM ${all("snapshots")} WHERE ${ident(column)} NOT IN (SELECT ${ident(column)} FROM ${all(table)})`;
+  const duplicateVins = (table: TableName) =>
+    sql`FROM (SELECT vin FROM ${current(table)} GROUP BY vin HAVING count(*) > 1)`;
   return {
-    "listings without their build": unknownKey("build_key", "builds"),
-    "listings without their dealer": unknownKey("dealer_key", "dealers"),
-    "listings with a token beyond the greatest": sql`FROM ${whole("snapshots")}
+    "listings whose build does not exist": unknownKey("build_key", "builds"),
+    "listings whose dealer does not exist": unknownKey("dealer_key", "dealers"),
+    "listings with a token key above the greatest": sql`FROM ${all("snapshots")}
       WHERE greatest(list_max(features), list_max(options_packages)) > ${keys.tokens}`,
-    "tokens out of order": sql`FROM (SELECT token_key, row_number() OVER (ORDER BY token_key) AS place FROM ${whole("tokens")})
-      WHERE token_key <> place`,
-    "listings whose id is not 32 hexadecimal digits": sql`FROM (SELECT id FROM ${whole("snapshots")}
-      UNION ALL SELECT id FROM ${whole("missing")} UNION ALL SELECT id FROM ${whole("sold")} UNION ALL SELECT id FROM ${whole("ended")})
+    "token keys that are not contiguous from 1": sql`FROM (SELECT token_key, row_number() OVER (ORDER BY token_key) AS expected_key FROM ${all("tokens")})
+      WHERE token_key <> expected_key`,
+    "listings whose id is not 32 hexadecimal digits": sql`FROM (SELECT id FROM ${all("snapshots")}
+      UNION ALL SELECT id FROM ${all("missing")} UNION ALL SELECT id FROM ${all("sold")} UNION ALL SELECT id FROM ${all("ended")})
       WHERE NOT coalesce(regexp_full_match(id, '[0-9a-f]{32}'), false)`,
-    "VINs that are active twice": once("snapshots"),
-    "VINs that are missing twice": once("missing"),
-    "VINs both active and missing": sql`FROM ${today("missing")} WHERE vin IN (SELECT vin FROM ${today("snapshots")})`,
-    "active listings that their dealer does not claim": sql`FROM (${withDealer("snapshots")} EXCEPT ${claims(sql`is_owner`)})`,
+    "VINs with two active listings": duplicateVins("snapshots"),
+    "VINs with two missing listings": duplicateVins("missing"),
+    "VINs that are both active and missing": sql`FROM ${current("missing")} WHERE vin IN (SELECT vin FROM ${current("snapshots")})`,
+    "active listings without a claim of their owner": sql`FROM (${withDealer("snapshots")} EXCEPT ${claims(sql`is_owner`)})`,
     "owners' claims without an active listing": sql`FROM (${claims(sql`is_owner`)} EXCEPT ${withDealer("snapshots")})`,
-    "missing listings that somebody claims": sql`FROM ${today("missing")} WHERE vin IN (SELECT vin FROM ${claims(sql`true`)})`,
-    "contending claims without their row": sql`FROM (${claims(sql`NOT is_owner`)} EXCEPT ${withDealer("contenders")})`,
-    "sold listings too soon": sql`FROM ${whole("sold")}
+    "missing listings whose VIN is claimed": sql`FROM ${current("missing")} WHERE vin IN (SELECT vin FROM ${claims(sql`true`)})`,
+    "contenders without a row": sql`FROM (${claims(sql`NOT is_owner`)} EXCEPT ${withDealer("contenders")})`,
+    "listings sold too early": sql`FROM ${all("sold")}
       WHERE sold_date <> last_seen + 1 OR feeds_without < ${life.soldAfterFeeds} OR days_seen < ${life.soldSeenDays}
         OR sold_date > missing_since`,
   };
 }
 
-async function faultsOfRows(database: DuckDatabase, lake: string, manifest: Manifest): Promise<readonly string[]> {
+async function checkRows(database: DuckDatabase, lake: string, manifest: Manifest): Promise<readonly string[]> {
   const faults: string[] = [];
-  for (const [what, found] of Object.entries(contradictions(manifest, resolve(lake)))) {
-    const counted = await database.using((session) => session.row(sql`SELECT count(*)::INTEGER AS n ${found}`));
+  for (const [violation, rows] of Object.entries(invariantViolations(manifest, resolve(lake)))) {
+    const counted = await database.using((session) => session.row(sql`SELECT count(*)::INTEGER AS n ${rows}`));
     const n = integerIn(counted, "n");
-    if (n > 0) faults.push(`${n} ${what}`);
+    if (n > 0) faults.push(`${n} ${violation}`);
   }
   return faults;
 }

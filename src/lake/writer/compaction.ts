@@ -1,30 +1,34 @@
 /**
- * Tables that grow by a little with each publish, kept in few files: what is new is written together with the files before it
- * that are not much larger. The number of files grows with the logarithm of the rows, and each row is rewritten as seldom.
+ * Tiered compaction: selects the small files of an append-only table that are rewritten together with new rows. The number of files, and
+ * the number of times a row is rewritten, grow with the logarithm of the rows.
  */
 import type { LakeFile } from "../manifest.ts";
 
-/** A file is merged with newer rows unless it has at least so many times as many. */
-const ratio = 4;
+/** A tier is compacted while it has fewer than this many times the rows of everything newer. */
+const tierRatio = 4;
 
 /**
- * Splits a partition's files, oldest first: those that stay, and those to be written again together with new rows. Files that one
- * publish wrote are one layer.
+ * Splits the files of a partition, oldest first, into those to keep and those to merge with the new rows. The files of one publish
+ * form one tier.
  */
 export function filesToCompact(
   files: readonly LakeFile[],
   newRows: number,
 ): { readonly kept: readonly LakeFile[]; readonly merged: readonly LakeFile[] } {
-  const layers = [...new Set(files.map(layerOf))].map((layer) => files.filter((file) => layerOf(file) === layer));
-  let [at, rows] = [layers.length, newRows];
-  for (let layer = layers[at - 1]; layer !== undefined && rowsIn(layer) < ratio * rows; layer = layers[at - 1]) {
-    rows += rowsIn(layer);
-    at -= 1;
+  const tiers = [...new Set(files.map(tierOf))].map((tier) => files.filter((file) => tierOf(file) === tier));
+  let [keptTiers, rows] = [tiers.length, newRows];
+  for (
+    let tier = tiers[keptTiers - 1];
+    tier !== undefined && rowsIn(tier) < tierRatio * rows;
+    tier = tiers[keptTiers - 1]
+  ) {
+    rows += rowsIn(tier);
+    keptTiers -= 1;
   }
-  return { kept: layers.slice(0, at).flat(), merged: layers.slice(at).flat() };
+  return { kept: tiers.slice(0, keptTiers).flat(), merged: tiers.slice(keptTiers).flat() };
 }
 
-/** The version that a file is named after, without the number of its part. */
-const layerOf = ({ path }: LakeFile): string => path.replace(/(-\d+)?\.parquet$/, "");
+/** Returns a file's path without its part number: the files of one publish share it. */
+const tierOf = ({ path }: LakeFile): string => path.replace(/(-\d+)?\.parquet$/, "");
 
 const rowsIn = (files: readonly LakeFile[]): number => files.reduce((sum, { rows }) => sum + rows, 0);

@@ -1,34 +1,34 @@
-/** Rows as files of at most so many rows, where a table's layout says so, each of an adjoining range of its order. */
+/** Writes a table's rows as files of limited size, each holding an adjacent range of the sort order. */
 import { rm } from "node:fs/promises";
 import { join as joinPath } from "node:path";
-import { literal, type Sql, sql } from "../../db/sql.ts";
+import { literal, sql } from "../../db/sql.ts";
 import type { LakeFile } from "../manifest.ts";
-import { type TableName, tableOf } from "../tables.ts";
-import { inOrderOf, type Writer, writeFile } from "./writer.ts";
+import { tableOf } from "../tables.ts";
+import { type FileContents, sortOrderOf, type Writer, writeFile } from "./writer.ts";
 
 /**
- * Writes rows of a table as one file, or as parts of it; gives them in their order, none when there are no rows. Rows are
- * sorted once, into one file, which is then cut: sorting them part by part would run their query as often.
+ * Writes rows as one file, or as several if they exceed the table's `rowsPerFile`. Returns the files in sort order; none if there are
+ * no rows. Sorts all rows into one file and then cuts that file: sorting each part would run the query once per part.
  */
 export async function writeSplit(
   writer: Writer,
   version: string,
-  table: TableName,
-  partition: string | null,
-  rows: Sql,
+  contents: FileContents,
 ): Promise<readonly LakeFile[]> {
-  const whole = await writeFile(writer, version, table, partition, rows, inOrderOf(table));
+  const { table, partition } = contents;
+  const whole = await writeFile(writer, version, { ...contents, order: sortOrderOf(table) });
   const { rowsPerFile = Number.POSITIVE_INFINITY } = tableOf(table);
   if (whole === undefined) return [];
   if (whole.rows <= rowsPerFile) return [whole];
   const files: LakeFile[] = [];
   const path = joinPath(writer.lake, whole.path);
   const size = Math.ceil(whole.rows / Math.ceil(whole.rows / rowsPerFile));
-  for (let from = 0; from < whole.rows; from += size) {
-    const part = sql`
+  for (let start = 0; start < whole.rows; start += size) {
+    const rows = sql`
       SELECT * FROM read_parquet(${literal(path)}, file_row_number = true, hive_partitioning = false)
-      WHERE file_row_number >= ${from} AND file_row_number < ${from + size}`;
-    const file = await writeFile(writer, `${version}-${files.length}`, table, partition, part, sql`file_row_number`);
+      WHERE file_row_number >= ${start} AND file_row_number < ${start + size}`;
+    const name = `${version}-${files.length}`;
+    const file = await writeFile(writer, name, { table, partition, rows, order: sql`file_row_number` });
     if (file !== undefined) files.push(file);
   }
   await rm(path);

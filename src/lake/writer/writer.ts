@@ -1,8 +1,8 @@
 /**
- * Writing a lake: one writer at a time, files that are never overwritten, and a version that appears at once.
+ * The writer: takes the lake's lock, writes Parquet files, and publishes versions. Files are never overwritten.
  *
- * Publish = files under new names, synced -> manifest, synced -> atomic rename of CURRENT, synced. A kill at any moment
- * leaves the old version or the new one, whole; what it leaves behind besides, the next writer removes.
+ * A publish writes and syncs the files under new names, then the manifest, then replaces `CURRENT` by an atomic rename. A process killed
+ * at any point leaves either the old version or the new one; the next writer removes orphaned files.
  */
 import { readdir, rm, stat } from "node:fs/promises";
 import { dirname, join as joinPath, relative, resolve } from "node:path";
@@ -31,27 +31,31 @@ import { viewsOf } from "../views.ts";
 export interface Writer {
   readonly lake: string;
   readonly session: Session;
-  /** The greatest sequence of each day that some file is named after: names are not used twice. */
+  /** The greatest version sequence of each day that occurs in a file name. File names are never reused. */
   readonly sequences: ReadonlyMap<string, number>;
 }
 
-/** The lakes that this process is writing: the kernel's lock is per process. */
-const beingWritten = new Set<string>();
+/** Lakes that this process is writing. The kernel's lock excludes only other processes. */
+const lakesBeingWritten = new Set<string>();
 
-/** Runs some work as the lake's only writer, on a database that spills into the lake's own folder. */
+/**
+ * Runs `work` while holding the lake's lock, with a DuckDB session that spills into the lake's folder. Throws a UserError if another
+ * writer holds the lock or the disk is full.
+ */
 export async function withWriter<T>(
   lake: string,
   options: DatabaseOptions,
   work: (writer: Writer) => Promise<T>,
 ): Promise<T> {
   const folder = resolve(lake);
-  if (beingWritten.has(folder)) throw new UserError(`${lake} is being written by this process already.`);
+  if (lakesBeingWritten.has(folder))
+    throw new UserError(`${lake} is locked by this process: expected one writer at a time.`);
   await createFolder(joinPath(lake, "versions"));
   const database = await DuckDatabase.open({ ...options, temporaryFolder: joinPath(lake, "spill") });
-  beingWritten.add(folder);
+  lakesBeingWritten.add(folder);
   try {
     return await database.using(async (session) => {
-      await lock(session, lake);
+      await acquireLock(session, lake);
       const { kept } = await removeOrphans(lake);
       try {
         return await work({ lake, session, sequences: sequencesIn(kept) });
@@ -61,51 +65,56 @@ export async function withWriter<T>(
     });
   } catch (thrown) {
     if (classifyFault(thrown) === "disk full") {
-      throw new UserError(`${lake}: the disk is full; what was published stays as it was.`);
+      throw new UserError(`${lake}: the disk is full. The published version is unchanged.`);
     }
     throw thrown;
   } finally {
     database.close();
-    beingWritten.delete(folder);
+    lakesBeingWritten.delete(folder);
   }
 }
 
 /**
- * Takes the lake's lock: a tiny database that is open for writing. The kernel gives the lock back when the process
- * ends, however it ends.
+ * Takes the lake's lock by attaching a small database for writing. The kernel releases the lock when the process ends, even after a
+ * kill.
  */
-async function lock(session: Session, lake: string): Promise<void> {
+async function acquireLock(session: Session, lake: string): Promise<void> {
   const path = joinPath(lake, "writer.lock");
-  const take = (): Promise<void> => session.run(sql`ATTACH ${literal(path)} AS writer_lock`);
+  const attach = (): Promise<void> => session.run(sql`ATTACH ${literal(path)} AS writer_lock`);
   try {
-    await take();
+    await attach();
   } catch (thrown) {
     if (classifyFault(thrown) === "busy")
-      throw new UserError(`${lake} is being written by process ${lockHolderOf(thrown) ?? "?"}; one writer at a time.`);
+      throw new UserError(
+        `${lake} is locked by process ${lockHolderOf(thrown) ?? "?"}: expected one writer at a time.`,
+      );
     await rm(path, { force: true });
-    await take();
+    await attach();
   }
 }
 
-/** Tables that earlier releases wrote and this one does not read. */
+/** Tables that earlier releases wrote and this release does not read. */
 const retiredTables = ["live_by_vin", "live_by_id", "past_by_vin", "past_by_id"];
 
-/** The names that a writer gives to files; nothing else in a lake's folder is its to remove. */
-const isOfLake = new RegExp(
+/** Matches the paths of files that a writer creates. Other files in the lake's folder are never removed. */
+const lakeFilePattern = new RegExp(
   `^(${[...tableNames, ...retiredTables].join("|")})/([^/]+/)?\\d{4}-\\d{2}-\\d{2}\\.\\d+(-\\d+)?\\.parquet$` +
     "|^serving/\\d{4}-\\d{2}-\\d{2}\\.\\d+-\\d+\\.(duckdb|db)(\\.wal)?$|^versions/\\d{4}-\\d{2}-\\d{2}\\.\\d+\\.(json|sql)(\\.new)?$|^CURRENT\\.new$",
 );
 
 /**
- * Removes what a writer that was killed left behind: files and manifests that the published version does not lead to. Serving files stay
- * only as long as it lists them itself: a server that has one open keeps it.
+ * Removes orphans of killed writers: files and manifests that are not reachable from the published version. Parquet files of earlier
+ * versions are reachable, serving files only if the published manifest lists them (a server keeps removed files open). Returns the paths
+ * that remain and the number of files removed. Throws a UserError if `CURRENT` is lost.
  */
 export async function removeOrphans(
   lake: string,
 ): Promise<{ readonly kept: ReadonlySet<string>; readonly removed: number }> {
   const kept = new Set<string>();
   if ((await currentVersion(lake)) === undefined && (await versionsIn(lake)).length > 1) {
-    throw new UserError(`${lake}: there are versions, but CURRENT is lost; write the newest one's name into it.`);
+    throw new UserError(
+      `${lake}: CURRENT is missing: expected the name of the published version. Write the name of the newest version into it.`,
+    );
   }
   const published = await currentManifest(lake);
   for (const { path } of published?.serving ?? []) kept.add(path);
@@ -118,7 +127,7 @@ export async function removeOrphans(
       previous !== null && (await versionsIn(lake)).includes(previous) ? await readManifest(lake, previous) : undefined;
   }
   const orphans = (await readdir(lake, { recursive: true })).filter(
-    (entry) => isOfLake.test(entry) && !kept.has(entry),
+    (entry) => lakeFilePattern.test(entry) && !kept.has(entry),
   );
   for (const orphan of orphans) await rm(joinPath(lake, orphan), { force: true });
   return { kept, removed: orphans.length };
@@ -135,49 +144,54 @@ function sequencesIn(paths: Iterable<string>): ReadonlyMap<string, number> {
 
 const viewsPath = (lake: string, version: string): string => joinPath(lake, "versions", `${version}.sql`);
 
-/** What the rows of a table are sorted by. */
-export const inOrderOf = (table: TableName): Sql => join(tableOf(table).order.map((column) => ident(column)));
+/** Returns the sort order of a table, as an ORDER BY list. */
+export const sortOrderOf = (table: TableName): Sql => join(tableOf(table).order.map((column) => ident(column)));
+
+/** The rows to write to a table, and the partition that they belong to. */
+export interface FileContents {
+  readonly table: TableName;
+  /** Null for tables without partitions. */
+  readonly partition: string | null;
+  readonly rows: Sql;
+}
 
 /**
- * Writes a query's rows as one file of a table, sorted and named after the version to come. Nothing is written, and
- * nothing given, when there are no rows.
+ * Writes rows as one Parquet file called `<name>.parquet`, sorted by `order`, and syncs it to disk. Returns its manifest entry. If
+ * there are no rows, writes no file and returns undefined.
  */
 export async function writeFile(
   { lake, session }: Writer,
-  version: string,
-  table: TableName,
-  partition: string | null,
-  query: Sql,
-  order: Sql,
+  name: string,
+  { table, partition, rows, order }: FileContents & { readonly order: Sql },
 ): Promise<LakeFile | undefined> {
-  const layout = tableOf(table);
-  const folder = partition !== null ? `${table}/${layout.partition}=${partition}` : table;
-  const path = `${folder}/${version}.parquet`;
+  const definition = tableOf(table);
+  const folder = partition !== null ? `${table}/${definition.partition}=${partition}` : table;
+  const path = `${folder}/${name}.parquet`;
   const target = joinPath(lake, path);
   await createFolder(dirname(target));
-  const columns = Object.entries(layout.columns).map(
-    ([column, of]) => sql`${ident(column)}::${columnType(of)} AS ${ident(column)}`,
+  const columns = Object.entries(definition.columns).map(
+    ([column, type]) => sql`${ident(column)}::${columnType(type)} AS ${ident(column)}`,
   );
-  const written = await session.row(sql`
-    COPY (SELECT ${join(columns)} FROM (${query}) ORDER BY ${order})
-    TO ${literal(target)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${integerLiteral(layout.rowGroupSize ?? rowGroupSize)}, RETURN_STATS)`);
-  const rows = integerIn({ rows: Number(written?.count) }, "rows");
-  if (rows === 0) {
+  const statistics = await session.row(sql`
+    COPY (SELECT ${join(columns)} FROM (${rows}) ORDER BY ${order})
+    TO ${literal(target)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${integerLiteral(definition.rowGroupSize ?? rowGroupSize)}, RETURN_STATS)`);
+  const rowCount = integerIn({ rows: Number(statistics?.count) }, "rows");
+  if (rowCount === 0) {
     await rm(target);
     return undefined;
   }
   await syncToDisk(target);
   await syncToDisk(dirname(target));
-  const { min, max } = rangeOf(written, layout.order[0] ?? "");
+  const { min, max } = rangeOf(statistics, definition.order[0] ?? "");
   const [bytes, sha256] = [(await stat(target)).size, await sha256Of(target)];
-  return { path, partition, rows, bytes, sha256, min, max, schema: fingerprintOf(layout.columns) };
+  return { path, partition, rows: rowCount, bytes, sha256, min, max, schema: fingerprintOf(definition.columns) };
 }
 
-/** The least and the greatest value of a column, from what COPY reports of the file it wrote. */
-function rangeOf(written: Row | undefined, column: string): { min: string | null; max: string | null } {
-  const statistics = Array.isArray(written?.column_statistics) ? written.column_statistics : [];
-  const ofColumn = statistics.find((entry) => isObject(entry) && entry.key === `"${column}"`);
-  const pairs = isObject(ofColumn) && Array.isArray(ofColumn.value) ? ofColumn.value : [];
+/** Returns the minimum and maximum of a column, from the statistics that COPY returns. */
+function rangeOf(statistics: Row | undefined, column: string): { min: string | null; max: string | null } {
+  const entries = Array.isArray(statistics?.column_statistics) ? statistics.column_statistics : [];
+  const columnEntry = entries.find((entry) => isObject(entry) && entry.key === `"${column}"`);
+  const pairs = isObject(columnEntry) && Array.isArray(columnEntry.value) ? columnEntry.value : [];
   const statistic = (key: string): string | null => {
     const pair = pairs.find((entry) => isObject(entry) && entry.key === key);
     return isObject(pair) && typeof pair.value === "string" ? pair.value : null;
@@ -185,7 +199,7 @@ function rangeOf(written: Row | undefined, column: string): { min: string | null
   return { min: statistic("min"), max: statistic("max") };
 }
 
-/** Makes a manifest the published version. Its files must have been written, and so synced, before. */
+/** Publishes a manifest: writes it and its views, then points `CURRENT` at it. Its files must already be synced to disk. */
 export async function publish(lake: string, manifest: Manifest): Promise<void> {
   const views = viewsOf(manifest, "").map((view) => `${view.text};`);
   await replaceFile(viewsPath(lake, manifest.version), `${views.join("\n\n")}\n`);
@@ -193,7 +207,7 @@ export async function publish(lake: string, manifest: Manifest): Promise<void> {
   await replaceFile(currentPath(lake), `${manifest.version}\n`);
 }
 
-/** The manifest that comes after another, for a day, with nothing changed yet. */
+/** Returns the manifest of the next version for a day, with the files of the previous version. */
 export function nextManifest({ sequences }: Writer, previous: Manifest | undefined, day: string): Manifest {
   const sequence = 1 + (sequences.get(day) ?? 0);
   return {

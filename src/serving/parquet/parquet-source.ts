@@ -8,7 +8,7 @@ import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { join, type Sql, sql } from "../../db/sql.ts";
 import { rowsOfFiles } from "../../lake/file-rows.ts";
 import type { LakeFile } from "../../lake/manifest.ts";
-import { positioned } from "../../lake/views.ts";
+import { withRowNumbers } from "../../lake/views.ts";
 import { readSummaries, summariesOf } from "../../listing/aggregates.ts";
 import type { Filter } from "../../listing/filter.ts";
 import type { NumberName } from "../../listing/schema.ts";
@@ -55,7 +55,7 @@ export class ParquetSource implements ListingSource {
 
   /** All listings with their position as `row_number`. */
   private get positionedListings(): Sql {
-    return positioned(this.files, this.folder);
+    return withRowNumbers(this.files, this.folder);
   }
 
   /** All listings without positions: cheaper if there are many files. */

@@ -34,7 +34,7 @@ const queries = {
 
 /** Fingerprint of the file layout; the server ignores files with another one. */
 export const rowFileFormat: string = createHash("sha256")
-  .update([...tables, ...indexes, listingRow.textOf()].map(({ text }) => text).join("\n"))
+  .update([...tables, ...indexes, listingRow.selectText()].map(({ text }) => text).join("\n"))
   .update(`${engineVersion} ${BloomFilter.format} lz4`)
   .digest("hex")
   .slice(0, 8);
@@ -132,7 +132,7 @@ async function* batchesOf(
 ): AsyncGenerator<readonly TextRow[], void, undefined> {
   for (let from = 0; from < file.rows; from += batchRows) {
     const rows = await session.rows(sql`
-      SELECT facts.id, facts.vin, ${listingRow.textOf(packedColumns)} AS text
+      SELECT facts.id, facts.vin, ${listingRow.selectText(packedColumns)} AS text
       FROM   (${rowsOfFiles("snapshots", [file], folder, "file_row_number")}) AS facts
       WHERE  file_row_number >= ${from} AND file_row_number < ${from + batchRows} ORDER BY file_row_number`);
     yield rows.map((row) => ({ id: textIn(row, "id"), vin: textIn(row, "vin"), text: textIn(row, "text") }));

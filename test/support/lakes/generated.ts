@@ -4,7 +4,7 @@ import type { Row } from "../../../src/base/json.ts";
 import { type DatabaseOptions, DuckDatabase } from "../../../src/db/duckdb.ts";
 import { literal, sql } from "../../../src/db/sql.ts";
 import { generate } from "../../../src/demo/generate.ts";
-import { type MarketShape, usualShares } from "../../../src/demo/market-shape.ts";
+import { defaultShares, type MarketShape } from "../../../src/demo/market-shape.ts";
 import type { Scope } from "../scope.ts";
 import { temporaryFolder } from "./lakes.ts";
 
@@ -15,7 +15,7 @@ export const smallMarket: MarketShape = {
   seed: 7,
   format: "csv",
   options: "typical",
-  shares: usualShares,
+  shares: defaultShares,
 };
 
 /** Writes a market into a folder of its own, and gives the folder. */

@@ -1,0 +1,138 @@
+/**
+ * Builds listing rows from the delivery: one per VIN and dealer, with normalized colors, dimension keys and prices. Columns that depend
+ * on earlier days (`listed_at`, price history, ...) are added in `lifecycle.ts`.
+ */
+import type { Session } from "../../db/duckdb.ts";
+import { all, ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
+import { keywordBits, type TokenColumn } from "../../lake/tables.ts";
+import {
+  attributeOf,
+  attributes,
+  type FeedKind,
+  type NameOf,
+  namesIn,
+  pricingAmounts,
+  tokensNames,
+} from "../../listing/schema.ts";
+import { matchesBuild } from "../dimensions/dimension-keys.ts";
+import { createSpellingTable, spellingTable } from "../normalize/spellings.ts";
+
+const colors = ["exterior_color", "interior_color"] as const;
+
+/** Columns of listings that the delivery alone determines. */
+type DeliveredColumn = Exclude<NameOf<{ readonly home: "listings" }>, NameOf<{ readonly feed: "history" }>>;
+
+const deliveredColumns = namesIn("listings").filter(
+  (column): column is DeliveredColumn => attributeOf(column).feed !== "history",
+);
+const spelledColumns = deliveredColumns.filter((column) => attributeOf(column).feed === "spelled");
+/** Build columns that listings repeat because they are sorted by them. */
+const sortKeyColumns = namesIn("builds").filter((column) => attributeOf(column).isSortKey === true);
+
+/** How a feed column becomes a listing column, by kind. */
+const conversions: Readonly<Record<Exclude<FeedKind, "rule" | "history">, (column: string) => Sql>> = {
+  field: (column) => ident("inventory", column),
+  spelled: (column) => ident(spellingTable(column), "spelling"),
+  list: (column) => sql`coalesce(${ident("inventory", column)}, [])`,
+  flag: (column) => sql`coalesce(${ident("inventory", column)}, false)`,
+  tokens: (column) => sql`coalesce(${ident(`token_keys_of_${column}`, "keys")}, [])`,
+  keywords: (column) => keywordMask(sql`coalesce(${ident("inventory", column)}, [])`),
+};
+
+/**
+ * Creates the view `delivered_listings`: one row per claim delivered today, with the delivered columns of listings, `dealer_id`, `is_owner`
+ * and `observed_at`.
+ */
+export async function createDeliveredListingsView(session: Session, day: string): Promise<void> {
+  for (const column of spelledColumns) await createColumnSpellings(session, column);
+  for (const color of colors) await createBaseColorTables(session, color);
+  const observedAt = sql`coalesce(inventory.observed_at, ${literal(`${day} 00:00:00`)}::TIMESTAMP)`;
+  const rules: Readonly<Record<NameOf<{ readonly home: "listings"; readonly feed: "rule" }>, Sql>> = {
+    build_key: sql`build_keys.build_key`,
+    dealer_key: sql`dealer_keys.dealer_key`,
+    msrp: sql`coalesce(inventory.msrp, inventory.base_msrp + coalesce(options_total.total, 0))`,
+    base_exterior_color: baseColor("exterior_color"),
+    base_interior_color: baseColor("interior_color"),
+    pricing: pricing(),
+    last_checked_at: sql`greatest(${observedAt}, deliveries.delivered_at)`,
+  };
+  const columns = deliveredColumns.map((column) => {
+    const { feed } = attributes[column];
+    const value = feed === "rule" ? rules[column as keyof typeof rules] : conversions[feed](column);
+    return sql`${value} AS ${ident(column)}`;
+  });
+  const buildSortKeys = sortKeyColumns.map(
+    (column) => sql`${ident("build_keys", `${column}_spelled`)} AS ${ident(column)}`,
+  );
+  await session.createTempView(
+    "delivered_listings",
+    sql`
+    SELECT inventory.dealer_id, is_owner, ${join([...columns, ...buildSortKeys])}, date_trunc('second', ${observedAt}) AS observed_at
+    FROM parsed_inventory AS inventory
+    JOIN (SELECT vin, dealer_id, is_owner FROM claims_today WHERE sighted_on = ${literal(day)}::DATE) AS claims
+      ON claims.vin = inventory.vin AND claims.dealer_id = inventory.dealer_id
+    JOIN build_keys ON ${matchesBuild(sql`inventory`)}
+    JOIN dealer_keys ON dealer_keys.dealer_id = inventory.dealer_id
+    JOIN deliveries_today AS deliveries ON deliveries.dealer_id = inventory.dealer_id
+    LEFT JOIN options_total ON options_total.make = inventory.make AND options_total.list = inventory.options_packages
+    ${join([...tokensNames.map(tokenKeysJoin), ...spelledColumns.map((column) => spellingJoin(column)), ...colors.flatMap(baseColorJoins)], sql` `)}`,
+  );
+}
+
+/** Creates the spelling table of a listing column. */
+async function createColumnSpellings(session: Session, column: string): Promise<void> {
+  await createSpellingTable(session, {
+    attribute: column,
+    inUse: sql`SELECT ${ident(column)} AS value, count(*) AS n FROM parsed_inventory GROUP BY value`,
+    inLake: sql`SELECT ${ident(column)} AS value FROM lake_active`,
+  });
+}
+
+/** Creates the spelling table of a base color, and the table of base colors implied by reported colors (first known color word). */
+async function createBaseColorTables(session: Session, color: (typeof colors)[number]): Promise<void> {
+  const inUse = sql`SELECT ${ident(`base_${color}`)} AS value, count(*) AS n FROM parsed_inventory GROUP BY value`;
+  const inLake = sql`SELECT ${ident(`base_${color}`)} AS value FROM lake_active`;
+  await createSpellingTable(session, { attribute: "base_color", inUse, inLake });
+  await session.createTempTable(spellingTable(`base_${color}`), sql`FROM ${ident(spellingTable("base_color"))}`);
+  await session.createTempTable(
+    `implied_base_of_${color}`,
+    sql`
+    SELECT raw_value, arg_min(base_color, position) AS base_color
+    FROM (SELECT raw_value, generate_subscripts(words, 1) AS position, unnest(words) AS word
+          FROM (SELECT DISTINCT raw_value, regexp_extract_all(lower(raw_value), '[a-z]+') AS words FROM ${ident(spellingTable(color))}))
+    JOIN color_words USING (word) GROUP BY raw_value`,
+  );
+}
+
+/** The delivered base color, or the one that the reported color implies. */
+const baseColor = (color: (typeof colors)[number]): Sql =>
+  sql`coalesce(${ident(spellingTable(`base_${color}`), "spelling")}, ${ident(`implied_base_of_${color}`, "base_color")})`;
+
+const baseColorJoins = (color: (typeof colors)[number]): readonly Sql[] => [
+  spellingJoin(`base_${color}`),
+  spellingJoin(color, `implied_base_of_${color}`),
+];
+
+/** Joins a table with the column `raw_value` to a column of the inventory. */
+const spellingJoin = (column: string, table = spellingTable(column)): Sql =>
+  sql`LEFT JOIN ${ident(table)} ON ${ident(table, "raw_value")} = ${ident("inventory", column)}`;
+
+function tokenKeysJoin(list: TokenColumn): Sql {
+  const keys = ident(`token_keys_of_${list}`);
+  return sql`LEFT JOIN ${keys} ON ${keys}.list = ${ident("inventory", list)}`;
+}
+
+function keywordMask(keywords: Sql): Sql {
+  const bits = Object.entries(keywordBits).map(
+    ([keyword, bit]) => sql`if(list_contains(${keywords}, ${literal(keyword)}), ${integerLiteral(bit)}, 0)`,
+  );
+  return join(bits, sql` + `);
+}
+
+/** The provider's price breakdown as a struct; null if the delivery has no part of it. */
+function pricing(): Sql {
+  const fields = [...pricingAmounts, "line_items"].map((field) => ident("inventory", field));
+  const isAbsent = all(fields.map((field) => sql`${field} IS NULL`));
+  const amounts = pricingAmounts.map((field) => sql`${ident(field)} := ${ident("inventory", field)}`);
+  return sql`CASE WHEN NOT ${isAbsent} THEN struct_pack(${join(amounts)}, line_items := coalesce(inventory.line_items, [])) END`;
+}
