@@ -1,5 +1,5 @@
 /**
- * Runs the commands of README.md and docs/ in order, each page in a terminal of its own, and compares the outputs that they show.
+ * Runs the commands of README.md and docs/ in order, each page in its own terminal, and compares the outputs that they show.
  *
  * A block `sh` is run: every command must end with code 0, every response must have a status below 300; the flag `status=400` expects
  * that status, `no-test` names commands that are not run, each with its reason in the table below. A block with the flag `output` shows

@@ -28,8 +28,8 @@ function defaultOf({ defaultValue, defaultValueDescription, mandatory }: Option)
 const choicesOf = ({ argChoices }: Option | Argument): string =>
   argChoices === undefined ? "" : `: ${argChoices.map(code).join(", ")}`;
 
-/** Options that several commands share, with the commands that take them. */
-function settings(): string {
+/** The options that have a variable or that a service takes: settings, described once for all commands. */
+function settingOptions(): ReadonlyMap<string, { readonly option: Option; readonly commands: readonly string[] }> {
   const users = new Map<string, { readonly option: Option; readonly commands: string[] }>();
   for (const { name, command } of runnableCommands())
     for (const option of shownOptions(command)) {
@@ -37,12 +37,16 @@ function settings(): string {
       known.commands.push(name.split(" ")[0] ?? name);
       users.set(option.flags, known);
     }
-  const shared = [...users.values()].filter(
-    ({ option, commands }) => option.envVar !== undefined || commands.includes("serve"),
-  );
+  const isSetting = (commands: readonly string[], { envVar }: Option): boolean =>
+    envVar !== undefined || commands.includes("serve");
+  return new Map([...users].filter(([, { option, commands }]) => isSetting(commands, option)));
+}
+
+/** The settings, with the commands that take them. */
+function settings(): string {
   return markdownTable(
     ["flag", "variable", "default", "meaning", "commands"],
-    shared.map(({ option, commands }) => [
+    [...settingOptions().values()].map(({ option, commands }) => [
       code(option.flags),
       code(option.envVar ?? ""),
       defaultOf(option),
@@ -53,27 +57,35 @@ function settings(): string {
 }
 
 /** The arguments and options of each command. */
-const commands = (): string => runnableCommands().map(commandSection).join("\n\n");
+function commands(): string {
+  const shared = settingOptions();
+  return runnableCommands()
+    .map((command) => commandSection(command, (option) => shared.has(option.flags)))
+    .join("\n\n");
+}
 
-function commandSection({ name, command }: NamedCommand): string {
+function commandSection({ name, command }: NamedCommand, isSetting: (option: Option) => boolean): string {
   const words = command.registeredArguments.map((argument) =>
     argument.required ? `<${argument.name()}>` : `[${argument.name()}]`,
   );
-  const usage = ["carquet", name, ...words].join(" ");
+  const options = shownOptions(command);
   const rows = [
     ...command.registeredArguments.map((argument) => [
       code(argument.name()),
-      "",
+      argument.required ? "required" : "",
       argument.description + choicesOf(argument),
     ]),
-    ...shownOptions(command).map((option) => [
-      code(option.flags),
-      defaultOf(option),
-      option.description + choicesOf(option),
-    ]),
+    ...options
+      .filter((option) => !isSetting(option))
+      .map((option) => [code(option.flags), defaultOf(option), option.description + choicesOf(option)]),
   ];
-  const table = rows.length === 0 ? [] : [markdownTable(["argument or flag", "default", "meaning"], rows)];
-  return [`### ${code(usage)}`, command.description(), ...table].join("\n\n");
+  const flags = options.filter(isSetting).map(({ long }) => code(long ?? ""));
+  return [
+    `### ${code(["carquet", name, ...words].join(" "))}`,
+    command.description(),
+    ...(rows.length === 0 ? [] : [markdownTable(["argument or flag", "default", "meaning"], rows)]),
+    ...(flags.length === 0 ? [] : [`Settings: ${flags.join(", ")}.`]),
+  ].join("\n\n");
 }
 
 const priceList = (): string =>
