@@ -1,6 +1,6 @@
 /**
  * Publishes results: `npm run bench:publish` reads every run in `bench/results/*.json` and writes the tables and plots from them, into
- * `bench/results/README.md` (all of it) and between two marks of `docs/performance.md` (the largest market whose throughput was measured).
+ * `bench/results/README.md` (all of it) and between two marks of the project's README (the largest market whose throughput was measured).
  * No number is typed.
  */
 import { readdir, readFile, writeFile } from "node:fs/promises";
@@ -42,7 +42,7 @@ const plots: string[] = [];
 await draw("cost-by-listings", ofOneFormat(sizes), "listings");
 await draw("cost-by-days", ofOneFormat(lengths), "days");
 await writeFile(join(folder, "README.md"), `${[intro(), ...plots.map(image), ...bySize.map(section)].join("\n\n")}\n`);
-await writeSummary(sizes.findLast(({ throughput }) => throughput.length > 0));
+await intoReadme(sizes.findLast(({ throughput }) => throughput.length > 0));
 
 function image(name: string): string {
   return `![median time of a case by ${name.replace("cost-by-", "")}](${name}.svg)`;
@@ -84,17 +84,17 @@ Medians in milliseconds, uncached, all servers in one run and in turn; in parent
 was the same as Carquet's, except where approximations are named. Written by \`npm run bench:publish\` from the JSON files beside this page.`;
 }
 
-/** Writes the tables of a run between the marks of `docs/performance.md`. */
-async function writeSummary(run: Results | undefined): Promise<void> {
+/** Puts the tables of a run between the marks of the README. */
+async function intoReadme(run: Results | undefined): Promise<void> {
   if (run === undefined) return;
-  const path = projectPath("docs/performance.md");
-  const page = await readFile(path, "utf8");
-  const [start, end] = ["<!-- results -->", "<!-- end of results -->"];
-  const [from, to] = [page.indexOf(start), page.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`docs/performance.md lacks the marks ${start} and ${end}.`);
+  const path = projectPath("README.md");
+  const readme = await readFile(path, "utf8");
+  const [start, end] = ["<!-- results: npm run bench:publish -->", "<!-- end of results -->"];
+  const [from, to] = [readme.indexOf(start), readme.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`README.md lacks the marks ${start} and ${end}.`);
   const { dataset, machine } = run;
   const told = `${dataset.listings.toLocaleString("en")} listings, ${machine.cores} cores. ${[legendOf(run), approximations(run)].filter((line) => line !== undefined).join(" ")}`;
-  const plotted = plots.includes("cost-by-listings") ? ["![time by size](../bench/results/cost-by-listings.svg)"] : [];
+  const plotted = plots.includes("cost-by-listings") ? ["![time by size](bench/results/cost-by-listings.svg)"] : [];
   const parts = [
     start,
     told,
@@ -103,5 +103,5 @@ async function writeSummary(run: Results | undefined): Promise<void> {
     ...plotted,
     end,
   ];
-  await writeFile(path, `${page.slice(0, from)}${parts.join("\n\n")}${page.slice(to + end.length)}`);
+  await writeFile(path, `${readme.slice(0, from)}${parts.join("\n\n")}${readme.slice(to + end.length)}`);
 }

@@ -14,7 +14,7 @@ import { ask, lakeOf } from "../support/lakes/lakes.ts";
 import { wholeFile } from "../support/scope.ts";
 import { differences } from "./excerpt.ts";
 import { type FencedBlock, fencedBlocks, pages } from "./markdown.ts";
-import { type CommandResult, Terminal } from "./terminal.ts";
+import { Terminal, type TerminalResult } from "./terminal.ts";
 
 /** Pages whose commands start without a lake; all others start with that of the sample delivery. */
 const startEmpty: ReadonlySet<string> = new Set(["README.md", "docs/ingest.md"]);
@@ -47,9 +47,9 @@ const flagOf = ({ flags }: FencedBlock, name: string): string | undefined =>
 const { lake } = await lakeOf(wholeFile);
 
 /** Runs the commands of a block; returns the result of the last one. */
-async function runBlock(terminal: Terminal, block: FencedBlock): Promise<CommandResult | undefined> {
+async function runBlock(terminal: Terminal, block: FencedBlock): Promise<TerminalResult | undefined> {
   const status = flagOf(block, "status");
-  let last: CommandResult | undefined;
+  let last: TerminalResult | undefined;
   for (const command of commandsIn(block)) {
     const message = `${block.place}: ${command}`;
     last = await terminal.run(command);
@@ -61,7 +61,7 @@ async function runBlock(terminal: Terminal, block: FencedBlock): Promise<Command
 }
 
 /** Fails unless a block shows the output of the command before it. */
-function checkOutput({ place, language, flags, text }: FencedBlock, result: CommandResult | undefined): void {
+function checkOutput({ place, language, flags, text }: FencedBlock, result: TerminalResult | undefined): void {
   assert.ok(result, `${place}: no command before this output`);
   if (language !== "json") {
     const plain = (lines: string): string => lines.trim().replaceAll(/ +$/gm, "");
@@ -78,7 +78,7 @@ describe("the commands of a page work in order", { concurrency: 3 }, () => {
     if (!blocks.some(isRun) && !blocks.some(({ language }) => language === "sql")) continue;
     test(page, async (scope) => {
       const terminal = await Terminal.open(scope, startEmpty.has(page) ? undefined : lake);
-      let last: CommandResult | undefined;
+      let last: TerminalResult | undefined;
       for (const block of blocks) {
         if (isRun(block)) last = await runBlock(terminal, block);
         else if (block.flags.includes("output")) checkOutput(block, last);

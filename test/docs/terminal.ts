@@ -16,7 +16,7 @@ import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { atEndOf, type Scope } from "../support/scope.ts";
 
 /** A command's output, and the status of each response that `curl` received. */
-export interface CommandResult extends Ended {
+export interface TerminalResult extends Ended {
   readonly statuses: readonly number[];
 }
 
@@ -79,7 +79,7 @@ export class Terminal {
   }
 
   /** Runs one command; one that serves is left running, and its output is what it had printed by then. */
-  async run(command: string): Promise<CommandResult> {
+  async run(command: string): Promise<TerminalResult> {
     const [, started, carquet, rest = ""] = servingCommand.exec(command) ?? [];
     const name = started ?? carquet;
     return name === undefined ? this.shell(command) : this.serve(name, rest.split(" ").filter(Boolean));
@@ -95,14 +95,14 @@ export class Terminal {
     if (code !== 0) throw new Error(`The service ended with code ${code}: ${err}`);
   }
 
-  private async serve(name: string, args: readonly string[]): Promise<CommandResult> {
+  private async serve(name: string, args: readonly string[]): Promise<TerminalResult> {
     await this.stop();
     const accounts = resolve(this.folder, this.env.CARQUET_ACCOUNTS ?? "data/accounts.db");
     if (!existsSync(accounts)) createAccountsFile(accounts, { busyMs: 5000 }).close();
-    const settings = Object.entries(this.env).filter(([variable]) => variable.startsWith("CARQUET_"));
-    const env = { ...Object.fromEntries(settings), CARQUET_ACCOUNTS: accounts, CARQUET_PORT: "0" };
-    const all = [name, ...args, ...(name === "start" ? smallDemo : [])];
-    this.service = await serving(this.scope, all, { env, cwd: this.folder });
+    const lake = resolve(this.folder, this.env.CARQUET_LAKE ?? "data/lake");
+    const env = { CARQUET_LAKE: lake, CARQUET_ACCOUNTS: accounts, CARQUET_PORT: "0" };
+    const located = args.map((arg) => (existsSync(join(this.folder, arg)) ? join(this.folder, arg) : arg));
+    this.service = await serving(this.scope, [name, ...located, ...(name === "start" ? smallDemo : [])], { env });
     await writeFile(join(this.folder, "url"), this.service.url);
     const out = this.service.announced.join("\n");
     const [, demoKey] = /Bearer (cq_live_[\w-]+)/.exec(out) ?? [];
@@ -110,7 +110,7 @@ export class Terminal {
     return { code: 0, out, err: "", statuses: [] };
   }
 
-  private async shell(command: string): Promise<CommandResult> {
+  private async shell(command: string): Promise<TerminalResult> {
     const variables = join(this.folder, "variables");
     const script = `set -a\n${command}\nstatus=$?\nenv -0 > '${variables}'\nexit $status`;
     const child = spawn("sh", ["-c", script], { cwd: this.folder, env: this.env, stdio: ["ignore", "pipe", "pipe"] });

@@ -24,8 +24,6 @@ export interface Surroundings {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
   readonly withinMs?: number;
-  /** The working directory; the project's folder unless set. */
-  readonly cwd?: string;
 }
 
 /** A command that has not ended by then is killed, and so has no exit code. */
@@ -34,9 +32,9 @@ const endsWithinMs = 60_000;
 /** Runs `carquet` with arguments until it ends. */
 export async function carquet(
   args: readonly string[],
-  { env = {}, input = "", withinMs = endsWithinMs, cwd = projectPath(".") }: Surroundings = {},
+  { env = {}, input = "", withinMs = endsWithinMs }: Surroundings = {},
 ): Promise<Ended> {
-  const child = started(args, env, cwd);
+  const child = started(args, env);
   const timer = setTimeout(() => child.kill("SIGKILL"), withinMs);
   child.stdin?.end(input);
   try {
@@ -70,11 +68,11 @@ export interface ServeProcess {
 export async function serving(
   scope: Scope,
   args: readonly string[],
-  { env = {}, cwd = projectPath(".") }: Surroundings = {},
+  { env = {} }: Surroundings = {},
 ): Promise<ServeProcess> {
   const accounts = env.CARQUET_ACCOUNTS ?? (await accountsFile(scope));
   const customer = customerIn(accounts);
-  const child = started(args, { ...env, CARQUET_ACCOUNTS: accounts }, cwd);
+  const child = started(args, { ...env, CARQUET_ACCOUNTS: accounts });
   child.stdin?.end();
   const ended = Promise.all([textOf(child.stdout), textOf(child.stderr), endOf(child)]).then(([out, err, code]) => ({
     code,
@@ -97,11 +95,11 @@ export async function serving(
   throw new Error(`It ended before it listened: ${(await ended).err}`);
 }
 
-function started(args: readonly string[], env: Readonly<Record<string, string>>, cwd: string): ChildProcess {
+function started(args: readonly string[], env: Readonly<Record<string, string>>): ChildProcess {
   const command = [...nodeOptions(), projectPath("src/main.ts"), ...args];
   const plain = Object.entries(process.env).filter(([key]) => !/^(CARQUET|NODE_TEST)_/.test(key));
   return spawn(process.execPath, command, {
-    cwd,
+    cwd: projectPath("."),
     env: { ...Object.fromEntries(plain), CARQUET_ACCOUNTS: join(ownFolder(), "accounts.db"), ...env },
     stdio: ["pipe", "pipe", "pipe"],
   });
