@@ -17,3 +17,11 @@ export function matchKeyOf(text: string): string {
 /** The words of a text, as a list: letters and digits without case, accents or apostrophes. */
 export const wordsIn = (text: Sql): Sql =>
   sql`regexp_extract_all(regexp_replace(strip_accents(lower(${text})), '[''’]', '', 'g'), '[\\p{L}\\p{N}]+')`;
+
+/** The words of a text outside of the engine. */
+export const wordsOf = (text: string): readonly string[] =>
+  text
+    .toLowerCase()
+    .normalize("NFD")
+    .replaceAll(/\p{M}|['’]/gu, "")
+    .match(/[\p{L}\p{N}]+/gu) ?? [];

@@ -4,7 +4,7 @@
  */
 import type { MeteredId } from "../accounts/policy/prices.ts";
 import type { RequestOf } from "../contract/types.ts";
-import { findDealer, pageOf, readTotal, totalOf } from "../query/dealers.ts";
+import { findDealer, findDealers } from "../query/dealers.ts";
 import { countFacets, planFacets } from "../query/facets.ts";
 import { findListing, findVin } from "../query/look-ups.ts";
 import { byOffset } from "../query/pages.ts";
@@ -43,19 +43,18 @@ const getVin: Endpoint<"getVin"> = async ({ path, query }, version) => {
 
 /** Operation `searchDealers` (section 4.6 of the specification). */
 const searchDealers: Endpoint<"searchDealers"> = async ({ query }, version) => {
-  const total = readTotal(await version.rows(totalOf(query)));
-  const data = await version.rows(pageOf(query));
-  return json({ data, pagination: pagination(query, total), meta: version.meta });
+  const { total, page } = findDealers(query, version);
+  return json({ data: page, pagination: pagination(query, total), meta: version.meta });
 };
 
 /** Operation `getDealer` (section 4.7 of the specification). */
 const getDealer: Endpoint<"getDealer"> = async ({ path }, version) => {
-  return json({ data: await findDealer(path.dealer_id, version), meta: {} });
+  return json({ data: findDealer(path.dealer_id, version), meta: {} });
 };
 
 /** Operation `searchDealerListings` (section 4.8 of the specification). */
 const searchDealerListings: Endpoint<"searchDealerListings"> = async ({ path, query }, version) => {
-  const { dealer_id } = await findDealer(path.dealer_id, version);
+  const { dealer_id } = findDealer(path.dealer_id, version);
   return search({ ...query, dealer_id: [String(dealer_id)] }, version);
 };
 

@@ -24,7 +24,7 @@ export type Filter =
   | { readonly kind: "insideBox"; readonly box: Box }
   /** No listing's attribute has the value: a fact about the vocabulary, the same for every listing. */
   | { readonly kind: "isUnknownValue"; readonly attribute: CategoryName; readonly value: string }
-  | { readonly kind: "all"; readonly filterRules: readonly Filter[] }
+  | { readonly kind: "all"; readonly filters: readonly Filter[] }
   | { readonly kind: "any"; readonly filters: readonly Filter[] }
   /** Listings that do not pass the filter, those whose attribute is unknown among them. */
   | { readonly kind: "not"; readonly filter: Filter };

@@ -1,72 +1,56 @@
-/**
- * Dealers, by their newest profiles and with the number of their active listings (sections 4.6 and 4.7 of the specification):
- * `dealer_profiles`, which the market makes when it opens, is small, and searched as a whole.
- */
-import { integerIn, type Row } from "../base/json.ts";
+/** Dealers: search over the directory of a version, which is in memory, and the look-up of one dealer. */
+import type { Row } from "../base/json.ts";
 import { refuse } from "../contract/errors.ts";
 import type { QueryOf } from "../contract/types.ts";
-import { all, ident, join, literal, type Sql, sql } from "../db/sql.ts";
-import { caseFold, matchKey, wordsIn } from "../db/text-matching.ts";
+import { matchKeyOf, wordsOf } from "../db/text-matching.ts";
+import type { DealerProfile } from "../serving/dealer-directory.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 
 export type DealerQuery = QueryOf<"searchDealers">;
 
-/** What a profile is served with, in this order; all columns of `dealer_profiles`. */
-const profile = ["dealer_id", "name", "city", "state", "postal_code", "country", "latitude", "longitude", "type"]
-  .concat(["website", "makes", "listing_count"])
-  .map((column) => ident(column));
+type Predicate = (dealer: DealerProfile) => boolean;
 
-const address = join(
-  ["line1", "city", "state", "postal_code", "country"].map((column) => sql`${literal(column)}: ${ident(column)}`),
-);
+/** Passes dealers whose column equals one of some values, in any case. */
+function hasOneOf(column: "state" | "country" | "type", values: readonly string[]): Predicate {
+  const wanted = new Set(values.map((value) => value.toLowerCase()));
+  return ({ profile: { [column]: value } }) => typeof value === "string" && wanted.has(value.toLowerCase());
+}
 
-const isOneOf = (column: Sql, values: readonly string[], compared: (value: Sql) => Sql): Sql =>
-  sql`${compared(column)} IN (${join(values.map((value) => compared(sql`${value}`)))})`;
-
-/** What each filter of the dealer search requires of a profile. */
-const filters: {
-  readonly [P in Exclude<keyof DealerQuery, "limit" | "offset">]-?: (value: NonNullable<DealerQuery[P]>) => Sql;
+/** The predicate of each filter parameter, for its value. */
+const predicates: {
+  readonly [P in Exclude<keyof DealerQuery, "limit" | "offset">]-?: (value: NonNullable<DealerQuery[P]>) => Predicate;
 } = {
-  dealer_id: (ids) => isOneOf(ident("dealer_id"), ids, caseFold),
-  state: (states) => isOneOf(ident("state"), states, caseFold),
-  country: (countries) => isOneOf(ident("country"), countries, caseFold),
-  type: (types) => isOneOf(ident("type"), types, caseFold),
-  make: (makes) => sql`len(list_filter(makes, lambda make: ${isOneOf(sql`make`, makes, matchKey)})) > 0`,
-  q: (text) => sql`(${hasWords(text)})`,
+  dealer_id: (ids) => {
+    const wanted = new Set(ids.map((id) => id.toLowerCase()));
+    return ({ id }) => wanted.has(id);
+  },
+  state: (states) => hasOneOf("state", states),
+  country: (countries) => hasOneOf("country", countries),
+  type: (types) => hasOneOf("type", types),
+  make: (makes) => {
+    const wanted = new Set(makes.map(matchKeyOf));
+    return ({ makeKeys }) => makeKeys.some((key) => wanted.has(key));
+  },
+  q: (text) => {
+    const wanted = wordsOf(text.replace(/^\s*(https?:\/\/)?(www\.)?/i, ""));
+    return ({ words }) => wanted.length > 0 && wanted.every((word) => words.includes(` ${word}`));
+  },
 };
 
-/** Every word that is asked for begins a word of the name, or of the domain of the website. */
-function hasWords(text: string): Sql {
-  const asked = sql`(SELECT ${wordsIn(sql`regexp_replace(${text}, '^\\s*(https?://)?(www\\.)?', '', 'i')`)})`;
-  return sql`len(${asked}) > 0 AND len(list_filter(${asked}, lambda word: NOT contains(words, ' ' || word))) = 0`;
+/** Searches dealers: the total and the page, rows of schema `Dealer`. */
+export function findDealers(query: DealerQuery, { dealers }: LakeVersion): { total: number; page: readonly Row[] } {
+  const tests = Object.entries(predicates).flatMap(([parameter, predicate]) => {
+    const value: unknown = query[parameter as keyof typeof predicates];
+    return value === undefined ? [] : [(predicate as (value: unknown) => Predicate)(value)];
+  });
+  const found = dealers.dealers.filter((dealer) => tests.every((test) => test(dealer)));
+  const page = found.slice(query.offset, query.offset + query.limit).map(({ profile }) => profile);
+  return { total: found.length, page };
 }
 
-/** The condition on a profile that all filters of a search hold. */
-function matching(query: DealerQuery): Sql {
-  return all(
-    Object.entries(filters).flatMap(([parameter, rule]) => {
-      const value: unknown = query[parameter as keyof typeof filters];
-      return value === undefined ? [] : [(rule as (value: unknown) => Sql)(value)];
-    }),
-  );
-}
-
-/** How many dealers a search finds: a row with `total`. */
-export const totalOf = (query: DealerQuery): Sql =>
-  sql`SELECT count(*)::INTEGER AS total FROM dealer_profiles WHERE ${matching(query)}`;
-
-/** The page of a search: rows of schema `Dealer`. */
-export const pageOf = (query: DealerQuery): Sql => sql`
-  SELECT ${join(profile)} FROM dealer_profiles WHERE ${matching(query)}
-  ORDER BY listing_count DESC, "name", dealer_id LIMIT ${query.limit} OFFSET ${query.offset}`;
-
-/** The answer to `totalOf`, checked. */
-export const readTotal = (rows: readonly Row[]): number => integerIn(rows[0], "total");
-
-/** The profile of a dealer, as schema `DealerDetail`; refuses what is no dealer's id, whatever its form, as not found. */
-export async function findDealer(id: string, version: LakeVersion): Promise<Row> {
-  const [dealer] = await version.rows(sql`
-    SELECT ${join(profile)}, phone, {${address}} AS address FROM dealer_profiles WHERE dealer_id = ${caseFold(sql`${id}`)}`);
+/** The profile of a dealer, as schema `DealerDetail`; refuses an unknown id as not found, whatever its form. */
+export function findDealer(id: string, { dealers }: LakeVersion): Row {
+  const dealer = dealers.find(id);
   if (dealer === undefined) throw refuse("not_found", { what: "dealer", id });
-  return dealer;
+  return { ...dealer.profile, phone: dealer.phone, address: dealer.address };
 }

@@ -37,7 +37,7 @@ const negativeKeywords: readonly string[] = ["branded", "fleet"];
 /** Positive keywords must be there, negative ones must not. */
 const keywords: Rule<readonly string[]> = (words) => ({
   kind: "all",
-  filterRules: words.map((word): Filter => {
+  filters: words.map((word): Filter => {
     const filter = keyword(word);
     return negativeKeywords.includes(word) ? { kind: "not", filter } : filter;
   }),
@@ -75,7 +75,7 @@ const locations: Rule<readonly string[]> = (values) => {
         const [place, places] = [value.replaceAll("+", " "), value.split("+").map((part) => part.trim())];
         const apart: Filter = {
           kind: "all",
-          filterRules: [
+          filters: [
             { kind: "anyOf", attribute, values: places },
             { kind: "isUnknownValue", attribute, value: place },
           ],

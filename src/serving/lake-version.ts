@@ -17,6 +17,7 @@ import { type LakeFile, type Manifest, readManifest } from "../lake/manifest.ts"
 import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
 import { buildValues, buildWords, dealerProfiles, filesIn, positioned, rowsAt } from "../lake/views.ts";
 import type { ListingSource } from "../listing/source.ts";
+import { DealerDirectory } from "./dealer-directory.ts";
 import { Dimensions } from "./dimensions.ts";
 import { type FoundListing, type ListingState, lookUpStatement } from "./listing-files.ts";
 import { ParquetSource } from "./parquet/parquet-source.ts";
@@ -42,6 +43,7 @@ export class LakeVersion {
   private constructor(
     readonly manifest: Manifest,
     readonly dimensions: Dimensions,
+    readonly dealers: DealerDirectory,
     private readonly folder: string,
     private readonly database: DuckDatabase,
     private readonly pool: SessionPool,
@@ -55,7 +57,7 @@ export class LakeVersion {
     await checkFiles(folder, manifest);
     const database = await DuckDatabase.open(options);
     try {
-      const dimensions = await database.using((session) => readDimensions(session, manifest, folder));
+      const [dimensions, dealers] = await database.using((session) => readDimensions(session, manifest, folder));
       await database.lockDown([folder]);
       const pool = await SessionPool.open(database, { ...bounds, ...options });
       const onFallback = options.onFallback ?? (() => {});
@@ -71,14 +73,14 @@ export class LakeVersion {
               fetchedMatches: options.fetchedMatches,
               onFallback,
             });
-      return new LakeVersion(manifest, dimensions, folder, database, pool, serving);
+      return new LakeVersion(manifest, dimensions, dealers, folder, database, pool, serving);
     } catch (thrown) {
       database.close();
       throw thrown;
     }
   }
 
-  /** The rows of a query over `builds`, `dealers`, `tokens`, `options` and `dealer_profiles`. */
+  /** The rows of a query over `builds`, `dealers`, `tokens` and `options`. */
   rows(query: Sql): Promise<readonly Row[]> {
     return this.pool.rows(query);
   }
@@ -163,15 +165,14 @@ async function readDimensions(
   session: Parameters<typeof Dimensions.read>[0],
   { tables, as_of }: Manifest,
   folder: string,
-): Promise<Dimensions> {
+): Promise<readonly [Dimensions, DealerDirectory]> {
   for (const table of ["builds", "dealers", "tokens", "options"] as const) {
     await session.run(sql`CREATE TABLE ${ident(table)} AS ${rowsOfFiles(table, tables[table], folder)}`);
   }
   await session.run(sql`CREATE TABLE build_words AS ${buildWords}`);
   await session.run(sql`CREATE TABLE build_values AS ${buildValues}`);
   const active = positioned(filesIn(tables, "snapshots", as_of), folder);
-  await session.run(sql`CREATE TABLE dealer_profiles AS ${dealerProfiles(active)}`);
-  return await Dimensions.read(session);
+  return [await Dimensions.read(session), await DealerDirectory.read(session, dealerProfiles(active))];
 }
 
 /** Files whose content this process has compared with their SHA-256. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { createAccountsFile, openAccountsFile } from "../../src/accounts/file/schema.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
-import { postCharges } from "../../src/accounts/ledger/charging.ts";
+import { postCharge } from "../../src/accounts/ledger/charging.ts";
 import { addCredit } from "../../src/accounts/ledger/ledger.ts";
 import { type Sql, sql } from "../../src/db/sql.ts";
 import { SqliteDatabase } from "../../src/db/sqlite.ts";
@@ -86,7 +86,7 @@ for (const [what, statement, says] of tampering) {
   test(`the file itself refuses ${what}`, async (t) => {
     const one = await book(t);
     addCredit(one.database, { ...paid, accountId: one.accountId, micros: 4_000 });
-    postCharges(one.database, chargeOf(one, "c1"));
+    postCharge(one.database, chargeOf(one, "c1"));
     assert.throws(() => one.database.run(statement), says);
     assert.equal(one.balance(), 2_000);
     assert.deepEqual(audit(one.database), { faults: [], accounts: 1, entries: 2, charges: 1 });
@@ -111,7 +111,7 @@ for (const [fault, statement] of breakages) {
   test(`an audit finds that ${fault}: ${statement.text.slice(0, 40)}`, async (t) => {
     const one = await book(t);
     addCredit(one.database, { ...paid, accountId: one.accountId, micros: 4_000 });
-    postCharges(one.database, chargeOf(one, "c1"));
+    postCharge(one.database, chargeOf(one, "c1"));
     one.database.run(sql`PRAGMA foreign_keys = OFF`);
     one.database.run(statement);
     const { faults } = audit(one.database);

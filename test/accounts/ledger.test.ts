@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { accountAt, changeAccount } from "../../src/accounts/account.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
-import { postCharges } from "../../src/accounts/ledger/charging.ts";
+import { postCharge } from "../../src/accounts/ledger/charging.ts";
 import {
   addCredit,
   adjustBalance,
@@ -21,7 +21,7 @@ test("credits, charges, adjustments and reversals add up to the balance", async 
   const first = addCredit(database, { ...paid, accountId, micros: 25_000_000, reference: "pi_1", note: "card" });
   assert.equal(one.balance(), 25_000_000);
   addCredit(database, { ...paid, kind: "promotional", accountId, micros: 1_000_000 });
-  assert.equal(postCharges(database, chargeOf(one, "c1")), undefined);
+  assert.equal(postCharge(database, chargeOf(one, "c1")), undefined);
   assert.equal(one.balance(), 25_998_000);
   adjustBalance(database, { accountId, micros: -998_000, atMs, note: "rounding" });
   assert.equal(one.balance(), 25_000_000);
@@ -29,7 +29,7 @@ test("credits, charges, adjustments and reversals add up to the balance", async 
   assert.equal(one.balance(), 0);
   adjustBalance(database, { accountId, micros: -1, atMs });
   assert.equal(one.balance(), -1, "an operator may take a balance below zero");
-  assert.deepEqual(postCharges(database, chargeOf(one, "c2")), {
+  assert.deepEqual(postCharge(database, chargeOf(one, "c2")), {
     code: "billing_state_blocked",
     state: "exhausted",
     why: ": this one costs 0.002 USD, and -0.000001 USD is left",
@@ -51,7 +51,7 @@ test("nothing is posted twice: a charge of one id, a payment of one reference, a
   const one = await book(t);
   const { database, accountId } = one;
   const credit = addCredit(database, { ...paid, accountId, micros: 10_000, reference: "pi_1" });
-  for (let times = 0; times < 3; times += 1) assert.equal(postCharges(database, chargeOf(one, "same")), undefined);
+  for (let times = 0; times < 3; times += 1) assert.equal(postCharge(database, chargeOf(one, "same")), undefined);
   assert.equal(one.balance(), 8_000);
   assert.throws(
     () => addCredit(database, { ...paid, accountId, micros: 10_000, reference: "pi_1" }),
@@ -122,7 +122,7 @@ test("the spend cap holds for a UTC calendar month, whichever way the clock jump
     ["2027-01-01T00:00:00.000Z", "charged"],
   ];
   for (const [index, [at, comesTo]] of steps.entries()) {
-    const short = postCharges(one.database, { ...chargeOf(one, `c${index}`), atMs: Date.parse(at) });
+    const short = postCharge(one.database, { ...chargeOf(one, `c${index}`), atMs: Date.parse(at) });
     assert.equal(short?.code ?? "charged", comesTo, at);
   }
   const range = { startDate: "2026-11-01", endDate: "2027-01-31", classes: undefined };

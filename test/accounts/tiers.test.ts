@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { limitsOf, type PaidCredit, review, type Tier } from "../../src/accounts/policy/tiers.ts";
+import { decideTier, limitsOf, type PaidCredit, type Tier } from "../../src/accounts/policy/tiers.ts";
 import { plusDays } from "../../src/base/day.ts";
 import { projectText } from "../../src/base/project-files.ts";
 import { tableCases } from "../support/case-table.ts";
@@ -68,8 +68,8 @@ for (const { tier, "paid credits": paid, account, balance, becomes } of cases) {
       credits,
       declined: null,
     } as const;
-    const verdict = review(history, today);
-    const told = [`${verdict.to ?? from}${verdict.review === "manual" ? " by hand" : ""}`, ...verdict.missing].join(
+    const verdict = decideTier(history, today);
+    const told = [`${verdict.to ?? from}${verdict.reviewKind === "manual" ? " by hand" : ""}`, ...verdict.missing].join(
       ", ",
     );
     assert.equal(told, becomes);
@@ -85,7 +85,7 @@ for (const [ago, becomes] of [
     const credits = [creditIn("500 60 days ago")];
     const declined = plusDays(today, -ago);
     const history = { tier: 3, state: "active", balanceMicros: 1, lowMicros: 5_000_000, credits, declined } as const;
-    assert.equal(review(history, today).to, becomes);
+    assert.equal(decideTier(history, today).to, becomes);
   });
 }
 

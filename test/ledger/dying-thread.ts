@@ -20,10 +20,10 @@ export function dyingThread(moment: Moment, transaction: number): URL {
 if (!isMainThread) {
   const given = new URL(import.meta.url).searchParams;
   const { transaction } = SqliteDatabase.prototype;
-  const { postCharge: charge } = ChargeBatch.prototype;
+  const { add: charge } = ChargeBatch.prototype;
   let left = Number(given.get("transaction"));
   let charges = 0;
-  ChargeBatch.prototype.postCharge = function (one) {
+  ChargeBatch.prototype.add = function (one) {
     charges += 1;
     return charge.call(this, one);
   };

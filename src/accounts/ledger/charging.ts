@@ -53,7 +53,7 @@ export class ChargeBatch {
   }
 
   /** Charges an account; returns why it cannot pay, or undefined when it has been charged. */
-  postCharge({ chargeId, accountId, keyId, usageClass, atMs }: ChargeEntry): Shortfall | undefined {
+  add({ chargeId, accountId, keyId, usageClass, atMs }: ChargeEntry): Shortfall | undefined {
     const month = monthOf(atMs);
     const funds = this.fundsOf(accountId, month);
     const micros = prices[usageClass];
@@ -79,8 +79,8 @@ export class ChargeBatch {
 }
 
 /** Charges an account; returns why it cannot pay, or undefined when it has been charged. */
-export function postCharges(database: SqliteDatabase, one: ChargeEntry): Shortfall | undefined {
-  return database.transaction(() => new ChargeBatch(database).postCharge(one));
+export function postCharge(database: SqliteDatabase, one: ChargeEntry): Shortfall | undefined {
+  return database.transaction(() => new ChargeBatch(database).add(one));
 }
 
 /** Returns whether a charge is in the ledger. */

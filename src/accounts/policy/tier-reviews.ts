@@ -7,7 +7,7 @@ import type { SqliteDatabase } from "../../db/sqlite.ts";
 import { type Account, changeAccount, listAccounts, tierIn } from "../account.ts";
 import { dayOf } from "../clock.ts";
 import { listEntries } from "../ledger/ledger.ts";
-import { type PaidCredit, review, type Tier } from "./tiers.ts";
+import { decideTier, type PaidCredit, type Tier } from "./tiers.ts";
 
 /** What a review did with an account. */
 export interface ReviewResult {
@@ -39,9 +39,9 @@ function reviewAccount(database: SqliteDatabase, account: Account, day: string):
   const declined = database.one(
     sql`SELECT max(decided_day) AS day FROM reviews WHERE account_id = ${accountId} AND outcome = 'declined'`,
   )?.day;
-  const verdict = review({ ...account, credits, declined: typeof declined === "string" ? declined : null }, day);
+  const verdict = decideTier({ ...account, credits, declined: typeof declined === "string" ? declined : null }, day);
   if (verdict.to === null) return [];
-  const outcome = verdict.review === "automatic" ? "automatic" : "queued";
+  const outcome = verdict.reviewKind === "automatic" ? "automatic" : "queued";
   const added = database.run(sql`
     INSERT INTO reviews (account_id, day, from_tier, to_tier, outcome)
     VALUES (${accountId}, ${day}, ${from}, ${verdict.to}, ${outcome}) ON CONFLICT DO NOTHING`);

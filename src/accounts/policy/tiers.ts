@@ -21,15 +21,15 @@ interface Step {
   readonly paidUsd: number;
   /** Whole days since the first successful paid credit. */
   readonly days: number;
-  readonly decideTier: "automatic" | "manual";
+  readonly reviewKind: "automatic" | "manual";
   readonly needsGoodStanding: boolean;
 }
 
 /** How an account rises from each tier. */
 const steps: Readonly<Partial<Record<Tier, Step>>> = {
-  1: { to: 2, paidUsd: 25, days: 7, decideTier: "automatic", needsGoodStanding: true },
-  2: { to: 3, paidUsd: 150, days: 14, decideTier: "automatic", needsGoodStanding: true },
-  3: { to: 4, paidUsd: 500, days: 30, decideTier: "manual", needsGoodStanding: false },
+  1: { to: 2, paidUsd: 25, days: 7, reviewKind: "automatic", needsGoodStanding: true },
+  2: { to: 3, paidUsd: 150, days: 14, reviewKind: "automatic", needsGoodStanding: true },
+  3: { to: 4, paidUsd: 500, days: 30, reviewKind: "manual", needsGoodStanding: false },
 };
 
 /** For so many days a chargeback reversal is recent, and for so many a declined manual review is not asked for again. */
@@ -60,15 +60,15 @@ export interface TierDecision {
   /** The next tier, when the account has what it takes. */
   readonly to: Tier | null;
   /** Whether that happens by itself, or somebody has to approve it. */
-  readonly review: "automatic" | "manual" | null;
+  readonly reviewKind: "automatic" | "manual" | null;
   /** What is missing, in words; empty when nothing is. */
   readonly missing: readonly string[];
 }
 
 /** Whether an account rises, as of a UTC day. */
-export function review(history: AccountHistory, day: string): TierDecision {
+export function decideTier(history: AccountHistory, day: string): TierDecision {
   const step = steps[history.tier];
-  if (step === undefined) return { to: null, review: null, missing: ["a higher tier"] };
+  if (step === undefined) return { to: null, reviewKind: null, missing: ["a higher tier"] };
   const missing = [
     ...missingMoney(history.credits, step, day),
     ...(step.needsGoodStanding ? missingStanding(history, day) : []),
@@ -76,7 +76,9 @@ export function review(history: AccountHistory, day: string): TierDecision {
       ? [`${declinedDays} days since it was declined`]
       : []),
   ];
-  return missing.length === 0 ? { to: step.to, review: step.decideTier, missing } : { to: null, review: null, missing };
+  return missing.length === 0
+    ? { to: step.to, reviewKind: step.reviewKind, missing }
+    : { to: null, reviewKind: null, missing };
 }
 
 function missingMoney(credits: readonly PaidCredit[], { paidUsd, days }: Step, day: string): readonly string[] {

@@ -53,7 +53,7 @@ export function commitBatch(
 }
 
 function write(database: SqliteDatabase, { task, asked }: Writing, charging: ChargeBatch): Answer {
-  return task === "charge" ? (charging.postCharge(asked) ?? null) : reviewOnce(database, asked.day);
+  return task === "charge" ? (charging.add(asked) ?? null) : reviewOnce(database, asked.day);
 }
 
 function read(database: SqliteDatabase, { task, asked }: Reading): Answer {

@@ -1,9 +1,9 @@
 /**
- * The tables of a search index: what the active listings of a version are searched, sorted and counted by, as integers.
+ * Search index, build side: the statements that create its tables from the active listings of a version.
  *
- * Every value of every category has an id in one dictionary. A listing has an integer column for each attribute, a rank for each sort,
- * and composite ids (its build, its dealer, its set of features...) from which all categories are counted in one pass. Ids are distinct
- * across columns; 0 is an unknown value.
+ * One dictionary assigns an id to every value of every category. `listings` has one integer column per attribute, one rank column per
+ * sort, and composite ids (build, dealer, set of features, ...) from which all categories are counted in one pass. Ids are distinct
+ * across columns; 0 means unknown.
  */
 import { createHash } from "node:crypto";
 import { engineVersion } from "../../db/duckdb.ts";
@@ -22,21 +22,21 @@ import { fixedSorts, sortKeys } from "../../listing/sorts.ts";
 import { secondsOf, unitsOf, vinPartOf, vinParts } from "../../listing/values.ts";
 import { firstValueId } from "./ids.ts";
 
-/** The newest storage keeps the dictionaries of short words. */
+/** The newest storage version dictionary-encodes short strings. */
 export const storage = sql`STORAGE_VERSION 'latest'`;
 
 const attributesIn = (home: string): readonly CategoryName[] =>
   categoryNames.filter((attribute) => attributeOf(attribute).home === home);
 
-/** Categories of dealers that are counted; a dealer's id is the dealer itself. */
+/** Counted categories of dealers. `dealer_id` is not among them: the composite id `dealer` identifies it. */
 export const dealerCategories = attributesIn("dealers").filter((attribute) => attribute !== "dealer_id");
 export const buildCategories = attributesIn("builds");
 export const listingCategories = attributesIn("listings");
 
-/** The table of the tokens in each set of a list. */
+/** Returns the table of a list's sets: a row for each `token` of each `set`. */
 export const setsOf = (catalog: string, list: ListName): Sql => ident(catalog, `${list}_sets`);
 
-/** The statements that build the tables, of listings with their `row_number`, and of the tables `builds`, `dealers` and `tokens`. */
+/** Returns the statements that create all tables. `listings` selects listings with their `row_number`; `builds`, `dealers` and `tokens` are tables. */
 export function buildStatements(catalog: string, listings: Sql): readonly Sql[] {
   return [
     ...collectStatements(listings),
@@ -52,13 +52,13 @@ export function buildStatements(catalog: string, listings: Sql): readonly Sql[] 
 const temporary = (table: string, query: Sql): Sql =>
   sql`CREATE OR REPLACE TEMPORARY TABLE ${ident(table)} AS ${query}`;
 
-/** Temporary tables, which `dropStatements` drops. */
+/** Temporary tables; `dropStatements` drops them. */
 const temporaries = ["indexed", "indexed_builds", "indexed_dealers", "value_ids", "ranks"] as const;
 
 const dropStatements = (): readonly Sql[] =>
   [...temporaries, ...listNames.map(setIds)].map((table) => sql`DROP TABLE IF EXISTS ${ident(table)}`);
 
-/** What the tables are built from: narrow columns of the listings, in their order. */
+/** Collects the listings' columns that the index needs, and the builds and dealers that they refer to. */
 function collectStatements(listings: Sql): readonly Sql[] {
   const own = listingCategories.map((attribute) => ident(attributeOf(attribute).column));
   const numbers = numberNames.map((attribute) => sql`${unitsOf(attribute)} AS ${ident(attribute)}`);
@@ -82,7 +82,7 @@ function collectStatements(listings: Sql): readonly Sql[] {
   ];
 }
 
-/** Where the values of each category come from: the table, the column, and the type that orders them. */
+/** Selects the distinct values of a category; `number` orders numeric ones. */
 function valuesOf(category: CategoryName): Sql {
   const { home, column, type: columnType } = attributeOf(category);
   const table = { listings: "indexed", builds: "indexed_builds", dealers: "indexed_dealers" }[home];
@@ -91,7 +91,7 @@ function valuesOf(category: CategoryName): Sql {
     FROM ${ident(table)} WHERE ${ident(column)} IS NOT NULL`;
 }
 
-/** `dictionary`: an `id` for each `value` of each `attribute`, in the order of the values, attribute by attribute. */
+/** `dictionary (id, attribute, value)`: consecutive ids per attribute, in the order of its values. */
 function dictionaryStatements(catalog: string): readonly Sql[] {
   const words = Object.keys(keywordBits).map((keyword) => sql`(${literal(keyword)})`);
   const tokens = tokensNames.map(
@@ -116,16 +116,16 @@ function dictionaryStatements(catalog: string): readonly Sql[] {
   ];
 }
 
-/** A value's id, as a scalar; 0 where it is unknown. */
+/** Looks up a value's id, as a scalar; 0 where the value is unknown. */
 const idOf = (category: CategoryName, value: Sql): Sql =>
   sql`coalesce((SELECT id FROM value_ids WHERE attribute = ${literal(category)} AND value_ids.value = ${value}::VARCHAR), 0)::INTEGER`;
 
-/** The greatest id so far, as a scalar. */
+/** Returns the maximum of an id column, as a scalar. */
 const greatest = (table: Sql, column: string): Sql => sql`(SELECT coalesce(max(${ident(column)}), 0) FROM ${table})`;
 
 const setIds = (list: ListName): string => `${list}_set_ids`;
 
-/** `builds`, `dealers` and the sets of each list: composite ids, after those of the dictionary, with the ids of their values. */
+/** `builds`, `dealers` and the sets of each list: composite ids, numbered after the dictionary's, with the ids of their values. */
 function compositeStatements(catalog: string): readonly Sql[] {
   const idsOf = (categories: readonly CategoryName[]): Sql =>
     join(categories.map((one) => sql`${idOf(one, ident("of", attributeOf(one).column))} AS ${ident(one)}`));
@@ -145,7 +145,7 @@ function compositeStatements(catalog: string): readonly Sql[] {
   return statements;
 }
 
-/** The distinct sets of a list, numbered in the order in which listings have them, and `<list>_sets`: the tokens of each. */
+/** Numbers the distinct sets of a list by first occurrence, and creates `<list>_sets` with the tokens of each. */
 function setStatements(catalog: string, list: ListName, after: Sql): readonly Sql[] {
   const column = ident(list);
   const isEmpty = list === "keywords" ? sql`${column} = 0` : sql`len(${column}) = 0`;
@@ -168,7 +168,7 @@ function setStatements(catalog: string, list: ListName, after: Sql): readonly Sq
   ];
 }
 
-/** `ranks`: the place of each listing in each sort, counted from 0. */
+/** `ranks`: the place of each listing in each sort, from 0; ties go by position. */
 function rankStatements(): readonly Sql[] {
   const ranks = fixedSorts.map((sort) => {
     const { attribute, isDescending } = sortKeys[sort];
@@ -178,10 +178,10 @@ function rankStatements(): readonly Sql[] {
   return [temporary("ranks", sql`SELECT position, ${join(ranks)} FROM indexed`)];
 }
 
-/** The column that holds a listing's rank in a sort. */
+/** Returns the rank column of a sort. */
 export const rankOf = (sort: (typeof fixedSorts)[number]): Sql => ident(`rank ${sort}`);
 
-/** `listings`: the flat table, in the partition's order. */
+/** `listings`: one row per listing, in the partition's order. */
 function listingsStatement(catalog: string): Sql {
   const plain = [...numberNames.map((number) => ident("of", number)), sql`of.listed_at`];
   const own = listingCategories.map(
@@ -208,10 +208,10 @@ function listingsStatement(catalog: string): Sql {
     ORDER BY of.position`;
 }
 
-/** The columns whose counts tell those of all categories. */
+/** The columns from whose counts those of all categories follow. */
 export const countedColumns: readonly string[] = ["build", "dealer", ...listingCategories, ...listNames];
 
-/** `totals`: how many `listings` have each id of the counted columns. */
+/** `totals (id, listings)`: the number of listings per id of the counted columns. */
 function totalsStatement(catalog: string): Sql {
   const counts = countedColumns.map(
     (column) =>
@@ -220,7 +220,7 @@ function totalsStatement(catalog: string): Sql {
   return sql`CREATE TABLE ${ident(catalog, "totals")} AS SELECT id, listings FROM (${join(counts, sql` UNION ALL `)}) WHERE id <> 0 ORDER BY id`;
 }
 
-/** Names this engine and these tables, so that a file of others is not read. */
+/** Format of the index file: a hash of the engine's version and of all statements, so that any change invalidates existing files. */
 export const searchIndexFormat: string = createHash("sha256")
   .update(
     [

@@ -1,8 +1,8 @@
 /**
- * Statements that count, measure and summarize matches of a search index, and what their answers come to.
+ * Facet counting over a search index: the statements, and the conversion of their results to counts per value.
  *
- * All categories and ranges of a request are one statement over few columns: composite ids and numbers. Of some matches it returns these as
- * they are, of many more how many have which; typed arrays turn both into counts of values, of which the commonest are chosen and named.
+ * One statement covers all categories and ranges of a request: it returns composite ids and numbers, row by row for a moderate number of
+ * matches, grouped by the engine for more. `Dictionary` expands composite ids to values; the most frequent values are then selected.
  */
 import { integerIn, type Row } from "../../base/json.ts";
 import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
@@ -12,15 +12,15 @@ import { listingCategories } from "./build.ts";
 import type { Counter, Dictionary, ValueCounts } from "./dictionary.ts";
 import { firstValueId, unknownId } from "./ids.ts";
 
-/** The ids of a request's ranges: for each attribute, one for what lies below, one for each bucket, and one for what lies above. */
+/** Ranges with ids: one below the first bucket, one per bucket, one above the last. */
 export interface NumberedRanges extends Ranges {
   readonly firstId: number;
 }
 
-/** Counts the matches themselves. */
+/** Pseudo id under which the matches themselves are counted. */
 export const totalId = firstValueId - 1;
 
-/** Ranges with ids of their own, from 1 on. */
+/** Assigns consecutive ids to the buckets of all ranges, from 1 on. */
 export function numbered(ranges: readonly Ranges[]): readonly NumberedRanges[] {
   let next = 1;
   return ranges.map((one) => {
@@ -30,39 +30,39 @@ export function numbered(ranges: readonly Ranges[]): readonly NumberedRanges[] {
   });
 }
 
-/** The column whose ids tell the values of an attribute. */
+/** Returns the column to count for an attribute: its own, or a composite id that includes it. */
 function columnOf(attribute: CountedName): string {
   if (listingCategories.some((one) => one === attribute)) return attribute;
   const { home } = attributeOf(attribute);
   return home === "builds" ? "build" : home === "dealers" ? "dealer" : attribute;
 }
 
-/** The columns to count for some attributes. */
+/** Returns the distinct columns to count for some attributes. */
 export const columnsFor = (attributes: readonly CountedName[]): readonly string[] => [
   ...new Set(attributes.map(columnOf)),
 ];
 
-/** The id of the range that a number lies in; 0 where it is unknown. */
+/** Selects the id of the range that contains a number; 0 where the number is unknown. */
 function rangeId({ attribute, width, first, last, firstId }: NumberedRanges): Sql {
   const bucket = sql`${ident(attribute)} // ${integerLiteral(width)} - ${integerLiteral(first - 1)}`;
   return sql`CASE WHEN ${ident(attribute)} IS NULL THEN ${integerLiteral(unknownId)}
     ELSE ${integerLiteral(firstId)} + greatest(0, least(${integerLiteral(last - first + 2)}, ${bucket})) END::INTEGER`;
 }
 
-/** An unknown number, in vectors without nulls. */
+/** Stands for an unknown number: vectors have no nulls. */
 const unknownNumber = -1;
 
-/** The ids of the matches, a column for each of `columns`, then each of the numbers. */
+/** Selects ids and numbers of all matches: one column per entry of `columns`, then one per number. */
 export function idsStatement(matches: Sql, columns: readonly string[], numbers: readonly NumberName[]): Sql {
   const known = numbers.map((number) => sql`coalesce(${ident(number)}, ${integerLiteral(unknownNumber)})`);
   return sql`SELECT ${join([...columns.map((column) => ident(column)), ...known, ...anything(columns, numbers)])} ${matches}`;
 }
 
-/** A column for statements that need none. */
+/** A statement must select something: the position, if no column is asked for. */
 const anything = (columns: readonly string[], numbers: readonly NumberName[]): readonly Sql[] =>
   columns.length + numbers.length === 0 ? [ident("position")] : [];
 
-/** Counts what `idsStatement` returned of matches: the ids of its columns, and the ranges of its numbers. */
+/** Counts the ids and the ranges of numbers that `idsStatement` returned. */
 export function countIds(
   counter: Counter,
   { total, columns, numbers }: Fetched,
@@ -73,14 +73,14 @@ export function countIds(
   for (const one of ranges) for (const vector of numbers.get(one.attribute) ?? []) countRanges(counter, vector, one);
 }
 
-/** What `idsStatement` returned: for each column and each number its vectors. */
+/** The result of `idsStatement`: the vectors of each column and each number. */
 export interface Fetched {
   readonly total: number;
   readonly columns: readonly (readonly Int32Array[])[];
   readonly numbers: ReadonlyMap<NumberName, readonly Int32Array[]>;
 }
 
-/** Sorts the parts of an answer to `idsStatement` by column. */
+/** Regroups the chunks of a result of `idsStatement` by column. */
 export function fetchedOf(
   parts: readonly (readonly Int32Array[])[],
   columns: readonly string[],
@@ -103,7 +103,7 @@ function countRanges(counter: Counter, numbers: Int32Array, { width, first, last
   }
 }
 
-/** Counts the matches by the engine, a pass for each column: rows of an id and how many have it. */
+/** Counts matches in the engine, with one grouping set per column: rows of an id and its count. */
 export function groupedStatement(matches: Sql, columns: readonly string[], ranges: readonly NumberedRanges[]): Sql {
   const ids = [...columns.map((column) => ident(column)), ...ranges.map(rangeId)];
   const names = ids.map((_, place) => ident(`id ${place}`));
@@ -113,7 +113,7 @@ export function groupedStatement(matches: Sql, columns: readonly string[], range
     FROM (SELECT ${join(named)} ${matches}) GROUP BY GROUPING SETS (${join(sets)})`;
 }
 
-/** Counts what `groupedStatement` returned. */
+/** Adds up the groups that `groupedStatement` returned. */
 export function countGroups(
   counter: Counter,
   groups: readonly (readonly [ids: Int32Array, listings: Int32Array])[],
@@ -122,7 +122,7 @@ export function countGroups(
     for (let at = 0; at < ids.length; at += 1) counter.add(ids[at] as number, listings[at] as number);
 }
 
-/** The commonest values, or the rarest, of an attribute with their counts; ties in the order of the values. */
+/** Returns the most frequent values of an attribute (or the least frequent) with their counts; ties go by value. */
 export function chooseValues(
   dictionary: Dictionary,
   attribute: CountedName,
@@ -138,7 +138,7 @@ export function chooseValues(
   return found.slice(0, limit).map((id) => ({ value: dictionary.valueOf(id), count: merged[id] ?? 0 }));
 }
 
-/** Counts under the first spelling that occurs, where values differ in case alone. */
+/** Merges the counts of values that differ in case only, under the first spelling that occurs. */
 function mergeSpellings(dictionary: Dictionary, attribute: CountedName, counts: ValueCounts): ValueCounts {
   const groups = dictionary.sameValues(attribute);
   if (groups.length === 0) return counts;
@@ -151,11 +151,11 @@ function mergeSpellings(dictionary: Dictionary, attribute: CountedName, counts: 
   return merged;
 }
 
-/** The counts of some ranges: below, in each bucket, above. */
+/** Returns the counts of one attribute's ranges: below, each bucket, above. */
 export const rangeCounts = (counts: ValueCounts, { first, last, firstId }: NumberedRanges): readonly number[] =>
   Array.from({ length: last - first + 3 }, (_, place) => counts[firstId + place] ?? 0);
 
-/** Orders of measured values; those without a metric come last. */
+/** Comparators of measured values; null metrics sort last in both directions. */
 const measuredOrders: Readonly<Record<MeasureRequest["sort"], (one: MeasuredValue, other: MeasuredValue) => number>> = {
   count: (one, other) => one.count - other.count,
   "-count": (one, other) => other.count - one.count,
@@ -168,7 +168,7 @@ function nullsLast({ metric: one }: MeasuredValue, { metric: other }: MeasuredVa
   return direction * (one - other);
 }
 
-/** The values of rows of `id`, `listings`, `sample` and `metric`, in the order asked for; ties in the order of the values. */
+/** Converts rows of `id`, `listings`, `sample` and `metric` to measured values, sorted as requested; ties go by value. */
 export function chooseMeasured(
   dictionary: Dictionary,
   rows: readonly Row[],

@@ -1,21 +1,21 @@
-/** The dealers of a search index in memory: which of them are near, and how far they are. */
+/** Dealer locations of a search index, in memory: radius, box and distance. */
 import { integerIn, textIn } from "../../base/json.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { ident, sql } from "../../db/sql.ts";
 import { type Box, degreesOf, isInside, milesBetween, type Point } from "../../listing/geography.ts";
 
-/** Thousandths of a mile to what has no coordinates: farther than anything on the globe. */
+/** Distance of a dealer without coordinates, in thousandths of a mile: greater than any on the globe. */
 const nowhere = 2 ** 25;
 
 export class Dealers {
   private constructor(
-    /** The least id of a dealer; those of the others follow. */
+    /** The first dealer id; ids are consecutive. */
     private readonly first: number,
     private readonly points: readonly (Point | undefined)[],
     private readonly byDealerId: ReadonlyMap<string, readonly number[]>,
   ) {}
 
-  /** Reads the dealers of an attached index, and where they are from the table `dealers`. */
+  /** Reads the dealers of an attached index, and their coordinates from the table `dealers`. */
   static async read(session: Session, catalog: string): Promise<Dealers> {
     const rows = await session.rows(sql`
       SELECT dealer, dealer_id, latitude, longitude FROM ${ident(catalog, "dealers")} JOIN dealers USING (dealer_key) ORDER BY dealer`);
@@ -30,12 +30,12 @@ export class Dealers {
     return new Dealers(rows[0] === undefined ? 0 : integerIn(rows[0], "dealer"), points, ids);
   }
 
-  /** The ids of a dealer, of which it has one for each of its profiles; none where it has no listing. */
+  /** Returns the composite ids of a dealer, one per version of its profile; empty if it has no active listing. */
   idsOf(dealerId: string): readonly number[] {
     return this.byDealerId.get(dealerId.toLowerCase()) ?? [];
   }
 
-  /** The dealers within some miles of a point. */
+  /** Returns the dealers within a radius of a point. */
   within(origin: Point, miles: number): readonly number[] {
     const degrees = degreesOf(miles);
     return this.where(
@@ -43,12 +43,33 @@ export class Dealers {
     );
   }
 
-  /** The dealers in a box. */
+  /** Returns the dealers inside a box. */
   inside(box: Box): readonly number[] {
     return this.where((point) => isInside(point, box));
   }
 
-  /** How far a dealer is from a point, for each id of one, in thousandths of a mile. */
+  /** The composite ids of all dealers. */
+  get ids(): readonly number[] {
+    return this.points.map((_, place) => this.first + place);
+  }
+
+  /** Returns the nearest dealers of `among` that have at least `listings` listings together, and all at the same distance as the last. */
+  nearest(
+    origin: Point,
+    among: readonly number[],
+    listingsOfDealer: (dealer: number) => number,
+    listings: number,
+  ): readonly number[] {
+    const distanceOf = this.distancesFrom(origin);
+    const sorted = [...among].sort((one, other) => distanceOf(one) - distanceOf(other));
+    let [end, found] = [0, 0];
+    for (; end < sorted.length && found < listings; end += 1) found += listingsOfDealer(sorted[end] as number);
+    const farthest = distanceOf(sorted[end - 1] ?? this.first);
+    while (end < sorted.length && distanceOf(sorted[end] as number) === farthest) end += 1;
+    return sorted.slice(0, end);
+  }
+
+  /** Returns a function from a dealer to its distance from a point, in thousandths of a mile. */
   distancesFrom(origin: Point): (dealer: number) => number {
     const known = new Map<number, number>();
     return (dealer) => {

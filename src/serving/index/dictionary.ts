@@ -1,8 +1,8 @@
 /**
- * The dictionary of a search index in memory: requested values to ids before a statement, counted ids back to values after it.
+ * Dictionary of a search index, in memory: translates requested values to ids before a statement, and ids to values after it.
  *
- * A composite id (a build, a dealer, a set of features) stands for several values: its expansion. Values that differ in case alone
- * are one value to a request, and are counted as one.
+ * A composite id (build, dealer, set of features) stands for several values: its expansion. Values that differ in case only match the
+ * same request and are counted as one.
  */
 
 import { textIn } from "../../base/json.ts";
@@ -16,27 +16,27 @@ import { firstValueId } from "./ids.ts";
 /** The consecutive ids of an attribute's values, or of a kind of composite ids. */
 export interface IdRange {
   readonly first: number;
-  /** The one after the last. */
+  /** Exclusive. */
   readonly end: number;
 }
 
-/** What composite ids stand for: the values of id `first + n` lie in `values` from `starts[n]` up to `starts[n + 1]`. */
+/** The values of composite ids: those of id `first + n` are `values[starts[n]]` up to `values[starts[n + 1]]`, exclusive. */
 interface Expansion extends IdRange {
   readonly starts: Int32Array;
   readonly values: Int32Array;
 }
 
-/** Where counts of value ids go: one place for each id of the dictionary. */
+/** Counts by value id. */
 export type ValueCounts = Int32Array;
 
 const none = new Int32Array();
 
 export class Dictionary {
-  /** How many of all listings have which value, by id. */
+  /** The number of all listings per value id. */
   totals: ValueCounts = none;
-  /** How many of all listings have which composite id. */
+  /** The number of all listings per composite id. */
   private compositeTotals: Int32Array = none;
-  /** Where composite ids are counted: zeros, but while some are being counted. */
+  /** Scratch space for counting composite ids; all zeros between calls. */
   private readonly counters: Int32Array;
 
   private constructor(
@@ -82,37 +82,37 @@ export class Dictionary {
     return dictionary;
   }
 
-  /** The ids of a requested value, in any case, and of a make or model in any punctuation; none where no listing has it. */
+  /** Returns the ids that match a requested value: in any case, and for makes and models with any punctuation. Empty if no listing has it. */
   idsOf(attribute: CountedName, value: string | number): readonly number[] {
     return this.ids.get(attribute)?.get(valueKeyOf(attribute, String(value))) ?? [];
   }
 
-  /** The value of an id. */
+  /** Returns the value of an id. */
   valueOf(id: number): string {
     return this.texts[id - firstValueId] ?? "";
   }
 
-  /** The ids of an attribute's values, in the order of the values; empty where there is none. */
+  /** Returns the id range of an attribute's values, which is in the order of the values. */
   rangeOf(attribute: string): IdRange {
     return this.ranges.get(attribute) ?? { first: 0, end: 0 };
   }
 
-  /** Groups of ids of an attribute whose values differ in case alone. */
+  /** Returns groups of ids whose values differ in case only. */
   sameValues(attribute: string): readonly (readonly number[])[] {
     return this.same.get(attribute) ?? [];
   }
 
-  /** One more than the greatest id of a value. */
+  /** The first id after those of values. */
   get valueEnd(): number {
     return firstValueId + this.texts.length;
   }
 
-  /** How many of all listings have an id of the counted columns. */
+  /** Returns the number of all listings that have a value or composite id. */
   totalOf(id: number): number {
     return (id < this.valueEnd ? this.totals[id] : this.compositeTotals[id]) ?? 0;
   }
 
-  /** Counts ids of the counted columns, on top of known counts, and returns how many have which value. */
+  /** Runs `work`, which counts ids, and returns the counts by value, added to `known`. */
   count(work: (counter: Counter) => void, known?: ValueCounts): ValueCounts {
     const counter = new Counter(known?.slice() ?? new Int32Array(this.valueEnd), this.counters);
     work(counter);
@@ -120,7 +120,7 @@ export class Dictionary {
     return counter.counts;
   }
 
-  /** Gives the ids of values that differ in case alone the same id. */
+  /** Maps ids of values that differ in case only to the same id. */
   spelledAlike(attribute: CountedName, id: Sql): Sql {
     const cases = this.sameValues(attribute).flatMap(([shown = 0, ...others]) =>
       others.map((other) => sql`WHEN ${integerLiteral(other)} THEN ${integerLiteral(shown)}`),
@@ -129,26 +129,26 @@ export class Dictionary {
   }
 }
 
-/** Counts ids as they come: those of values where they belong, composite ones aside. */
+/** Counter for value ids and composite ids. */
 export class Counter {
   constructor(
     readonly counts: ValueCounts,
     private readonly composite: Int32Array,
   ) {}
 
-  /** Counts an id some times. */
+  /** Adds a number of occurrences of an id. */
   add(id: number, times: number): void {
     const counts = id < this.counts.length ? this.counts : this.composite;
     counts[id] = (counts[id] as number) + times;
   }
 
-  /** Counts each of some ids once. */
+  /** Adds one occurrence of each id. */
   addEach(ids: Int32Array): void {
     for (let at = 0; at < ids.length; at += 1) this.add(ids[at] as number, 1);
   }
 }
 
-/** Counts the values of composite ids as often as these were counted, and leaves zeros behind. */
+/** Adds the counts of composite ids to those of their values, and resets them to zero. */
 function expand(counts: ValueCounts, composite: Int32Array, { first, end, starts, values }: Expansion): void {
   for (let id = first; id < end; id += 1) {
     const times = composite[id] as number;
@@ -170,7 +170,7 @@ function add(groups: Map<string, Map<string, number[]>>, attribute: string, key:
   ids.push(id);
 }
 
-/** Reads the values of builds or dealers: as many for each. */
+/** Reads the expansions of builds or dealers: the same number of values each. */
 async function readComposite(
   session: Session,
   catalog: string,
@@ -199,7 +199,7 @@ async function readComposite(
   };
 }
 
-/** Reads the tokens of each set of a list, which the index has token by token: a counting sort turns that around. */
+/** Reads the expansions of sets. The table is ordered by token; a counting sort regroups it by set. */
 async function readSets(session: Session, catalog: string, list: ListName): Promise<Expansion> {
   const table = setsOf(catalog, list);
   const [bounds] = await session.vectors(

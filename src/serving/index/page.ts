@@ -1,15 +1,15 @@
-/** A page of matches, chosen in typed arrays: sorted by key, then by position, those from `offset` on, `limit` of them. */
+/** Page selection in typed arrays: the matches from `offset` to `offset + limit` in the order of their sort keys, ties by position. */
 
-/** The keys of some matches, whole numbers below 2^26, and their positions, which settle ties. */
+/** Sort keys of matches, integers below 2^26, and their positions. */
 export type KeyedPart = readonly [keys: Int32Array, positions: Int32Array];
 
-/** Keys are spread over 2^12 buckets, and only those sorted that hold the page. */
+/** Keys are distributed over 2^12 buckets; only buckets that overlap the page are sorted. */
 const bucketBits = 12;
 
-/** A position is below it: a double holds a key of 26 bits and a position of 27. */
+/** Exceeds every position: a double holds a key of 26 bits and a position of 27. */
 const positionsMost = 2 ** 27;
 
-/** The positions of a page. Goes through the keys twice: to find the buckets that hold the page, and to take what is in them. */
+/** Returns the positions of a page. Scans the keys twice: to find the buckets that overlap the page, and to collect their matches. */
 export function choosePage(parts: readonly KeyedPart[], offset: number, limit: number): readonly number[] {
   const shift = Math.max(0, 32 - Math.clz32(greatestIn(parts)) - bucketBits);
   const counts = new Int32Array(2 ** bucketBits);

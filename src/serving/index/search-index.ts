@@ -1,8 +1,8 @@
 /**
- * The search index of a version: its active listings, searched and counted by one table of integers.
+ * Search index of a version: searches, sorts and counts its active listings in one table of integers.
  *
- * A request costs one short statement for a page, for facets of up to a hundred thousand matches, and for a metric; two for facets of more;
- * none where the answer is known.
+ * A page takes one short statement, or two at once if there are many matches; facets take one for up to 100,000 matches, else two; a metric
+ * takes one. What is known of all listings takes none.
  */
 import { bounds } from "../../base/bounds.ts";
 import { integerIn, type Row } from "../../base/json.ts";
@@ -18,6 +18,7 @@ import type {
   ListingSource,
   Measured,
   MeasureRequest,
+  PageOrder,
   PageRequest,
   Summaries,
   ValueCount,
@@ -37,14 +38,22 @@ import {
   numbered,
   rangeCounts,
 } from "./counting.ts";
+import { cutFilters } from "./cut.ts";
 import { Dealers } from "./dealers.ts";
 import { Dictionary, type ValueCounts } from "./dictionary.ts";
-import { mostMatches } from "./most-matches.ts";
+import { estimateMatches } from "./estimate.ts";
 import { choosePage, type KeyedPart } from "./page.ts";
 import { summarizeNumbers } from "./statistics.ts";
-import { type Condition, type IndexContext, listingsOf, matchesOf } from "./where.ts";
+import {
+  type Condition,
+  type IndexContext,
+  listingsOf,
+  matchesOf,
+  type ResolvedFilter,
+  resolveFilters,
+} from "./where.ts";
 
-/** How statements are run. */
+/** Runs statements on an attached index. */
 export interface Engine {
   rows(query: Sql): Promise<readonly Row[]>;
   vectors(query: Sql): Promise<readonly (readonly Int32Array[])[]>;
@@ -52,18 +61,21 @@ export interface Engine {
 
 const catalog = "search_index";
 
+/** A page fetches all matches if they are at most this share of those that facets fetch: fewer if the total is known without a statement. */
+const pageShares = { counted: 0.2, known: 0.02 } as const;
+
 export class SearchIndex implements ListingSource {
-  /** The positions of the first listings in a sort, once they have been asked for. */
+  /** The positions of the first listings of each sort that has been requested. */
   private readonly firsts = new Map<FixedSort, Promise<readonly number[]>>();
 
   private constructor(
     readonly count: number,
     private readonly engine: Engine,
-    private readonly vocabulary: IndexContext,
+    private readonly context: IndexContext,
     private readonly fetchedMatches: number,
   ) {}
 
-  /** Reads what is kept in memory of an index that is attached as `search_index`, beside the table `dealers`. */
+  /** Opens an index that is attached as `search_index`, beside the table `dealers`, and reads its dictionary. */
   static async open(
     session: Session,
     engine: Engine,
@@ -80,24 +92,58 @@ export class SearchIndex implements ListingSource {
   }
 
   async findPage({ filters, order, limit, offset }: PageRequest): Promise<FoundPage> {
-    const matches = matchesOf(filters, this.vocabulary);
+    const resolved = resolveFilters(filters, this.context);
+    const matches = matchesOf(resolved, this.context);
     if (matches === "never") return { total: 0, positions: [] };
-    const isOfAll = matches === "always";
-    if (isOfAll && order.by === "sort" && offset + limit <= bounds.firsts) {
-      return { total: this.count, positions: (await this.firstsIn(order.sort)).slice(offset, offset + limit) };
+    const needed = offset + limit;
+    if (matches === "always" && order.by === "sort" && needed <= bounds.firsts) {
+      return { total: this.count, positions: (await this.firstsIn(order.sort)).slice(offset, needed) };
     }
+    const cut = await this.findInCut(resolved, order, needed);
+    const { total, parts } = cut ?? (await this.fetchAll(matches, order));
+    return { total, positions: choosePage(parts, offset, limit) };
+  }
+
+  /** The total, and the first matches at least, if a cut of the order holds `needed` of them; undefined if it does not, or none is worthwhile. */
+  private async findInCut(
+    filters: readonly ResolvedFilter[],
+    order: PageOrder,
+    needed: number,
+  ): Promise<FoundKeys | undefined> {
+    const { expected, exact } = estimateMatches(filters, this.context, this.count);
+    const pageShare = exact === undefined ? pageShares.counted : pageShares.known;
+    if (expected <= this.fetchedMatches * pageShare) return undefined;
+    const cut = cutFilters(filters, order, needed, { context: this.context, count: this.count, expected });
+    if (cut === undefined) return undefined;
+    const [total, { total: found, parts }] = await Promise.all([
+      exact ?? this.countMatches(matchesOf(filters, this.context)),
+      this.fetchAll(matchesOf(cut, this.context), order),
+    ]);
+    return found >= Math.min(needed, total) ? { total, parts } : undefined;
+  }
+
+  /** The sort keys and positions of all matches. */
+  private async fetchAll(matches: Condition, order: PageOrder): Promise<FoundKeys> {
+    if (matches === "never") return { total: 0, parts: [] };
     const key = order.by === "sort" ? rankOf(order.sort) : sql`dealer`;
     const parts = pairsIn(await this.engine.vectors(sql`SELECT ${key}, position ${this.fromOf(matches)}`));
-    const keyed =
-      order.by === "sort" ? parts : parts.map(byDistance(this.vocabulary.dealers.distancesFrom(order.origin)));
-    return { total: parts.reduce((sum, [keys]) => sum + keys.length, 0), positions: choosePage(keyed, offset, limit) };
+    return {
+      total: parts.reduce((sum, [keys]) => sum + keys.length, 0),
+      parts: order.by === "sort" ? parts : parts.map(byDistance(this.context.dealers.distancesFrom(order.origin))),
+    };
+  }
+
+  private async countMatches(matches: Condition): Promise<number> {
+    if (matches === "never") return 0;
+    return matches === "always" ? this.count : (await this.summarize(matches, [])).total;
   }
 
   async countValues(request: CountRequest): Promise<Counts> {
     const { filters, attributes, numbers, limit, sort } = request;
-    const { dictionary } = this.vocabulary;
-    const matches = matchesOf(filters, this.vocabulary);
-    const found = await this.countIn(matches, request, mostMatches(filters, this.vocabulary, this.count));
+    const { dictionary } = this.context;
+    const resolved = resolveFilters(filters, this.context);
+    const { most } = estimateMatches(resolved, this.context, this.count);
+    const found = await this.countIn(matchesOf(resolved, this.context), request, most);
     const values = attributes.map((attribute): readonly [CountedName, readonly ValueCount[]] => [
       attribute,
       chooseValues(dictionary, attribute, found.counts, { limit, sort }),
@@ -110,9 +156,9 @@ export class SearchIndex implements ListingSource {
     };
   }
 
-  /** Counts matches by id: a few are fetched, many are summarized and counted by the engine; the values of all listings are known. */
+  /** Counts matches by id: fetches a moderate number, lets the engine summarize and group more. The counts of all listings are known. */
   private async countIn(matches: Condition, request: CountRequest, mostMatches: number): Promise<Counted> {
-    const { dictionary } = this.vocabulary;
+    const { dictionary } = this.context;
     const { attributes, numbers, rangesOf } = request;
     const nothing = { summaries: new Map(), ranges: [] };
     if (matches === "never") return { ...nothing, total: 0, counts: dictionary.count(() => {}) };
@@ -130,7 +176,7 @@ export class SearchIndex implements ListingSource {
     return { total, summaries, ranges, counts: dictionary.count((counter) => countGroups(counter, groups), known) };
   }
 
-  /** Fetches the ids and numbers of matches; counts and summarizes them in typed arrays. */
+  /** Fetches ids and numbers of all matches, then counts and summarizes them in typed arrays. */
   private async countFetched(
     from: Sql,
     columns: readonly string[],
@@ -140,7 +186,7 @@ export class SearchIndex implements ListingSource {
     const fetched = fetchedOf(await this.engine.vectors(idsStatement(from, columns, numbers)), columns, numbers);
     const summaries = summariesOfVectors(fetched.numbers);
     const ranges = numbered(rangesOf(summaries));
-    const counts = this.vocabulary.dictionary.count((counter) => countIds(counter, fetched, ranges), known);
+    const counts = this.context.dictionary.count((counter) => countIds(counter, fetched, ranges), known);
     return { total: fetched.total, summaries, ranges, counts };
   }
 
@@ -155,8 +201,8 @@ export class SearchIndex implements ListingSource {
 
   async measureValues(request: MeasureRequest): Promise<Measured> {
     const { filters, attribute, measure, aggregate } = request;
-    const { dictionary } = this.vocabulary;
-    const matches = matchesOf(filters, this.vocabulary);
+    const { dictionary } = this.context;
+    const matches = matchesOf(resolveFilters(filters, this.context), this.context);
     if (matches === "never") return { total: 0, values: [] };
     const list = listNames.find((one) => one === attribute);
     const of = (id: string): Sql =>
@@ -170,7 +216,7 @@ export class SearchIndex implements ListingSource {
       FROM   (${groups}) GROUP BY ${dictionary.spelledAlike(attribute, sql`id`)}`);
     const total =
       list !== undefined
-        ? (await this.summarize(this.fromOf(matches), [])).total
+        ? await this.countMatches(matches)
         : rows.reduce((sum, row) => sum + integerIn(row, "listings"), 0);
     return { total, values: chooseMeasured(dictionary, rows, request) };
   }
@@ -194,7 +240,13 @@ export class SearchIndex implements ListingSource {
   }
 }
 
-/** What counting came to, by id. */
+/** The total, and sort keys and positions of all matches or of the first ones. */
+interface FoundKeys {
+  readonly total: number;
+  readonly parts: readonly KeyedPart[];
+}
+
+/** The result of counting, by id. */
 interface Counted {
   readonly total: number;
   readonly summaries: Summaries;
@@ -202,7 +254,7 @@ interface Counted {
   readonly counts: ValueCounts;
 }
 
-/** The statistics of fetched numbers; one that no match has is left out. */
+/** Returns the statistics of fetched numbers, without those that no match has. */
 const summariesOfVectors = (numbers: Fetched["numbers"]): Summaries =>
   new Map(
     [...numbers].flatMap(([number, vectors]) => {
@@ -211,7 +263,7 @@ const summariesOfVectors = (numbers: Fetched["numbers"]): Summaries =>
     }),
   );
 
-/** The two columns of each part of an answer. */
+/** Returns the two columns of each chunk of a result. */
 const pairsIn = (parts: readonly (readonly Int32Array[])[]): readonly KeyedPart[] =>
   parts.map(([keys = new Int32Array(), positions = new Int32Array()]) => [keys, positions]);
 

@@ -1,13 +1,13 @@
-/** Exact statistics of fetched numbers: sums are whole numbers of any size, percentiles interpolate linearly. No number is below zero. */
+/** Exact statistics of non-negative integers in typed arrays: sums do not overflow, percentiles interpolate linearly. */
 import type { NumberSummary } from "../../listing/source.ts";
 
-/** So many squares of numbers below 10^7 add up to less than 2^53. */
+/** The sum of this many squares of numbers below 10^7 is less than 2^53. */
 const squaresAtOnce = 64;
 
 /** The percentiles of a summary. */
 const shares = [0.01, 0.5, 0.99] as const;
 
-/** The statistics of the numbers in some vectors, those below zero left out; undefined if there are none. */
+/** Returns the statistics of all numbers in some vectors, without the negative ones, which stand for unknown; undefined if none remain. */
 export function summarizeNumbers(vectors: readonly Int32Array[]): NumberSummary | undefined {
   const numbers = knownIn(vectors);
   const known = numbers.length;
@@ -51,7 +51,7 @@ function sumsOf(numbers: Int32Array) {
   return { min, max, total, squares };
 }
 
-/** Numbers are spread over so many buckets, and only those sorted that a percentile lies in. */
+/** Percentiles distribute numbers over this many buckets and sort only the buckets that contain one. */
 const buckets = 4096;
 
 function percentilesOf(numbers: Int32Array, min: number, max: number): readonly [number, number, number] {
@@ -62,7 +62,7 @@ function percentilesOf(numbers: Int32Array, min: number, max: number): readonly 
     counts[bucket] = (counts[bucket] as number) + 1;
   }
   const sorted = new Map<number, Int32Array>();
-  /** The number at a place of the sorted numbers. */
+  /** Returns the number at an index of the sorted numbers. */
   const numberAt = (place: number): number => {
     let [bucket, before] = [0, 0];
     for (; before + (counts[bucket] as number) <= place; bucket += 1) before += counts[bucket] as number;
@@ -79,7 +79,7 @@ function percentilesOf(numbers: Int32Array, min: number, max: number): readonly 
   return [p1, median, p99];
 }
 
-/** The numbers of a bucket, sorted. */
+/** Returns the sorted numbers of a bucket. */
 function bucketOf(numbers: Int32Array, from: number, width: number, count: number): Int32Array {
   const own = new Int32Array(count);
   let next = 0;

@@ -1,18 +1,19 @@
 /**
- * Filters as SQL over the table of a search index. Requested values become ids before the statement is written, so that it compares
- * integers of one table; a filter that every listing passes, or none, is known without a statement.
+ * Compiles filters to SQL over the table of a search index. Requested values become ids first, so that statements compare integers only.
+ * A filter that all listings pass, or none, is recognized without a statement.
  */
 
 import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import type { Filter } from "../../listing/filter.ts";
 import type { CategoryName } from "../../listing/schema.ts";
+import type { FixedSort } from "../../listing/sorts.ts";
 import { epochSeconds, maskOf, unitsPerOne, vinParts } from "../../listing/values.ts";
-import { setsOf } from "./build.ts";
+import { rankOf, setsOf } from "./build.ts";
 import type { Dealers } from "./dealers.ts";
 import type { Dictionary } from "./dictionary.ts";
 import { unknownId } from "./ids.ts";
 
-/** What a filter comes to: nothing passes, everything passes, or SQL decides. */
+/** A compiled filter: no listing passes, every listing passes, or a condition. */
 export type Condition = "never" | "always" | Sql;
 
 /** What filters are compiled against. */
@@ -20,34 +21,100 @@ export interface IndexContext {
   readonly catalog: string;
   readonly dictionary: Dictionary;
   readonly dealers: Dealers;
-  /** Whether a value is one of the lake's, of this index or not. */
+  /** Returns whether any listing of the lake has ever had a value, in this index or not. */
   readonly isKnownValue: (attribute: CategoryName, value: string) => boolean;
 }
 
-/** The listings that pass all filters: none, all, or those of a statement from FROM on. */
-export function matchesOf(filters: readonly Filter[], vocabulary: IndexContext): Condition {
-  const condition = allOf(filters.filter((one) => !isJoined(one)).map((one) => compile(one, vocabulary)));
-  const joins = filters.filter(isJoined).map((one) => joinOf(one, vocabulary));
+/** A filter as the index applies it: filters on one column of ids hold these ids. `rankBelow` accepts the first listings of a sort. */
+export type ResolvedFilter = AmongIds | RankBelow | Exclude<Filter, IdsFilter>;
+
+/** Looks up the ids that filters on one column accept. */
+export const resolveFilters = (filters: readonly Filter[], context: IndexContext): readonly ResolvedFilter[] =>
+  filters.map((filter) => (isIdsFilter(filter) ? resolveIds(filter, context) : filter));
+
+/** Compiles all filters: to none, to all, or to the rest of a statement from FROM on. */
+export function matchesOf(filters: readonly ResolvedFilter[], context: IndexContext): Condition {
+  const joins: Condition[] = [];
+  const conditions: Condition[] = [];
+  for (const filter of filters) {
+    if (filter.kind === "amongIds" && filter.among.length > joinedIdsMin) joins.push(joinWithIds(filter));
+    else if (filter.kind === "amongIds") conditions.push(isAmong(filter));
+    else if (filter.kind === "rankBelow") conditions.push(sql`${rankOf(filter.sort)} < ${integer(filter.bound)}`);
+    else if (filter.kind === "hasTokens" && filter.how === "all") joins.push(joinWithSets(filter, context));
+    else conditions.push(compile(filter, context));
+  }
+  const condition = allOf(conditions);
   if (condition === "never" || joins.includes("never")) return "never";
   const joined = joins.filter((one) => typeof one !== "string");
   if (condition === "always" && joined.length === 0) return "always";
   const where = condition === "always" ? sql`` : sql`WHERE ${condition}`;
-  return sql`FROM ${listingsOf(vocabulary.catalog)} ${join(joined, sql` `)} ${where}`;
+  return sql`FROM ${listingsOf(context.catalog)} ${join(joined, sql` `)} ${where}`;
 }
 
-/** The table of a search index. */
+/** Returns the table of listings. */
 export const listingsOf = (catalog: string): Sql => ident(catalog, "listings");
 
-type Joined = Extract<Filter, { kind: "hasTokens" }>;
+type TokensFilter = Extract<Filter, { kind: "hasTokens" }>;
 
-/** Lists that must have some tokens are joined with their sets: a third of the time of a condition on each listing. */
-const isJoined = (filter: Filter): filter is Joined => filter.kind === "hasTokens" && filter.how === "all";
+/** Accepts the listings that have one of some ids in a column. */
+export interface AmongIds {
+  readonly kind: "amongIds";
+  readonly column: string;
+  /** Distinct ids. */
+  readonly among: readonly number[];
+}
 
-/** Up to so many tokens are joined one by one. */
+export interface RankBelow {
+  readonly kind: "rankBelow";
+  readonly sort: FixedSort;
+  readonly bound: number;
+}
+
+type IdsFilter = Extract<Filter, { kind: "anyOf" | "withinRadius" | "insideBox" }>;
+
+const isIdsFilter = (filter: Filter): filter is IdsFilter =>
+  filter.kind === "anyOf" || filter.kind === "withinRadius" || filter.kind === "insideBox";
+
+function resolveIds(filter: IdsFilter, { dictionary, dealers }: IndexContext): AmongIds {
+  switch (filter.kind) {
+    case "anyOf": {
+      const { attribute, values } = filter;
+      return attribute === "dealer_id"
+        ? amongIds(
+            "dealer",
+            values.flatMap((id) => dealers.idsOf(String(id))),
+          )
+        : amongIds(
+            attribute,
+            values.flatMap((value) => dictionary.idsOf(attribute, value)),
+          );
+    }
+    case "withinRadius":
+      return amongIds("dealer", dealers.within(filter.origin, filter.radiusMiles));
+    case "insideBox":
+      return amongIds("dealer", dealers.inside(filter.box));
+  }
+}
+
+export const amongIds = (column: string, ids: readonly number[]): AmongIds => ({
+  kind: "amongIds",
+  column,
+  among: [...new Set(ids)],
+});
+
+/** More ids than this are joined: a hash join takes two thirds of the time of `IN`. */
+const joinedIdsMin = 8;
+
+const joinWithIds = ({ column, among }: AmongIds): Sql =>
+  sql`JOIN (SELECT unnest([${join(among.map(integer))}]) AS ${ident(column)}) USING (${ident(column)})`;
+
+/** Up to this many tokens are joined one by one. */
 const joinsMost = 3;
 
-/** Joins with the sets that have all of some tokens. */
-function joinOf({ attribute, values }: Joined, { catalog, dictionary }: IndexContext): Condition {
+/**
+ * Joins with the sets that contain all of some tokens: a third of the time of a condition on each listing.
+ */
+function joinWithSets({ attribute, values }: TokensFilter, { catalog, dictionary }: IndexContext): Condition {
   const ids = values.map((value) => dictionary.idsOf(attribute, value));
   if (ids.some((of) => of.length === 0)) return "never";
   const joinWith = (tokens: readonly number[], rest: Sql): Sql => sql`
@@ -65,12 +132,14 @@ function joinOf({ attribute, values }: Joined, { catalog, dictionary }: IndexCon
   return joinWith(wanted, sql`${grouped} HAVING count(*) = ${integer(wanted.length)}`);
 }
 
-function compile(filter: Filter, vocabulary: IndexContext): Condition {
+function compile(filter: Filter, context: IndexContext): Condition {
   switch (filter.kind) {
     case "anyOf":
-      return hasValue(filter.attribute, filter.values, vocabulary);
+    case "withinRadius":
+    case "insideBox":
+      return isAmong(resolveIds(filter, context));
     case "hasTokens":
-      return hasTokens(filter, vocabulary);
+      return hasTokens(filter, context);
     case "atLeast":
       return sql`${ident(filter.attribute)} >= ${integer(Math.ceil(filter.bound * unitsPerOne(filter.attribute)))}`;
     case "atMost":
@@ -81,22 +150,18 @@ function compile(filter: Filter, vocabulary: IndexContext): Condition {
       return "never";
     case "matchesMask":
       return anyOf(filter.masks.map(matchesMask));
-    case "withinRadius":
-      return isAmong("dealer", vocabulary.dealers.within(filter.origin, filter.radiusMiles));
-    case "insideBox":
-      return isAmong("dealer", vocabulary.dealers.inside(filter.box));
     case "isUnknownValue":
-      return vocabulary.isKnownValue(filter.attribute, filter.value) ? "never" : "always";
+      return context.isKnownValue(filter.attribute, filter.value) ? "never" : "always";
     case "all":
-      return allOf(filter.filterRules.map((one) => compile(one, vocabulary)));
+      return allOf(filter.filters.map((one) => compile(one, context)));
     case "any":
-      return anyOf(filter.filters.map((one) => compile(one, vocabulary)));
+      return anyOf(filter.filters.map((one) => compile(one, context)));
     case "not":
-      return negated(compile(filter.filter, vocabulary));
+      return negated(compile(filter.filter, context));
   }
 }
 
-/** A whole number in a statement. The columns hold integers, so bounds beyond them compare as the nearest that they hold. */
+/** An integer literal. Bounds outside the range of INTEGER compare like its limits. */
 const integer = (value: number): Sql => integerLiteral(Math.max(-2147483648, Math.min(2147483647, value)));
 
 function allOf(conditions: readonly Condition[]): Condition {
@@ -111,37 +176,20 @@ function anyOf(conditions: readonly Condition[]): Condition {
   return left.length === 0 ? "never" : sql`(${join(left, sql` OR `)})`;
 }
 
-/** No column that an exclusion compares is null: an unknown value has an id of its own. */
+/** Plain NOT is correct for unknown values too: no compared column is null, unknown has the id 0. */
 function negated(condition: Condition): Condition {
   if (typeof condition !== "string") return sql`NOT (${condition})`;
   return condition === "never" ? "always" : "never";
 }
 
-function hasValue(
-  attribute: CategoryName,
-  values: readonly (string | number)[],
-  { dictionary, dealers }: IndexContext,
-): Condition {
-  if (attribute === "dealer_id")
-    return isAmong(
-      "dealer",
-      values.flatMap((id) => dealers.idsOf(String(id))),
-    );
-  return isAmong(
-    attribute,
-    values.flatMap((value) => dictionary.idsOf(attribute, value)),
-  );
+function isAmong({ column, among }: AmongIds): Condition {
+  if (among.length === 0) return "never";
+  if (among.length === 1) return sql`${ident(column)} = ${integer(among[0] ?? unknownId)}`;
+  return sql`${ident(column)} IN (${join(among.map(integer))})`;
 }
 
-function isAmong(column: string, ids: readonly number[]): Condition {
-  if (ids.length === 0) return "never";
-  if (ids.length === 1) return sql`${ident(column)} = ${integer(ids[0] ?? unknownId)}`;
-  return sql`${ident(column)} IN (${join([...new Set(ids)].map(integer))})`;
-}
-
-/** Sets that have all, or any, of some tokens. */
-/** Sets that have all, or any, of some tokens, as a condition: for exclusions and alternatives. */
-function hasTokens({ attribute, values, how }: Joined, { catalog, dictionary }: IndexContext): Condition {
+/** Tests a list for all, or any, of some tokens, as a condition, for exclusions and alternatives. */
+function hasTokens({ attribute, values, how }: TokensFilter, { catalog, dictionary }: IndexContext): Condition {
   const conditions = values.map((value): Condition => {
     const ids = dictionary.idsOf(attribute, value);
     return ids.length === 0 ? "never" : sql`token IN (${join(ids.map(integer))})`;

@@ -71,7 +71,7 @@ function compile(filter: Filter, dimensions: Dimensions): Requirement {
     case "isUnknownValue":
       return dimensions.isKnown(filter.attribute, filter.value) ? sql`false` : sql`true`;
     case "all":
-      return all(filter.filterRules.map(condition));
+      return all(filter.filters.map(condition));
     case "any":
       return any(filter.filters.map(condition));
     case "not":

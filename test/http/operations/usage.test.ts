@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Clock } from "../../../src/accounts/clock.ts";
-import { postCharges } from "../../../src/accounts/ledger/charging.ts";
+import { postCharge } from "../../../src/accounts/ledger/charging.ts";
 import type { UsageClass } from "../../../src/accounts/policy/prices.ts";
 import { type Customer, customerIn, onFile } from "../../support/accounts.ts";
 import { lakeOf } from "../../support/lakes/lakes.ts";
@@ -19,7 +19,7 @@ function used(customer: Customer, at: string, usageClass: UsageClass, times = 1)
     for (let time = 0; time < times; time += 1) {
       charges += 1;
       const { accountId, keyId } = customer;
-      postCharges(database, { chargeId: `c${charges}`, accountId, keyId, usageClass, atMs: Date.parse(at) });
+      postCharge(database, { chargeId: `c${charges}`, accountId, keyId, usageClass, atMs: Date.parse(at) });
     }
   });
 }

@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Session } from "../../src/db/duckdb.ts";
+import { generated } from "../support/lakes/generated.ts";
+import { lakeOf } from "../support/lakes/lakes.ts";
+import { wholeFile } from "../support/scope.ts";
+import { answerOf, versionOf } from "../support/versions.ts";
+
+const { lake } = await lakeOf(wholeFile, await generated(wholeFile, { listings: 2000, days: 1 }));
+
+/** Cuts the order of every page that it can, whatever the number of matches. */
+const cutting = await versionOf(wholeFile, lake, { fetchedMatches: -1 });
+const fetching = await versionOf(wholeFile, lake);
+
+const filters = [
+  "postal_code=77001&radius=500",
+  "inventory_type=used",
+  "inventory_type=used&min_price=15000&postal_code=90001",
+  "make=toyota,honda,ford&exclude_state=TX",
+  "features=apple_carplay&postal_code=60601",
+  "exclude_keywords=branded&state=TX,CA,FL,NY",
+  "drivetrain=AWD&max_mileage=60000",
+];
+
+test("a page that is found in a cut of its order is the page among all matches", async (t) => {
+  const run = t.mock.method(Session.prototype, "vectors");
+  for (const filter of filters)
+    for (const sort of ["price", "-price", "-listed_at", "miles", "discount", "distance"])
+      for (const [offset, limit] of [
+        [0, 1],
+        [3, 10],
+        [40, 5],
+      ]) {
+        if (sort === "distance" && !filter.includes("postal_code")) continue;
+        const path = `/v1/listings?${filter}&sort=${sort}&offset=${offset}&limit=${limit}`;
+        assert.deepEqual(await answerOf(cutting, path), await answerOf(fetching, path), path);
+      }
+  const texts = run.mock.calls.map(({ arguments: [query] }) => query.texts.join("?"));
+  const cuts = texts.filter((text) => / "rank [^"]+" < /.test(text)).length;
+  assert.ok(cuts > 60, `${cuts} of ${texts.length} statements were cuts of a sort`);
+});
+
+test("matches that a cut misses are found all the same", async (t) => {
+  const run = t.mock.method(Session.prototype, "vectors");
+  const path = "/v1/listings?min_price=60000&sort=price&limit=3";
+  assert.deepEqual(await answerOf(cutting, path), await answerOf(fetching, path));
+  assert.ok(run.mock.callCount() >= 3, "a cut without the matches is followed by a fetch of all");
+});
