@@ -39,14 +39,21 @@ export interface NamedCommand {
   readonly command: Command;
 }
 
+/** The subcommands that a command's help shows, without former names. */
+const visibleCommands = (command: Command): readonly Command[] =>
+  command
+    .createHelp()
+    .visibleCommands(command)
+    .filter((subcommand) => subcommand.name() !== "help");
+
 /** All commands that can be run; of a group, its subcommands. */
 export function runnableCommands(commands = topCommands, before = ""): readonly NamedCommand[] {
   return commands.flatMap((command) =>
     command.commands.length === 0
       ? [{ name: `${before}${command.name()}`, command }]
-      : runnableCommands(command.commands, `${before}${command.name()} `),
+      : runnableCommands(visibleCommands(command), `${before}${command.name()} `),
   );
 }
 
-/** The options of a command that its help shows. */
+/** The options of a command that its help shows, without former names. */
 export const shownOptions = (command: Command): readonly Option[] => command.options.filter(({ hidden }) => !hidden);

@@ -88,13 +88,13 @@ function commandSection({ name, command }: NamedCommand, isSetting: (option: Opt
   ].join("\n\n");
 }
 
-const priceList = (): string =>
+const priceTable = (): string =>
   markdownTable(
     ["usage class", "USD per request"],
     Object.entries(prices).map(([usageClass, micros]) => [code(usageClass), usdOf(micros)]),
   );
 
-const tierLimits = (): string =>
+const tierTable = (): string =>
   markdownTable(
     ["tier", "requests in 10 s", "requests in 60 s"],
     Object.entries(limitsOf).map(([tier, { per10s, per60s }]) => [tier, String(per10s), String(per60s)]),
@@ -167,8 +167,8 @@ function lakeTables(): string {
 export const references: Readonly<Record<string, () => string>> = {
   settings,
   commands,
-  prices: priceList,
-  tiers: tierLimits,
+  prices: priceTable,
+  tiers: tierTable,
   errors: errorCodes,
   life: lifeNumbers,
   feed: feedFields,
