@@ -12,10 +12,10 @@ import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { projectPath } from "../../src/base/project-files.ts";
-import { accountsFile, customerIn, onFile } from "../../test/support/accounts.ts";
-import { lakeOf, temporaryFolder } from "../../test/support/lakes/lakes.ts";
+import { createCustomer, temporaryAccountsFile, withAccountsFile } from "../../test/support/accounts.ts";
+import { createLake, temporaryFolder } from "../../test/support/lakes/lakes.ts";
 import { withScope } from "../../test/support/scope.ts";
-import { serviceOf } from "../../test/support/service.ts";
+import { startService } from "../../test/support/service.ts";
 import { load } from "./load.ts";
 
 const { values } = parseArgs({
@@ -76,13 +76,13 @@ async function measure(way: Way, accounts: string, page: string, headers: Record
 }
 
 await withScope(async (scope) => {
-  const { lake } = await lakeOf(scope);
-  const client = await serviceOf(scope, lake);
+  const { lake } = await createLake(scope);
+  const client = await startService(scope, lake);
   const { body } = await client.get(`${path}&limit=50`);
   const page = join(await temporaryFolder(scope), "page.json");
   writeFileSync(page, JSON.stringify(body));
-  const accounts = await accountsFile(scope);
-  const { bearer } = customerIn(accounts, { usd: "900000" });
+  const accounts = await temporaryAccountsFile(scope);
+  const { bearer } = createCustomer(accounts, { usd: "900000" });
   const measured: Record<Way, Measured[]> = { without: [], with: [] };
   for (let round = 0; round < (rounds ?? 1); round += 1)
     for (const way of ways) {
@@ -99,7 +99,7 @@ await withScope(async (scope) => {
   process.stdout.write(
     `accounts cost ${(loss * 100).toFixed(1)} % of the requests a second; page of ${JSON.stringify(body).length} bytes\n`,
   );
-  const { faults, charges } = onFile(accounts, audit);
+  const { faults, charges } = withAccountsFile(accounts, audit);
   process.stdout.write(`${charges} charges on the disk, ${faults.length} faults\n`);
 });
 

@@ -8,7 +8,7 @@ import { decoderOf } from "../../src/contract/decode.ts";
 import { operations } from "../../src/contract/document.ts";
 import { type Endpoint, endpoints } from "../../src/http/endpoints.ts";
 import { LakeVersion } from "../../src/serving/lake-version.ts";
-import { customerIn } from "../../test/support/accounts.ts";
+import { createCustomer } from "../../test/support/accounts.ts";
 import { manifestOf } from "../dataset/flat-rows.ts";
 import { httpClient } from "./http.ts";
 import { launch, type ServerProcess } from "./process.ts";
@@ -90,5 +90,5 @@ export async function start(script: string, args: readonly string[], key?: strin
 /** A key that no limit stops and no bill ends, of an account in a file of its own. */
 export function keyIn(accounts: string): string {
   createAccountsFile(accounts, { busyMs: 5000 }).close();
-  return customerIn(accounts, { usd: "999999" }).key;
+  return createCustomer(accounts, { usd: "999999" }).key;
 }

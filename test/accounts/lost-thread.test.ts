@@ -1,4 +1,4 @@
-/** Threads of the ledger that end while charges are in flight: what a request is answered is what the disk says. */
+/** Ledger workers that exit while charges are in flight: the answer to each request matches the disk. */
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { renameSync } from "node:fs";
@@ -10,23 +10,23 @@ import { textIn } from "../../src/base/json.ts";
 import { Refusal } from "../../src/contract/errors.ts";
 import { sql } from "../../src/db/sql.ts";
 import { systemClock } from "../../src/http/system-clock.ts";
-import { dyingThread } from "../ledger/dying-thread.ts";
-import { accountsFile, customerIn, onFile } from "../support/accounts.ts";
-import { lakeOf } from "../support/lakes/lakes.ts";
-import { serviceOf } from "../support/service.ts";
+import { exitingWorker } from "../ledger/dying-thread.ts";
+import { createCustomer, temporaryAccountsFile, withAccountsFile } from "../support/accounts.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+import { startService } from "../support/service.ts";
 
 const chargesIn = (path: string): readonly string[] =>
-  onFile(path, (database) =>
+  withAccountsFile(path, (database) =>
     database.all(sql`SELECT entry_id FROM entries WHERE kind = 'charge'`).map((row) => textIn(row, "entry_id")),
   );
 
-/** Accounts with a customer, whose ledger's thread ends at a moment of its first transaction. */
-async function dying(t: TestContext, moment: "before-commit" | "after-commit") {
-  const path = await accountsFile(t);
-  const { key } = customerIn(path);
+/** Opens accounts with one customer, whose ledger worker exits at a moment of its first transaction. */
+async function openWithExitingWorker(t: TestContext, moment: "before-commit" | "after-commit") {
+  const path = await temporaryAccountsFile(t);
+  const { key } = createCustomer(path);
   const changes: boolean[] = [];
   const onChange = (isDown: boolean): void => void changes.push(isDown);
-  const accounts = await Accounts.open(path, { clock: systemClock, onChange, thread: dyingThread(moment, 1) });
+  const accounts = await Accounts.open(path, { clock: systemClock, onChange, thread: exitingWorker(moment, 1) });
   t.after(() => accounts.close());
   const identity = await accounts.identify(key);
   const charge = async (): Promise<string> => {
@@ -39,27 +39,27 @@ async function dying(t: TestContext, moment: "before-commit" | "after-commit") {
 
 const isUnmetered = (thrown: unknown): boolean => thrown instanceof Refusal && thrown.code === "metering_unavailable";
 
-test("charges whose thread ended after the commit are answered, once each", async (t) => {
-  const { path, charge, changes, identity } = await dying(t, "after-commit");
+test("charges whose worker exited after the commit are answered, once each", async (t) => {
+  const { path, charge, changes, identity } = await openWithExitingWorker(t, "after-commit");
   const ids = await Promise.all(Array.from({ length: 20 }, charge));
   assert.deepEqual([...chargesIn(path)].sort(), ids.sort());
-  assert.equal(identity.held.micros, 0, "nothing is held any more");
+  assert.equal(identity.held.micros, 0, "every hold is released");
   assert.deepEqual(changes, [true]);
-  assert.deepEqual(onFile(path, audit).faults, []);
+  assert.deepEqual(withAccountsFile(path, audit).faults, []);
 });
 
-test("charges whose thread ended before the commit are refused, and nothing of them is on the disk", async (t) => {
-  const { path, charge, identity } = await dying(t, "before-commit");
+test("charges whose worker exited before the commit are refused, and none is on the disk", async (t) => {
+  const { path, charge, identity } = await openWithExitingWorker(t, "before-commit");
   const outcomes = await Promise.allSettled(Array.from({ length: 20 }, charge));
   for (const outcome of outcomes) {
     assert.ok(outcome.status === "rejected" && isUnmetered(outcome.reason));
   }
   assert.deepEqual(chargesIn(path), []);
-  assert.equal(identity.held.micros, 0, "nothing is held any more");
+  assert.equal(identity.held.micros, 0, "every hold is released");
 });
 
-test("charges that no thread can look up within 5 s are refused", async (t) => {
-  const { path, charge, accounts } = await dying(t, "after-commit");
+test("charges that no worker can look up within 5 s are refused", async (t) => {
+  const { path, charge, accounts } = await openWithExitingWorker(t, "after-commit");
   const charging = assert.rejects(charge(), isUnmetered);
   while (chargesIn(path).length === 0) await pause(5);
   renameSync(path, `${path}.away`);
@@ -68,7 +68,7 @@ test("charges that no thread can look up within 5 s are refused", async (t) => {
 });
 
 test("close waits for charges that are being looked up", async (t) => {
-  const { path, charge, accounts } = await dying(t, "after-commit");
+  const { path, charge, accounts } = await openWithExitingWorker(t, "after-commit");
   const charging = charge();
   await accounts.close();
   assert.deepEqual(chargesIn(path), [await charging]);
@@ -79,9 +79,9 @@ for (const [moment, number] of [
   ["after-commit", 4],
   ["before-commit", 3],
 ] as const)
-  test(`a service whose ledger's thread ends ${moment}, each time in its transaction ${number}, says of each request what is so`, async (t) => {
-    const { lake } = await lakeOf(t);
-    const client = await serviceOf(t, lake, { ledgerThread: dyingThread(moment, number) });
+  test(`a service whose ledger worker exits ${moment} of transaction ${number} answers exactly the requests it charged`, async (t) => {
+    const { lake } = await createLake(t);
+    const client = await startService(t, lake, { ledgerThread: exitingWorker(moment, number) });
     const untilMs = performance.now() + 4000;
     const statuses = new Map([200, 503].map((status) => [status, new Set<string>()]));
     await Promise.all(

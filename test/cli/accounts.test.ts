@@ -3,48 +3,48 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { isObject } from "../../src/base/json.ts";
-import { customerIn } from "../support/accounts.ts";
-import { carquet, eventually, serving } from "../support/command-line.ts";
-import { lakeOf, temporaryFolder } from "../support/lakes/lakes.ts";
-import { wholeFile } from "../support/scope.ts";
+import { createCustomer } from "../support/accounts.ts";
+import { carquet, eventually, startServing } from "../support/command-line.ts";
+import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
 
-const folder = await temporaryFolder(wholeFile);
+const folder = await temporaryFolder(fileScope);
 const file = join(folder, "accounts.db");
 
-/** Runs a command on the accounts file; gives what it printed, and fails when it did not end well. */
+/** Runs a command on the accounts file and returns its output; fails unless it exits with 0 and no standard error. */
 async function run(...args: readonly string[]): Promise<string> {
   const { code, out, err } = await carquet([...args, "--accounts", file]);
   assert.deepEqual([code, err], [0, ""], args.join(" "));
   return out;
 }
 
-async function object(...args: readonly string[]): Promise<Readonly<Record<string, unknown>>> {
+async function runJson(...args: readonly string[]): Promise<Readonly<Record<string, unknown>>> {
   const value: unknown = JSON.parse(await run(...args, "--json"));
   assert.ok(isObject(value), args.join(" "));
   return value;
 }
 
 test("from an e-mail address to an answer that is paid for, and on to a backup", async () => {
-  const { account_id, ...rest } = await object("accounts", "create", "--email", "joe@dealers.example");
+  const { account_id, ...rest } = await runJson("accounts", "create", "--email", "joe@dealers.example");
   assert.ok(typeof account_id === "string" && Object.keys(rest).length === 0);
   assert.match(account_id, /^acct_[0-9a-z]{16}$/);
   assert.equal(statSync(file).mode & 0o777, 0o600);
   const account = ["--account", account_id];
 
-  const made = await object("keys", "create", ...account, "--scopes", "inventory.read,usage.read");
+  const made = await runJson("keys", "create", ...account, "--scopes", "inventory.read,usage.read");
   assert.deepEqual(Object.keys(made).sort(), ["key", "key_id"]);
   const [key, keyId] = [String(made.key), String(made.key_id)];
   assert.match(key, new RegExp(`^cq_live_${keyId}_[\\w-]{43}$`));
 
-  const credit = await object("credits", "add", ...account, "--usd", "25", "--unconfirmed", "--reference", "pi_1");
+  const credit = await runJson("credits", "add", ...account, "--usd", "25", "--unconfirmed", "--reference", "pi_1");
   assert.equal(credit.balance_usd, "25.00");
   await run("credits", "confirm", String(credit.credit_id));
-  await object("credits", "add", ...account, "--usd", "0.5", "--kind", "promotional", "--note", "welcome");
-  const adjusted = await object("credits", "adjust", ...account, "--usd", "-20.5", "--note", "a mistake");
+  await runJson("credits", "add", ...account, "--usd", "0.5", "--kind", "promotional", "--note", "welcome");
+  const adjusted = await runJson("credits", "adjust", ...account, "--usd", "-20.5", "--note", "a mistake");
   assert.equal(adjusted.balance_usd, "5.00");
 
-  const { lake } = await lakeOf(wholeFile);
-  const service = await serving(wholeFile, ["serve", "--port", "0", "--lake", lake], {
+  const { lake } = await createLake(fileScope);
+  const service = await startServing(fileScope, ["serve", "--port", "0", "--lake", lake], {
     env: { CARQUET_ACCOUNTS: file },
   });
   const headers = { Authorization: `Bearer ${key}` };
@@ -52,7 +52,7 @@ test("from an e-mail address to an answer that is paid for, and on to a backup",
   assert.equal(await status("/v1/listings?limit=1"), 200);
   assert.equal(await status("/v1/dealers"), 403);
 
-  const shown = await object("accounts", "show", ...account);
+  const shown = await runJson("accounts", "show", ...account);
   assert.deepEqual(
     [shown.billing_state, shown.balance_usd, shown.spent_usd, shown.tier, shown.per_10s, shown.cap_usd],
     ["low_balance", "4.998", "0.002", 1, 20, null],
@@ -60,7 +60,7 @@ test("from an e-mail address to an answer that is paid for, and on to a backup",
   await run("accounts", "low", "2", ...account);
   await run("accounts", "cap", "0.003", ...account);
   await run("accounts", "override", "--per10s", "3", "--per60s", "30", ...account);
-  const changed = await object("accounts", "show", ...account);
+  const changed = await runJson("accounts", "show", ...account);
   assert.deepEqual(
     [
       changed.billing_state,
@@ -89,8 +89,8 @@ test("from an e-mail address to an answer that is paid for, and on to a backup",
       ["adjustment", "-20.50", null, "a mistake"],
     ],
   );
-  await object("credits", "reverse", String(credit.credit_id), "--note", "stolen card");
-  assert.equal((await object("accounts", "show", ...account)).balance_usd, "-20.002");
+  await runJson("credits", "reverse", String(credit.credit_id), "--note", "stolen card");
+  assert.equal((await runJson("accounts", "show", ...account)).balance_usd, "-20.002");
 
   const copy = join(folder, "copy.db");
   await run("ledger", "backup", copy);
@@ -101,14 +101,14 @@ test("from an e-mail address to an answer that is paid for, and on to a backup",
   const restored = await carquet(["ledger", "restore", copy, "--discard", "--accounts", file]);
   assert.deepEqual([restored.code, /^what was there is now (.*)\n$/.test(restored.err)], [0, true]);
   assert.ok(existsSync(/now (.*)\n/.exec(restored.err)?.[1] ?? ""));
-  assert.equal((await object("accounts", "show", ...account)).state, "active");
+  assert.equal((await runJson("accounts", "show", ...account)).state, "active");
 });
 
-test("tiers are reviewed on command, and the manual ones decided", async () => {
+test("tiers are reviewed on command, and manual reviews are decided", async () => {
   const other = join(folder, "tiers.db");
   const { code } = await carquet(["accounts", "create", "--email", "a@b.example", "--tier", "3", "--accounts", other]);
   assert.equal(code, 0);
-  const { accountId } = customerIn(other, { tier: 3, usd: "600" });
+  const { accountId } = createCustomer(other, { tier: 3, usd: "600" });
   const tiers = async (...args: readonly string[]) => carquet(["tiers", ...args, "--accounts", other]);
   assert.equal((await tiers("review", "--json")).out, "[]\n");
   assert.equal((await tiers("queue")).out, "(0 rows)\n");
@@ -125,9 +125,9 @@ const refused: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [["ledger", "restore", "none.db"], /none\.db: cannot be opened/],
 ];
 
-describe("a command that cannot do what it is asked to", { concurrency: 2 }, () => {
+describe("a command that cannot run", { concurrency: 2 }, () => {
   for (const [args, says] of refused) {
-    test(`says why in one line: carquet ${args.join(" ")}`, async () => {
+    test(`explains why in one line: carquet ${args.join(" ")}`, async () => {
       const { code, out, err } = await carquet([...args, "--accounts", file]);
       assert.ok(code !== null && code > 0);
       assert.equal(out, "");
@@ -136,7 +136,7 @@ describe("a command that cannot do what it is asked to", { concurrency: 2 }, () 
     });
   }
 
-  test("says why in one line: an accounts file that is not there is not made, but by accounts create", async () => {
+  test("explains why in one line: only accounts create creates a missing accounts file", async () => {
     const none = join(folder, "none.db");
     for (const args of [
       ["accounts", "list"],

@@ -3,17 +3,20 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { isObject } from "../../src/base/json.ts";
-import { accountsFile } from "../support/accounts.ts";
-import { carquet, serving } from "../support/command-line.ts";
-import { lakeOf, temporaryFolder } from "../support/lakes/lakes.ts";
-import { wholeFile } from "../support/scope.ts";
+import { temporaryAccountsFile } from "../support/accounts.ts";
+import { carquet, startServing } from "../support/command-line.ts";
+import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
 
-const { lake } = await lakeOf(wholeFile);
-const accounts = await accountsFile(wholeFile);
+const { lake } = await createLake(fileScope);
+const accounts = await temporaryAccountsFile(fileScope);
 
-/** The URLs of all scripts that a process ran, its threads' too: Node.js writes them with their coverage when it ends. */
+/**
+ * Returns the URLs of all scripts that a process loaded, its threads included, from the coverage that Node.js writes
+ * on exit.
+ */
 async function loadedBy(run: (env: Readonly<Record<string, string>>) => Promise<void>): Promise<readonly string[]> {
-  const folder = await temporaryFolder(wholeFile);
+  const folder = await temporaryFolder(fileScope);
   await run({ NODE_V8_COVERAGE: folder });
   const urls = readdirSync(folder).flatMap((file) => {
     const { result }: { readonly result: readonly unknown[] } = JSON.parse(readFileSync(join(folder, file), "utf8"));
@@ -22,15 +25,15 @@ async function loadedBy(run: (env: Readonly<Record<string, string>>) => Promise<
   return [...new Set(urls)].filter((url) => url.startsWith("file:"));
 }
 
-const command = (...args: readonly string[]) =>
+const loadedByCommand = (...args: readonly string[]) =>
   loadedBy(async (env) => {
     const { code, err } = await carquet(args, { env });
     assert.equal(code, 0, err);
   });
 
-const service = () =>
+const loadedByService = () =>
   loadedBy(async (env) => {
-    const running = await serving(wholeFile, ["serve", "--port", "0", "--lake", lake], { env });
+    const running = await startServing(fileScope, ["serve", "--port", "0", "--lake", lake], { env });
     running.terminate();
     assert.equal((await running.ended).code, 0);
   });
@@ -45,39 +48,39 @@ interface Case {
   readonly what: string;
   readonly load: () => Promise<readonly string[]>;
   readonly loads: readonly RegExp[];
-  readonly leaves: readonly RegExp[];
+  readonly omits: readonly RegExp[];
 }
 
 const cases: readonly Case[] = [
   {
     what: "--help",
-    load: () => command("--help"),
+    load: () => loadedByCommand("--help"),
     loads: [],
-    leaves: [...compilers, ...http, ...query, ...engine, ...ledger],
+    omits: [...compilers, ...http, ...query, ...engine, ...ledger],
   },
   {
     what: "accounts list",
-    load: () => command("accounts", "list", "--accounts", accounts),
+    load: () => loadedByCommand("accounts", "list", "--accounts", accounts),
     loads: ledger,
-    leaves: [...compilers, ...http, ...query, ...engine],
+    omits: [...compilers, ...http, ...query, ...engine],
   },
   {
     what: "verify",
-    load: () => command("verify", "--lake", lake),
+    load: () => loadedByCommand("verify", "--lake", lake),
     loads: engine,
-    leaves: [...compilers, ...http, ...query],
+    omits: [...compilers, ...http, ...query],
   },
-  { what: "serve", load: service, loads: [...http, ...query, ...engine, ...ledger], leaves: compilers },
+  { what: "serve", load: loadedByService, loads: [...http, ...query, ...engine, ...ledger], omits: compilers },
 ];
 
-describe("a command loads what it needs, and no compiler of schemas", { concurrency: 2 }, () => {
-  for (const { what, load, loads, leaves } of cases) {
+describe("a command loads only the modules it needs, and no schema compiler", { concurrency: 2 }, () => {
+  for (const { what, load, loads, omits: leaves } of cases) {
     test(`carquet ${what}`, async () => {
       const urls = await load();
-      const some = (pattern: RegExp) => urls.filter((url) => pattern.test(url));
-      assert.ok(some(/src\/main\.ts/).length > 0);
-      for (const pattern of loads) assert.notDeepEqual(some(pattern), [], String(pattern));
-      for (const pattern of leaves) assert.deepEqual(some(pattern), [], String(pattern));
+      const matching = (pattern: RegExp) => urls.filter((url) => pattern.test(url));
+      assert.ok(matching(/src\/main\.ts/).length > 0);
+      for (const pattern of loads) assert.notDeepEqual(matching(pattern), [], String(pattern));
+      for (const pattern of leaves) assert.deepEqual(matching(pattern), [], String(pattern));
     });
   }
 });

@@ -1,36 +1,36 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { operations } from "../../src/contract/document.ts";
-import { encodedParameter, leastRequest } from "../support/examples.ts";
-import { lakeOf } from "../support/lakes/lakes.ts";
-import { wholeFile } from "../support/scope.ts";
-import { serviceOf } from "../support/service.ts";
+import { encodeExample, minimalRequest } from "../support/examples.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
+import { startService } from "../support/service.ts";
 
-const { lake } = await lakeOf(wholeFile);
-const client = await serviceOf(wholeFile, lake);
+const { lake } = await createLake(fileScope);
+const client = await startService(fileScope, lake);
 
-/** Parameters that are asked for together with others, or with a value that the sample has. */
-const together: Readonly<Record<string, string>> = {
+/** Examples that need other parameters, or a value that the sample has. */
+const companions: Readonly<Record<string, string>> = {
   latitude: "latitude=37.5483&longitude=-121.9886",
   longitude: "latitude=37.5483&longitude=-121.9886",
   radius: "postal_code=94538&radius=50",
   snapshot_date: "snapshot_date=2026-11-18",
 };
 
-/** Vocabularies of which each word does something else. */
+/** Parameters of which each allowed value is requested. */
 const choices = ["sort", "include", "inventory_status"];
 
-/** Every parameter of the listing search with its example, and each word of what chooses what is done. */
+/** Each parameter of the listing search with its example, or with each of its values. */
 const queries: readonly string[] = (operations.get("searchListings")?.parameters ?? []).flatMap((parameter) => {
   const { name, schema } = parameter;
-  if (!choices.includes(name)) return [together[name] ?? `${name}=${encodedParameter(parameter)}`];
+  if (!choices.includes(name)) return [companions[name] ?? `${name}=${encodeExample(parameter)}`];
   const words: readonly unknown[] = schema.items?.enum ?? schema.enum ?? [];
   return words.map((word) => (word === "distance" ? `postal_code=94538&${name}=${word}` : `${name}=${word}`));
 });
 
 for (const operation of operations.values()) {
-  test(`${operation.id} is answered`, async () => {
-    const path = leastRequest(operation);
+  test(`${operation.id} answers its minimal request`, async () => {
+    const path = minimalRequest(operation);
     const { status } = await client.get(path);
     assert.ok([200, 404].includes(status), `${path}: ${status}`);
   });

@@ -1,4 +1,7 @@
-/** Whether engines of others read every table of a lake as DuckDB does: they must be able to work on the files in place. */
+/**
+ * Reads every table of a lake with other engines and compares the results with DuckDB's: the files must be usable in
+ * place.
+ */
 import assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -11,15 +14,15 @@ import { ident, type Sql, sql } from "../../src/db/sql.ts";
 import { rowsOfFiles } from "../../src/lake/file-rows.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { type TableName, tableNames, tableOf } from "../../src/lake/tables.ts";
-import { freshLake } from "../support/lakes/fixtures.ts";
-import { wholeFile } from "../support/scope.ts";
+import { createCurrentLake } from "../support/lakes/fixtures.ts";
+import { fileScope } from "../support/scope.ts";
 
-/** A Python with the engines: what `CARQUET_PYTHON` names, else the environment that `npm run test:all` sets up. */
+/** Python with the engines installed: `CARQUET_PYTHON`, else the environment that `npm run test:all` creates. */
 const python = process.env.CARQUET_PYTHON ?? projectPath(".venv/bin/python");
 
 type Kind = "text" | "integer" | "decimal" | "boolean" | "range" | "list" | "pricing";
 
-/** How columns of a DuckDB type are compared. */
+/** How columns are compared, by DuckDB type. */
 const kinds: readonly (readonly [type: RegExp, kind: Kind])[] = [
   [/\[\]$/, "list"],
   [/^VARCHAR$/, "text"],
@@ -30,7 +33,7 @@ const kinds: readonly (readonly [type: RegExp, kind: Kind])[] = [
   [/^STRUCT\(displayed_provider_current_price_usd /, "pricing"],
 ];
 
-/** The numbers of a column by its kind, as `read.py` returns them. */
+/** SQL for the numbers of a column, by its kind; `read.py` computes the same. */
 const numbersOf: Readonly<Record<Kind, (column: Sql) => Sql>> = {
   text: (column) => sql`[count(${column})::VARCHAR, min(${column}), max(${column}), sum(strlen(${column}))::VARCHAR]`,
   integer: (column) => sql`[count(${column})::DOUBLE, sum(${column})::DOUBLE]`,
@@ -41,12 +44,12 @@ const numbersOf: Readonly<Record<Kind, (column: Sql) => Sql>> = {
   list: (column) => sql`[coalesce(sum(len(${column})), 0)::DOUBLE]`,
 };
 
-interface Asked {
+interface TableToRead {
   readonly files: readonly string[];
   readonly columns: Readonly<Record<string, Kind>>;
 }
 
-/** The columns of a table and how each is compared; fails for a type that has no comparison. */
+/** Returns the columns of a table and their kinds; fails for a type without a kind. */
 function columnsOf(table: TableName): Readonly<Record<string, Kind>> {
   return Object.fromEntries(
     Object.entries(tableOf(table).columns).map(([column, type]) => {
@@ -57,7 +60,7 @@ function columnsOf(table: TableName): Readonly<Record<string, Kind>> {
   );
 }
 
-/** Numbers as texts of a few digits, times to the second: engines print both in ways of their own. */
+/** Returns a value as text: numbers to three decimals, times to the second, because engines print both differently. */
 function comparable(value: unknown): string {
   const text = String(value ?? 0)
     .replace("T", " ")
@@ -65,9 +68,9 @@ function comparable(value: unknown): string {
   return text !== "" && Number.isFinite(Number(text)) ? String(Math.round(Number(text) * 1000) / 1000) : text;
 }
 
-const lake = await freshLake(wholeFile);
+const lake = await createCurrentLake(fileScope);
 const manifest = await currentManifest(lake);
-const asked: Readonly<Record<string, Asked>> = Object.fromEntries(
+const tablesToRead: Readonly<Record<string, TableToRead>> = Object.fromEntries(
   tableNames.map((table) => [
     table,
     {
@@ -76,14 +79,14 @@ const asked: Readonly<Record<string, Asked>> = Object.fromEntries(
     },
   ]),
 );
-const expected = await duckdbs();
+const expected = await readByDuckDb();
 
-/** What DuckDB says of each table. */
-async function duckdbs(): Promise<
+/** Returns DuckDB's row count and numbers of each table. */
+async function readByDuckDb(): Promise<
   Readonly<Record<string, readonly [rows: Json, numbers: Readonly<Record<string, Json>>]>>
 > {
   const database = await DuckDatabase.open();
-  const said: Record<string, readonly [Json, Record<string, Json>]> = {};
+  const results: Record<string, readonly [Json, Record<string, Json>]> = {};
   for (const table of tableNames) {
     const rows = rowsOfFiles(table, manifest?.tables[table] ?? [], lake);
     const counted = await database.using((session) => session.row(sql`SELECT count(*)::INTEGER AS n FROM (${rows})`));
@@ -92,33 +95,33 @@ async function duckdbs(): Promise<
       const query = sql`SELECT ${numbersOf[kind](ident(column))} AS numbers FROM (${rows})`;
       numbers[column] = (await database.using((session) => session.row(query)))?.numbers ?? null;
     }
-    said[table] = [counted?.n ?? null, numbers];
+    results[table] = [counted?.n ?? null, numbers];
   }
   database.close();
-  return said;
+  return results;
 }
 
-/** Why an engine cannot be asked; undefined when it can. */
-function missing(module: string): string | undefined {
+/** Returns why an engine cannot run, or undefined if it can. */
+function unavailableReason(module: string): string | undefined {
   if (!existsSync(python)) return `no ${python}; npm run test:all sets it up`;
   if (spawnSync(python, ["-c", `import ${module}`]).status !== 0) return `${module} is not installed for ${python}`;
   if (module === "pyspark" && spawnSync("java", ["-version"]).status !== 0) return "no Java runtime";
   return undefined;
 }
 
-/** Has an engine read the lake. */
-async function readBy(engine: string): Promise<unknown> {
+/** Runs `read.py` with an engine and returns its results. */
+async function readByEngine(engine: string): Promise<unknown> {
   const script = projectPath("test/foreign/read.py");
-  const said = await new Promise<string>((done, failed) => {
+  const results = await new Promise<string>((done, failed) => {
     const child = execFile(python, [script, engine], { maxBuffer: 1 << 26 }, (failure, out) =>
       failure === null ? done(out) : failed(failure),
     );
-    child.stdin?.end(JSON.stringify(asked));
+    child.stdin?.end(JSON.stringify(tablesToRead));
   });
-  return JSON.parse(said);
+  return JSON.parse(results);
 }
 
-test("every table of the lake that is read has rows", () => {
+test("every table of the lake has rows", () => {
   for (const table of tableNames) assert.ok(Number(expected[table]?.[0]) > 0, table);
 });
 
@@ -128,14 +131,14 @@ for (const [engine, module] of [
   ["chdb", "chdb"],
   ["spark", "pyspark"],
 ] as const) {
-  test(`${engine} reads every table as DuckDB does`, { skip: missing(module) ?? false }, async () => {
-    const said = await readBy(engine);
-    assert.ok(isObject(said));
+  test(`${engine} reads every table as DuckDB does`, { skip: unavailableReason(module) ?? false }, async () => {
+    const results = await readByEngine(engine);
+    assert.ok(isObject(results));
     for (const table of tableNames) {
-      const ofTable: unknown = said[table];
-      assert.ok(Array.isArray(ofTable), table);
-      const numbers: unknown = ofTable[1];
-      assert.equal(ofTable[0], expected[table]?.[0], `${table}: rows`);
+      const tableResults: unknown = results[table];
+      assert.ok(Array.isArray(tableResults), table);
+      const numbers: unknown = tableResults[1];
+      assert.equal(tableResults[0], expected[table]?.[0], `${table}: rows`);
       for (const [column, values] of Object.entries(expected[table]?.[1] ?? {})) {
         const found: unknown = isObject(numbers) ? numbers[column] : undefined;
         assert.ok(Array.isArray(values) && Array.isArray(found), `${table}.${column}`);

@@ -1,4 +1,4 @@
-/** Installs the engines of others that PyPI has into `.venv`, one by one: the tests of those that cannot be had are skipped. */
+/** Installs the other engines into `.venv` one by one; the tests of an engine that cannot be installed are skipped. */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { projectPath, projectText } from "../../src/base/project-files.ts";

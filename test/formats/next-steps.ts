@@ -1,10 +1,10 @@
-/** Steps that no release has: what a migration of the accounts file may look like, slow enough to be killed. */
+/** Migrations that no release has: typical of the accounts file, and slow enough to be killed. */
 import { type Migration, migrations, versionAfter } from "../../src/accounts/file/migrations.ts";
 import { sql } from "../../src/db/sql.ts";
 
 const newest = versionAfter(migrations);
 
-export const nextSteps: readonly Migration[] = [
+export const testMigrations: readonly Migration[] = [
   ...migrations,
   {
     to: newest + 1,

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { lakeOf } from "../support/lakes/lakes.ts";
-import { wholeFile } from "../support/scope.ts";
-import { serviceOf } from "../support/service.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
+import { startService } from "../support/service.ts";
 
-test("the sample's listings are served, newest first, with the total", async () => {
-  const { lake } = await lakeOf(wholeFile);
-  const client = await serviceOf(wholeFile, lake);
+test("the sample's listings are served newest first, with their total", async () => {
+  const { lake } = await createLake(fileScope);
+  const client = await startService(fileScope, lake);
   const { data, pagination, meta } = await client.found("searchListings", "/v1/listings?limit=3");
   assert.equal(data.length, 3);
   assert.deepEqual(pagination, { limit: 3, offset: 0, total: 206, next_offset: 3 });

@@ -1,26 +1,26 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Chance } from "../oracle/random-market/chance.ts";
-import { hostileRequests, searching } from "../support/campaigns/hostile.ts";
-import { outlast } from "../support/campaigns/outlasted.ts";
-import { lakeOf } from "../support/lakes/lakes.ts";
-import { wholeFile } from "../support/scope.ts";
-import { serviceOf } from "../support/service.ts";
+import { hostileRequests, searchOperations } from "../support/campaigns/hostile.ts";
+import { sendHostileRequests } from "../support/campaigns/outlasted.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
+import { startService } from "../support/service.ts";
 
-const { lake } = await lakeOf(wholeFile);
-const client = await serviceOf(wholeFile, lake);
+const { lake } = await createLake(fileScope);
+const client = await startService(fileScope, lake);
 const valuesEach = 20;
 
-for (const operation of searching) {
-  test(`every parameter of ${operation} takes or refuses hostile values, and never breaks`, async () => {
+for (const operation of searchOperations) {
+  test(`every parameter of ${operation} answers or refuses hostile values, and never fails`, async () => {
     const requests = hostileRequests(new Chance(20261119), operation, valuesEach);
-    const { answered, refused } = await outlast(client, requests);
+    const { answered, refused } = await sendHostileRequests(client, requests);
     assert.equal(answered + refused, requests.length);
     assert.ok(answered > 0.05 * requests.length && refused > 0.3 * requests.length, `${answered}, ${refused}`);
   });
 }
 
-test("as many values as a request can hold are answered, and a path of NULs leads nowhere", async () => {
+test("the longest lists that a request can hold are answered, and a path of NULs is not found", async () => {
   for (const parameter of ["features", "exclude_features", "make", "exclude_assembly_location"]) {
     const values = Array.from({ length: 1500 }, (_, n) => `v${n}`);
     const separator = parameter === "exclude_assembly_location" ? "%2B" : ",";

@@ -5,44 +5,44 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { currentVersion } from "../../src/lake/manifest.ts";
-import { faultsOf, marketOf, strayFilesIn } from "../support/lakes/contents.ts";
-import { ingestPath, lakeOf, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
+import { activeListingsText, lakeFaults, unreferencedFiles } from "../support/lakes/contents.ts";
+import { createLake, ingestPath, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import type { Scope } from "../support/scope.ts";
 
 const run = promisify(execFile);
 
-test("a full disk leaves the published version as it was, and the next ingest succeeds when there is room", async (t) => {
-  const small = join(await temporaryFolder(t), "small");
-  await mkdir(small);
+test("a full disk leaves the published version unchanged, and the next ingest succeeds once there is space", async (t) => {
+  const disk = join(await temporaryFolder(t), "small");
+  await mkdir(disk);
   try {
-    await run("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", small]);
+    await run("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", disk]);
   } catch {
-    t.skip("a file system of its own cannot be mounted here; that takes root");
+    t.skip("mounting a tmpfs needs root");
     return;
   }
   try {
-    await fillAndRecover(t, small);
+    await fillAndRecover(t, disk);
   } finally {
-    await run("umount", [small]);
+    await run("umount", [disk]);
   }
 });
 
-/** Ingests a day while the disk is full, and again when it is not. */
-async function fillAndRecover(scope: Scope, small: string): Promise<void> {
-  const { lake: filled } = await lakeOf(scope, samplePath, { day: "2026-11-18" });
-  const lake = join(small, "lake");
+/** Ingests a day on a full disk, and again after space is freed. */
+async function fillAndRecover(scope: Scope, disk: string): Promise<void> {
+  const { lake: filled } = await createLake(scope, samplePath, { day: "2026-11-18" });
+  const lake = join(disk, "lake");
   await cp(filled, lake, { recursive: true });
-  await run("sh", ["-c", `head -c 10M /dev/zero > ${join(small, "ballast")} || true`]);
-  const before = await marketOf(lake);
+  await run("sh", ["-c", `head -c 10M /dev/zero > ${join(disk, "ballast")} || true`]);
+  const before = await activeListingsText(lake);
   await assert.rejects(
     ingestPath(lake, samplePath, { day: "2026-11-19" }),
     /the disk is full; what was published stays as it was/,
   );
   assert.equal(await currentVersion(lake), "2026-11-18.1");
-  assert.equal(await marketOf(lake), before);
-  assert.deepEqual(await faultsOf(lake), []);
-  await run("mount", ["-o", "remount,size=16m", small]);
+  assert.equal(await activeListingsText(lake), before);
+  assert.deepEqual(await lakeFaults(lake), []);
+  await run("mount", ["-o", "remount,size=16m", disk]);
   await ingestPath(lake, samplePath, { day: "2026-11-19" });
   assert.equal(await currentVersion(lake), "2026-11-19.1");
-  assert.deepEqual(await strayFilesIn(lake), []);
+  assert.deepEqual(await unreferencedFiles(lake), []);
 }

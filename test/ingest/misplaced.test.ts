@@ -2,46 +2,50 @@ import assert from "node:assert/strict";
 import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { deliver, deliverFiles, dealerIdOf as idOf, vinOf } from "../support/lakes/feeds.ts";
-import { ingestPath, lakeOf, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
-import { refusing } from "../support/lakes/refusals.ts";
-import { wholeFile } from "../support/scope.ts";
+import { dealerIdOf as idOf, vinOf, writeFeedFiles, writeFeeds } from "../support/lakes/feeds.ts";
+import { createLake, ingestPath, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
+import { createRefusingLake } from "../support/lakes/refusals.ts";
+import { fileScope } from "../support/scope.ts";
 
-const { lake, refuses, takesTheNextDay } = await refusing(wholeFile);
+const { lake, refuses, takesTheNextDay } = await createRefusingLake(fileScope);
 
 const goodFeeds = async (t: TestContext): Promise<string> =>
-  deliver(await temporaryFolder(t), "feeds", { inventory: [{ vin: vinOf(1), dealer_id: idOf(1) }] });
+  writeFeeds(await temporaryFolder(t), "feeds", { inventory: [{ vin: vinOf(1), dealer_id: idOf(1) }] });
 
 const foreignFolder = async (t: TestContext): Promise<string> =>
-  deliverFiles(await temporaryFolder(t), "feeds", { "prices.xlsx": "PK", "stock.csv": "vin\n" });
+  writeFeedFiles(await temporaryFolder(t), "feeds", { "prices.xlsx": "PK", "stock.csv": "vin\n" });
 
-interface Misplaced {
+interface MisplacedFeeds {
   readonly path: string | ((t: TestContext) => Promise<string>);
   readonly day: string;
   readonly says: RegExp;
 }
 
-const misplaced: Readonly<Record<string, Misplaced>> = {
-  "a day that is already in": { path: samplePath, day: "2026-11-18", says: /^2026-11-18 is already in: .* 2026-11-18/ },
-  "a day before the last": {
+const misplaced: Readonly<Record<string, MisplacedFeeds>> = {
+  "a day that was ingested already": {
+    path: samplePath,
+    day: "2026-11-18",
+    says: /^2026-11-18 is already in: .* 2026-11-18/,
+  },
+  "a day before the last one": {
     path: goodFeeds,
     day: "2026-11-17",
     says: /^2026-11-17 is already in: the lake is at 2026-11-18/,
   },
-  "a day that has no folder": {
+  "a day without a folder": {
     path: samplePath,
     day: "2026-11-20",
     says: /: no folder of the day 2026-11-20; there are 2026-11-18, 2026-11-19/,
   },
-  "a day that no calendar has": { path: samplePath, day: "2026-02-30", says: /2026-02-30: not a day; .*YYYY-MM-DD/ },
-  "a path that is not there": { path: "/nowhere/feeds", day: "2026-11-19", says: /^\/nowhere\/feeds: no such file or/ },
+  "an impossible date": { path: samplePath, day: "2026-02-30", says: /2026-02-30: not a day; .*YYYY-MM-DD/ },
+  "a missing path": { path: "/nowhere/feeds", day: "2026-11-19", says: /^\/nowhere\/feeds: no such file or/ },
   "an empty folder": {
     path: temporaryFolder,
     day: "2026-11-19",
     says: /: no feed file; expected are dealers, options/,
   },
   "a folder without feeds": { path: foreignFolder, day: "2026-11-19", says: /: no feed file; .* as \.csv, \.csv\.gz/ },
-  "a file of no known kind": {
+  "a file of an unknown kind": {
     path: join(samplePath, "README.md"),
     day: "2026-11-19",
     says: /README\.md: unknown kind of file; allowed are \.csv/,
@@ -49,66 +53,66 @@ const misplaced: Readonly<Record<string, Misplaced>> = {
 };
 
 for (const [what, { path, day, says }] of Object.entries(misplaced)) {
-  test(`refused with nothing changed: ${what}`, async (t) => {
+  test(`refused and the lake unchanged: ${what}`, async (t) => {
     await refuses(says, typeof path === "string" ? path : await path(t), day);
   });
 }
 
-test("refused with nothing changed: feeds of a day that nobody named", async (t) => {
+test("refused and the lake unchanged: feeds without a day", async (t) => {
   await refuses(/of which day is it\? Give --day YYYY-MM-DD/, await goodFeeds(t));
 });
 
-/** What has a feed's name and cannot be read; it must neither hang nor end the process. */
+/** Unreadable entries with a feed's name; they must neither hang nor crash the process. */
 const unreadable: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
-  "a folder of a file's name": (path) => mkdir(path),
-  "a link that leads nowhere": (path) => symlink("/nowhere/inventory.csv", path),
+  "a folder named like a file": (path) => mkdir(path),
+  "a dangling link": (path) => symlink("/nowhere/inventory.csv", path),
 };
 
-for (const [what, make] of Object.entries(unreadable)) {
+for (const [what, create] of Object.entries(unreadable)) {
   for (const file of ["inventory.csv", "inventory.csv.gz", "inventory.ndjson", "inventory.parquet"]) {
-    test(`refused with nothing changed: ${what}, ${file}`, { timeout: 5_000 }, async (t) => {
-      const day = await deliverFiles(await temporaryFolder(t), "2026-11-19", {});
-      await make(join(day, file));
+    test(`refused and the lake unchanged: ${what}, ${file}`, { timeout: 5_000 }, async (t) => {
+      const day = await writeFeedFiles(await temporaryFolder(t), "2026-11-19", {});
+      await create(join(day, file));
       await refuses(new RegExp(`${file.replaceAll(".", "\\.")}\\b`), day);
     });
   }
 }
 
-test("a lake that nothing has come into yet takes a broken day for nothing", async (t) => {
+test("a broken first day leaves a lake empty", async (t) => {
   const fresh = join(await temporaryFolder(t), "lake");
   const folder = await temporaryFolder(t);
-  await deliverFiles(folder, "2026-11-18", { "inventory.csv": "vin\n" });
+  await writeFeedFiles(folder, "2026-11-18", { "inventory.csv": "vin\n" });
   await assert.rejects(ingestPath(fresh, folder), /the column "dealer_id" is missing/);
-  const [account] = await ingestPath(fresh, samplePath, { day: "2026-11-18" });
-  assert.equal(account?.version, "2026-11-18.1");
+  const [report] = await ingestPath(fresh, samplePath, { day: "2026-11-18" });
+  assert.equal(report?.version, "2026-11-18.1");
 });
 
-test("a column that the feed does not have is ignored, and said to be", async (t) => {
+test("an unknown column is ignored and reported", async (t) => {
   const folder = await temporaryFolder(t);
-  await deliver(folder, "2026-11-18", {
+  await writeFeeds(folder, "2026-11-18", {
     dealers: [{ dealer_id: idOf(1), name: "Almaden", mood: "good" }],
     inventory: [{ vin: vinOf(1), dealer_id: idOf(1), mood: "fine", price: 20_000 }],
   });
-  const { accounts } = await lakeOf(t, folder);
-  assert.equal(accounts[0]?.listed, 1);
-  assert.deepEqual(accounts[0]?.remarks, [
+  const { reports } = await createLake(t, folder);
+  assert.equal(reports[0]?.listed, 1);
+  assert.deepEqual(reports[0]?.remarks, [
     'dealers.csv: the column "mood" is not one of the feed\'s and is ignored.',
     'inventory.csv: the column "mood" is not one of the feed\'s and is ignored.',
   ]);
 });
 
-test("of several days the good ones before a broken one are published", async (t) => {
+test("of several days, those before a broken one are published", async (t) => {
   const fresh = join(await temporaryFolder(t), "lake");
   const folder = await temporaryFolder(t);
-  await deliver(folder, "2026-11-18", { inventory: [] });
-  await deliverFiles(folder, "2026-11-19", { "inventory.csv": "" });
+  await writeFeeds(folder, "2026-11-18", { inventory: [] });
+  await writeFeedFiles(folder, "2026-11-19", { "inventory.csv": "" });
   await assert.rejects(ingestPath(fresh, folder), /inventory\.csv.* the file is empty/);
   await assert.rejects(ingestPath(fresh, folder, { day: "2026-11-18" }), /2026-11-18 is already in/);
 });
 
-test("after all these refusals the next good day is published, and nothing is left over", async () => {
+test("after these refusals the next valid day is published, and nothing is left over", async () => {
   await takesTheNextDay();
   assert.equal((await ingestPath(lake, await emptyDay(), { day: "2026-11-20" }))[0]?.active, 206);
 });
 
-const emptyDay = async (): Promise<string> => deliver(await temporaryFolder(wholeFile), "feeds", { inventory: [] });
+const emptyDay = async (): Promise<string> => writeFeeds(await temporaryFolder(fileScope), "feeds", { inventory: [] });

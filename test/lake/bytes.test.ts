@@ -5,33 +5,33 @@ import { test } from "node:test";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { literal, sql } from "../../src/db/sql.ts";
 import { tableNames } from "../../src/lake/tables.ts";
-import { contentsOf, filesUnder } from "../support/lakes/contents.ts";
-import { lakeOf, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
-import { wholeFile } from "../support/scope.ts";
+import { hashLakeFiles, listLakeFiles } from "../support/lakes/contents.ts";
+import { createLake, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
 
-const byThreads = async (path: string) => ({
-  one: (await lakeOf(wholeFile, path, { threads: 1 })).lake,
-  two: (await lakeOf(wholeFile, path, { threads: 2 })).lake,
+const ingestOnEach = async (path: string) => ({
+  one: (await createLake(fileScope, path, { threads: 1 })).lake,
+  two: (await createLake(fileScope, path, { threads: 2 })).lake,
 });
 
-const sample = await byThreads(samplePath);
+const sample = await ingestOnEach(samplePath);
 
-test("the same feeds give the same bytes, with one thread and with two", async () => {
-  const contents = await contentsOf(sample.one);
+test("the same feeds produce the same bytes, with one thread and with two", async () => {
+  const contents = await hashLakeFiles(sample.one);
   assert.ok(Object.keys(contents).length >= 20);
-  assert.deepEqual(await contentsOf(sample.two), contents);
+  assert.deepEqual(await hashLakeFiles(sample.two), contents);
 });
 
-test("files are named after the day and a sequence, never after a clock", async () => {
+test("files are named by day and sequence, never by time", async () => {
   const day = "2026-11-1[89]";
   const allowed = new RegExp(
     `^(CURRENT|versions/${day}\\.1\\.(json|sql)|(${tableNames.join("|")})/(\\w+=(${day}|2026-11)/)?${day}\\.1\\.parquet|serving/${day}\\.1-\\d\\.(duckdb|db))$`,
   );
-  for (const path of await filesUnder(sample.one)) assert.match(path, allowed);
+  for (const path of await listLakeFiles(sample.one)) assert.match(path, allowed);
 });
 
-/** A day's feeds, as Parquet: enough rows for two threads to share the work, and few enough to be quick. */
-async function largeFeeds(folder: string): Promise<void> {
+/** Writes a day's feeds as Parquet: enough rows for two threads to share, and few enough to be quick. */
+async function writeLargeFeeds(folder: string): Promise<void> {
   const day = join(folder, "2026-03-01");
   await mkdir(day);
   const database = await DuckDatabase.open();
@@ -56,9 +56,9 @@ async function largeFeeds(folder: string): Promise<void> {
   }
 }
 
-test("so does a market of 130,000 rows, with spellings that compete and VINs at several dealers", async () => {
-  const folder = await temporaryFolder(wholeFile);
-  await largeFeeds(folder);
-  const { one, two } = await byThreads(folder);
-  assert.deepEqual(await contentsOf(two), await contentsOf(one));
+test("130,000 rows with competing spellings and several dealers per VIN produce the same bytes too", async () => {
+  const folder = await temporaryFolder(fileScope);
+  await writeLargeFeeds(folder);
+  const { one, two } = await ingestOnEach(folder);
+  assert.deepEqual(await hashLakeFiles(two), await hashLakeFiles(one));
 });

@@ -13,7 +13,7 @@ import type { Scope } from "../support/scope.ts";
 
 const day = "2026-11-01";
 const rows = 600_000;
-const most = tableOf("snapshots").rowsPerFile ?? 0;
+const rowsPerFile = tableOf("snapshots").rowsPerFile ?? 0;
 
 /** Listings of which a third are of one model, and some of an unknown make. */
 const listings: Sql = sql`
@@ -23,8 +23,8 @@ const listings: Sql = sql`
   FROM range(${rows}) AS counter(i)`;
 const padded = sql`FROM (${listings}) UNION ALL BY NAME FROM (${rowsOfFiles("snapshots", noFiles.snapshots, "")})`;
 
-/** Writes the listings and gives, besides the files, what some queries over them answer. */
-async function written(
+/** Writes the listings; returns the files and the rows of some queries over them. */
+async function writeListings(
   scope: Scope,
   threads: number,
   ...queries: readonly ((files: readonly LakeFile[], lake: string) => Sql)[]
@@ -42,8 +42,8 @@ const sorted = (columns: Sql): Sql => sql`SELECT ${columns} FROM (${listings}) O
 const ids = sql`replace(id::VARCHAR, '-', '') AS id`;
 const positions = [0, 1, 199_999, 200_000, 399_999, 400_000, 599_999];
 
-test("many listings are cut into files of about equal size that together hold each once, in order", async (t) => {
-  const { files, answers } = await written(
+test("many listings are split into files of equal size that together hold each once, in order", async (t) => {
+  const { files, answers } = await writeListings(
     t,
     2,
     (all, lake) => sql`SELECT ${ids} FROM (${positioned(all, lake)}) ORDER BY row_number`,
@@ -52,7 +52,7 @@ test("many listings are cut into files of about equal size that together hold ea
       sql`SELECT id, row_number::INTEGER AS place FROM (${rowsAt(all, lake, positions, ["id"])}) ORDER BY place`,
   );
   const [inFiles, expected, found] = answers;
-  assert.equal(files.length, Math.ceil(rows / most));
+  assert.equal(files.length, Math.ceil(rows / rowsPerFile));
   assert.deepEqual(
     files.map((file) => [file.path, file.rows]),
     [0, 1, 2].map((part) => [`snapshots/snapshot_date=${day}/${day}.1-${part}.parquet`, 200_000]),
@@ -60,17 +60,17 @@ test("many listings are cut into files of about equal size that together hold ea
   assert.deepEqual(inFiles, expected);
   assert.deepEqual(
     found,
-    positions.map((place) => ({ ...expected?.[place], place })),
+    positions.map((position) => ({ ...expected?.[position], place: position })),
   );
 });
 
-test("files that were cut are the same bytes with one thread and with two", async (t) => {
-  const sums = async (threads: number) => (await written(t, threads)).files.map(({ sha256 }) => sha256);
+test("split files have the same bytes with one thread and with two", async (t) => {
+  const sums = async (threads: number) => (await writeListings(t, threads)).files.map(({ sha256 }) => sha256);
   assert.deepEqual(await sums(2), await sums(1));
 });
 
-test("a file that was cut says between which makes it lies", async (t) => {
-  const { files, answers } = await written(
+test("a split file records the range of its makes", async (t) => {
+  const { files, answers } = await writeListings(
     t,
     2,
     (all, lake) => sql`

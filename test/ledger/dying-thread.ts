@@ -1,43 +1,43 @@
 /**
- * The ledger's thread, ended while it writes: `dying-thread.ts?moment=after-commit&transaction=2` does what the product's thread does until
- * its second transaction with a charge, and exits when that is on the disk, before its message is sent; with `before-commit`, when all of it is
- * written and not committed.
+ * Ledger worker that exits while it writes. `exiting-worker.ts?moment=after-commit&transaction=2` runs the product's
+ * worker until its second transaction with a charge: `after-commit` exits once that is on the disk and before the
+ * reply is sent, `before-commit` once all is written and not committed.
  */
 import { isMainThread } from "node:worker_threads";
 import { ChargeBatch } from "../../src/accounts/ledger/charging.ts";
 import { SqliteDatabase } from "../../src/db/sqlite.ts";
 
-/** When the thread ends. */
-export type Moment = "before-commit" | "after-commit";
+/** When the worker exits. */
+export type ExitMoment = "before-commit" | "after-commit";
 
-/** The module of a thread that ends in its transaction of some number, counted from 1; those without a charge do not count. */
-export function dyingThread(moment: Moment, transaction: number): URL {
+/** Returns the module of a worker that exits in its n-th transaction with a charge, counted from 1. */
+export function exitingWorker(moment: ExitMoment, transaction: number): URL {
   const module = new URL(import.meta.url);
   module.search = String(new URLSearchParams({ moment, transaction: String(transaction) }));
   return module;
 }
 
 if (!isMainThread) {
-  const given = new URL(import.meta.url).searchParams;
+  const parameters = new URL(import.meta.url).searchParams;
   const { transaction } = SqliteDatabase.prototype;
   const { add: charge } = ChargeBatch.prototype;
-  let left = Number(given.get("transaction"));
+  let transactionsLeft = Number(parameters.get("transaction"));
   let charges = 0;
-  ChargeBatch.prototype.add = function (one) {
+  ChargeBatch.prototype.add = function (entry) {
     charges += 1;
-    return charge.call(this, one);
+    return charge.call(this, entry);
   };
-  const endAt = (moment: Moment): void => {
-    if (charges > 0 && left === 1 && given.get("moment") === moment) process.exit(1);
+  const exitAt = (moment: ExitMoment): void => {
+    if (charges > 0 && transactionsLeft === 1 && parameters.get("moment") === moment) process.exit(1);
   };
   SqliteDatabase.prototype.transaction = function <T>(this: SqliteDatabase, work: () => T): T {
     const result = transaction.call<SqliteDatabase, [() => T], T>(this, () => {
-      const done = work();
-      endAt("before-commit");
-      return done;
+      const value = work();
+      exitAt("before-commit");
+      return value;
     });
-    endAt("after-commit");
-    if (charges > 0) left -= 1;
+    exitAt("after-commit");
+    if (charges > 0) transactionsLeft -= 1;
     charges = 0;
     return result;
   };

@@ -1,4 +1,4 @@
-/** A random sequence of operations on the ledger and on its model, which must say the same of each. */
+/** Random operations on the ledger and on its model, which must agree. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { changeAccount, createAccount, listAccounts } from "../../src/accounts/account.ts";
@@ -14,15 +14,15 @@ import { commitBatch } from "../../src/accounts/worker/group-commit.ts";
 import { UserError } from "../../src/base/user-error.ts";
 import type { SqliteDatabase } from "../../src/db/sqlite.ts";
 import type { Chance } from "../oracle/random-market/chance.ts";
-import { classes, Model, type Posted } from "./model.ts";
+import { classes, LedgerModel, type ModelEntry } from "./model.ts";
 
 const [minuteMs, dayMs] = [60_000, 86_400_000];
-/** Durability is not what is tried here, and without it a sequence is many times faster. */
+/** Durability is not tested here; NORMAL is many times faster. */
 const options = { busyMs: 1000, synchronous: "NORMAL" } as const;
 
 /** The ledger and the model side by side. */
-class Pair {
-  readonly model = new Model();
+class LedgerAndModel {
+  readonly model = new LedgerModel();
   readonly ids: string[] = [];
   readonly keys: string[] = [];
   atMs = Date.parse("2026-11-19T12:00:00Z");
@@ -34,15 +34,15 @@ class Pair {
     public database: SqliteDatabase,
   ) {}
 
-  open(): void {
+  openAccount(): void {
     const tier = this.chance.pick([1, 2, 3, 3] as const);
     const accountId = createAccount(this.database, { email: "a@b.example", tier, atMs: this.ids.length });
     this.ids.push(accountId);
     this.keys.push(createKey(this.database, { accountId, scopes, atMs: 0 }).keyId);
-    this.model.open(tier);
+    this.model.openAccount(tier);
   }
 
-  anyone(): number {
+  randomAccount(): number {
     return this.chance.integer(0, this.ids.length - 1);
   }
 
@@ -55,14 +55,14 @@ class Pair {
   }
 }
 
-/** Does something on the ledger that the model says is refused or not; gives what it made. */
-function agreed<T>(isRefused: boolean, act: () => T): T | undefined {
+/** Runs an operation that must throw if the model refuses it; returns its result. */
+function expectAgreement<T>(isRefused: boolean, act: () => T): T | undefined {
   if (!isRefused) return act();
   assert.throws(act, UserError);
   return undefined;
 }
 
-type Operation = (pair: Pair) => void;
+type Operation = (pair: LedgerAndModel) => void;
 
 const addsCredit: Operation = ({ chance, model, database, ...pair }) => {
   const account = chance.integer(0, pair.ids.length - 1);
@@ -76,20 +76,20 @@ const addsCredit: Operation = ({ chance, model, database, ...pair }) => {
   const isConfirmed = chance.happens(0.8);
   const reference = chance.happens(0.3) ? `payment ${chance.integer(1, 6)}` : undefined;
   const credit = { accountId: pair.ids[account] ?? "", kind, micros, atMs: pair.atMs, isConfirmed };
-  const id = agreed(model.isKnown(reference), () =>
+  const id = expectAgreement(model.isKnown(reference), () =>
     addCredit(database, reference === undefined ? credit : { ...credit, reference }),
   );
   if (id === undefined) return;
-  const posted: Posted = { id, account, kind, micros, atMs: pair.atMs };
+  const posted: ModelEntry = { id, account, kind, micros, atMs: pair.atMs };
   model.posted.push(reference === undefined ? posted : { ...posted, reference });
   if (kind === "paid" && isConfirmed) model.confirmed.set(id, pair.atMs);
 };
 
-/** A batch of charges, some of which have been made before. */
+/** A batch of charges, some of them repeated. */
 const charges: Operation = (pair) => {
   const { chance, model, database } = pair;
   const batch = Array.from({ length: chance.integer(1, 12) }, () => {
-    const account = pair.anyone();
+    const account = pair.randomAccount();
     const chargeId = `charge ${chance.happens(0.1) ? chance.integer(0, pair.charges) : ++pair.charges}`;
     return { account, chargeId, usageClass: chance.pick(classes) as UsageClass };
   });
@@ -98,51 +98,51 @@ const charges: Operation = (pair) => {
     asked: { chargeId, accountId: pair.idOf(account), keyId: pair.keys[account] ?? "", usageClass, atMs: pair.atMs },
   }));
   const { outcomes } = commitBatch(database, tasks, assert.ifError);
-  const told = outcomes.map((outcome) => {
+  const outcomesOfLedger = outcomes.map((outcome) => {
     const short = "answered" in outcome ? outcome.answered : undefined;
     return short === null ? "charged" : JSON.parse(JSON.stringify(short)).code;
   });
   const expected = batch.map(({ account, chargeId, usageClass }) =>
     model.charge(chargeId, account, usageClass, pair.atMs),
   );
-  assert.deepEqual(told, expected);
+  assert.deepEqual(outcomesOfLedger, expected);
 };
 
 const adjusts: Operation = (pair) => {
-  const account = pair.anyone();
+  const account = pair.randomAccount();
   const micros = pair.chance.integer(-40, 40) * 1_000 || 1;
   const id = adjustBalance(pair.database, { accountId: pair.idOf(account), micros, atMs: pair.atMs });
   pair.model.posted.push({ id, account, kind: "adjustment", micros, atMs: pair.atMs });
 };
 
-/** Some credit, or whatever else has been posted. */
-function someCredit({ chance, model }: Pair): Posted | undefined {
+/** Picks a credit, or in one of ten cases any entry. */
+function randomCredit({ chance, model }: LedgerAndModel): ModelEntry | undefined {
   const credits = model.posted.filter(({ kind }) => kind === "paid");
-  const among = chance.happens(0.9) ? credits : model.posted;
-  return among.length === 0 ? undefined : chance.pick(among);
+  const candidates = chance.happens(0.9) ? credits : model.posted;
+  return candidates.length === 0 ? undefined : chance.pick(candidates);
 }
 
 const reverses: Operation = (pair) => {
-  const credit = someCredit(pair);
+  const credit = randomCredit(pair);
   if (credit === undefined) return;
   const { model, atMs } = pair;
   const isRefused = credit.kind !== "paid" || model.isReversed(credit.id);
-  const id = agreed(isRefused, () => reverseCredit(pair.database, credit.id, atMs));
+  const id = expectAgreement(isRefused, () => reverseCredit(pair.database, credit.id, atMs));
   if (id === undefined) return;
   const { account, micros } = credit;
   model.posted.push({ id, account, kind: "chargeback_reversal", micros: -micros, atMs, credit: credit.id });
 };
 
 const confirms: Operation = (pair) => {
-  const credit = someCredit(pair);
+  const credit = randomCredit(pair);
   if (credit === undefined) return;
-  agreed(credit.kind !== "paid", () => confirmCredit(pair.database, credit.id, pair.atMs));
+  expectAgreement(credit.kind !== "paid", () => confirmCredit(pair.database, credit.id, pair.atMs));
   if (credit.kind === "paid" && !pair.model.confirmed.has(credit.id)) pair.model.confirmed.set(credit.id, pair.atMs);
 };
 
 const changes: Operation = (pair) => {
   const { chance, model, database } = pair;
-  const account = pair.anyone();
+  const account = pair.randomAccount();
   const modelled = model.accounts[account];
   assert.ok(modelled);
   const capMicros = chance.happens(0.5) ? null : chance.integer(0, 80) * 1_000;
@@ -164,11 +164,11 @@ const reviews: Operation = (pair) => {
 };
 
 const decides: Operation = (pair) => {
-  const account = pair.anyone();
+  const account = pair.randomAccount();
   const modelled = pair.model.accounts[account];
   assert.ok(modelled);
   const outcome = pair.chance.pick(["approved", "declined"] as const);
-  agreed(!modelled.isQueued, () => decideReview(pair.database, pair.idOf(account), outcome, pair.day()));
+  expectAgreement(!modelled.isQueued, () => decideReview(pair.database, pair.idOf(account), outcome, pair.day()));
   if (!modelled.isQueued) return;
   modelled.isQueued = false;
   if (outcome === "approved") modelled.tier = 4;
@@ -187,7 +187,7 @@ const closesAndOpens: Operation = (pair) => {
   pair.database = openAccountsFile(pair.path, options);
 };
 
-/** What may happen, as often as it stands here. */
+/** Operations, repeated by frequency. */
 const operations: readonly Operation[] = [
   ...Array.from({ length: 8 }, () => charges),
   ...[addsCredit, addsCredit, addsCredit, passesTime, passesTime],
@@ -205,15 +205,15 @@ const operations: readonly Operation[] = [
     decides,
     closesAndOpens,
   ],
-  (pair) => pair.ids.length < 5 && pair.open(),
+  (pair) => pair.ids.length < 5 && pair.openAccount(),
 ];
 
-/** Fails unless the ledger says of every account what the model says. */
-function compare({ database, model, ids, atMs }: Pair): void {
+/** Fails unless the ledger and the model agree on every account. */
+function assertSameAccounts({ database, model, ids, atMs }: LedgerAndModel): void {
   const month = new Date(atMs).toISOString().slice(0, 7);
   const accounts = listAccounts(database, month);
   for (const [index, accountId] of ids.entries()) {
-    const account = accounts.find((one) => one.accountId === accountId);
+    const account = accounts.find((candidate) => candidate.accountId === accountId);
     assert.ok(account);
     assert.deepEqual(
       [account.balanceMicros, account.spentMicros, account.tier, billingState(account)],
@@ -225,15 +225,15 @@ function compare({ database, model, ids, atMs }: Pair): void {
   }
 }
 
-/** Does so many random operations in a new file; fails when the ledger and the model differ. Gives how many charges were made. */
-export function runSequence(folder: string, chance: Chance, length: number): number {
+/** Runs random operations in a new file; returns the number of charges. Fails if the ledger and the model differ. */
+export function runRandomOperations(folder: string, chance: Chance, length: number): number {
   const path = join(folder, "accounts.db");
-  const pair = new Pair(chance, path, createAccountsFile(path, options));
+  const pair = new LedgerAndModel(chance, path, createAccountsFile(path, options));
   try {
-    pair.open();
+    pair.openAccount();
     for (let step = 0; step < length; step += 1) {
       chance.pick(operations)(pair);
-      if (step % 10 === 9 || step === length - 1) compare(pair);
+      if (step % 10 === 9 || step === length - 1) assertSameAccounts(pair);
     }
     assert.deepEqual(audit(pair.database).faults, []);
     return pair.model.posted.filter(({ kind }) => kind === "charge").length;

@@ -1,30 +1,30 @@
-/** What does not depend on how a lake came to its days: once each, a second time elsewhere, or again from some day on. */
+/** Byte-level comparison of lakes: of two lakes of the same feeds, and of one lake before and after a replay. */
 import { isDeepStrictEqual } from "node:util";
 import { deliveriesAt } from "../../src/ingest/feed/delivery.ts";
 import { ingest } from "../../src/ingest/ingest.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
-import { contentsOf, faultsOf } from "../support/lakes/contents.ts";
+import { hashLakeFiles, lakeFaults } from "../support/lakes/contents.ts";
 
-/** How two lakes of the same feeds differ, file by file; empty when all bytes are the same. */
+/** Returns the files that differ between two lakes; empty if all bytes are equal. */
 export async function differencesBetween(lake: string, other: string): Promise<readonly string[]> {
-  const [contents, others] = [await contentsOf(lake), await contentsOf(other)];
+  const [contents, others] = [await hashLakeFiles(lake), await hashLakeFiles(other)];
   const paths = [...new Set([...Object.keys(contents), ...Object.keys(others)])];
   return paths.filter((path) => contents[path] !== others[path]).map((path) => `${path} is not the same in both lakes`);
 }
 
-/** Replays a lake from a day on; says what is not as it was before, by table, partition and content. */
+/** Replays a lake from a day; returns the partitions that changed, and the faults of the lake. */
 export async function differencesAfterReplay(lake: string, folder: string, from: string): Promise<readonly string[]> {
-  const before = await publishedParts(lake);
+  const before = await hashesByPartition(lake);
   await ingest(lake, await deliveriesAt(folder, undefined), { replayFrom: from });
-  const after = await publishedParts(lake);
+  const after = await hashesByPartition(lake);
   const differences = [...new Set([...before.keys(), ...after.keys()])]
     .filter((part) => !isDeepStrictEqual(before.get(part), after.get(part)))
     .map((part) => `${part} is not the same after a replay from ${from}`);
-  return [...differences, ...(await faultsOf(lake))];
+  return [...differences, ...(await lakeFaults(lake))];
 }
 
-/** The contents of the published files of each table's partitions. */
-async function publishedParts(lake: string): Promise<ReadonlyMap<string, readonly string[]>> {
+/** Returns the hashes of the published files, by table and partition. */
+async function hashesByPartition(lake: string): Promise<ReadonlyMap<string, readonly string[]>> {
   const parts = new Map<string, readonly string[]>();
   for (const [table, files] of Object.entries((await currentManifest(lake))?.tables ?? {})) {
     for (const { partition, sha256 } of files) {

@@ -1,74 +1,80 @@
-/** Whether a lake has kept what the oracle tells of the same feeds. */
+/** Compares the rows of a lake with the oracle's days. */
 import { isDeepStrictEqual } from "node:util";
 import type { Json, Row } from "../../src/base/json.ts";
-import { type Kept, keptIn, type Sheet } from "./kept.ts";
-import type { Listing, Told } from "./oracle.ts";
+import { type LakeRows, type RowsByKey, readLakeRows } from "./kept.ts";
+import type { OracleDay, OracleListing } from "./oracle.ts";
 
-/** The first differences, each with its day, its VIN and both sides; empty when the lake agrees. */
-export async function differencesFrom(lake: string, told: readonly Told[]): Promise<readonly string[]> {
-  const kept = await keptIn(lake);
-  const comparison = new Comparison();
-  const days = told.map(({ day }) => day);
-  if (!isDeepStrictEqual(kept.days, days)) comparison.say(`kept the days ${kept.days}, told ${days}`);
-  for (const repeated of kept.repeated) comparison.say(repeated);
-  for (const one of told) {
-    const { day } = one;
-    comparison.sheet(day, "delivery", kept.deliveries(day), toldDeliveries(one), deliveryWords);
-    comparison.sheet(day, "claim", kept.claims(day), toldClaims(one));
-    comparison.sheet(day, "active", kept.active(day), toldListings(one.active), withoutId);
-    comparison.sheet(day, "missing", kept.missing(day), toldListings(one.missing, true), withoutId);
-    comparison.sheet(day, "contender", kept.contenders(day), toldContenders(one));
-    comparison.ids(day, kept.active(day), one.active);
-    comparison.ids(day, kept.missing(day), one.missing);
-    comparison.oneState(day, kept.active(day), kept.missing(day));
+/** Returns the first differences, each with its day, VIN and both sides; empty if the lake agrees. */
+export async function differencesFrom(lake: string, expectedDays: readonly OracleDay[]): Promise<readonly string[]> {
+  const lakeRows = await readLakeRows(lake);
+  const comparison = new LakeComparison();
+  const days = expectedDays.map(({ day }) => day);
+  if (!isDeepStrictEqual(lakeRows.days, days)) comparison.add(`kept the days ${lakeRows.days}, told ${days}`);
+  for (const repeated of lakeRows.repeated) comparison.add(repeated);
+  for (const expected of expectedDays) {
+    const { day } = expected;
+    comparison.compareRows(day, "delivery", lakeRows.deliveries(day), expectedDeliveries(expected), normalizeDelivery);
+    comparison.compareRows(day, "claim", lakeRows.claims(day), expectedClaims(expected));
+    comparison.compareRows(day, "active", lakeRows.active(day), expectedListings(expected.active), withoutId);
+    comparison.compareRows(day, "missing", lakeRows.missing(day), expectedListings(expected.missing, true), withoutId);
+    comparison.compareRows(day, "contender", lakeRows.contenders(day), expectedContenders(expected));
+    comparison.ids(day, lakeRows.active(day), expected.active);
+    comparison.ids(day, lakeRows.missing(day), expected.missing);
+    comparison.oneState(day, lakeRows.active(day), lakeRows.missing(day));
   }
-  comparison.endings("sold", kept.sold, told.flatMap(soldOn));
-  comparison.endings("ended", kept.ended, told.flatMap(endedOn));
-  return [...comparison.differences, ...unfoundedIn(kept, told)];
+  comparison.endings("sold", lakeRows.sold, expectedDays.flatMap(soldOn));
+  comparison.endings("ended", lakeRows.ended, expectedDays.flatMap(endedOn));
+  return [...comparison.differences, ...findUnfounded(lakeRows, expectedDays)];
 }
 
-class Comparison {
+class LakeComparison {
   readonly differences: string[] = [];
   readonly #spellOf = new Map<string, number>();
   readonly #idOf = new Map<number, string>();
 
-  say(difference: string): void {
+  add(difference: string): void {
     this.differences.push(difference);
   }
 
-  sheet(day: string, what: string, kept: Sheet, told: Sheet, words: (row: Row) => Row = (row) => row): void {
+  compareRows(
+    day: string,
+    kind: string,
+    kept: RowsByKey,
+    told: RowsByKey,
+    normalize: (row: Row) => Row = (row) => row,
+  ): void {
     for (const key of new Set([...told.keys(), ...kept.keys()])) {
       const row = kept.get(key);
-      this.#compare(`${day} ${key}: ${what}`, row && words(row), told.get(key));
+      this.#compare(`${day} ${key}: ${kind}`, row && normalize(row), told.get(key));
     }
   }
 
-  /** An id belongs to one spell, and a spell has one id. */
-  ids(day: string, kept: Sheet, told: readonly Listing[]): void {
-    for (const { vin, spell } of told) {
+  /** Checks that a listing period has one id, and an id one period. */
+  ids(day: string, kept: RowsByKey, told: readonly OracleListing[]): void {
+    for (const { vin, periodId: spell } of told) {
       const id = kept.get(vin)?.id;
       if (typeof id !== "string") continue;
-      if ((this.#spellOf.get(id) ?? spell) !== spell) this.say(`${day} ${vin}: the id ${id} is of another listing`);
+      if ((this.#spellOf.get(id) ?? spell) !== spell) this.add(`${day} ${vin}: the id ${id} is of another listing`);
       const known = this.#idOf.get(spell) ?? id;
-      if (known !== id) this.say(`${day} ${vin}: the id ${id}, and ${known} before, of the same listing`);
+      if (known !== id) this.add(`${day} ${vin}: the id ${id}, and ${known} before, of the same listing`);
       this.#spellOf.set(id, spell);
       this.#idOf.set(spell, id);
     }
   }
 
-  oneState(day: string, active: Sheet, missing: Sheet): void {
-    for (const vin of active.keys()) if (missing.has(vin)) this.say(`${day} ${vin}: both active and missing`);
+  oneState(day: string, active: RowsByKey, missing: RowsByKey): void {
+    for (const vin of active.keys()) if (missing.has(vin)) this.add(`${day} ${vin}: both active and missing`);
   }
 
-  endings(what: string, kept: readonly Row[], told: readonly Ending[]): void {
+  endings(what: string, kept: readonly Row[], told: readonly EndedPeriod[]): void {
     const rows = new Map<number | string, Row>();
     for (const row of kept) {
       const key = this.#spellOf.get(String(row.id)) ?? String(row.id);
-      if (rows.has(key)) this.say(`${row.vin}: ${what} more than once as ${row.id}`);
+      if (rows.has(key)) this.add(`${row.vin}: ${what} more than once as ${row.id}`);
       rows.set(key, row);
     }
     for (const { day, spell, row } of told) {
-      this.#compare(`${day} ${row.vin}: ${what}`, withoutIdIn(rows.get(spell)), row);
+      this.#compare(`${day} ${row.vin}: ${what}`, withoutOptionalId(rows.get(spell)), row);
       rows.delete(spell);
     }
     for (const row of rows.values()) this.#compare(`some day ${row.vin}: ${what}`, row, undefined);
@@ -82,20 +88,20 @@ class Comparison {
       row === undefined
         ? "none"
         : JSON.stringify(isWhole ? row : Object.fromEntries(differing.map((key) => [key, row[key]])));
-    this.say(`${place}: kept ${side(kept)}, told ${side(told)}`);
+    this.add(`${place}: kept ${side(kept)}, told ${side(told)}`);
   }
 }
 
 const withoutId = ({ id, ...row }: Row): Row => row;
-const withoutIdIn = (row: Row | undefined): Row | undefined => row && withoutId(row);
+const withoutOptionalId = (row: Row | undefined): Row | undefined => row && withoutId(row);
 
-/** A feed that is accepted as the new size is accepted; who did not deliver has no size. */
-function deliveryWords({ vins, verdict, ...row }: Row): Row {
+/** A `resized` feed is accepted with its new size; a dealer without a delivery has no size. */
+function normalizeDelivery({ vins, verdict, ...row }: Row): Row {
   if (verdict === "none") return { ...row, verdict };
   return { ...row, vins: vins ?? null, verdict: verdict === "resized" ? "accepted" : (verdict ?? null) };
 }
 
-function toldDeliveries({ verdicts, remembered }: Told): Sheet {
+function expectedDeliveries({ verdicts, remembered }: OracleDay): RowsByKey {
   return new Map(
     [...remembered].map(([dealer_id, { lastDelivery, sizes, collapsedInARow }]) => {
       const delivery = verdicts.get(dealer_id);
@@ -106,7 +112,7 @@ function toldDeliveries({ verdicts, remembered }: Told): Sheet {
   );
 }
 
-function toldClaims({ claims }: Told): Sheet {
+function expectedClaims({ claims }: OracleDay): RowsByKey {
   return new Map(
     claims.map(({ sighting: { vin, dealer }, since, lastSeen, isOwner }) => [
       `${vin} ${dealer}`,
@@ -115,7 +121,7 @@ function toldClaims({ claims }: Told): Sheet {
   );
 }
 
-function toldContenders({ claims }: Told): Sheet {
+function expectedContenders({ claims }: OracleDay): RowsByKey {
   const contending = claims.filter(({ isOwner }) => !isOwner);
   return new Map(
     contending.map(({ sighting: { vin, dealer, price, miles }, daysSeen, lastSeen }) => [
@@ -125,7 +131,7 @@ function toldContenders({ claims }: Told): Sheet {
   );
 }
 
-function toldListings(listings: readonly Listing[], isMissing = false): Sheet {
+function expectedListings(listings: readonly OracleListing[], isMissing = false): RowsByKey {
   return new Map(
     listings.map((listing) => [
       listing.vin,
@@ -139,7 +145,7 @@ function toldListings(listings: readonly Listing[], isMissing = false): Sheet {
   );
 }
 
-function rowOf(listing: Listing): Row {
+function rowOf(listing: OracleListing): Row {
   return {
     vin: listing.vin,
     dealer_id: listing.dealer,
@@ -153,22 +159,22 @@ function rowOf(listing: Listing): Row {
   };
 }
 
-/** A listing that is sold or ended, and the day on which it came to that. */
-interface Ending {
+/** A listing that was sold or ended, and the day on which that became known. */
+interface EndedPeriod {
   readonly day: string;
   readonly spell: number;
   readonly row: Row;
 }
 
-/** The month of a sale is that of the day it is dated to. */
-const soldOn = ({ day, sold }: Told): readonly Ending[] =>
-  sold.map((one) => ({ day, spell: one.spell, row: { ...rowOf(one), month: one.soldDate?.slice(0, 7) ?? null } }));
+/** The month of a sale is that of its sale date. */
+const soldOn = ({ day, sold }: OracleDay): readonly EndedPeriod[] =>
+  sold.map((one) => ({ day, spell: one.periodId, row: { ...rowOf(one), month: one.soldDate?.slice(0, 7) ?? null } }));
 
-const endedOn = ({ day, ended }: Told): readonly Ending[] =>
-  ended.map((one) => ({ day, spell: one.spell, row: { ...rowOf(one), month: day.slice(0, 7) } }));
+const endedOn = ({ day, ended }: OracleDay): readonly EndedPeriod[] =>
+  ended.map((one) => ({ day, spell: one.periodId, row: { ...rowOf(one), month: day.slice(0, 7) } }));
 
-/** What became missing or sold without a feed that could say so, by the lake's own rows. */
-function unfoundedIn(kept: Kept, told: readonly Told[]): readonly string[] {
+/** Finds listings in the lake's own rows that became missing or sold without an accepted feed. */
+function findUnfounded(kept: LakeRows, told: readonly OracleDay[]): readonly string[] {
   const unfounded: string[] = [];
   const soldIds = new Map(kept.sold.map((row) => [row.id, row]));
   let yesterday: ReadonlyMap<Json | undefined, Row> = new Map();

@@ -1,34 +1,34 @@
-/** Which deliveries are believed: a feed that is far smaller than the dealer's usual ones is collapsed. */
+/** Decides which deliveries are accepted: a feed far smaller than the dealer's usual ones is collapsed. */
 
 export type Verdict = "accepted" | "collapsed";
 
-/** What is remembered of a dealer's deliveries. */
-export interface Remembered {
+/** What the oracle remembers of a dealer's deliveries. */
+export interface DealerHistory {
   readonly lastDelivery: string;
-  /** Sizes of the last accepted feeds, the oldest first; at most seven. */
+  /** Sizes of the last accepted feeds, oldest first; at most seven. */
   readonly sizes: readonly number[];
   readonly collapsedInARow: number;
 }
 
-export interface Judged {
+export interface FeedJudgement {
   readonly verdict: Verdict;
-  readonly remembered: Remembered;
+  readonly history: DealerHistory;
 }
 
 const sizesMost = 7;
 const collapsedMost = 7;
 
-/** What to make of a delivery of a size, from what is remembered of its dealer. */
-export function judge(day: string, size: number, before: Remembered | undefined): Judged {
+/** Returns the verdict on a delivery of this size, and the updated history. */
+export function judgeFeed(day: string, size: number, before: DealerHistory | undefined): FeedJudgement {
   const sizes = before?.sizes ?? [];
   if (sizes.length === 0 || size >= 0.5 * medianOf(sizes)) {
-    const newest = [...sizes, size].slice(-sizesMost);
-    return { verdict: "accepted", remembered: { lastDelivery: day, sizes: newest, collapsedInARow: 0 } };
+    const recentSizes = [...sizes, size].slice(-sizesMost);
+    return { verdict: "accepted", history: { lastDelivery: day, sizes: recentSizes, collapsedInARow: 0 } };
   }
   const collapsedInARow = (before?.collapsedInARow ?? 0) + 1;
   return collapsedInARow < collapsedMost
-    ? { verdict: "collapsed", remembered: { lastDelivery: day, sizes, collapsedInARow } }
-    : { verdict: "accepted", remembered: { lastDelivery: day, sizes: [size], collapsedInARow: 0 } };
+    ? { verdict: "collapsed", history: { lastDelivery: day, sizes, collapsedInARow } }
+    : { verdict: "accepted", history: { lastDelivery: day, sizes: [size], collapsedInARow: 0 } };
 }
 
 function medianOf(sizes: readonly number[]): number {

@@ -1,45 +1,48 @@
-/** A random market from a seed: dealers that deliver, fail to, or deliver too little, and cars that come, go and change hands. */
+/**
+ * Random feeds for the lifecycle oracle: dealers that deliver, fail to deliver or deliver too little, and cars that
+ * come, go and change dealers.
+ */
 import { plusDays } from "../../src/base/day.ts";
 import { Chance } from "../oracle/random-market/chance.ts";
 import { dealerIdOf, type FeedRow, type Feeds, vinOf } from "../support/lakes/feeds.ts";
-import { carFrom, type LotCar, lotRows } from "./cars.ts";
+import { type LotCar, lotRows, randomLotCar } from "./cars.ts";
 
-export interface LifeMarketExtent {
+export interface LifecycleExtent {
   readonly seed: number;
   readonly days: number;
   readonly dealers: number;
   readonly cars: number;
-  /** How likely a day is to have no folder at all. */
+  /** Probability of a day without a folder. */
   readonly dayless: number;
-  /** A stretch of which few days have one, counted from the first day. */
+  /** Days, counted from the first, of which few have a folder. */
   readonly quiet?: { readonly from: number; readonly to: number };
 }
 
-/** A day that has a folder. */
+/** A day with a folder. */
 export interface FeedDay {
   readonly day: string;
   readonly feeds: Feeds;
 }
 
-interface Dealer {
+interface LotDealer {
   readonly id: string;
   readonly joins: number;
   makes: readonly string[];
   isDescribed: boolean;
-  /** Until when it does not deliver, and until when it delivers too little. */
+  /** Index of the day until which it does not deliver, or delivers too little. */
   absentUntil: number;
   partialUntil: number;
-  /** Its cars by VIN. */
+  /** Cars on the lot, by VIN. */
   readonly lot: Map<string, LotCar>;
 }
 
 const firstDay = "2026-03-24";
 export const makes = ["Toyota", "Honda", "Ford"] as const;
 
-/** Cars that are there on one day alone. */
+/** Maximum number of cars that are listed on one day only. */
 const onlyTodayMost = 2;
 
-const likely = {
+const probabilities = {
   daylessWhenQuiet: 0.9,
   absent: 0.04,
   longAbsence: 0.3,
@@ -55,28 +58,28 @@ const likely = {
   leaves: 0.015,
 };
 
-/** The days of a market that have a folder, with the feeds of each. */
-export function randomFeeds(extent: LifeMarketExtent): readonly FeedDay[] {
+/** Returns the days with a folder, each with its feeds. */
+export function randomLifecycleFeeds(extent: LifecycleExtent): readonly FeedDay[] {
   const chance = new Chance(extent.seed);
   const dealers = Array.from({ length: extent.dealers }, (_, index) => randomDealer(chance, index, extent.days));
   const days: FeedDay[] = [];
-  let passing = extent.cars;
+  let lastVin = extent.cars;
   for (let order = 0; order < extent.days; order += 1) {
-    const open = dealers.filter(({ joins }) => joins <= order);
-    for (let n = 1; n <= extent.cars; n += 1) trade(chance, vinOf(n), open, order);
+    const joined = dealers.filter(({ joins }) => joins <= order);
+    for (let n = 1; n <= extent.cars; n += 1) moveCar(chance, vinOf(n), joined, order);
     const isQuiet = extent.quiet !== undefined && order >= extent.quiet.from && order < extent.quiet.to;
-    if (order > 0 && chance.happens(isQuiet ? likely.daylessWhenQuiet : extent.dayless)) continue;
-    for (let left = chance.integer(0, onlyTodayMost); left > 0; left -= 1) {
-      passing += 1;
-      const dealer = chance.pick(open);
-      dealer.lot.set(vinOf(passing), { ...carFrom(chance, makes), lastDay: order });
+    if (order > 0 && chance.happens(isQuiet ? probabilities.daylessWhenQuiet : extent.dayless)) continue;
+    for (let remaining = chance.integer(0, onlyTodayMost); remaining > 0; remaining -= 1) {
+      lastVin += 1;
+      const dealer = chance.pick(joined);
+      dealer.lot.set(vinOf(lastVin), { ...randomLotCar(chance, makes), lastDay: order });
     }
-    days.push({ day: plusDays(firstDay, order), feeds: feedsOf(chance, open, order) });
+    days.push({ day: plusDays(firstDay, order), feeds: feedsOfDay(chance, joined, order) });
   }
   return days;
 }
 
-function randomDealer(chance: Chance, index: number, days: number): Dealer {
+function randomDealer(chance: Chance, index: number, days: number): LotDealer {
   return {
     id: dealerIdOf(index + 1),
     joins: index > 2 && chance.happens(0.2) ? chance.integer(1, days - 1) : 0,
@@ -88,40 +91,40 @@ function randomDealer(chance: Chance, index: number, days: number): Dealer {
   };
 }
 
-/** What happens to a car in a day: it comes to a dealer, moves, is listed by one more, stays away for days, or leaves. */
-function trade(chance: Chance, vin: string, open: readonly Dealer[], order: number): void {
-  const holders = open.filter(({ lot }) => lot.has(vin));
+/** Moves a car for a day: it arrives, changes dealers, is listed by another dealer too, or leaves. */
+function moveCar(chance: Chance, vin: string, joined: readonly LotDealer[], order: number): void {
+  const holders = joined.filter(({ lot }) => lot.has(vin));
   const [holder] = holders;
   if (holder === undefined) {
-    if (order === 0 ? chance.happens(0.7) : chance.happens(likely.comes)) {
-      const { make } = carFrom(chance, makes);
-      const comers = chance.happens(likely.comesTwice) ? chance.some(open, 3) : [chance.pick(open)];
-      for (const { lot } of comers) lot.set(vin, carFrom(chance, [make]));
+    if (order === 0 ? chance.happens(0.7) : chance.happens(probabilities.comes)) {
+      const { make } = randomLotCar(chance, makes);
+      const newHolders = chance.happens(probabilities.comesTwice) ? chance.some(joined, 3) : [chance.pick(joined)];
+      for (const { lot } of newHolders) lot.set(vin, randomLotCar(chance, [make]));
     }
     return;
   }
   const car = holder.lot.get(vin);
-  if (chance.happens(likely.movesAway)) {
+  if (chance.happens(probabilities.movesAway)) {
     holder.lot.delete(vin);
-    chance.pick(open).lot.set(vin, carFrom(chance, [car?.make ?? makes[0]]));
-  } else if (holders.length < 3 && chance.happens(likely.listedTwice)) {
-    const other = chance.pick(open);
-    if (!other.lot.has(vin)) other.lot.set(vin, carFrom(chance, [car?.make ?? makes[0]]));
-  } else if (chance.happens(likely.leaves)) {
+    chance.pick(joined).lot.set(vin, randomLotCar(chance, [car?.make ?? makes[0]]));
+  } else if (holders.length < 3 && chance.happens(probabilities.listedTwice)) {
+    const other = chance.pick(joined);
+    if (!other.lot.has(vin)) other.lot.set(vin, randomLotCar(chance, [car?.make ?? makes[0]]));
+  } else if (chance.happens(probabilities.leaves)) {
     chance.pick(holders).lot.delete(vin);
   }
 }
 
-function feedsOf(chance: Chance, open: readonly Dealer[], order: number): Feeds {
+function feedsOfDay(chance: Chance, joined: readonly LotDealer[], order: number): Feeds {
   const described: FeedRow[] = [];
   const inventory: FeedRow[] = [];
   const deliveries: FeedRow[] = [];
-  for (const dealer of open) {
-    if (chance.happens(likely.otherMakes)) {
+  for (const dealer of joined) {
+    if (chance.happens(probabilities.otherMakes)) {
       dealer.makes = [chance.pick(makes)];
       dealer.isDescribed = false;
     }
-    if (!dealer.isDescribed || chance.happens(likely.describedAgain)) {
+    if (!dealer.isDescribed || chance.happens(probabilities.describedAgain)) {
       described.push(descriptionOf(dealer));
       dealer.isDescribed = true;
     }
@@ -137,23 +140,24 @@ function feedsOf(chance: Chance, open: readonly Dealer[], order: number): Feeds 
   };
 }
 
-const descriptionOf = ({ id, makes: represented }: Dealer): FeedRow => ({
+const descriptionOf = ({ id, makes: represented }: LotDealer): FeedRow => ({
   dealer_id: id,
   name: `Dealer ${Number(id.slice(-12))}`,
   type: represented.length > 0 ? "franchise" : "independent",
   makes: represented.join("|"),
 });
 
-/** The rows of a dealer's feed; undefined when none comes. */
-function deliveredRows(chance: Chance, dealer: Dealer, order: number): readonly FeedRow[] | undefined {
-  if (order > 0 && dealer.absentUntil <= order && chance.happens(likely.absent)) {
-    dealer.absentUntil = order + (chance.happens(likely.longAbsence) ? chance.integer(7, 10) : chance.integer(1, 6));
+/** Returns the rows of a dealer's feed, or undefined without a delivery. */
+function deliveredRows(chance: Chance, dealer: LotDealer, order: number): readonly FeedRow[] | undefined {
+  if (order > 0 && dealer.absentUntil <= order && chance.happens(probabilities.absent)) {
+    dealer.absentUntil =
+      order + (chance.happens(probabilities.longAbsence) ? chance.integer(7, 10) : chance.integer(1, 6));
   }
-  if (order > 0 && dealer.partialUntil <= order && chance.happens(likely.partial)) {
-    dealer.partialUntil = order + (chance.happens(likely.longPartial) ? 8 : 1);
+  if (order > 0 && dealer.partialUntil <= order && chance.happens(probabilities.partial)) {
+    dealer.partialUntil = order + (chance.happens(probabilities.longPartial) ? 8 : 1);
   }
   const isPartial = dealer.partialUntil > order;
-  const hasNothing = order > 0 && chance.happens(likely.nothingLeft);
+  const hasNothing = order > 0 && chance.happens(probabilities.nothingLeft);
   const share = chance.pick([0, 0.2, 0.4, 0.5]);
   const rows = [...dealer.lot].flatMap(([vin, car]) => {
     const isThere = car.lastDay === undefined || car.lastDay >= order;

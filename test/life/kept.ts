@@ -1,37 +1,37 @@
-/** What a lake has kept of each day, in the words that the oracle tells it in. */
+/** Reads the rows of a lake by day, in the terms of the oracle. */
 import { type Row, textIn } from "../../src/base/json.ts";
 import { currentManifest, type Files } from "../../src/lake/manifest.ts";
-import { ask } from "../support/lakes/lakes.ts";
+import { queryLake } from "../support/lakes/lakes.ts";
 
-/** Rows of a table by what they are about: a VIN, a VIN and a dealer, or a dealer. */
-export type Sheet = ReadonlyMap<string, Row>;
+/** Rows of a table by key: a VIN, a VIN and a dealer, or a dealer. */
+export type RowsByKey = ReadonlyMap<string, Row>;
 
-/** A lake's rows by day; what has come to an end bears no day. */
-export interface Kept {
+/** Rows of a lake by day; sold and ended listings over all days. */
+export interface LakeRows {
   readonly days: readonly string[];
-  readonly active: (day: string) => Sheet;
-  readonly missing: (day: string) => Sheet;
-  readonly contenders: (day: string) => Sheet;
-  readonly claims: (day: string) => Sheet;
-  readonly deliveries: (day: string) => Sheet;
+  readonly active: (day: string) => RowsByKey;
+  readonly missing: (day: string) => RowsByKey;
+  readonly contenders: (day: string) => RowsByKey;
+  readonly claims: (day: string) => RowsByKey;
+  readonly deliveries: (day: string) => RowsByKey;
   readonly sold: readonly Row[];
   readonly ended: readonly Row[];
-  /** Rows that another row of the same day and subject hides. */
+  /** Keys that occur more than once on a day. */
   readonly repeated: readonly string[];
 }
 
-/** The flat columns of a listing that the oracle tells of as well. */
-const listing = "id, vin, dealer_id, listed_at, price, miles, days_on_market, days_seen, price_history";
+/** Columns of a listing that the oracle knows too. */
+const listingColumns = "id, vin, dealer_id, listed_at, price, miles, days_on_market, days_seen, price_history";
 
-export async function keptIn(lake: string): Promise<Kept> {
+export async function readLakeRows(lake: string): Promise<LakeRows> {
   const manifest = await currentManifest(lake);
   if (manifest === undefined) throw new Error(`${lake} has nothing published.`);
   const repeated: string[] = [];
   const files = (table: keyof Files): string =>
     `read_parquet([${manifest.tables[table].map(({ path }) => `'${lake}/${path}'`).join(", ")}])`;
-  const sheets = async (query: string, keys: readonly string[]): Promise<(day: string) => Sheet> => {
+  const sheets = async (query: string, keys: readonly string[]): Promise<(day: string) => RowsByKey> => {
     const days = new Map<string, Map<string, Row>>();
-    for (const { day, ...row } of await ask(lake, query)) {
+    for (const { day, ...row } of await queryLake(lake, query)) {
       const sheet = days.get(String(day)) ?? new Map<string, Row>();
       const key = keys.map((column) => textIn(row, column)).join(" ");
       if (sheet.has(key)) repeated.push(`${day}: ${key} more than once: ${query}`);
@@ -40,23 +40,23 @@ export async function keptIn(lake: string): Promise<Kept> {
     return (day) => days.get(day) ?? new Map();
   };
   const isKept = (table: keyof Files): boolean => manifest.tables[table].length > 0;
-  const sheetsOf = (table: keyof Files, keys: readonly string[], query: string): Promise<(day: string) => Sheet> =>
+  const sheetsOf = (table: keyof Files, keys: readonly string[], query: string): Promise<(day: string) => RowsByKey> =>
     isKept(table) ? sheets(query, keys) : Promise.resolve(() => new Map());
   const rowsOf = (table: keyof Files, query: string): Promise<readonly Row[]> =>
-    isKept(table) ? ask(lake, query) : Promise.resolve([]);
+    isKept(table) ? queryLake(lake, query) : Promise.resolve([]);
   return {
     days: [...new Set(manifest.tables.deliveries.map(({ partition }) => partition ?? ""))].sort(),
     active: await sheetsOf(
       "snapshots",
       ["vin"],
-      `SELECT snapshot_date::VARCHAR AS day, ${listing}, raw.last_seen, sold_date, missing_since FROM snapshots
+      `SELECT snapshot_date::VARCHAR AS day, ${listingColumns}, raw.last_seen, sold_date, missing_since FROM snapshots
        JOIN (SELECT vin, snapshot_date::VARCHAR AS raw_day, last_seen FROM ${files("snapshots")}) raw USING (vin)
        WHERE raw_day = day`,
     ),
     missing: await sheetsOf(
       "missing",
       ["vin"],
-      `SELECT as_of::VARCHAR AS day, ${listing}, raw.last_seen, raw.feeds_without, sold_date, missing_since FROM missing
+      `SELECT as_of::VARCHAR AS day, ${listingColumns}, raw.last_seen, raw.feeds_without, sold_date, missing_since FROM missing
        JOIN (SELECT vin, as_of::VARCHAR AS raw_day, last_seen, feeds_without FROM ${files("missing")}) raw USING (vin)
        WHERE raw_day = day`,
     ),
@@ -77,8 +77,11 @@ export async function keptIn(lake: string): Promise<Kept> {
       `SELECT delivery_date::VARCHAR AS day, dealer_id, verdict, vins, last_delivered_on, accepted_vins, collapsed_in_a_row
        FROM ${files("deliveries")}`,
     ),
-    sold: await rowsOf("sold", `SELECT ${listing}, sold_date, strftime(sold_date, '%Y-%m') AS month FROM sold`),
-    ended: await rowsOf("ended", `SELECT ${listing}, sold_date, left(ended_month::VARCHAR, 7) AS month FROM ended`),
+    sold: await rowsOf("sold", `SELECT ${listingColumns}, sold_date, strftime(sold_date, '%Y-%m') AS month FROM sold`),
+    ended: await rowsOf(
+      "ended",
+      `SELECT ${listingColumns}, sold_date, left(ended_month::VARCHAR, 7) AS month FROM ended`,
+    ),
     repeated,
   };
 }

@@ -1,12 +1,11 @@
 /**
- * The life of listings, told day by day over plain objects: slow, obvious, and without the product.
- *
- * What a lake holds after the same feeds must be what is told here.
+ * Oracle of the listing lifecycle: computes each day's listings from the feeds in plain objects, independently of the
+ * product. A lake of the same feeds must hold the same.
  */
 import { plusDays } from "../../src/base/day.ts";
 import type { Feeds } from "../support/lakes/feeds.ts";
-import { type Judged, judge, type Remembered, type Verdict } from "./believed.ts";
-import { type Claim, ownersClaim } from "./owner.ts";
+import { type DealerHistory, type FeedJudgement, judgeFeed, type Verdict } from "./believed.ts";
+import { type OracleClaim, ownersClaim } from "./owner.ts";
 import { daysBetween, midnightOf, type Sighting, sightingsOf, textOf } from "./sightings.ts";
 
 const silentAfterDays = 7;
@@ -20,14 +19,14 @@ export interface PriceChange {
   readonly price: number;
 }
 
-/** A car at its owner; each has a number of its own, from its first day to its last. */
-export interface Listing {
-  readonly spell: number;
+/** A listing period: one car at one owner, with a number of its own. */
+export interface OracleListing {
+  readonly periodId: number;
   readonly vin: string;
   readonly dealer: string;
   readonly listedAt: string;
   readonly price: number | null;
-  /** Its price, or the last one that was known. */
+  /** The price, or the last known one. */
   readonly lastKnownPrice: number | null;
   readonly miles: number | null;
   readonly daysOnMarket: number;
@@ -35,45 +34,45 @@ export interface Listing {
   readonly lastSeen: string;
   readonly priceHistory: readonly PriceChange[];
   readonly missingSince: string | null;
-  /** Accepted feeds of its dealer without it since it was last in one. */
+  /** Accepted feeds of its dealer without it since its last sighting. */
   readonly feedsWithout: number;
   readonly soldDate: string | null;
 }
 
-/** How a day ends. */
-export interface Told {
+/** The state at the end of a day. */
+export interface OracleDay {
   readonly day: string;
   readonly verdicts: ReadonlyMap<string, { readonly verdict: Verdict; readonly size: number }>;
-  readonly remembered: ReadonlyMap<string, Remembered>;
-  readonly claims: readonly (Claim & { readonly isOwner: boolean })[];
-  readonly active: readonly Listing[];
-  readonly missing: readonly Listing[];
-  /** Sold and ended on this day. */
-  readonly sold: readonly Listing[];
-  readonly ended: readonly Listing[];
+  readonly remembered: ReadonlyMap<string, DealerHistory>;
+  readonly claims: readonly (OracleClaim & { readonly isOwner: boolean })[];
+  readonly active: readonly OracleListing[];
+  readonly missing: readonly OracleListing[];
+  /** Listings that were sold or ended on this day. */
+  readonly sold: readonly OracleListing[];
+  readonly ended: readonly OracleListing[];
 }
 
-/** A market that is told what comes in, day after day. */
-export class Oracle {
-  #spells = 0;
+/** Computes day after day from the feeds. */
+export class LifecycleOracle {
+  periods = 0;
   readonly #makes = new Map<string, readonly string[]>();
-  readonly #remembered = new Map<string, Remembered>();
-  #claims: ReadonlyMap<string, Claim> = new Map();
+  readonly #remembered = new Map<string, DealerHistory>();
+  #claims: ReadonlyMap<string, OracleClaim> = new Map();
   /** Active and missing listings by VIN. */
-  #listings: ReadonlyMap<string, Listing> = new Map();
+  #listings: ReadonlyMap<string, OracleListing> = new Map();
 
-  /** A day for which there is a folder; days without one are left out. */
-  tell(day: string, feeds: Feeds): Told {
+  /** Advances to a day with a folder, and returns its state; days without a folder are skipped. */
+  advance(day: string, feeds: Feeds): OracleDay {
     for (const row of feeds.dealers ?? []) {
       this.#makes.set(textOf(row, "dealer_id"), textOf(row, "makes").split("|"));
     }
     const delivered = sightingsOf(day, feeds);
-    const judged = new Map<string, Judged>();
-    for (const [dealer, cars] of delivered) judged.set(dealer, judge(day, cars.size, this.#remembered.get(dealer)));
-    for (const [dealer, { remembered }] of judged) this.#remembered.set(dealer, remembered);
+    const judged = new Map<string, FeedJudgement>();
+    for (const [dealer, cars] of delivered) judged.set(dealer, judgeFeed(day, cars.size, this.#remembered.get(dealer)));
+    for (const [dealer, { history: remembered }] of judged) this.#remembered.set(dealer, remembered);
 
     const isAccepted = (dealer: string): boolean => judged.get(dealer)?.verdict === "accepted";
-    const claims = new Map<string, Claim>();
+    const claims = new Map<string, OracleClaim>();
     for (const cars of delivered.values()) {
       for (const sighting of cars.values()) claims.set(keyOf(sighting), this.#claimOf(day, sighting));
     }
@@ -82,14 +81,14 @@ export class Oracle {
       if (!claims.has(key) && !isAccepted(dealer) && !this.#isSilent(dealer, day)) claims.set(key, claim);
     }
 
-    const owners = new Map<string, Claim>();
+    const owners = new Map<string, OracleClaim>();
     for (const [vin, claimants] of byVin(claims.values())) {
       const currentOwner = this.#listings.get(vin)?.dealer;
       const makesOf = (dealer: string): readonly string[] => this.#makes.get(dealer) ?? [];
       owners.set(vin, ownersClaim(claimants, { currentOwner, makesOf }));
     }
     const active = [...owners.values()].map((claim) => this.#activeListing(day, claim));
-    const [missing, sold, ended]: [Listing[], Listing[], Listing[]] = [[], [], []];
+    const [missing, sold, ended]: [OracleListing[], OracleListing[], OracleListing[]] = [[], [], []];
     for (const listing of this.#listings.values()) {
       const owner = owners.get(listing.vin)?.sighting.dealer;
       if (owner === listing.dealer) continue;
@@ -107,7 +106,7 @@ export class Oracle {
     return {
       day,
       verdicts: new Map(
-        [...judged].map(([dealer, { verdict }]) => [dealer, { verdict, size: sizeOf(delivered, dealer) }]),
+        [...judged].map(([dealer, { verdict }]) => [dealer, { verdict, size: feedSize(delivered, dealer) }]),
       ),
       remembered: new Map(this.#remembered),
       claims: [...claims.values()].map((claim) => ({ ...claim, isOwner: owners.get(claim.sighting.vin) === claim })),
@@ -115,8 +114,8 @@ export class Oracle {
     };
   }
 
-  /** The claim that a car in today's feed makes: it goes on from yesterday's, or from a missing listing's days. */
-  #claimOf(day: string, sighting: Sighting): Claim {
+  /** The claim of a car in today's feed: continues yesterday's claim, or counts on from a missing listing. */
+  #claimOf(day: string, sighting: Sighting): OracleClaim {
     const before = this.#claims.get(keyOf(sighting));
     const listing = this.#listings.get(sighting.vin);
     const listingsDays = listing?.dealer === sighting.dealer ? listing.daysSeen : 0;
@@ -133,16 +132,16 @@ export class Oracle {
     return last === undefined || daysBetween(last, day) >= silentAfterDays;
   }
 
-  /** The owner's listing: the same as the day before when the dealer is, else a new one. */
-  #activeListing(day: string, { sighting, lastSeen, daysSeen }: Claim): Listing {
+  /** The owner's listing: yesterday's if the dealer is the same, else a new period. */
+  #activeListing(day: string, { sighting, lastSeen, daysSeen }: OracleClaim): OracleListing {
     const { vin, dealer, price, miles } = sighting;
     const known = this.#listings.get(vin);
     const before = known?.dealer === dealer ? known : undefined;
     const isInFeed = lastSeen === day;
-    if (before === undefined) this.#spells += 1;
+    if (before === undefined) this.periods += 1;
     const listedAt = before?.listedAt ?? (isInFeed ? sighting.observedAt : midnightOf(day));
     return {
-      ...{ spell: before?.spell ?? this.#spells, vin, dealer, listedAt, price, miles, daysSeen, lastSeen },
+      ...{ periodId: before?.periodId ?? this.periods, vin, dealer, listedAt, price, miles, daysSeen, lastSeen },
       lastKnownPrice: price ?? before?.lastKnownPrice ?? null,
       daysOnMarket: Math.max(0, daysBetween(listedAt.slice(0, 10), day)),
       priceHistory: [...(before?.priceHistory ?? []), ...(isInFeed ? priceChanges(before, sighting) : [])],
@@ -153,34 +152,37 @@ export class Oracle {
 
 const keyOf = ({ vin, dealer }: Sighting): string => `${vin} ${dealer}`;
 
-function byVin(claims: Iterable<Claim>): ReadonlyMap<string, readonly Claim[]> {
-  const claimants = new Map<string, Claim[]>();
+function byVin(claims: Iterable<OracleClaim>): ReadonlyMap<string, readonly OracleClaim[]> {
+  const claimants = new Map<string, OracleClaim[]>();
   for (const claim of claims) claimants.set(claim.sighting.vin, [...(claimants.get(claim.sighting.vin) ?? []), claim]);
   return claimants;
 }
 
-const sizeOf = (delivered: ReadonlyMap<string, ReadonlyMap<string, Sighting>>, dealer: string): number =>
+const feedSize = (delivered: ReadonlyMap<string, ReadonlyMap<string, Sighting>>, dealer: string): number =>
   delivered.get(dealer)?.size ?? 0;
 
-/** One change when the price is known and differs from the last known one, else none. */
-function priceChanges(before: Listing | undefined, { price, miles, observedAt }: Sighting): readonly PriceChange[] {
+/** One change if the price is known and differs from the last known one, else none. */
+function priceChanges(
+  before: OracleListing | undefined,
+  { price, miles, observedAt }: Sighting,
+): readonly PriceChange[] {
   const priceBefore = before?.lastKnownPrice ?? null;
   if (priceBefore === null || price === null || priceBefore === price) return [];
   return [{ changed_at: observedAt, miles, price_before: priceBefore, price }];
 }
 
-/** A listing that nobody claims on a day. */
-function absentListing(day: string, listing: Listing, isDealersFeedAccepted: boolean): Listing {
+/** A listing that no dealer claims today. */
+function absentListing(day: string, listing: OracleListing, isDealersFeedAccepted: boolean): OracleListing {
   const feedsWithout = listing.feedsWithout + Number(isDealersFeedAccepted);
   return { ...listing, missingSince: listing.missingSince ?? day, feedsWithout };
 }
 
-const isSold = (day: string, { lastSeen, feedsWithout, daysSeen }: Listing): boolean =>
+const isSold = (day: string, { lastSeen, feedsWithout, daysSeen }: OracleListing): boolean =>
   daysBetween(lastSeen, day) >= soldAfter.daysAbsent &&
   feedsWithout >= soldAfter.feedsWithout &&
   daysSeen >= soldAfter.daysSeen;
 
-function soldListing(listing: Listing): Listing {
+function soldListing(listing: OracleListing): OracleListing {
   const soldDate = plusDays(listing.lastSeen, 1);
   return { ...listing, soldDate, daysOnMarket: Math.max(0, daysBetween(listing.listedAt.slice(0, 10), soldDate)) };
 }

@@ -1,41 +1,44 @@
-/** Which of the dealers that claim a car owns it. */
+/** Attribution rules of the oracle: which of the claiming dealers owns a car. */
 import type { Sighting } from "./sightings.ts";
 
-/** A dealer's claim to a car: what it last said of it, and since when it has said so. */
-export interface Claim {
+/** A dealer's claim: its last sighting of the car, and its first day. */
+export interface OracleClaim {
   readonly sighting: Sighting;
-  /** First day of the unbroken claim. */
+  /** First day of the uninterrupted claim. */
   readonly since: string;
-  /** The last day on which the dealer's feed contained the car. */
+  /** Last day on which the dealer's feed had the car. */
   readonly lastSeen: string;
-  /** Days on which the dealer's feed contained the car. */
+  /** Number of days on which the dealer's feed had the car. */
   readonly daysSeen: number;
 }
 
-/** What the rules ask of the world beside the claims. */
-export interface Circumstances {
-  /** The dealer of the listing that was active or missing the day before. */
+/** Context of the rules besides the claims. */
+export interface AttributionContext {
+  /** Dealer of the listing that was active or missing on the day before. */
   readonly currentOwner: string | undefined;
   readonly makesOf: (dealer: string) => readonly string[];
 }
 
-/** The owner's claim: each rule in turn keeps those that satisfy it best, until one is left. */
-export function ownersClaim(claims: readonly Claim[], { currentOwner, makesOf }: Circumstances): Claim {
-  const rules: readonly ((claim: Claim) => boolean)[] = [
+/** Returns the owner's claim: each rule keeps the claims that satisfy it, if any do. */
+export function ownersClaim(
+  claims: readonly OracleClaim[],
+  { currentOwner, makesOf }: AttributionContext,
+): OracleClaim {
+  const rules: readonly ((claim: OracleClaim) => boolean)[] = [
     ({ sighting }) => sighting.dealer === currentOwner,
     ({ sighting }) => sighting.isNew && makesOf(sighting.dealer).includes(sighting.make),
     ({ sighting }) => sighting.price !== null,
     ({ sighting }) => sighting.hasPhotos,
   ];
-  let left = claims;
+  let candidates = claims;
   for (const rule of rules) {
-    const satisfying = left.filter(rule);
-    if (satisfying.length > 0) left = satisfying;
+    const satisfying = candidates.filter(rule);
+    if (satisfying.length > 0) candidates = satisfying;
   }
-  const [first] = [...left].sort((one, other) => (order(one) < order(other) ? -1 : 1));
-  if (first === undefined) throw new RangeError("Nobody claims the car.");
+  const [first] = [...candidates].sort((one, other) => (sortKey(one) < sortKey(other) ? -1 : 1));
+  if (first === undefined) throw new RangeError("Expected at least one claim.");
   return first;
 }
 
-/** The earliest claim comes first, then the lowest dealer id. */
-const order = ({ since, sighting }: Claim): string => `${since} ${sighting.dealer}`;
+/** Sorts by the start of the claim, then by dealer id. */
+const sortKey = ({ since, sighting }: OracleClaim): string => `${since} ${sighting.dealer}`;

@@ -1,4 +1,4 @@
-/** What a day's feeds say, told apart by dealer: who delivered, which cars stood in each feed, and what was said of them. */
+/** Sightings in a day's feeds, by dealer and VIN. */
 import type { FeedRow, Feeds } from "../support/lakes/feeds.ts";
 
 /** A car in a dealer's feed of a day. */
@@ -14,13 +14,13 @@ export interface Sighting {
   readonly hasPhotos: boolean;
 }
 
-/** The cars of each dealer that delivered on a day, by VIN; none in a delivery that was explicitly empty. */
+/** Returns the sightings of each dealer that delivered, by VIN; empty for an explicitly empty delivery. */
 export function sightingsOf(day: string, feeds: Feeds): ReadonlyMap<string, ReadonlyMap<string, Sighting>> {
   const delivered = new Map<string, Map<string, Sighting>>();
   const feedOf = (dealer: string): Map<string, Sighting> => {
-    const known = delivered.get(dealer) ?? new Map<string, Sighting>();
-    delivered.set(dealer, known);
-    return known;
+    const cars = delivered.get(dealer) ?? new Map<string, Sighting>();
+    delivered.set(dealer, cars);
+    return cars;
   };
   for (const row of feeds.deliveries ?? []) feedOf(textOf(row, "dealer_id"));
   for (const row of feeds.inventory ?? []) {
@@ -48,8 +48,8 @@ export const textOf = (row: FeedRow, column: string): string => String(row[colum
 
 export const midnightOf = (day: string): string => `${day} 00:00:00`;
 
-/** A time with a zone as a timestamp in UTC. */
+/** A time with a zone as a UTC timestamp. */
 const timestampOf = (time: string): string => new Date(time).toISOString().slice(0, 19).replace("T", " ");
 
-/** Whole days from one day to another; negative when the other comes first. */
+/** Returns the number of days between two days; negative if `to` is earlier. */
 export const daysBetween = (from: string, to: string): number => (Date.parse(to) - Date.parse(from)) / 86_400_000;

@@ -1,24 +1,24 @@
-/** A random market that is lived through twice: by a lake, and by the oracle. */
+/** Ingests random feeds and compares the lake with the oracle. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { Chance } from "../oracle/random-market/chance.ts";
-import { deliver } from "../support/lakes/feeds.ts";
+import { writeFeeds } from "../support/lakes/feeds.ts";
 import { ingestPath, temporaryFolder } from "../support/lakes/lakes.ts";
 import type { Scope } from "../support/scope.ts";
 import { differencesAfterReplay, differencesBetween } from "./again.ts";
 import { differencesFrom } from "./agree.ts";
-import { type LifeMarketExtent, randomFeeds } from "./feeds.ts";
-import { Oracle, type Told } from "./oracle.ts";
+import { type LifecycleExtent, randomLifecycleFeeds } from "./feeds.ts";
+import { LifecycleOracle, type OracleDay } from "./oracle.ts";
 
-/** What a market had to offer, so that a run of markets in which nothing happens is noticed. */
-export interface Lived {
+/** Counts of events, so that a run without events is noticed. */
+export interface LifecycleSummary {
   readonly days: number;
-  /** Active listings, counted on each day. */
+  /** Active listings, summed over all days. */
   readonly active: number;
   /** Listings that became missing. */
   readonly missing: number;
   readonly sold: number;
-  /** Listings that moved to another owner. */
+  /** Listings that changed owner. */
   readonly superseded: number;
   /** Listings that were missing for too long. */
   readonly expired: number;
@@ -28,63 +28,64 @@ export interface Lived {
 
 const differencesShown = 5;
 
-/** Ingests a random market; fails with the first differences from what the oracle tells. */
-export async function liveThrough(
+/** Ingests random feeds; fails with the first differences from the oracle. */
+export async function compareLifecycle(
   scope: Scope,
-  extent: LifeMarketExtent,
-): Promise<Lived & { readonly lake: string; readonly folder: string }> {
-  const { folder, told } = await delivered(scope, extent);
+  extent: LifecycleExtent,
+): Promise<LifecycleSummary & { readonly lake: string; readonly folder: string }> {
+  const { folder, expectedDays } = await writeLifecycleFeeds(scope, extent);
   const lake = join(await temporaryFolder(scope), "lake");
   await ingestPath(lake, folder);
-  expectNone(extent, await differencesFrom(lake, told));
-  return { ...livedIn(told), lake, folder };
+  assertNoDifferences(extent, await differencesFrom(lake, expectedDays));
+  return { ...summarize(expectedDays), lake, folder };
 }
 
-/** Ingests a market into two lakes, and replays one of them twice from the same random day; fails unless all bytes agree. */
-export async function liveAgain(scope: Scope, extent: LifeMarketExtent): Promise<Lived> {
-  const { folder, lake, ...lived } = await liveThrough(scope, extent);
+/** Ingests the feeds into two lakes and replays one of them twice from a random day; fails unless all bytes agree. */
+export async function compareRepeatedIngests(scope: Scope, extent: LifecycleExtent): Promise<LifecycleSummary> {
+  const { folder, lake, ...summary } = await compareLifecycle(scope, extent);
   const other = join(await temporaryFolder(scope), "lake");
   await ingestPath(other, folder);
-  expectNone(extent, await differencesBetween(lake, other));
-  const from = new Chance(extent.seed).pick(randomFeeds(extent).map(({ day }) => day));
-  for (const _ of ["once", "twice"]) expectNone(extent, await differencesAfterReplay(lake, folder, from));
-  return lived;
+  assertNoDifferences(extent, await differencesBetween(lake, other));
+  const from = new Chance(extent.seed).pick(randomLifecycleFeeds(extent).map(({ day }) => day));
+  for (const _ of ["once", "twice"]) assertNoDifferences(extent, await differencesAfterReplay(lake, folder, from));
+  return summary;
 }
 
-/** Feeds of a random market in a folder, and what the oracle tells of each day. */
-export async function delivered(
+/** Writes random feeds into a folder; returns it with the oracle's days. */
+export async function writeLifecycleFeeds(
   scope: Scope,
-  extent: LifeMarketExtent,
-): Promise<{ readonly folder: string; readonly told: readonly Told[] }> {
+  extent: LifecycleExtent,
+): Promise<{ readonly folder: string; readonly expectedDays: readonly OracleDay[] }> {
   const folder = await temporaryFolder(scope);
-  const oracle = new Oracle();
-  const told: Told[] = [];
-  for (const { day, feeds } of randomFeeds(extent)) {
-    await deliver(folder, day, feeds);
-    told.push(oracle.tell(day, feeds));
+  const oracle = new LifecycleOracle();
+  const expectedDays: OracleDay[] = [];
+  for (const { day, feeds } of randomLifecycleFeeds(extent)) {
+    await writeFeeds(folder, day, feeds);
+    expectedDays.push(oracle.advance(day, feeds));
   }
-  return { folder, told };
+  return { folder, expectedDays: expectedDays };
 }
 
-function expectNone(extent: LifeMarketExtent, differences: readonly string[]): void {
+function assertNoDifferences(extent: LifecycleExtent, differences: readonly string[]): void {
   if (differences.length === 0) return;
   const shown = differences.slice(0, differencesShown).join("\n");
-  assert.fail(`${JSON.stringify(extent)}: ${differences.length} differences, the first of them:\n${shown}`);
+  assert.fail(`${JSON.stringify(extent)}: ${differences.length} differences, the first:\n${shown}`);
 }
 
-function livedIn(told: readonly Told[]): Lived {
-  const sum = (count: (one: Told) => number): number => told.reduce((total, one) => total + count(one), 0);
+function summarize(expectedDays: readonly OracleDay[]): LifecycleSummary {
+  const sum = (count: (oracleDay: OracleDay) => number): number =>
+    expectedDays.reduce((total, oracleDay) => total + count(oracleDay), 0);
   const isExpired = ({ missingSince }: { readonly missingSince: string | null }, day: string): boolean =>
     missingSince !== null && Date.parse(day) - Date.parse(missingSince) >= 90 * 86_400_000;
   const expired = sum(({ day, ended }) => ended.filter((listing) => isExpired(listing, day)).length);
   return {
-    days: told.length,
+    days: expectedDays.length,
     active: sum(({ active }) => active.length),
     missing: sum(({ day, missing }) => missing.filter(({ missingSince }) => missingSince === day).length),
     sold: sum(({ sold }) => sold.length),
     superseded: sum(({ ended }) => ended.length) - expired,
     expired,
     collapsed: sum(({ verdicts }) => [...verdicts.values()].filter(({ verdict }) => verdict === "collapsed").length),
-    priceChanges: told.at(-1)?.active.reduce((total, { priceHistory }) => total + priceHistory.length, 0) ?? 0,
+    priceChanges: expectedDays.at(-1)?.active.reduce((total, { priceHistory }) => total + priceHistory.length, 0) ?? 0,
   };
 }

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { tableCases } from "../support/case-table.ts";
-import { type Car, feedsOf, serveMarket } from "../support/lakes/markets.ts";
-import { wholeFile } from "../support/scope.ts";
+import { parseCaseTable } from "../support/case-table.ts";
+import { type CarRow, feedsOf, serveFeeds } from "../support/lakes/markets.ts";
+import { fileScope } from "../support/scope.ts";
 
-/** Statistics of prices, by hand; `-` is an unknown price, or no statistic. */
-const cases = tableCases(
+/** Statistics of prices, calculated by hand; `-` is an unknown price, or no statistic. */
+const cases = parseCaseTable(
   ["prices", "count", "missing", "min", "max", "mean", "median", "stddev"],
   `
   prices                          | count | missing | min     | max      | mean      | median  | stddev
@@ -20,10 +20,10 @@ const cases = tableCases(
 `,
 );
 
-const cars: readonly Car[] = cases.flatMap(({ prices }, index) =>
+const cars: readonly CarRow[] = cases.flatMap(({ prices }, index) =>
   prices.split(",").map((price) => ({ make: `case ${index}`, price: price.trim() === "-" ? "" : price.trim() })),
 );
-const client = await serveMarket(wholeFile, feedsOf(cars));
+const client = await serveFeeds(fileScope, feedsOf(cars));
 
 for (const [index, { prices, ...expected }] of cases.entries()) {
   test(`the statistics of the prices ${prices}`, async () => {

@@ -10,22 +10,24 @@ for (const [what, keyOf] of [
   ["ids", idOf],
   ["VINs that differ in their last digits", vinOf],
 ] as const) {
-  test(`a filter of ${what} holds each that was added, and hardly any other, also when it was written and read`, () => {
+  test(`a filter of ${what} holds every added key and few others, also after it is written and read`, () => {
     const keys = Array.from({ length: 20_000 }, (_, n) => keyOf(n));
     const filter = BloomFilter.of(keys.length);
     for (const key of keys) filter.add(key);
-    const again = BloomFilter.read(filter.toString());
-    for (const one of [filter, again]) {
+    const restored = BloomFilter.read(filter.toString());
+    for (const bloomFilter of [filter, restored]) {
       assert.equal(
-        keys.every((key) => one.mayHold(key)),
+        keys.every((key) => bloomFilter.mayHold(key)),
         true,
       );
-      const mistaken = Array.from({ length: 20_000 }, (_, n) => keyOf(n + 500_000)).filter((key) => one.mayHold(key));
-      assert.ok(mistaken.length < 400, `${mistaken.length} of 20000 seem to be there`);
+      const falsePositives = Array.from({ length: 20_000 }, (_, n) => keyOf(n + 500_000)).filter((key) =>
+        bloomFilter.mayHold(key),
+      );
+      assert.ok(falsePositives.length < 400, `${falsePositives.length} of 20000 seem to be there`);
     }
   });
 }
 
-test("a filter of nothing holds nothing", () => {
+test("an empty filter holds nothing", () => {
   assert.equal(BloomFilter.of(0).mayHold(idOf(1)), false);
 });

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Session } from "../../src/db/duckdb.ts";
-import { generated } from "../support/lakes/generated.ts";
-import { lakeOf } from "../support/lakes/lakes.ts";
-import { wholeFile } from "../support/scope.ts";
-import { answerOf, versionOf } from "../support/versions.ts";
+import { generateFeeds } from "../support/lakes/generated.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
+import { answerPath, openVersion } from "../support/versions.ts";
 
-const { lake } = await lakeOf(wholeFile, await generated(wholeFile, { listings: 2000, days: 1 }));
+const { lake } = await createLake(fileScope, await generateFeeds(fileScope, { listings: 2000, days: 1 }));
 
 /** Cuts the order of every page that it can, whatever the number of matches. */
-const cutting = await versionOf(wholeFile, lake, { fetchedMatches: -1 });
-const fetching = await versionOf(wholeFile, lake);
+const cutting = await openVersion(fileScope, lake, { fetchedMatches: -1 });
+const fetching = await openVersion(fileScope, lake);
 
 const filters = [
   "postal_code=77001&radius=500",
@@ -33,7 +33,7 @@ test("a page that is found in a cut of its order is the page among all matches",
       ]) {
         if (sort === "distance" && !filter.includes("postal_code")) continue;
         const path = `/v1/listings?${filter}&sort=${sort}&offset=${offset}&limit=${limit}`;
-        assert.deepEqual(await answerOf(cutting, path), await answerOf(fetching, path), path);
+        assert.deepEqual(await answerPath(cutting, path), await answerPath(fetching, path), path);
       }
   const texts = run.mock.calls.map(({ arguments: [query] }) => query.texts.join("?"));
   const cuts = texts.filter((text) => / "rank [^"]+" < /.test(text)).length;
@@ -43,6 +43,6 @@ test("a page that is found in a cut of its order is the page among all matches",
 test("matches that a cut misses are found all the same", async (t) => {
   const run = t.mock.method(Session.prototype, "vectors");
   const path = "/v1/listings?min_price=60000&sort=price&limit=3";
-  assert.deepEqual(await answerOf(cutting, path), await answerOf(fetching, path));
+  assert.deepEqual(await answerPath(cutting, path), await answerPath(fetching, path));
   assert.ok(run.mock.callCount() >= 3, "a cut without the matches is followed by a fetch of all");
 });

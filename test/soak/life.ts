@@ -1,35 +1,35 @@
-/** The campaign `life`: many random markets, each compared day by day with what the oracle tells of the same feeds. */
+/** Campaign `life`: random feeds, ingested and compared day by day with the lifecycle oracle. */
 
-import type { LifeMarketExtent } from "../life/feeds.ts";
-import { type Lived, liveAgain, liveThrough } from "../life/trial.ts";
+import type { LifecycleExtent } from "../life/feeds.ts";
+import { compareLifecycle, compareRepeatedIngests, type LifecycleSummary } from "../life/trial.ts";
 import { Chance } from "../oracle/random-market/chance.ts";
 import { withScope } from "../support/scope.ts";
 import type { Campaign } from "./campaign.ts";
 
-/** Every so many markets a long one, and every so many one that is ingested twice and replayed. */
+/** One run in `longEvery` lasts for months; one in `repeatEvery` is ingested twice and replayed. */
 const longEvery = 8;
-const againEvery = 5;
+const repeatEvery = 5;
 
 export default {
-  describe: "random markets live as a plain telling of their days does, twice the same, and again in a replay",
+  describe: "lakes of random feeds match the lifecycle oracle, are reproducible, and survive replays",
   draws: 40,
   async run({ seed, draws }) {
     const chance = new Chance(seed);
-    let total: Partial<Lived> = {};
+    let total: Partial<LifecycleSummary> = {};
     for (let draw = 1; draw <= draws; draw += 1) {
       const extent = randomExtent(chance, draw % longEvery === 0);
-      const live = draw % againEvery === 0 ? liveAgain : liveThrough;
-      total = added(total, await withScope((scope) => live(scope, extent)));
+      const runOnce = draw % repeatEvery === 0 ? compareRepeatedIngests : compareLifecycle;
+      total = sumSummaries(total, await withScope((scope) => runOnce(scope, extent)));
     }
     const { days, active, missing, sold, superseded, expired, collapsed } = total;
     return (
-      `${draws} markets agree: ${days} days, ${active} active listings compared, ${missing} became missing, ` +
-      `${sold} sold, ${superseded} moved, ${expired} missing for too long, ${collapsed} feeds not believed`
+      `${draws} lakes agree: ${days} days, ${active} active listings compared, ${missing} became missing, ` +
+      `${sold} sold, ${superseded} changed owner, ${expired} missing for too long, ${collapsed} collapsed feeds`
     );
   },
 } satisfies Campaign;
 
-function randomExtent(chance: Chance, isLong: boolean): LifeMarketExtent {
+function randomExtent(chance: Chance, isLong: boolean): LifecycleExtent {
   const seed = chance.integer(1, 2 ** 31);
   return isLong
     ? {
@@ -52,12 +52,12 @@ function randomExtent(chance: Chance, isLong: boolean): LifeMarketExtent {
       };
 }
 
-function added(
-  total: Partial<Lived>,
-  { days, active, missing, sold, superseded, expired, collapsed }: Lived,
-): Partial<Lived> {
-  const more = { days, active, missing, sold, superseded, expired, collapsed };
+function sumSummaries(
+  total: Partial<LifecycleSummary>,
+  { days, active, missing, sold, superseded, expired, collapsed }: LifecycleSummary,
+): Partial<LifecycleSummary> {
+  const counts = { days, active, missing, sold, superseded, expired, collapsed };
   return Object.fromEntries(
-    Object.entries(more).map(([what, count]) => [what, (total[what as keyof Lived] ?? 0) + count]),
+    Object.entries(counts).map(([what, count]) => [what, (total[what as keyof LifecycleSummary] ?? 0) + count]),
   );
 }

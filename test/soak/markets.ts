@@ -1,38 +1,38 @@
-/** The random markets that campaigns against the API share their draws among. */
+/** Splits the draws of a campaign among random lakes. */
 
-import { type Market, readMarket } from "../oracle/answers/market.ts";
+import { type OracleInventory, readInventory } from "../oracle/answers/market.ts";
 import { Chance } from "../oracle/random-market/chance.ts";
-import { variedLake } from "../oracle/random-market/lakes.ts";
+import { createRandomLake } from "../oracle/random-market/lakes.ts";
 import { withScope } from "../support/scope.ts";
-import { type Client, serviceOf } from "../support/service.ts";
+import { type Client, startService } from "../support/service.ts";
 import type { CampaignExtent } from "./campaign.ts";
 
-export interface Visit {
+export interface LakeVisit {
   readonly client: Client;
-  readonly market: Market;
+  readonly market: OracleInventory;
   readonly seed: number;
-  /** How many of the campaign's draws are this market's. */
+  /** Number of draws for this lake. */
   readonly count: number;
 }
 
-const drawsPerMarketMost = 5000;
+const drawsPerLakeMost = 5000;
 
-/** Visits one random market after another until all draws are used up; gives the number of markets. */
-export async function inMarkets(
+/** Visits random lakes until all draws are used; returns the number of lakes. */
+export async function visitRandomLakes(
   { seed, draws }: CampaignExtent,
-  visit: (visit: Visit) => Promise<void>,
+  visit: (visit: LakeVisit) => Promise<void>,
 ): Promise<number> {
   const chance = new Chance(seed);
-  const markets = Math.max(1, Math.ceil(draws / drawsPerMarketMost));
+  const markets = Math.max(1, Math.ceil(draws / drawsPerLakeMost));
   for (let market = 0; market < markets; market += 1) {
     const count = Math.floor(draws / markets) + Number(market < draws % markets);
-    const drawn = { seed: chance.integer(1, 2 ** 31), days: chance.integer(8, 26), cars: chance.integer(100, 1200) };
+    const extent = { seed: chance.integer(1, 2 ** 31), days: chance.integer(8, 26), cars: chance.integer(100, 1200) };
     await withScope(async (scope) => {
-      const { lake } = await variedLake(scope, drawn);
+      const { lake } = await createRandomLake(scope, extent);
       await visit({
-        client: await serviceOf(scope, lake),
-        market: await readMarket(lake),
-        seed: drawn.seed,
+        client: await startService(scope, lake),
+        market: await readInventory(lake),
+        seed: extent.seed,
         count,
       });
     });

@@ -1,18 +1,18 @@
-/** A real browser for a test, where there is one: Debian's chromium, or the one that CHROMIUM names. */
+/** Chromium for tests: Debian's, or the executable that `CHROMIUM` names. */
 import { existsSync } from "node:fs";
 import { type BrowserContext, chromium } from "playwright-core";
-import { atEndOf, type Scope } from "./scope.ts";
+import { onScopeEnd, type Scope } from "./scope.ts";
 
-const places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-const executablePath = process.env.CHROMIUM ?? places.find((path) => existsSync(path));
+const paths = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const executablePath = process.env.CHROMIUM ?? paths.find((path) => existsSync(path));
 
-/** Why a test that needs a browser is skipped; false when it is not. */
-export const withoutBrowser =
-  executablePath === undefined ? "there is no browser: install chromium, or set CHROMIUM to its path" : false;
+/** Reason to skip a browser test, or false. */
+export const skipWithoutBrowser =
+  executablePath === undefined ? "no browser found: install chromium, or set CHROMIUM to its path" : false;
 
-/** A browser without a history, closed when the scope ends. */
-export async function browserOf(scope: Scope): Promise<BrowserContext> {
+/** Launches a browser without a history; closes it when the scope ends. */
+export async function launchBrowser(scope: Scope): Promise<BrowserContext> {
   const browser = await chromium.launch({ ...(executablePath === undefined ? {} : { executablePath }) });
-  atEndOf(scope, () => browser.close());
+  onScopeEnd(scope, () => browser.close());
   return browser.newContext();
 }

@@ -1,4 +1,4 @@
-/** Walks through a search page by page, as a client would. */
+/** Fetches the pages of a search, as a client does. */
 import assert from "node:assert/strict";
 import type { AnswerOf } from "../../src/contract/types.ts";
 import type { Client } from "./service.ts";
@@ -6,14 +6,14 @@ import type { Client } from "./service.ts";
 export type Page = AnswerOf<"searchListings">;
 export type ServedListing = Page["data"][number];
 
-/** One page of a search; `query` is without `limit` and `offset`. */
-export function servedPage(client: Client, query: string, limit: number, offset: number): Promise<Page> {
+/** Fetches one page; `query` has neither `limit` nor `offset`. */
+export function fetchPage(client: Client, query: string, limit: number, offset: number): Promise<Page> {
   const path = `/v1/listings?${query === "" ? "" : `${query}&`}limit=${limit}&offset=${offset}`;
   return client.found("searchListings", path);
 }
 
-/** The listings of a search in their order, page after page, at most so many pages. */
-export async function walk(
+/** Fetches the listings of a search in order, page after page, at most `pagesMost` pages. */
+export async function fetchListings(
   client: Client,
   query: string,
   limit: number,
@@ -22,11 +22,11 @@ export async function walk(
   const listings: ServedListing[] = [];
   let offset: number | null = 0;
   for (let pages = 0; offset !== null && pages < pagesMost; pages += 1) {
-    const { data, pagination }: Page = await servedPage(client, query, limit, offset);
+    const { data, pagination }: Page = await fetchPage(client, query, limit, offset);
     listings.push(...data);
-    const end: number = offset + limit;
+    const nextOffset: number = offset + limit;
     const { total } = pagination;
-    const expected: Page["pagination"] = { limit, offset, total, next_offset: end < total ? end : null };
+    const expected: Page["pagination"] = { limit, offset, total, next_offset: nextOffset < total ? nextOffset : null };
     assert.deepEqual(pagination, expected, query);
     assert.equal(data.length, Math.min(limit, Math.max(0, pagination.total - offset)), query);
     offset = pagination.next_offset;
@@ -34,7 +34,7 @@ export async function walk(
   return listings;
 }
 
-/** How many listings a search finds. */
-export async function servedTotal(client: Client, query: string): Promise<number> {
-  return (await servedPage(client, `${query}&fields=id`, 1, 0)).pagination.total;
+/** Fetches the number of listings that a search finds. */
+export async function fetchTotal(client: Client, query: string): Promise<number> {
+  return (await fetchPage(client, `${query}&fields=id`, 1, 0)).pagination.total;
 }

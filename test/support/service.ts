@@ -1,4 +1,4 @@
-/** A running service for a test, and requests whose answers are checked against the document. */
+/** A running service, and requests whose answers are checked against the document. */
 import assert from "node:assert/strict";
 import type { ValidateFunction } from "ajv";
 import pino from "pino";
@@ -7,9 +7,9 @@ import { document, type Operation, operations } from "../../src/contract/documen
 import { describeSchemaErrors } from "../../src/contract/schema.ts";
 import type { AnswerOf, OperationId } from "../../src/contract/types.ts";
 import { type RunningService, type ServeOptions, serve } from "../../src/http/server.ts";
-import { accountsFile, type Customer, customerIn } from "./accounts.ts";
-import { ajv, refer } from "./schemas.ts";
-import { atEndOf, type Scope } from "./scope.ts";
+import { type Customer, createCustomer, temporaryAccountsFile } from "./accounts.ts";
+import { ajv, schemaAt } from "./schemas.ts";
+import { onScopeEnd, type Scope } from "./scope.ts";
 
 export interface Answer {
   readonly status: number;
@@ -17,7 +17,7 @@ export interface Answer {
   readonly body: unknown;
 }
 
-export interface Refused {
+export interface RefusedAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly code: string;
@@ -25,47 +25,47 @@ export interface Refused {
 }
 
 export interface Client extends RunningService {
-  /** The accounts file. */
+  /** Path of the accounts file. */
   readonly accounts: string;
-  /** Who asks, unless a request says otherwise: a customer whom no limit stops. */
+  /** The default sender of requests: a customer with unreachable rate limits. */
   readonly customer: Customer;
-  /** GETs a path; fails when the answer is not what the document says. */
+  /** Sends a GET; fails if the answer does not match the document. */
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
-  /** The body of an answer of 200, in the type of its operation. */
+  /** Returns the body of a 200 answer, typed by its operation. */
   found<Id extends OperationId>(id: Id, path: string): Promise<AnswerOf<Id>>;
-  /** What an error says. */
-  refused(path: string): Promise<Refused>;
+  /** Returns the error that a path answers. */
+  refused(path: string): Promise<RefusedAnswer>;
 }
 
-/** Serves a lake on a free port until the scope ends, with a customer. */
-export async function serviceOf(scope: Scope, lake: string, options: Partial<ServeOptions> = {}): Promise<Client> {
-  const accounts = options.accounts ?? (await accountsFile(scope));
-  const customer = customerIn(accounts);
+/** Serves a lake on a free port until the scope ends, with one customer. */
+export async function startService(scope: Scope, lake: string, options: Partial<ServeOptions> = {}): Promise<Client> {
+  const accounts = options.accounts ?? (await temporaryAccountsFile(scope));
+  const customer = createCustomer(accounts);
   const logger = pino({ level: "silent" });
   const service = await serve({ lake, accounts, host: "127.0.0.1", port: 0, logger, ...options });
-  atEndOf(scope, () => service.stop());
-  const ask = (path: string, headers: Record<string, string> = {}): Promise<Answer> =>
-    get(service.url, path, { ...customer.bearer, ...headers });
+  onScopeEnd(scope, () => service.stop());
+  const send = (path: string, headers: Record<string, string> = {}): Promise<Answer> =>
+    sendGet(service.url, path, { ...customer.bearer, ...headers });
   return {
     ...service,
     accounts,
     customer,
-    get: ask,
+    get: send,
     async found<Id extends OperationId>(id: Id, path: string) {
-      const { status, body } = await ask(path);
+      const { status, body } = await send(path);
       assert.equal(status, 200, `${path}: ${JSON.stringify(body)}`);
       assert.equal(operationAt(new URL(path, service.url).pathname)?.id, id);
       return body as AnswerOf<Id>;
     },
     async refused(path) {
-      const { status, headers, body } = await ask(path);
+      const { status, headers, body } = await send(path);
       assert.ok(isObject(body) && isObject(body.error), `${path}: ${JSON.stringify(body)}`);
       return { status, headers, code: String(body.error.code), message: String(body.error.message) };
     },
   };
 }
 
-async function get(url: string, path: string, headers: Record<string, string>): Promise<Answer> {
+async function sendGet(url: string, path: string, headers: Record<string, string>): Promise<Answer> {
   const response = await fetch(`${url}${path}`, { headers });
   const text = await response.text();
   const answer: Answer = {
@@ -73,12 +73,12 @@ async function get(url: string, path: string, headers: Record<string, string>): 
     headers: response.headers,
     body: text === "" ? undefined : JSON.parse(text),
   };
-  checkAgainstDocument(path, answer);
+  assertMatchesDocument(path, answer);
   return answer;
 }
 
-/** Fails when an answer under `/v1` has a status, a header or a body that the document does not have for its operation. */
-export function checkAgainstDocument(path: string, { status, headers, body }: Answer): void {
+/** Fails if an answer under `/v1` has a status, a header or a body that the document lacks for its operation. */
+export function assertMatchesDocument(path: string, { status, headers, body }: Answer): void {
   const operation = operationAt(new URL(path, "http://service.invalid").pathname);
   assert.ok(headers.get("X-Request-Id"), `${path}: X-Request-Id`);
   if (operation === undefined) return;
@@ -88,9 +88,11 @@ export function checkAgainstDocument(path: string, { status, headers, body }: An
   if (!validate(body)) assert.fail(`${path}: ${(validate.errors ?? []).map(describeSchemaErrors).join("; ")}`);
 }
 
-/** The operation that a path belongs to. */
+/** Returns the operation of a path. */
 function operationAt(path: string): Operation | undefined {
-  return [...operations.values()].find((one) => new RegExp(`^${one.path.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(path));
+  return [...operations.values()].find((candidate) =>
+    new RegExp(`^${candidate.path.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(path),
+  );
 }
 
 const validators = new Map<string, ValidateFunction>();
@@ -101,7 +103,7 @@ function bodyValidator({ id, path }: Operation, status: number): ValidateFunctio
   if (known !== undefined) return known;
   const response = document.paths[path]?.get.responses[String(status)] as { $ref?: string } | undefined;
   const place = response?.$ref?.slice("#/".length).split("/") ?? ["paths", path, "get", "responses", String(status)];
-  const made = ajv.compile(refer(...place, "content", "application/json", "schema"));
-  validators.set(key, made);
-  return made;
+  const compiled = ajv.compile(schemaAt(...place, "content", "application/json", "schema"));
+  validators.set(key, compiled);
+  return compiled;
 }

@@ -1,4 +1,4 @@
-/** What a service did to its accounts file and sent to its clients, in order, as the preloaded recorder noted it. */
+/** Records what a service writes to its accounts file and sends to its clients, in order, with a preloaded library. */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, statSync } from "node:fs";
@@ -10,7 +10,7 @@ import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { projectPath } from "../../../src/base/project-files.ts";
 import type { Synchronous } from "../../../src/db/sqlite.ts";
-import { accountsFile, customerIn } from "../../support/accounts.ts";
+import { createCustomer, temporaryAccountsFile } from "../../support/accounts.ts";
 import { temporaryFolder } from "../../support/lakes/lakes.ts";
 import type { Scope } from "../../support/scope.ts";
 
@@ -23,38 +23,38 @@ export type Event =
 export type FileName = "database" | "wal";
 
 export interface Recording {
-  /** The file and its log when the recording begins, at rest. */
+  /** The accounts file and its write-ahead log at the start of the recording. */
   readonly before: Readonly<Record<FileName, Buffer>>;
   readonly events: readonly Event[];
 }
 
 const kinds = [undefined, "written", "cut", "syncBegins", "syncEnds", "answered"] as const;
 const files = ["database", "wal", "folder"] as const;
-const headBytes = 16;
+const headerBytes = 16;
 
-/** Compiles the recorder into a folder; gives its path. */
-async function compiled(folder: string): Promise<string> {
+/** Compiles the recorder into a folder; returns its path. */
+async function compileRecorder(folder: string): Promise<string> {
   const recorder = join(folder, "recorder.so");
   const source = projectPath("test/ledger/power/recorder.c");
   await promisify(execFile)("cc", ["-shared", "-fPIC", "-O1", "-Wall", "-o", recorder, source, "-ldl"]);
   return recorder;
 }
 
-/** Serves so many paid answers to so many clients at once, and records it. */
+/** Serves paid answers to concurrent clients and records the service. */
 export async function record(
   scope: Scope,
   { lake, synchronous, answers, clients }: { lake: string; synchronous: Synchronous; answers: number; clients: number },
 ): Promise<Recording> {
   const folder = await temporaryFolder(scope);
-  const accounts = await accountsFile(scope);
-  const customers = Array.from({ length: 3 }, () => customerIn(accounts));
+  const accounts = await temporaryAccountsFile(scope);
+  const customers = Array.from({ length: 3 }, () => createCustomer(accounts));
   const log = join(folder, "log");
   const child = spawn(
     process.execPath,
     ["--import", "tsx", projectPath("test/ledger/power/service.ts"), lake, accounts, synchronous],
     {
       cwd: projectPath("."),
-      env: { ...process.env, LD_PRELOAD: await compiled(folder), POWER_LOG: log, POWER_FILE: accounts },
+      env: { ...process.env, LD_PRELOAD: await compileRecorder(folder), POWER_LOG: log, POWER_FILE: accounts },
       stdio: ["ignore", "pipe", "inherit"],
     },
   );
@@ -80,7 +80,7 @@ export async function record(
     agent.destroy();
     return {
       before: { database: readFileSync(before.database), wal: readFileSync(before.wal) },
-      events: eventsIn(readFileSync(log).subarray(begins)),
+      events: parseEvents(readFileSync(log).subarray(begins)),
     };
   } finally {
     const ended = once(child, "exit");
@@ -89,21 +89,21 @@ export async function record(
   }
 }
 
-function eventsIn(log: Buffer): readonly Event[] {
+function parseEvents(log: Buffer): readonly Event[] {
   const events: Event[] = [];
-  for (let at = 0; at + headBytes <= log.length; ) {
-    const kind = kinds[log[at] ?? 0];
-    const file = files[log[at + 1] ?? 0];
-    const length = log.readUInt32LE(at + 4);
-    const offset = Number(log.readBigUInt64LE(at + 8));
-    const bytes = log.subarray(at + headBytes, at + headBytes + length);
-    at += headBytes + length;
+  for (let offsetInLog = 0; offsetInLog + headerBytes <= log.length; ) {
+    const kind = kinds[log[offsetInLog] ?? 0];
+    const file = files[log[offsetInLog + 1] ?? 0];
+    const length = log.readUInt32LE(offsetInLog + 4);
+    const offset = Number(log.readBigUInt64LE(offsetInLog + 8));
+    const bytes = log.subarray(offsetInLog + headerBytes, offsetInLog + headerBytes + length);
+    offsetInLog += headerBytes + length;
     if (kind === "answered") {
       const chargeId = /\r\nX-Request-Id: (\S+)\r\n/.exec(bytes.toString("latin1"))?.[1];
       if (chargeId !== undefined && bytes.includes("X-Usage-Class")) events.push({ kind, chargeId });
     } else if (file !== undefined && (kind === "syncBegins" || kind === "syncEnds")) events.push({ kind, file });
     else if (file === undefined || file === "folder" || kind === undefined)
-      throw new Error(`No record: ${kind} ${file}`);
+      throw new Error(`Invalid record: kind ${kind}, file ${file}.`);
     else events.push(kind === "cut" ? { kind, file, length: offset } : { kind: "written", file, offset, bytes });
   }
   return events;

@@ -1,11 +1,11 @@
-/** Listing search, slow and plain: every listing is looked at, and everything is done in the order in which it is said. */
+/** Oracle of listing search: scans every listing, step by step. */
 
-import { numberOf, plain, type Query, queryValues } from "../random-requests/query.ts";
+import { decodeValue, numberOf, type Query, queryValues } from "../random-requests/query.ts";
 import { filterOf } from "./filters.ts";
 import { distanceOf, oracleOrigin } from "./geography.ts";
-import { compare, type FlatListing, type Market, optionKey } from "./market.ts";
+import { compare, type FlatListing, type OracleInventory, optionKey } from "./market.ts";
 
-export interface Found {
+export interface OraclePage {
   readonly pagination: Readonly<Record<"limit" | "offset" | "total", number>> & { readonly next_offset: number | null };
   readonly data: readonly Readonly<Record<string, unknown>>[];
 }
@@ -55,16 +55,16 @@ export const defaultFields = [
   "distance_miles",
   "photo_urls",
 ] as const;
-const rarerFields = ["features", "options_packages"] as const;
+const requestedFields = ["features", "options_packages"] as const;
 
-/** All that `fields` may name, but for `default`. */
-export const fields: readonly Field[] = [...defaultFields, ...rarerFields];
+/** All values of `fields` except `default`. */
+export const fields: readonly Field[] = [...defaultFields, ...requestedFields];
 
-type Field = (typeof defaultFields)[number] | (typeof rarerFields)[number];
+type Field = (typeof defaultFields)[number] | (typeof requestedFields)[number];
 
-/** Answers a valid query of either path: how many listings match, and the fields of those on its page. */
-export function oracleSearch(market: Market, query: Query): Found {
-  const listings = matching(market, query);
+/** Answers a valid query of either search: the total, and the requested fields of a page. */
+export function oracleSearch(market: OracleInventory, query: Query): OraclePage {
+  const listings = matchingListings(market, query);
   const sorted = listings.toSorted(orderOf(query, market));
   const limit = numberOf(query, "limit") ?? numberOf(query, "per_page") ?? 50;
   const offset = numberOf(query, "offset") ?? ((numberOf(query, "page") ?? 1) - 1) * limit;
@@ -75,23 +75,23 @@ export function oracleSearch(market: Market, query: Query): Found {
   };
 }
 
-/** The listings that a query's mode and filters let through, in the inventory's own order. */
-export function matching(market: Market, query: Query): readonly FlatListing[] {
-  return inventoryOf(market, query).filter(filterOf(query, market));
+/** Returns the listings that match a query's mode and filters, in the partition's order. */
+export function matchingListings(market: OracleInventory, query: Query): readonly FlatListing[] {
+  return searchedListings(market, query).filter(filterOf(query, market));
 }
 
-/** The listings that are searched: today's, a past day's, or those sold. */
-function inventoryOf(market: Market, query: Query): readonly FlatListing[] {
+/** Returns the searched listings: of the as-of date, of a past day, or sold. */
+function searchedListings(market: OracleInventory, query: Query): readonly FlatListing[] {
   const day = query.get("snapshot_date");
-  if (day !== undefined) return market.snapshots.get(plain(day)) ?? [];
+  if (day !== undefined) return market.snapshots.get(decodeValue(day)) ?? [];
   const isSold = query.has("sold_within_days") || queryValues(query.get("inventory_status")).includes("sold");
   return isSold ? market.sold : market.active;
 }
 
 type Key = (listing: FlatListing) => number | null;
 
-/** Sorting is stable, so ties keep the order of the inventory. */
-function orderOf(query: Query, { zips }: Market): (one: FlatListing, other: FlatListing) => number {
+/** Returns the order of a query. Sorting is stable, so ties keep the partition's order. */
+function orderOf(query: Query, { zips }: OracleInventory): (one: FlatListing, other: FlatListing) => number {
   const origin = oracleOrigin(query, zips);
   const keys: Readonly<Record<string, Key>> = {
     days_on_market: ({ days_on_market }) => days_on_market,
@@ -107,14 +107,14 @@ function orderOf(query: Query, { zips }: Market): (one: FlatListing, other: Flat
   };
   const [sort = "days_on_market"] = queryValues(query.get("sort"));
   const key = keys[sort.replace(/^-/, "")];
-  if (key === undefined) throw new TypeError(`There is no order ${sort}.`);
+  if (key === undefined) throw new TypeError(`Unknown sort ${sort}.`);
   return (one, other) => {
     const [left, right] = [key(one), key(other)];
     return left === null || right === null || !sort.startsWith("-") ? compare(left, right) : compare(right, left);
   };
 }
 
-/** The signed fraction of the MSRP in ten-thousandths: -0.12 is 12% below. */
+/** Returns (price - MSRP) / MSRP to four decimals: -0.12 is 12 % below. */
 export function discountOf({ price, msrp }: FlatListing): number | null {
   if (price === null || msrp === null || msrp === 0) return null;
   const fraction = (10_000 * (price - msrp)) / msrp;
@@ -122,7 +122,7 @@ export function discountOf({ price, msrp }: FlatListing): number | null {
   return (rounded === 0 ? 0 : rounded) / 10_000;
 }
 
-function present(listing: FlatListing, query: Query, market: Market): Readonly<Record<string, unknown>> {
+function present(listing: FlatListing, query: Query, market: OracleInventory): Readonly<Record<string, unknown>> {
   const miles = distanceOf(listing, oracleOrigin(query, market.zips));
   const record: Readonly<Record<Field | "price_history" | "options", unknown>> = {
     ...listing,
@@ -131,9 +131,9 @@ function present(listing: FlatListing, query: Query, market: Market): Readonly<R
     distance_miles: miles === null ? null : Math.round(miles * 10) / 10,
     options: listing.options_packages.flatMap((code) => market.options.get(optionKey(listing.make, code)) ?? []),
   };
-  const asked = queryValues(query.get("fields") ?? "default").flatMap((name) =>
+  const requested = queryValues(query.get("fields") ?? "default").flatMap((name) =>
     name === "default" ? defaultFields : name,
   );
-  const names = new Set<string>(["id", "vin", ...asked, ...queryValues(query.get("include"))]);
+  const names = new Set<string>(["id", "vin", ...requested, ...queryValues(query.get("include"))]);
   return Object.fromEntries(Object.entries(record).filter(([name]) => names.has(name)));
 }

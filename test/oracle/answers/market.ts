@@ -1,10 +1,10 @@
-/** The listings of a lake as flat rows in memory: all that the oracle knows of the market. */
+/** The listings of a lake as flat rows in memory: all that the oracle knows. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { isObject, type Json, type Row, textIn } from "../../../src/base/json.ts";
 import { projectText } from "../../../src/base/project-files.ts";
 import { currentManifest } from "../../../src/lake/manifest.ts";
-import { ask } from "../../support/lakes/lakes.ts";
+import { queryLake } from "../../support/lakes/lakes.ts";
 
 export const textFields = [
   "make",
@@ -71,54 +71,54 @@ export interface OraclePoint {
   readonly longitude: number;
 }
 
-export interface Market {
-  /** The published day, and the name of the version. */
+export interface OracleInventory {
+  /** As-of date and name of the version. */
   readonly asOf: string;
   readonly version: string;
   readonly active: readonly FlatListing[];
   readonly sold: readonly FlatListing[];
   /** The active listings of each day. */
   readonly snapshots: ReadonlyMap<string, readonly FlatListing[]>;
-  /** All of the above. */
-  readonly everywhere: readonly FlatListing[];
-  /** The options by `optionKey`. */
+  /** All listings of snapshots and sold. */
+  readonly all: readonly FlatListing[];
+  /** The options, by `optionKey`. */
   readonly options: ReadonlyMap<string, Json>;
-  /** The places of assembly that the lake knows. */
+  /** The assembly locations of the lake's builds. */
   readonly assemblyLocations: readonly string[];
   readonly zips: ReadonlyMap<string, OraclePoint>;
 }
 
-/** Reads the published version of a lake; every list of listings is in the partition's own order. */
-export async function readMarket(lake: string): Promise<Market> {
+/** Reads the published version of a lake; listings are in the partition's order. */
+export async function readInventory(lake: string): Promise<OracleInventory> {
   const manifest = (await currentManifest(lake)) ?? assert.fail(`${lake}: nothing is published`);
   const days = manifest.tables.snapshots.map(({ partition }) => String(partition));
   const snapshots = new Map<string, readonly FlatListing[]>();
   for (const day of [...new Set(days)].sort()) {
-    const rows = await ask(lake, `SELECT * FROM snapshots WHERE snapshot_date = '${day}'`);
+    const rows = await queryLake(lake, `SELECT * FROM snapshots WHERE snapshot_date = '${day}'`);
     const files = manifest.tables.snapshots.filter(({ partition }) => partition === day);
-    snapshots.set(day, inTheirOrder(listingsOf(rows, "active"), await idsIn(lake, files)));
+    snapshots.set(day, inFileOrder(listingsOf(rows, "active"), await idsIn(lake, files)));
   }
-  const sold = listingsOf(await ask(lake, "SELECT * FROM sold"), "sold");
+  const sold = listingsOf(await queryLake(lake, "SELECT * FROM sold"), "sold");
   const active = snapshots.get(manifest.as_of) ?? assert.fail(`${lake} has no snapshot of ${manifest.as_of}`);
-  const places = await ask(
+  const locations = await queryLake(
     lake,
     "SELECT DISTINCT assembly_location FROM builds WHERE assembly_location IS NOT NULL ORDER BY ALL",
   );
-  const soldInOrder = inTheirOrder(sold, await idsIn(lake, manifest.tables.sold));
+  const soldInOrder = inFileOrder(sold, await idsIn(lake, manifest.tables.sold));
   return {
     asOf: manifest.as_of,
     version: manifest.version,
     active,
     sold: soldInOrder,
     snapshots,
-    everywhere: [...snapshots.values(), soldInOrder].flat(),
-    options: optionsOf(await ask(lake, "SELECT * FROM options ORDER BY option_key")),
-    assemblyLocations: places.map((row) => textIn(row, "assembly_location")),
+    all: [...snapshots.values(), soldInOrder].flat(),
+    options: optionsOf(await queryLake(lake, "SELECT * FROM options ORDER BY option_key")),
+    assemblyLocations: locations.map((row) => textIn(row, "assembly_location")),
     zips: zipsIn(projectText("data/reference/zip_codes.csv")),
   };
 }
 
-/** The points of ZIP codes, from rows that begin with code, latitude and longitude. */
+/** Returns the coordinates of ZIP codes from rows of code, latitude and longitude. */
 function zipsIn(csv: string): ReadonlyMap<string, OraclePoint> {
   const rows = csv.trimEnd().split("\n").slice(1);
   return new Map(
@@ -129,7 +129,7 @@ function zipsIn(csv: string): ReadonlyMap<string, OraclePoint> {
   );
 }
 
-/** What codes stand for: the newest row of each counts; one without a name or a price does not say it. */
+/** Returns the newest row of each code that has a name and a price. */
 function optionsOf(rows: readonly Row[]): ReadonlyMap<string, Json> {
   const newest = new Map(
     rows.map(({ make, code, name, msrp }) => [
@@ -140,7 +140,7 @@ function optionsOf(rows: readonly Row[]): ReadonlyMap<string, Json> {
   return new Map([...newest].filter(([, { name, msrp }]) => name !== null && msrp !== null));
 }
 
-/** The ids in each of some files, as they lie in it. */
+/** Returns the ids of each file, in file order. */
 async function idsIn(
   lake: string,
   files: readonly { readonly path: string }[],
@@ -148,7 +148,7 @@ async function idsIn(
   const ids: (readonly string[])[] = [];
   for (const { path } of files) {
     const file = join(lake, path).replaceAll("'", "''");
-    const rows = await ask(
+    const rows = await queryLake(
       lake,
       `SELECT replace(id::VARCHAR, '-', '') AS id FROM read_parquet('${file}', file_row_number = true) ORDER BY file_row_number`,
     );
@@ -157,16 +157,16 @@ async function idsIn(
   return ids;
 }
 
-/** Listings in the order of the files that they are in; fails when a file is not in the order that it should be in. */
-function inTheirOrder(listings: readonly FlatListing[], files: readonly (readonly string[])[]): readonly FlatListing[] {
+/** Returns listings in the order of their files; fails if a file is not sorted. */
+function inFileOrder(listings: readonly FlatListing[], files: readonly (readonly string[])[]): readonly FlatListing[] {
   const byId = new Map(listings.map((listing) => [listing.id, listing]));
-  const ordered = files.map((ids) => ids.map((id) => byId.get(id) ?? assert.fail(`${id} is in no view`)));
-  for (const file of ordered) assert.deepEqual(file, file.toSorted(byPlace), "the partition's own order");
+  const ordered = files.map((ids) => ids.map((id) => byId.get(id) ?? assert.fail(`no view has ${id}`)));
+  for (const file of ordered) assert.deepEqual(file, file.toSorted(byPartitionOrder), "the partition's own order");
   assert.equal(ordered.flat().length, listings.length);
   return ordered.flat();
 }
 
-/** Codes mean something within a make only. */
+/** Codes are unique within a make only. */
 export function optionKey(make: string | null, code: string): string {
   return JSON.stringify([make, code]);
 }
@@ -179,22 +179,22 @@ function listingOf(row: Row, status: "active" | "sold"): FlatListing {
   const id = text(row, "id") ?? assert.fail("a listing without an id");
   const vin = text(row, "vin") ?? assert.fail(`${id} has no VIN`);
   return {
-    ...each(textFields, (field) => text(row, field)),
-    ...each(numberFields, (field) => number(row, field)),
-    ...each(listFields, (field) => list(row, field).map(String)),
+    ...mapFields(textFields, (field) => text(row, field)),
+    ...mapFields(numberFields, (field) => number(row, field)),
+    ...mapFields(listFields, (field) => list(row, field).map(String)),
     id,
     vin,
     status,
-    listed_at: instant(text(row, "listed_at")),
+    listed_at: isoTimestamp(text(row, "listed_at")),
     price_history: list(row, "price_history").map((change) => {
-      assert.ok(isObject(change), `${id}: ${JSON.stringify(change)} is no change of price`);
-      const changedAt = instant(String(change.changed_at));
+      assert.ok(isObject(change), `${id}: ${JSON.stringify(change)} is not a price change`);
+      const changedAt = isoTimestamp(String(change.changed_at));
       return { ...change, date: String(changedAt).slice(0, 10), changed_at: changedAt } as Json;
     }),
   };
 }
 
-function each<Field extends string, Value>(fields: readonly Field[], read: (field: Field) => Value) {
+function mapFields<Field extends string, Value>(fields: readonly Field[], read: (field: Field) => Value) {
   return Object.fromEntries(fields.map((field) => [field, read(field)])) as Record<Field, Value>;
 }
 
@@ -216,13 +216,13 @@ function list(row: Row, field: string): readonly Json[] {
   return value;
 }
 
-/** `2026-11-19 14:10:00` as `2026-11-19T14:10:00Z`. */
-function instant(stored: string | null): string | null {
+/** Converts `2026-11-19 14:10:00` to `2026-11-19T14:10:00Z`. */
+function isoTimestamp(stored: string | null): string | null {
   return stored === null ? null : `${stored.replace(" ", "T")}Z`;
 }
 
-/** The order within a file: make, model, year, trim and id, each unknown last. */
-function byPlace(one: FlatListing, other: FlatListing): number {
+/** Order within a file: make, model, year, trim and id, unknown values last. */
+function byPartitionOrder(one: FlatListing, other: FlatListing): number {
   return (
     compare(one.make, other.make) ||
     compare(one.model, other.model) ||
@@ -234,7 +234,7 @@ function byPlace(one: FlatListing, other: FlatListing): number {
 
 type Comparable = string | number | null;
 
-/** Ascending, texts by their bytes, null last. */
+/** Ascending; texts by their bytes, null last. */
 export function compare(one: Comparable, other: Comparable): number {
   if (one === null || other === null) return Number(one === null) - Number(other === null);
   if (typeof one === "number" || typeof other === "number") return Number(one) - Number(other);

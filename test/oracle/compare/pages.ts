@@ -1,17 +1,22 @@
-/** Whether paging through a search gives each listing once, in the order that it should have. */
+/** Compares paging through a search with the oracle's order. */
 import assert from "node:assert/strict";
-import { walk } from "../../support/paging.ts";
+import { fetchListings } from "../../support/paging.ts";
 import type { Client } from "../../support/service.ts";
 import { oracleSearch } from "../answers/listings.ts";
-import type { Market } from "../answers/market.ts";
+import type { OracleInventory } from "../answers/market.ts";
 import { pathOf, type Query } from "../random-requests/query.ts";
 
 export const sorts = ["days_on_market", "listed_at", "price", "miles", "msrp", "discount"]
   .flatMap((order) => [order, `-${order}`])
   .concat("distance");
 
-/** Pages through all that a query finds, so many at a time; gives how many listings that were. */
-export async function pageThrough(client: Client, market: Market, query: Query, limit: number): Promise<number> {
+/** Pages through all matches of a query; returns their number. Fails if a listing repeats or is out of order. */
+export async function pageThrough(
+  client: Client,
+  market: OracleInventory,
+  query: Query,
+  limit: number,
+): Promise<number> {
   const expected: unknown[] = [];
   for (let offset: number | null = 0; offset !== null; ) {
     const { data, pagination } = oracleSearch(
@@ -22,7 +27,7 @@ export async function pageThrough(client: Client, market: Market, query: Query, 
     offset = pagination.next_offset;
   }
   const path = pathOf("searchListings", query);
-  const found = await walk(client, path.split("?")[1] ?? "", limit);
+  const found = await fetchListings(client, path.split("?")[1] ?? "", limit);
   assert.equal(new Set(found.map(({ id }) => id)).size, found.length, `${path}: each listing once`);
   assert.deepEqual(
     found.map(({ id }) => id),

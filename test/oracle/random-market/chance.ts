@@ -1,4 +1,4 @@
-/** Chance from a seed: the same seed draws the same. */
+/** Seeded random numbers: the same seed returns the same sequence (mulberry32). */
 export class Chance {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Chance {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 up to but not including 1; mulberry32. */
+  /** Returns a number from 0 up to but not including 1. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
@@ -14,24 +14,24 @@ export class Chance {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number, both ends included. */
+  /** Returns a whole number, both ends included. */
   integer(from: number, to: number): number {
     return from + Math.floor(this.next() * (to - from + 1));
   }
 
-  /** Whether something of a probability happens. */
+  /** Returns true with a probability. */
   happens(probability: number): boolean {
     return this.next() < probability;
   }
 
-  /** One of a list. */
+  /** Returns one item of a list. */
   pick<Item>(items: readonly Item[]): Item {
     const item = items[this.integer(0, items.length - 1)];
-    if (item === undefined) throw new RangeError("There is nothing to pick from.");
+    if (item === undefined) throw new RangeError("Expected a list with at least one item.");
     return item;
   }
 
-  /** One to so many of a list, possibly the same more than once. */
+  /** Returns 1 to `most` items of a list, possibly repeated. */
   some<Item>(items: readonly Item[], most: number): readonly Item[] {
     return Array.from({ length: this.integer(1, most) }, () => this.pick(items));
   }

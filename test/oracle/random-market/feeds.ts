@@ -1,44 +1,41 @@
-/**
- * A random market from a seed, over some months: cars of every kind that come, go missing, come back, change hands and are
- * sold, at dealers all over the map.
- */
+/** Random feeds of some months: cars of every kind that arrive, go missing, return, change dealers and are sold. */
 import { plusDays } from "../../../src/base/day.ts";
 import type { FeedDay } from "../../life/feeds.ts";
 import type { FeedRow } from "../../support/lakes/feeds.ts";
-import { inAnyCase } from "../random-requests/spellings.ts";
-import { buildFrom, isBare } from "./builds.ts";
+import { randomCase } from "../random-requests/spellings.ts";
+import { isBare, randomBuild } from "./builds.ts";
 import { Chance } from "./chance.ts";
-import { changed, type Dealer, dealersFrom, newDealersFrom } from "./places.ts";
+import { changeDealer, firstDealers, laterDealers, type RandomDealer } from "./places.ts";
 import { catalogue, categories, optionCodes } from "./words.ts";
 
-export interface RandomMarketExtent {
+export interface RandomFeedsExtent {
   readonly seed: number;
-  /** Days that have a folder; they lie some days apart. */
+  /** Number of days with a folder; they lie some days apart. */
   readonly days: number;
   readonly cars: number;
-  /** Columns of the inventory that no dealer ever fills in. */
+  /** Inventory columns that are always empty. */
   readonly unknown?: readonly string[];
 }
 
-/** A car on a lot, from one of the days until before another. */
+/** A car on a lot: from one day until before another. */
 interface Stay {
   readonly from: number;
   readonly until: number;
   readonly dealer: string;
 }
 
-interface Car {
+interface RandomCar {
   readonly build: FeedRow;
   readonly stays: readonly Stay[];
   price: number;
   miles: number;
-  /** Features that it did not have when it came. */
+  /** Features that it did not have on arrival. */
   readonly added: string[];
 }
 
 const firstDay = "2026-05-22";
 
-const likely = {
+const probabilities = {
   fromTheStart: 0.6,
   comesBack: 0.35,
   twoDealers: 0.08,
@@ -51,52 +48,52 @@ const likely = {
   newFeature: 0.02,
 };
 
-/** The days of a market that have a folder, with the feeds of each. */
-export function variedFeeds({ seed, days, cars: count, unknown = [] }: RandomMarketExtent): readonly FeedDay[] {
+/** Returns the days with a folder, each with its feeds. */
+export function randomFeeds({ seed, days, cars: count, unknown = [] }: RandomFeedsExtent): readonly FeedDay[] {
   const chance = new Chance(seed);
   const makes = Object.keys(catalogue);
-  let dealers = [...dealersFrom(chance, makes), ...newDealersFrom(chance, makes, days)];
-  const cars = Array.from({ length: count }, (_, number) => carFrom(chance, number, dealers, days));
+  let dealers = [...firstDealers(chance, makes), ...laterDealers(chance, makes, days)];
+  const cars = Array.from({ length: count }, (_, number) => randomCar(chance, number, dealers, days));
   let day = firstDay;
   return Array.from({ length: days }, (_, order) => {
     if (order > 0) day = plusDays(day, chance.pick([1, 4, 6, 6]));
     const before = dealers;
     dealers = dealers.map(({ joins, row }) => {
-      const isChanging = joins < order && chance.happens(likely.dealerChanges);
-      return { joins, row: isChanging ? changed(chance, row) : row };
+      const isChanging = joins < order && chance.happens(probabilities.dealerChanges);
+      return { joins, row: isChanging ? changeDealer(chance, row) : row };
     });
-    const described = dealers.filter(({ joins, row }, index) => joins === order || row !== before[index]?.row);
-    const open = dealers.filter(({ joins }) => joins <= order).map(({ row }) => row);
-    const { inventory, deliveries } = inventoryOf(chance, cars, open, day, order);
+    const changedDealers = dealers.filter(({ joins, row }, index) => joins === order || row !== before[index]?.row);
+    const joined = dealers.filter(({ joins }) => joins <= order).map(({ row }) => row);
+    const { inventory, deliveries } = inventoryOf(chance, cars, joined, day, order);
     const feeds = {
       inventory: inventory.map((row) => ({ ...row, ...Object.fromEntries(unknown.map((column) => [column, ""])) })),
       deliveries,
-      dealers: described.map(({ row }) => row),
-      options: optionsFrom(chance, order === 0 ? 0.8 : likely.optionChanges),
+      dealers: changedDealers.map(({ row }) => row),
+      options: randomOptions(chance, order === 0 ? 0.8 : probabilities.optionChanges),
     };
     return { day, feeds };
   });
 }
 
-function carFrom(chance: Chance, number: number, dealers: readonly Dealer[], days: number): Car {
+function randomCar(chance: Chance, number: number, dealers: readonly RandomDealer[], days: number): RandomCar {
   const stay = (from: number): Stay => ({
     from,
     until: from + (chance.happens(0.4) ? days : chance.integer(1, days)),
     dealer: String(chance.pick(dealers.filter(({ joins }) => joins <= from)).row.dealer_id),
   });
-  const first = stay(chance.happens(likely.fromTheStart) ? 0 : chance.integer(1, days - 1));
-  const back = {
+  const first = stay(chance.happens(probabilities.fromTheStart) ? 0 : chance.integer(1, days - 1));
+  const secondStay = {
     ...stay(first.until + chance.integer(1, 6)),
     ...(chance.happens(0.5) ? { dealer: first.dealer } : {}),
   };
   const stays = [
     first,
-    ...(chance.happens(likely.comesBack) ? [back] : []),
-    ...(chance.happens(likely.twoDealers) ? [stay(chance.integer(0, days - 1))] : []),
+    ...(chance.happens(probabilities.comesBack) ? [secondStay] : []),
+    ...(chance.happens(probabilities.twoDealers) ? [stay(chance.integer(0, days - 1))] : []),
   ];
-  const comes = Math.min(...stays.map(({ from }) => from));
+  const arrival = Math.min(...stays.map(({ from }) => from));
   return {
-    build: buildFrom(chance, number, comes),
+    build: randomBuild(chance, number, arrival),
     stays,
     added: [],
     price: chance.happens(0.03) ? chance.integer(1, 3_000_000) : chance.integer(60, 220) * 250,
@@ -104,28 +101,37 @@ function carFrom(chance: Chance, number: number, dealers: readonly Dealer[], day
   };
 }
 
-function inventoryOf(chance: Chance, cars: readonly Car[], dealers: readonly FeedRow[], day: string, order: number) {
+function inventoryOf(
+  chance: Chance,
+  cars: readonly RandomCar[],
+  dealers: readonly FeedRow[],
+  day: string,
+  order: number,
+) {
   const absent = new Set(
-    dealers.filter(() => order > 0 && chance.happens(likely.noDelivery)).map((one) => one.dealer_id),
+    dealers.filter(() => order > 0 && chance.happens(probabilities.noDelivery)).map((dealer) => dealer.dealer_id),
   );
   const inventory = cars.flatMap((car) => {
-    if (chance.happens(likely.otherPrice)) car.price = Math.max(1, car.price + chance.pick([-1000, -500, -1, 500]));
+    if (chance.happens(probabilities.otherPrice))
+      car.price = Math.max(1, car.price + chance.pick([-1000, -500, -1, 500]));
     car.miles += chance.integer(0, 4);
-    if (order > 0 && chance.happens(likely.newFeature))
+    if (order > 0 && chance.happens(probabilities.newFeature))
       car.added.push(chance.pick([`new on day ${order}`, "retrofit"]));
-    const there = car.stays.filter(({ from, until }) => from <= order && order < until && !chance.happens(likely.away));
-    return there.filter(({ dealer }) => !absent.has(dealer)).map(({ dealer }) => rowOf(chance, car, dealer, day));
+    const present = car.stays.filter(
+      ({ from, until }) => from <= order && order < until && !chance.happens(probabilities.away),
+    );
+    return present.filter(({ dealer }) => !absent.has(dealer)).map(({ dealer }) => rowOf(chance, car, dealer, day));
   });
   const deliveries = dealers.flatMap(({ dealer_id = "" }) => (absent.has(dealer_id) ? [] : [{ dealer_id }]));
   return { inventory, deliveries };
 }
 
-function rowOf(chance: Chance, { build, price, miles, added }: Car, dealer: string, day: string): FeedRow {
+function rowOf(chance: Chance, { build, price, miles, added }: RandomCar, dealer: string, day: string): FeedRow {
   if (isBare(build)) return { ...build, dealer_id: dealer };
   const two = (number: number): string => String(number).padStart(2, "0");
   const time = `${two(chance.integer(0, 23))}:${two(chance.integer(0, 59))}:${two(chance.integer(0, 59))}`;
   return {
-    ...spelledOtherwise(chance, {
+    ...respellSome(chance, {
       ...build,
       features: [build.features, ...added].filter((one) => one !== "").join("|"),
     }),
@@ -136,16 +142,16 @@ function rowOf(chance: Chance, { build, price, miles, added }: Car, dealer: stri
   };
 }
 
-/** A car's build, some of its texts as another dealer, or the same one on another day, might write them. */
-function spelledOtherwise(chance: Chance, build: FeedRow): FeedRow {
+/** Returns a build with some of its texts in another case. */
+function respellSome(chance: Chance, build: FeedRow): FeedRow {
   const fields = [...Object.keys(categories), "make", "model", "features", "options_packages"];
-  const changing = fields.filter(() => chance.happens(likely.otherCase));
-  const texts = changing.map((field) => [field, inAnyCase(chance, String(build[field] ?? ""))]);
+  const changing = fields.filter(() => chance.happens(probabilities.otherCase));
+  const texts = changing.map((field) => [field, randomCase(chance, String(build[field] ?? ""))]);
   return { ...build, ...Object.fromEntries(texts) };
 }
 
-/** What codes stand for; at times only half of it is known. */
-function optionsFrom(chance: Chance, share: number): readonly FeedRow[] {
+/** The options of each make; some without a name or price. */
+function randomOptions(chance: Chance, share: number): readonly FeedRow[] {
   const known = optionCodes.filter((code) => code !== "ZZ9");
   return Object.keys(catalogue).flatMap((make) =>
     known.flatMap((code) => {

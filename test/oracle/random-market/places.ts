@@ -1,4 +1,4 @@
-/** Where the dealers of a random market are: all over the United States, and on both sides of the antimeridian. */
+/** Random dealers all over the United States, and on both sides of the antimeridian. */
 import { dealerIdOf, type FeedRow } from "../../support/lakes/feeds.ts";
 import type { Chance } from "./chance.ts";
 
@@ -28,64 +28,64 @@ const cities = [
   ["West of the Line", "AK", "99546", 51.5, -180],
 ] as const;
 
-/** A dealer of a random market, as it is described first. */
-export interface Dealer {
-  /** The order of the day on which its feed comes first. */
+/** A dealer as it is first described. */
+export interface RandomDealer {
+  /** Index of the day of its first feed. */
   readonly joins: number;
   readonly row: FeedRow;
 }
 
-/** Dealers that are there from the start; two of them share a place, and some are in no radius. */
-export function dealersFrom(chance: Chance, makes: readonly string[]): readonly Dealer[] {
-  const placed = [...cities, cities[4], cities[0]].map(([city, state, postal_code, latitude, longitude]) => ({
+/** Returns the dealers of the first day; two share a location, and some are in no radius. */
+export function firstDealers(chance: Chance, makes: readonly string[]): readonly RandomDealer[] {
+  const locatedDealers = [...cities, cities[4], cities[0]].map(([city, state, postal_code, latitude, longitude]) => ({
     city,
     state,
     postal_code,
     latitude,
     longitude,
   }));
-  const unplaced: readonly FeedRow[] = [
+  const incompleteLocations: readonly FeedRow[] = [
     { city: "Nowhere", state: "Texas" },
     { city: "Fremont", state: "ca", postal_code: "94538" },
     { latitude: 40.5, postal_code: "10001" },
     { longitude: -100 },
     {},
   ];
-  return [...placed, ...unplaced].map((place, index) => ({
+  return [...locatedDealers, ...incompleteLocations].map((place, index) => ({
     joins: 0,
-    row: describedFrom(chance, makes, index + 1, place),
+    row: randomDealerRow(chance, makes, index + 1, place),
   }));
 }
 
-/** Dealers that join on later days, about one in three days, each in a place of its own or in none. */
-export function newDealersFrom(chance: Chance, makes: readonly string[], days: number): readonly Dealer[] {
+/** Returns dealers that join on later days, about one in three days, each with its own location or none. */
+export function laterDealers(chance: Chance, makes: readonly string[], days: number): readonly RandomDealer[] {
   return Array.from({ length: days }, (_, joins) => joins).flatMap((joins) => {
     if (joins === 0 || !chance.happens(0.3)) return [];
     const [city, state, postal_code, latitude, longitude] = chance.pick(cities);
     const place = { city: `New ${city}`, state, postal_code };
     const point = { latitude: Number((latitude + chance.next() / 2).toFixed(5)), longitude };
-    const at = chance.happens(0.8) ? { ...place, ...point } : place;
-    return [{ joins, row: describedFrom(chance, makes, 1000 + joins, at) }];
+    const location = chance.happens(0.8) ? { ...place, ...point } : place;
+    return [{ joins, row: randomDealerRow(chance, makes, 1000 + joins, location) }];
   });
 }
 
-function describedFrom(chance: Chance, makes: readonly string[], number: number, place: FeedRow): FeedRow {
+function randomDealerRow(chance: Chance, makes: readonly string[], number: number, place: FeedRow): FeedRow {
   return {
     dealer_id: dealerIdOf(number),
-    name: nameFrom(chance, number),
+    name: randomDealerName(chance, number),
     type: chance.pick(["franchise", "independent", ""]),
     makes: chance.happens(0.6) ? chance.pick(makes) : "",
     ...place,
   };
 }
 
-/** A dealer with another name or type, moved to another place, moved somewhat, or taken off the map. */
-export function changed(chance: Chance, dealer: FeedRow): FeedRow {
+/** Returns a dealer with another name or type, moved far, moved near, or without coordinates. */
+export function changeDealer(chance: Chance, dealer: FeedRow): FeedRow {
   const [city, state, postal_code, latitude, longitude] = chance.pick(cities);
   const north = typeof dealer.latitude === "number" ? dealer.latitude : latitude;
   return chance.pick<() => FeedRow>([
-    () => ({ ...dealer, name: nameFrom(chance, chance.integer(100, 999)) }),
-    () => ({ ...dealer, name: nameFrom(chance, chance.integer(100, 999)) }),
+    () => ({ ...dealer, name: randomDealerName(chance, chance.integer(100, 999)) }),
+    () => ({ ...dealer, name: randomDealerName(chance, chance.integer(100, 999)) }),
     () => ({ ...dealer, type: chance.pick(["franchise", "independent", ""]) }),
     () => ({ ...dealer, city, state, postal_code, latitude, longitude }),
     () => ({ ...dealer, latitude: Number((north - chance.next() / 10).toFixed(5)) }),
@@ -93,7 +93,7 @@ export function changed(chance: Chance, dealer: FeedRow): FeedRow {
   ])();
 }
 
-const nameFrom = (chance: Chance, number: number): string =>
+const randomDealerName = (chance: Chance, number: number): string =>
   chance.pick([
     `Dealer ${number}`,
     `O'Malley & Sons ${number}`,

@@ -1,4 +1,4 @@
-/** Vocabulary of a random market: makes and models, the values of open categories, and tokens; most of them usual, some odd. */
+/** Random values: makes and models, open categories and tokens; most of them usual, some odd. */
 import type { Chance } from "./chance.ts";
 
 /** Models by make. */
@@ -12,12 +12,12 @@ export const catalogue: Readonly<Record<string, readonly string[]>> = {
   比亚迪: ["汉", "Seal U"],
 };
 
-/** A make whose first vehicles come on the day of this order, with its models. */
-export function newcomer(order: number): readonly [make: string, models: readonly string[]] {
+/** Returns a make that first appears on this day, with its models. */
+export function newMake(order: number): readonly [make: string, models: readonly string[]] {
   return [`Nouveau-Venu ${order}`, [`Modèle ${order}`, `0${order}`, `N${order} "GT"`]];
 }
 
-/** The values of each open category; a vehicle has one of them, or none. */
+/** The values of each open category. */
 export const categories = {
   model_code: ["2546", "02546", "002546", "K1/B", "k1/b", "a_b%", "X'1", "ÄÖ-9", "äö-9"],
   trim: [
@@ -53,28 +53,28 @@ const usualFeatures = [
   ...["Sièges_cuir", "SIÈGES_CUIR", "it's", "a%b", "a_b", "axb", "x y", '"quoted"', "🔥", "007", "7", "z".repeat(100)],
 ];
 
-/** Codes that the options feed describes, but for `ZZ9`. */
+/** Option codes; the options feed describes all except `ZZ9`. */
 export const optionCodes = ["FE", "3T", "A-1", "Ü9", "ü9", "X/Y", "P'Q", "ZZ9", "0", "00", "A%", "A_", "AX"];
 const keywords = ["one_owner", "clean_title", "branded", "fleet"];
 
-/** Most lists are like no other: tokens of a long tail, and one that no other vehicle has. */
-const likely = { noList: 0.12, usualList: 0.25, onlyHere: 0.3 };
+/** Most lists are unique: they have rare tokens, and one that no other vehicle has. */
+const probabilities = { noList: 0.12, usualList: 0.25, onlyHere: 0.3 };
 
-/** The lists of tokens of the vehicle with a number. */
-export function listsFrom(chance: Chance, number: number): Readonly<Record<string, string>> {
-  const several = (usual: readonly string[], most: number, rare: () => string, unique: string): string => {
-    if (chance.happens(likely.noList)) return "";
+/** Returns the token lists of a vehicle. */
+export function randomLists(chance: Chance, number: number): Readonly<Record<string, string>> {
+  const randomTokens = (usual: readonly string[], most: number, rare: () => string, unique: string): string => {
+    if (chance.happens(probabilities.noList)) return "";
     const tokens = [...chance.some(usual, most)];
-    if (!chance.happens(likely.usualList)) {
+    if (!chance.happens(probabilities.usualList)) {
       tokens.push(...Array.from({ length: chance.integer(1, most) }, rare));
-      if (chance.happens(likely.onlyHere)) tokens.push(unique);
+      if (chance.happens(probabilities.onlyHere)) tokens.push(unique);
     }
     return tokens.join("|");
   };
   return {
-    features: several(usualFeatures, 6, () => rareFeature(chance), `only on no. ${number}`),
-    options_packages: several(optionCodes, 4, () => rareCode(chance), `O-${number}`),
-    keywords: chance.happens(likely.noList) ? "" : chance.some(keywords, 2).join("|"),
+    features: randomTokens(usualFeatures, 6, () => rareFeature(chance), `only on no. ${number}`),
+    options_packages: randomTokens(optionCodes, 4, () => rareCode(chance), `O-${number}`),
+    keywords: chance.happens(probabilities.noList) ? "" : chance.some(keywords, 2).join("|"),
   };
 }
 
@@ -86,18 +86,18 @@ const rareCode = (chance: Chance): string => {
   return chance.pick([String(number), `0${number}`, `r${number}`, `R${number}`]);
 };
 
-/** A usual value, or one of very many that few vehicles share. */
-export function wordFrom(chance: Chance, words: readonly string[]): string {
+/** Returns a usual value, or one of many rare ones. */
+export function randomWord(chance: Chance, words: readonly string[]): string {
   return chance.happens(0.12) ? `Rare No. ${chance.integer(1, 150)}` : chance.pick(words);
 }
 
 const letters = "ABCDEFGHJKLMNPRSTUVWXYZ0123456789";
-const beginnings = ["4T1DAACK3TU", "4T1DAACK5SU", "1FTFW1E5XNF", "WDDZF4KB", "TMB", "JH4"];
+const prefixes = ["4T1DAACK3TU", "4T1DAACK5SU", "1FTFW1E5XNF", "WDDZF4KB", "TMB", "JH4"];
 
-/** A VIN of 17 characters; the number makes it unique. */
-export function vinFrom(chance: Chance, number: number): string {
-  const beginning = chance.happens(0.8) ? chance.pick(beginnings) : "";
-  const ending = String(number).padStart(5, "0");
-  const between = Array.from({ length: 17 - beginning.length - ending.length }, () => chance.pick([...letters]));
-  return `${beginning}${between.join("")}${ending}`;
+/** Returns a VIN of 17 characters, unique by the number. */
+export function randomVin(chance: Chance, number: number): string {
+  const prefix = chance.happens(0.8) ? chance.pick(prefixes) : "";
+  const suffix = String(number).padStart(5, "0");
+  const middle = Array.from({ length: 17 - prefix.length - suffix.length }, () => chance.pick([...letters]));
+  return `${prefix}${middle.join("")}${suffix}`;
 }

@@ -1,118 +1,117 @@
-/** How a value is drawn for each parameter of the listing search: mostly one that some listing has. */
+/** Random values for each parameter of the listing search, mostly values that some listing has. */
 import type { QueryOf } from "../../../src/contract/types.ts";
 import { fields } from "../answers/listings.ts";
-import type { FlatListing, ListField, Market, NumberField, TextField } from "../answers/market.ts";
+import type { FlatListing, ListField, NumberField, OracleInventory, TextField } from "../answers/market.ts";
 import type { Chance } from "../random-market/chance.ts";
 import type { Query } from "./query.ts";
-import { encoded, encodedList, inAnyCase, named, spelled } from "./spellings.ts";
+import { encodeItems, encodeValue, randomCase, respell, respellName } from "./spellings.ts";
 
-type Parameter = keyof QueryOf<"searchListings"> | keyof QueryOf<"searchListingsByPage">;
+type SearchParameter = keyof QueryOf<"searchListings"> | keyof QueryOf<"searchListingsByPage">;
 
-/** Draws a parameter's value, encoded, with what it cannot do without; nothing when the market has no such thing. */
-export type Draw = (chance: Chance, market: Market, soFar: Query) => Readonly<Record<string, string>>;
+/** Returns encoded parameters with a random value, and those it requires; empty if the inventory has no such value. */
+export type Draw = (chance: Chance, market: OracleInventory, soFar: Query) => Readonly<Record<string, string>>;
 
-const known = new WeakMap<Market, Map<string, readonly unknown[]>>();
+const known = new WeakMap<OracleInventory, Map<string, readonly unknown[]>>();
 
-/** All that listings have in a field, as often as they have it; found once for a market. */
-function allOf<Field extends TextField | NumberField>(market: Market, field: Field) {
+/** Returns the values of a field over all listings, repeated by frequency; cached per inventory. */
+function valuesOf<Field extends TextField | NumberField>(market: OracleInventory, field: Field) {
   const fields = known.get(market) ?? new Map<string, readonly unknown[]>();
   known.set(market, fields);
-  const values =
-    fields.get(field) ?? market.everywhere.flatMap(({ [field]: value }) => (value === null ? [] : [value]));
+  const values = fields.get(field) ?? market.all.flatMap(({ [field]: value }) => (value === null ? [] : [value]));
   fields.set(field, values);
   return values as readonly NonNullable<FlatListing[Field]>[];
 }
 
 const texts =
-  (name: Parameter, field: TextField, spell = spelled, separator = ","): Draw =>
+  (name: SearchParameter, field: TextField, spellValue = respell, separator = ","): Draw =>
   (chance, market) => {
-    const values = allOf(market, field);
-    if (values.length === 0) return { [name]: encoded(chance, spell(chance, "Nowhere")) };
-    const items = chance.some(values, chance.happens(0.6) ? 1 : 4).map((value) => spell(chance, value));
+    const values = valuesOf(market, field);
+    if (values.length === 0) return { [name]: encodeValue(chance, spellValue(chance, "Nowhere")) };
+    const items = chance.some(values, chance.happens(0.6) ? 1 : 4).map((value) => spellValue(chance, value));
     const plain = items.filter((item) => !item.includes(separator));
-    return plain.length === 0 ? {} : { [name]: encodedList(chance, plain, separator) };
+    return plain.length === 0 ? {} : { [name]: encodeItems(chance, plain, separator) };
   };
 
 const words =
-  (name: Parameter, vocabulary: readonly string[]): Draw =>
+  (name: SearchParameter, vocabulary: readonly string[]): Draw =>
   (chance) => {
     const items = chance.some(vocabulary, Math.min(3, vocabulary.length));
-    const cased = items.map((word) => inAnyCase(chance, word));
-    return { [name]: encodedList(chance, cased) };
+    const cased = items.map((word) => randomCase(chance, word));
+    return { [name]: encodeItems(chance, cased) };
   };
 
 const word =
-  (name: Parameter, vocabulary: readonly string[]): Draw =>
-  (chance) => ({ [name]: inAnyCase(chance, chance.pick(vocabulary)) });
+  (name: SearchParameter, vocabulary: readonly string[]): Draw =>
+  (chance) => ({ [name]: randomCase(chance, chance.pick(vocabulary)) });
 
 const numbers =
-  (name: Parameter, field: NumberField, absent: number): Draw =>
+  (name: SearchParameter, field: NumberField, absent: number): Draw =>
   (chance, market) => {
     const values = Array.from({ length: chance.happens(0.6) ? 1 : chance.integer(1, 4) }, () =>
-      chance.happens(0.05) ? absent : (chance.pick(market.everywhere)[field] ?? absent),
+      chance.happens(0.05) ? absent : (chance.pick(market.all)[field] ?? absent),
     );
-    return { [name]: encodedList(chance, values.map(String)) };
+    return { [name]: encodeItems(chance, values.map(String)) };
   };
 
 const bound =
-  (name: Parameter, field: NumberField): Draw =>
+  (name: SearchParameter, field: NumberField): Draw =>
   (chance, market) => {
     if (chance.happens(0.04)) return { [name]: chance.pick(["0", "1", "2147483647"]) };
-    const value = (chance.pick(market.everywhere)[field] ?? 0) + chance.pick([0, 0, 0, 1, -1, 1000, -1000]);
+    const value = (chance.pick(market.all)[field] ?? 0) + chance.pick([0, 0, 0, 1, -1, 1000, -1000]);
     return { [name]: String(Math.max(0, value)) };
   };
 
 const tokens =
-  (name: Parameter, field: ListField): Draw =>
+  (name: SearchParameter, field: ListField): Draw =>
   (chance, market) => {
-    const carried = chance.pick(market.everywhere)[field];
-    if (carried.length === 0) return {};
-    const items = chance.some(carried, 3).map((token) => spelled(chance, token));
-    return { [name]: encodedList(chance, items) };
+    const listingTokens = chance.pick(market.all)[field];
+    if (listingTokens.length === 0) return {};
+    const items = chance.some(listingTokens, 3).map((token) => respell(chance, token));
+    return { [name]: encodeItems(chance, items) };
   };
 
 const states =
-  (name: Parameter): Draw =>
+  (name: SearchParameter): Draw =>
   (chance, market) => {
-    const twoLetters = allOf(market, "state").filter((state) => /^[A-Z]{2}$/.test(state));
-    const items = chance.some([...twoLetters, "ZZ"], 3).map((state) => inAnyCase(chance, state));
-    return { [name]: encodedList(chance, items) };
+    const twoLetters = valuesOf(market, "state").filter((state) => /^[A-Z]{2}$/.test(state));
+    const items = chance.some([...twoLetters, "ZZ"], 3).map((state) => randomCase(chance, state));
+    return { [name]: encodeItems(chance, items) };
   };
 
-const nobody = "00000000-0000-4000-8000-000000000000";
+const unknownDealer = "00000000-0000-4000-8000-000000000000";
 
 const dealers: Draw = (chance, market) => {
   const most = chance.pick([1, 3, 50]);
-  const items = [...chance.some(allOf(market, "dealer_id"), most - 1 || 1), nobody].slice(0, most);
-  const cased = items.map((id) => inAnyCase(chance, id));
-  return { dealer_id: encodedList(chance, cased) };
+  const items = [...chance.some(valuesOf(market, "dealer_id"), most - 1 || 1), unknownDealer].slice(0, most);
+  const cased = items.map((id) => randomCase(chance, id));
+  return { dealer_id: encodeItems(chance, cased) };
 };
 
-/** The longest text that a parameter takes; places with `+` between them are one text where the `+` could be a blank. */
+/** Maximum length of a text; locations joined by `+` are one text where the `+` may be a space. */
 const textLengthMost = 200;
 
 const excludedLocations: Draw = (chance, market) => {
   if (market.assemblyLocations.length === 0) return {};
-  const drawn = chance.some(market.assemblyLocations, 2).map((place) => spelled(chance, place));
+  const drawn = chance.some(market.assemblyLocations, 2).map((place) => respell(chance, place));
   const places = drawn.join("+").length > textLengthMost ? drawn.slice(0, 1) : drawn;
-  const items = places.map((place) => encoded(chance, place));
+  const items = places.map((place) => encodeValue(chance, place));
   return { exclude_assembly_location: items.join(chance.pick(["+", "%2B"])) };
 };
 
 const masks: Draw = (chance, market) => {
   if (chance.happens(0.05))
     return { vin_pattern: chance.pick(["?", "?*", "?????????????????", "????????A", "Z??????????????*"]) };
-  const patterns = chance.some(market.everywhere, chance.happens(0.9) ? 3 : 10).map(({ vin }) => {
-    const shown = vin.slice(0, chance.pick([1, 2, 3, 8, 11, 17]));
-    const holed = [...shown].map((letter) => (chance.happens(0.2) ? "?" : letter)).join("");
-    return inAnyCase(chance, chance.happens(0.3) ? `${holed}*` : holed);
+  const patterns = chance.some(market.all, chance.happens(0.9) ? 3 : 10).map(({ vin }) => {
+    const prefix = vin.slice(0, chance.pick([1, 2, 3, 8, 11, 17]));
+    const masked = [...prefix].map((letter) => (chance.happens(0.2) ? "?" : letter)).join("");
+    return randomCase(chance, chance.happens(0.3) ? `${masked}*` : masked);
   });
-  const again = chance.happens(0.1) ? patterns.map((pattern) => inAnyCase(chance, pattern)) : [];
-  return { vin_pattern: encodedList(chance, [...patterns, ...again]) };
+  const repeated = chance.happens(0.1) ? patterns.map((pattern) => randomCase(chance, pattern)) : [];
+  return { vin_pattern: encodeItems(chance, [...patterns, ...repeated]) };
 };
 
 const listedAfter: Draw = (chance, market) => {
-  const { listed_at } = chance.pick(market.everywhere);
+  const { listed_at } = chance.pick(market.all);
   const time = Date.parse(listed_at ?? market.asOf) + chance.pick([0, 0, 1000, -1000, 86_400_000, -86_400_000]);
   const local = (hoursAhead: number): string => new Date(time + hoursAhead * 3_600_000).toISOString();
   const written = chance.pick([
@@ -127,11 +126,11 @@ const listedAfter: Draw = (chance, market) => {
   return { listed_after: encodeURIComponent(written) };
 };
 
-/** Degrees east from -180 to 180. */
-const aroundTheGlobe = (longitude: number): number => ((((longitude + 180) % 360) + 360) % 360) - 180;
+/** Normalizes a longitude to -180 to 180. */
+const normalizeLongitude = (longitude: number): number => ((((longitude + 180) % 360) + 360) % 360) - 180;
 
 const point: Draw = (chance, market) => {
-  const { latitude, longitude } = chance.pick(market.everywhere);
+  const { latitude, longitude } = chance.pick(market.all);
   if (chance.happens(0.05)) return { latitude: "51.7", longitude: chance.pick(["180", "-180", "179.9", "-179.95"]) };
   if (latitude === null || longitude === null || chance.happens(0.15)) {
     return { latitude: String(chance.integer(-90, 90)), longitude: String(chance.integer(-180, 180)) };
@@ -139,18 +138,18 @@ const point: Draw = (chance, market) => {
   if (chance.happens(0.15)) return { latitude: String(latitude), longitude: String(longitude) };
   return {
     latitude: (latitude + chance.next() - 0.5).toFixed(4),
-    longitude: aroundTheGlobe(longitude + chance.next() - 0.5).toFixed(4),
+    longitude: normalizeLongitude(longitude + chance.next() - 0.5).toFixed(4),
   };
 };
 
-const postalCode: Draw = (chance, { zips, everywhere }) => {
+const postalCode: Draw = (chance, { zips, all: everywhere }) => {
   if (zips.size === 0) return {};
   const { postal_code } = chance.pick(everywhere);
-  const isOfADealer = postal_code !== null && zips.has(postal_code) && chance.happens(0.6);
-  return { postal_code: isOfADealer ? postal_code : chance.pick([...zips.keys()]) };
+  const isDealerLocation = postal_code !== null && zips.has(postal_code) && chance.happens(0.6);
+  return { postal_code: isDealerLocation ? postal_code : chance.pick([...zips.keys()]) };
 };
 
-/** An origin for what needs one, unless there is one already. */
+/** Returns an origin, unless the query has one. */
 const origin: Draw = (chance, market, soFar) => {
   if (soFar.has("latitude") || soFar.has("postal_code")) return {};
   return (chance.happens(0.5) && market.zips.size > 0 ? postalCode : point)(chance, market, soFar);
@@ -158,12 +157,12 @@ const origin: Draw = (chance, market, soFar) => {
 
 const box: Draw = (chance, market) => {
   if (chance.happens(0.1)) return { bbox: chance.pick(["179.5,-17,-179,-16", "172,49,-176,54", "180,51,-180,52"]) };
-  const { latitude, longitude } = chance.pick(market.everywhere);
+  const { latitude, longitude } = chance.pick(market.all);
   if (latitude === null || longitude === null) return {};
-  const [west, south] = [aroundTheGlobe(longitude - 4 * chance.next()), latitude - 4 * chance.next()];
-  const sides = [west, south, aroundTheGlobe(longitude + 4 * chance.next()), latitude + 4 * chance.next()];
+  const [west, south] = [normalizeLongitude(longitude - 4 * chance.next()), latitude - 4 * chance.next()];
+  const sides = [west, south, normalizeLongitude(longitude + 4 * chance.next()), latitude + 4 * chance.next()];
   const written = chance.happens(0.2) ? sides.map((side) => side.toFixed(12)) : sides.map((side) => side.toFixed(3));
-  return { bbox: encodedList(chance, written) };
+  return { bbox: encodeItems(chance, written) };
 };
 
 const orders = ["days_on_market", "listed_at", "price", "miles", "msrp", "discount"];
@@ -171,36 +170,36 @@ const sorts = [...orders, ...orders.map((order) => `-${order}`), "distance"];
 
 const sort: Draw = (chance, market, soFar) => {
   const drawn = chance.pick(sorts);
-  return { sort: inAnyCase(chance, drawn), ...(drawn === "distance" ? origin(chance, market, soFar) : {}) };
+  return { sort: randomCase(chance, drawn), ...(drawn === "distance" ? origin(chance, market, soFar) : {}) };
 };
 
-const projection: Draw = (chance) => {
+const fieldList: Draw = (chance) => {
   const names = chance.happens(0.3)
     ? ["default", "features", "options_packages"]
     : chance.some(["default", ...fields], 6);
-  const cased = names.map((name) => inAnyCase(chance, name));
-  return { fields: encodedList(chance, cased) };
+  const cased = names.map((name) => randomCase(chance, name));
+  return { fields: encodeItems(chance, cased) };
 };
 
 const soldWithin: Draw = (chance, { sold, asOf }) => {
   const date = sold.length === 0 ? null : chance.pick(sold).sold_date;
-  const ago = date === null ? 30 : (Date.parse(asOf) - Date.parse(date)) / 86_400_000;
-  return { sold_within_days: String(chance.pick([1, 7, 365, Math.max(1, ago), ago + 1])) };
+  const daysAgo = date === null ? 30 : (Date.parse(asOf) - Date.parse(date)) / 86_400_000;
+  return { sold_within_days: String(chance.pick([1, 7, 365, Math.max(1, daysAgo), daysAgo + 1])) };
 };
 
 const keywords = ["one_owner", "clean_title", "branded", "fleet"];
 const inventoryTypes = ["new", "used", "certified", "cpo"];
 
-const drawsOfAll: Readonly<Record<Parameter, Draw>> = {
+const drawsByParameter: Readonly<Record<SearchParameter, Draw>> = {
   limit: (chance) => ({ limit: String(chance.pick([1, 2, 7, 25, 100, 100, chance.integer(1, 100)])) }),
   offset: (chance, { active }) => ({ offset: String(chance.integer(0, chance.pick([3, 60, active.length + 20]))) }),
   page: (chance) => ({ page: String(chance.pick([1, 1, 2, 3, 10])) }),
   per_page: (chance) => ({ per_page: String(chance.pick([1, 5, 50, 100, chance.integer(1, 100)])) }),
   sort,
-  fields: projection,
+  fields: fieldList,
   include: words("include", ["price_history", "options"]),
-  make: texts("make", "make", named),
-  model: texts("model", "model", named),
+  make: texts("make", "make", respellName),
+  model: texts("model", "model", respellName),
   model_code: texts("model_code", "model_code"),
   trim: texts("trim", "trim"),
   version: texts("version", "version"),
@@ -222,15 +221,15 @@ const drawsOfAll: Readonly<Record<Parameter, Draw>> = {
   features: tokens("features", "features"),
   keywords: words("keywords", keywords),
   assembly_country: texts("assembly_country", "assembly_country"),
-  assembly_location: texts("assembly_location", "assembly_location", spelled, "|"),
+  assembly_location: texts("assembly_location", "assembly_location", respell, "|"),
   vin_pattern: masks,
   inventory_type: words("inventory_type", inventoryTypes),
   availability_status: words("availability_status", ["stock", "transit", "build"]),
   dealer_id: dealers,
   dealer_type: words("dealer_type", ["franchise", "independent"]),
   state: states("state"),
-  exclude_make: texts("exclude_make", "make", named),
-  exclude_model: texts("exclude_model", "model", named),
+  exclude_make: texts("exclude_make", "make", respellName),
+  exclude_model: texts("exclude_model", "model", respellName),
   exclude_trim: texts("exclude_trim", "trim"),
   exclude_version: texts("exclude_version", "version"),
   exclude_year: numbers("exclude_year", "year", 1901),
@@ -273,5 +272,5 @@ const drawsOfAll: Readonly<Record<Parameter, Draw>> = {
   bbox: box,
 };
 
-/** The draw of each parameter, by its name. */
-export const draws: Readonly<Record<string, Draw>> = drawsOfAll;
+/** Draws by parameter name. */
+export const draws: Readonly<Record<string, Draw>> = drawsByParameter;

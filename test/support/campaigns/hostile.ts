@@ -1,15 +1,15 @@
-/** Values that try to be something else than a value, as they stand in a URL: quotes, comments, broken encodings, huge numbers. */
+/** Hostile parameter values as they stand in a URL: quotes, comments, broken encodings, huge numbers. */
 import { type Operation, operation } from "../../../src/contract/document.ts";
 import type { OperationId } from "../../../src/contract/types.ts";
 import type { Chance } from "../../oracle/random-market/chance.ts";
-import { encodedParameter, requiredQuery } from "../examples.ts";
+import { encodeExample, requiredQuery } from "../examples.ts";
 
 export interface HostileRequest {
   readonly parameter: string;
   readonly path: string;
 }
 
-/** Texts that mean something in SQL, in patterns, in formats, in paths, or to JavaScript. */
+/** Texts with a meaning in SQL, patterns, formats, paths or JavaScript. */
 const texts = [
   ..."' '' \" \"\" ` '' \\' \\ \\\\ ; -- /* */ # ? ?? : :1 $1 $$ @ @@version | || & ! ~ ^ * % %% _ \\_ . .. ( ) [ ] { } <> = =' <".split(
     " ",
@@ -105,7 +105,7 @@ const texts = [
   "é".repeat(2000),
 ];
 
-/** Numbers, times and identifiers that are almost some, or more than one would expect. */
+/** Malformed or extreme numbers, times and identifiers. */
 const numbers = [
   ..."-0 0 00 -1 +1 1. .5 1.0 1,0 1e0 1e1 1E9 1e400 1e-400 -1e400 0x10 0b11 0o17 1_000 1'000 0.1e1 NaN nan Infinity".split(
     " ",
@@ -139,7 +139,7 @@ const numbers = [
   ..."ABCDEFGHJKLMNPRST* abc? A%25 A_ A.*".split(" "),
 ];
 
-/** What is no proper UTF-8, no proper percent-encoding, or encoded more than once. */
+/** Invalid UTF-8, invalid percent-encoding and double encoding. */
 const encodings = [
   ..."% %2 %zz %u0041 %%% %25 %2525 %2527 %252C %2500 %00 %0 %0a %0D%0A %1f %7f %80 %bf %c0 %c0%80 %c0%af %c1%9c %e0%80%af".split(
     " ",
@@ -163,7 +163,7 @@ const encodings = [
 
 const all = [...texts.map(encodeURIComponent), ...numbers.map(encodeURIComponent), ...encodings];
 
-/** What a parameter needs beside itself before its own value matters. */
+/** Parameters without which the value of another has no effect. */
 const companions: Readonly<Record<string, string>> = {
   latitude: "longitude=-121.9886",
   longitude: "latitude=37.5483",
@@ -171,35 +171,36 @@ const companions: Readonly<Record<string, string>> = {
   sort: "latitude=37.5483&longitude=-121.9886",
 };
 
-/** What the search by page number reads in its own way; the rest is the listing search's. */
-const ownToPages = new Set(["page", "per_page", "limit", "offset"]);
+/** Parameters that the search by page number reads differently from the listing search. */
+const pageParameters = new Set(["page", "per_page", "limit", "offset"]);
 
-/** What keeps an answer short. */
-function briefly(id: OperationId): readonly (readonly [name: string, value: string])[] {
+/** Parameters that keep an answer small. */
+function smallPage(id: OperationId): readonly (readonly [name: string, value: string])[] {
   return id === "searchListings" ? [["limit", "2"]] : [];
 }
 
-/** The parameters of an operation's query, each with so many hostile values, the drawn ones more or less like its example. */
+/** Returns `each` hostile values for every query parameter of an operation: fixed ones and mutations of its example. */
 export function hostileRequests(chance: Chance, id: OperationId, each: number): readonly HostileRequest[] {
-  const described: Operation = operation(id);
-  return described.parameters
+  const operationWithParameters: Operation = operation(id);
+  return operationWithParameters.parameters
     .filter(
-      (parameter) => parameter.in === "query" && (id !== "searchListingsByPage" || ownToPages.has(parameter.name)),
+      (parameter) => parameter.in === "query" && (id !== "searchListingsByPage" || pageParameters.has(parameter.name)),
     )
     .flatMap((parameter) => {
       const { name } = parameter;
-      const example = encodedParameter(parameter);
+      const example = encodeExample(parameter);
       const fixed = each < all.length ? chance.some(all, 2 * each).slice(0, Math.floor(each / 2)) : all;
-      const drawn = Array.from({ length: Math.max(0, each - fixed.length) }, () => corrupted(chance, example));
-      const others = [...requiredQuery(described), ...briefly(id)].filter(([other]) => other !== name);
+      const drawn = Array.from({ length: Math.max(0, each - fixed.length) }, () => mutate(chance, example));
+      const others = [...requiredQuery(operationWithParameters), ...smallPage(id)].filter(([other]) => other !== name);
       const beside = [...others.map((pair) => pair.join("=")), ...(companions[name] ? [companions[name]] : [])];
-      const pathOf = (value: string): string => `${described.path}?${[`${name}=${value}`, ...beside].join("&")}`;
+      const pathOf = (value: string): string =>
+        `${operationWithParameters.path}?${[`${name}=${value}`, ...beside].join("&")}`;
       return [...fixed, ...drawn].map((value) => ({ parameter: name, path: pathOf(value) }));
     });
 }
 
-/** A value that was fine, until something happened to it. */
-function corrupted(chance: Chance, example: string): string {
+/** Returns a mutation of a valid value. */
+function mutate(chance: Chance, example: string): string {
   const at = chance.integer(0, example.length);
   const [before, after] = [example.slice(0, at), example.slice(at)];
   const short = all.filter((value) => value.length < 200);
@@ -219,7 +220,9 @@ function corrupted(chance: Chance, example: string): string {
     () => encodeURIComponent([...decoded].reverse().join("")),
     () => Array.from({ length: chance.integer(1, 40) }, () => randomByte(chance)).join(""),
     () =>
-      encodeURIComponent(String.fromCodePoint(...Array.from({ length: chance.integer(1, 30) }, () => scalar(chance)))),
+      encodeURIComponent(
+        String.fromCodePoint(...Array.from({ length: chance.integer(1, 30) }, () => randomCodePoint(chance))),
+      ),
     () => `${example}${",".repeat(chance.integer(1, 3))}${example}`,
     () => Array.from({ length: chance.integer(2, 200) }, () => example).join(","),
     () => String((chance.next() - 0.5) * 10 ** chance.integer(-20, 30)),
@@ -230,11 +233,11 @@ function corrupted(chance: Chance, example: string): string {
 
 const randomByte = (chance: Chance): string => `%${chance.integer(0, 255).toString(16).padStart(2, "0")}`;
 
-/** A character that is no half of a pair. */
-function scalar(chance: Chance): number {
+/** Returns a random code point that is not a surrogate. */
+function randomCodePoint(chance: Chance): number {
   const point = chance.integer(0, chance.pick([0x7f, 0x7ff, 0xffff, 0x10ffff]));
   return point >= 0xd800 && point <= 0xdfff ? 0xfffd : point;
 }
 
-/** The operations whose parameters reach the market. */
-export const searching: readonly OperationId[] = ["searchListings", "searchListingsByPage", "getFacets"];
+/** The operations that search listings. */
+export const searchOperations: readonly OperationId[] = ["searchListings", "searchListingsByPage", "getFacets"];

@@ -1,6 +1,6 @@
 /**
- * Ingests that are killed at random moments, every other one while it builds serving files, and what a lake serves after each: the same
- * from its serving files as from its Parquet files.
+ * Kills ingests at random moments, every other one while it builds serving files. After each kill the lake must serve
+ * one version, the same from its serving files as from its Parquet files.
  */
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -14,95 +14,98 @@ import { textIn } from "../../../src/base/json.ts";
 import { projectPath } from "../../../src/base/project-files.ts";
 import { nodeOptions } from "../../../src/base/restart.ts";
 import { currentManifest, currentVersion } from "../../../src/lake/manifest.ts";
-import { sameBothWays } from "../../oracle/compare/three-ways.ts";
-import { answersOf, bothVersionsOf } from "../implementations.ts";
-import { contentsOf, faultsOf, marketOf, strayFilesIn } from "../lakes/contents.ts";
-import { ask, ingestPath, samplePath } from "../lakes/lakes.ts";
+import { assertSameBothWays } from "../../oracle/compare/three-ways.ts";
+import { answering, openBothWays } from "../implementations.ts";
+import { activeListingsText, hashLakeFiles, lakeFaults, unreferencedFiles } from "../lakes/contents.ts";
+import { ingestPath, queryLake, samplePath } from "../lakes/lakes.ts";
 import { withScope } from "../scope.ts";
 
-/** A kill that was survived. */
-export interface Kill {
-  /** When it came: so long after the first sign of work, or after the first serving file appeared. */
+/** An ingest that was killed, and the lake's version afterwards. */
+export interface IngestKill {
+  /** Time of the kill after the first output, or after the first serving file. */
   readonly afterMs: number;
   readonly when: "any" | "serving";
-  /** The version that it left. */
+  /** The published version after the kill. */
   readonly version: string;
-  /** Serving files that it left and no version lists. */
-  readonly halfBuilt: number;
+  /** Number of serving files that no version lists. */
+  readonly partialFiles: number;
 }
 
 export interface KillOptions {
-  /** An empty folder to work in. */
+  /** An empty folder. */
   readonly folder: string;
   readonly kills: number;
-  /** Decides the moments, as parts of the time that an ingest takes undisturbed. */
+  /** Seed of the times, which are fractions of an undisturbed ingest. */
   readonly seed: number;
 }
 
 const [firstDay, secondDay, thirdDay] = ["2026-11-18", "2026-11-19", "2026-11-20"] as const;
 
-/** A process that ingests a day of the sample into a lake. */
-export function ingestingProcess(lake: string, day: string): ChildProcess {
+/** Spawns an ingest of one day of the sample. */
+export function spawnIngest(lake: string, day: string): ChildProcess {
   const command = [...nodeOptions(), projectPath("src/main.ts"), "ingest", samplePath, "--day", day, "--lake", lake];
   return spawn(process.execPath, command, { cwd: projectPath("."), stdio: ["ignore", "pipe", "pipe"] });
 }
 
 /**
- * Kills the ingest of a day as often as asked, each time on a lake as it was the day before. Fails unless the lake then serves
- * the day before or the new day, whole, and the next ingest leaves the same files as one that was never disturbed.
+ * Kills the ingest of a day repeatedly, each time on a copy of the previous day's lake. Fails unless the lake then
+ * serves the previous or the new day, and the next ingest writes the same files as an undisturbed one.
  */
-export async function killIngests({ folder, kills, seed }: KillOptions): Promise<readonly Kill[]> {
-  const undisturbed = { before: join(folder, "before"), after: join(folder, "after") };
-  await ingestPath(undisturbed.before, samplePath, { day: firstDay });
-  await cp(undisturbed.before, undisturbed.after, { recursive: true });
-  const spanMs = await untilItEnds(ingestingProcess(undisturbed.after, secondDay));
+export async function killIngests({ folder, kills, seed }: KillOptions): Promise<readonly IngestKill[]> {
+  const reference = { before: join(folder, "before"), after: join(folder, "after") };
+  await ingestPath(reference.before, samplePath, { day: firstDay });
+  await cp(reference.before, reference.after, { recursive: true });
+  const spanMs = await timeToExit(spawnIngest(reference.after, secondDay));
   const markets = new Map([
-    [`${firstDay}.1`, await marketOf(undisturbed.before)],
-    [`${secondDay}.1`, await marketOf(undisturbed.after)],
+    [`${firstDay}.1`, await activeListingsText(reference.before)],
+    [`${secondDay}.1`, await activeListingsText(reference.after)],
   ]);
-  const contents = await contentsOf(undisturbed.after);
+  const contents = await hashLakeFiles(reference.after);
   const random = randomNumbers(seed);
-  const survived: Kill[] = [];
+  const survived: IngestKill[] = [];
   for (let kill = 0; kill < kills; kill += 1) {
     const lake = join(folder, `killed-${kill}`);
-    await cp(undisturbed.before, lake, { recursive: true });
+    await cp(reference.before, lake, { recursive: true });
     const when = kill % 2 === 0 ? "any" : "serving";
     const afterMs = Math.round(random() * (when === "any" ? 1.1 * spanMs : servingSpanMs));
-    await killAfter(ingestingProcess(lake, secondDay), afterMs, when === "serving" ? lake : undefined);
+    await killAfter(spawnIngest(lake, secondDay), afterMs, when === "serving" ? lake : undefined);
     const what = `seed ${seed}, kill ${kill}, after ${afterMs} of ${Math.round(spanMs)} ms (${when})`;
-    const halfBuilt = (await strayFilesIn(lake)).filter((path) => path.startsWith(`serving/${secondDay}`));
+    const partialFiles = (await unreferencedFiles(lake)).filter((path) => path.startsWith(`serving/${secondDay}`));
     const version = (await currentVersion(lake)) ?? "none";
-    assert.equal(await marketOf(lake), markets.get(version), `${what}: serves ${version}`);
-    assert.deepEqual(await faultsOf(lake), [], what);
-    await answersAlike(lake, what);
-    await ingestNext(lake, version, halfBuilt, what);
-    if (version === `${firstDay}.1`) assert.deepEqual(await contentsOf(lake), contents, what);
-    assert.deepEqual(await faultsOf(lake), [], what);
-    await answersAlike(lake, `${what}, ingested anew`);
+    assert.equal(await activeListingsText(lake), markets.get(version), `${what}: serves ${version}`);
+    assert.deepEqual(await lakeFaults(lake), [], what);
+    await assertSameAnswers(lake, what);
+    await ingestNext(lake, version, partialFiles, what);
+    if (version === `${firstDay}.1`) assert.deepEqual(await hashLakeFiles(lake), contents, what);
+    assert.deepEqual(await lakeFaults(lake), [], what);
+    await assertSameAnswers(lake, `${what}, ingested anew`);
     await rm(lake, { recursive: true });
-    survived.push({ afterMs, when, version, halfBuilt: halfBuilt.length });
+    survived.push({ afterMs, when, version, partialFiles: partialFiles.length });
   }
   return survived;
 }
 
-/** About what an ingest of the sample takes from its first serving file to its end. */
+/** Approximate time of an ingest of the sample from its first serving file to its end. */
 const servingSpanMs = 120;
 
-/** Ingests the day after a version; fails unless half-built files are gone at the first step, and no stray file is left at the end. */
-async function ingestNext(lake: string, version: string, halfBuilt: readonly string[], what: string): Promise<void> {
+/**
+ * Ingests the day after a version; fails unless partial files are gone at the first step and no unreferenced file
+ * remains.
+ */
+async function ingestNext(lake: string, version: string, partialFiles: readonly string[], what: string): Promise<void> {
   const listedBefore = (await currentManifest(lake))?.serving.map(({ path }) => path) ?? [];
   const isFirst = version === `${firstDay}.1`;
   const [path, day] = isFirst ? [samplePath, secondDay] : [join(samplePath, secondDay), thirdDay];
-  let left: readonly string[] | undefined;
+  let remaining: readonly string[] | undefined;
   await ingestPath(lake, path, {
     day,
     onStep: () => {
-      left ??= halfBuilt.filter((file) => existsSync(join(lake, file)));
+      remaining ??= partialFiles.filter((file) => existsSync(join(lake, file)));
     },
   });
-  assert.deepEqual(left, [], `${what}: half-built files while the next writer works`);
-  const stray = (await strayFilesIn(lake)).filter((file) => !listedBefore.includes(file));
-  assert.deepEqual(stray, [], `${what}: what the next writer leaves, but for serving files that it replaced`);
+  assert.deepEqual(remaining, [], `${what}: partial files during the next ingest`);
+  const stray = (await unreferencedFiles(lake)).filter((file) => !listedBefore.includes(file));
+  assert.deepEqual(stray, [], `${what}: unreferenced files after the next ingest`);
 }
 
 /** Pages, facets and look-ups of the sample in every mode. */
@@ -115,12 +118,12 @@ const facets = [
   "facets=make,keywords,price&metric=price.median&sort=metric",
 ].map((query) => `/v1/facets?${query}`);
 
-/** Fails unless the published version uses all of its serving files, and they answer as its Parquet files do. */
-async function answersAlike(lake: string, what: string): Promise<void> {
+/** Fails unless the published version uses all its serving files, and they answer as its Parquet files do. */
+async function assertSameAnswers(lake: string, what: string): Promise<void> {
   await withScope(async (scope) => {
-    const versions = await bothVersionsOf(scope, lake);
-    const [served, parquet] = [answersOf(versions.served), answersOf(versions.parquet)];
-    const listings = await ask(
+    const versions = await openBothWays(scope, lake);
+    const [served, parquet] = [answering(versions.served), answering(versions.parquet)];
+    const listings = await queryLake(
       lake,
       "SELECT id, vin FROM active UNION SELECT id, vin FROM sold ORDER BY vin, id LIMIT 5",
     );
@@ -129,36 +132,36 @@ async function answersAlike(lake: string, what: string): Promise<void> {
       `/v1/vins/${textIn(row, "vin")}`,
     ]);
     assert.ok(lookUps.length > 0, what);
-    for (const path of [...paths, ...facets, ...lookUps]) await sameBothWays(path, served, parquet, what);
-    versions.confirm();
+    for (const path of [...paths, ...facets, ...lookUps]) await assertSameBothWays(path, served, parquet, what);
+    versions.assertNoFallback();
   });
 }
 
-/** When a process first says what it does; it has taken the lock by then. */
-async function firstSign(child: ChildProcess): Promise<void> {
+/** Waits for a process's first output, which it writes after it has taken the lock. */
+async function firstOutput(child: ChildProcess): Promise<void> {
   assert.ok(child.stderr !== null);
   await once(child.stderr, "data");
 }
 
-async function untilItEnds(child: ChildProcess): Promise<number> {
+async function timeToExit(child: ChildProcess): Promise<number> {
   const ended = once(child, "exit");
-  await firstSign(child);
+  await firstOutput(child);
   const start = performance.now();
   const [code] = await ended;
-  assert.equal(code, 0, "an ingest that nobody disturbs succeeds");
+  assert.equal(code, 0, "an undisturbed ingest succeeds");
   return performance.now() - start;
 }
 
-/** Kills a process so long after its first sign of work, or, in a lake, after its first serving file. */
+/** Kills a process after a delay from its first output, or from the lake's first serving file if a lake is given. */
 async function killAfter(child: ChildProcess, delayMs: number, lake?: string): Promise<void> {
   const ended = once(child, "exit");
-  await (lake === undefined ? firstSign(child) : Promise.race([firstServingFile(lake), ended]));
+  await (lake === undefined ? firstOutput(child) : Promise.race([firstServingFile(lake), ended]));
   await sleep(delayMs);
   child.kill("SIGKILL");
   await ended;
 }
 
-/** When the first file is created among the serving files of a lake. */
+/** Waits for the first file among the serving files of a lake. */
 async function firstServingFile(lake: string): Promise<void> {
   let watcher: FSWatcher | undefined;
   try {
@@ -170,7 +173,7 @@ async function firstServingFile(lake: string): Promise<void> {
   }
 }
 
-/** Numbers from 0 to 1 that follow from a seed (mulberry32). */
+/** Returns a generator of numbers from 0 to 1 (mulberry32). */
 function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {

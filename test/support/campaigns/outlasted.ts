@@ -1,25 +1,25 @@
-/** What the service makes of hostile requests: it refuses them or answers them, and tells nothing of its inside. */
+/** Sends hostile requests, each of which must be answered or refused without revealing internals. */
 import assert from "node:assert/strict";
 import { isObject } from "../../../src/base/json.ts";
 import { type ErrorCode, errors } from "../../../src/contract/errors.ts";
-import { eachOf } from "../../oracle/compare/agree.ts";
+import { forEachConcurrently } from "../../oracle/compare/agree.ts";
 import type { Client } from "../service.ts";
 import type { HostileRequest } from "./hostile.ts";
 
-export interface Outlasted {
+export interface HostileSummary {
   readonly answered: number;
   readonly refused: number;
 }
 
-const insides = / {4}at |\.ts\b|node_modules|duckdb|parquet|SELECT |FROM |Binder|Parser Error|\{\w+\}|undefined,/;
+const internals = / {4}at |\.ts\b|node_modules|duckdb|parquet|SELECT |FROM |Binder|Parser Error|\{\w+\}|undefined,/;
 const messageCharactersMost = 2000;
 
-/** Sends hostile requests; fails with the first that is neither answered by the document nor refused in its words. */
-export async function outlast(client: Client, requests: Iterable<HostileRequest>): Promise<Outlasted> {
+/** Sends hostile requests; fails with the first that is neither answered nor refused as the document says. */
+export async function sendHostileRequests(client: Client, requests: Iterable<HostileRequest>): Promise<HostileSummary> {
   let [answered, refused] = [0, 0];
-  await eachOf(requests, async ({ path }) => {
-    const { status, body } = await client.get(path).catch((thrown: unknown) => assert.fail(start(String(thrown))));
-    const what = `${start(path)}: ${status} ${start(JSON.stringify(body))}`;
+  await forEachConcurrently(requests, async ({ path }) => {
+    const { status, body } = await client.get(path).catch((thrown: unknown) => assert.fail(excerpt(String(thrown))));
+    const what = `${excerpt(path)}: ${status} ${excerpt(JSON.stringify(body))}`;
     if (status === 200) {
       answered += 1;
       return;
@@ -29,13 +29,13 @@ export async function outlast(client: Client, requests: Iterable<HostileRequest>
     const { code, message } = body.error;
     assert.equal(errors[code as ErrorCode]?.[0], 400, what);
     assert.ok(typeof message === "string" && message.length <= messageCharactersMost, what);
-    assert.doesNotMatch(withoutQuoted(message), insides, what);
+    assert.doesNotMatch(withoutQuoted(message), internals, what);
     refused += 1;
   });
   return { answered, refused };
 }
 
-const start = (text: string): string => text.slice(0, 400);
+const excerpt = (text: string): string => text.slice(0, 400);
 
-/** A message without what it quotes of the request. */
+/** Returns a message without what it quotes from the request. */
 const withoutQuoted = (message: string): string => message.replaceAll(/"(\\.|[^"\\])*["…]/g, "");

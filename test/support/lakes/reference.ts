@@ -1,19 +1,19 @@
-/** The facts that generated markets are made from, read without the generator. */
+/** Reference data of generated markets, read without the generator. */
 import { parse } from "csv-parse/sync";
 import { projectText } from "../../../src/base/project-files.ts";
 
-type Fact = Readonly<Record<string, string>>;
+type ReferenceRow = Readonly<Record<string, string>>;
 
-/** The rows of a file of `data/reference/market`. */
-export function facts(file: string): readonly Fact[] {
+/** Returns the rows of a file in `data/reference/market`. */
+export function readReference(file: string): readonly ReferenceRow[] {
   const rows: unknown = parse(projectText(`data/reference/market/${file}.csv`), { columns: true });
-  if (!Array.isArray(rows)) throw new TypeError(`${file}: no rows`);
+  if (!Array.isArray(rows)) throw new TypeError(`${file}.csv: expected rows.`);
   return rows;
 }
 
-/** A fact's value in a column, which is there. */
-export function fact(row: Fact | undefined, column: string): string {
+/** Returns a value; throws if the row or the column is missing. */
+export function referenceValue(row: ReferenceRow | undefined, column: string): string {
   const value = row?.[column];
-  if (value === undefined) throw new RangeError(`no ${column}`);
+  if (value === undefined) throw new RangeError(`Missing value: expected ${column}.`);
   return value;
 }
