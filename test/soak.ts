@@ -10,8 +10,8 @@ import type { Campaign } from "./soak/campaign.ts";
 const campaigns: Readonly<Record<string, () => Promise<{ readonly default: Campaign }>>> = {
   charges: () => import("./soak/charges.ts"),
   ledger: () => import("./soak/ledger.ts"),
-  life: () => import("./soak/life.ts"),
-  kills: () => import("./soak/kills.ts"),
+  life: () => import("./soak/lifecycle.ts"),
+  kills: () => import("./soak/ingest-kills.ts"),
   power: () => import("./soak/power.ts"),
   search: () => import("./soak/search.ts"),
   facets: () => import("./soak/facets.ts"),

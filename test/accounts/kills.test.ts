@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { killServices } from "../ledger/kills.ts";
-import { Chance } from "../oracle/random-market/chance.ts";
+import { killServices } from "../ledger/service-kills.ts";
+import { Chance } from "../support/chance.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 
 test("a service killed 5 times under load from 32 clients charges each complete answer exactly once", async (t) => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { runRandomOperations } from "../ledger/sequence.ts";
-import { Chance } from "../oracle/random-market/chance.ts";
+import { runRandomOperations } from "../ledger/random-operations.ts";
+import { Chance } from "../support/chance.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 
 test("50 random sequences of 100 operations match a model that recounts every entry", async (t) => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { microsIn, usdOf } from "../../src/accounts/money.ts";
-import { Chance } from "../oracle/random-market/chance.ts";
+import { Chance } from "../support/chance.ts";
 
 const amounts: readonly (readonly [usd: string, micros: number | undefined, formatted?: string])[] = [
   ["25", 25_000_000, "25.00"],

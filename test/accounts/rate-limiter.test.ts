@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RateLimiter, type RateLimits } from "../../src/accounts/policy/rate-limiter.ts";
 import { limitsOf, tiers } from "../../src/accounts/policy/tiers.ts";
-import { Chance } from "../oracle/random-market/chance.ts";
+import { Chance } from "../support/chance.ts";
 
 /** A rate limiter whose clock the test moves. */
 class ClockedLimiter {

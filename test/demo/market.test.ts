@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { Row } from "../../src/base/json.ts";
 import { usualShares } from "../../src/demo/market-shape.ts";
 import { generateFeeds, readCsv } from "../support/lakes/generated.ts";
-import { readReference, referenceValue } from "../support/lakes/reference.ts";
+import { readReference, referenceValue } from "../support/lakes/reference-data.ts";
 import { fileScope } from "../support/scope.ts";
 import { checkDigit, modelYear } from "./vin.ts";
 

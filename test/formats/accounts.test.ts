@@ -15,7 +15,7 @@ import { type Sql, sql } from "../../src/db/sql.ts";
 import type { SqliteDatabase } from "../../src/db/sqlite.ts";
 import { temporaryAccountsFile } from "../support/accounts.ts";
 import { copyFixtureAccounts } from "../support/lakes/fixtures.ts";
-import { testMigrations } from "./next-steps.ts";
+import { testMigrations } from "./test-migrations.ts";
 
 const busyMs = 1000;
 

@@ -9,7 +9,7 @@ import { parseLog } from "../support/command-line.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 import { type Answer, type Client, startService } from "../support/service.ts";
-import { slowRequest } from "../support/slow.ts";
+import { slowRequest } from "../support/slow-request.ts";
 
 const { lake } = await createLake(fileScope);
 

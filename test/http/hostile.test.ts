@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Chance } from "../oracle/random-market/chance.ts";
-import { hostileRequests, searchOperations } from "../support/campaigns/hostile.ts";
-import { sendHostileRequests } from "../support/campaigns/outlasted.ts";
+import { sendHostileRequests } from "../support/campaigns/hostile-answers.ts";
+import { hostileRequests, searchOperations } from "../support/campaigns/hostile-requests.ts";
+import { Chance } from "../support/chance.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 import { startService } from "../support/service.ts";

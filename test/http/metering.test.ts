@@ -17,7 +17,7 @@ import { minimalRequest } from "../support/examples.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope, onScopeEnd } from "../support/scope.ts";
 import { type Answer, type Client, startService } from "../support/service.ts";
-import { slowRequest } from "../support/slow.ts";
+import { slowRequest } from "../support/slow-request.ts";
 
 const { lake } = await createLake(fileScope);
 const client = await startService(fileScope, lake);

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { eventually, parseLog, startServing } from "../support/command-line.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
-import { slowRequest } from "../support/slow.ts";
+import { slowRequest } from "../support/slow-request.ts";
 
 const { lake } = await createLake(fileScope);
 

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { vinOf, writeFeedFiles } from "../support/lakes/feeds.ts";
 import { queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
-import { createRefusingLake } from "../support/lakes/refusals.ts";
+import { createRefusingLake } from "../support/lakes/refusing-lake.ts";
 import { fileScope } from "../support/scope.ts";
 
 const dealer = "2f6c81d4-9b0e-4c57-8a13-e5d27f40b96a";

@@ -9,9 +9,9 @@ const database = await DuckDatabase.open();
 after(() => database.close());
 
 /** Evaluates an expression. */
-const valueOf = async (expression: Sql): Promise<unknown> => {
-  const row = await database.using((session) => session.row(sql`SELECT ${expression} AS said`));
-  return row?.said;
+const evaluate = async (expression: Sql): Promise<unknown> => {
+  const row = await database.using((session) => session.row(sql`SELECT ${expression} AS value`));
+  return row?.value;
 };
 
 const number = (text: string): Sql => integerLiteral(Number.parseInt(text, 10));
@@ -43,7 +43,7 @@ for (const row of parseCaseTable(
       daysSeen: number(row["days seen"]),
       daysMissing: number(row["missing for"]),
     });
-    assert.equal(await valueOf(state), row.becomes);
+    assert.equal(await evaluate(state), row.becomes);
   });
 }
 
@@ -78,11 +78,11 @@ for (const row of parseCaseTable(
       acceptedVins: accepted,
       collapsedInARow: number(row["collapsed before"]),
     });
-    assert.equal(await valueOf(verdict), row.verdict);
+    assert.equal(await evaluate(verdict), row.verdict);
   });
 }
 
 test("a dealer is silent after 7 days without a delivery, and not after 6", async () => {
-  assert.equal(await valueOf(isSilent(number("6"))), false);
-  assert.equal(await valueOf(isSilent(number("7"))), true);
+  assert.equal(await evaluate(isSilent(number("6"))), false);
+  assert.equal(await evaluate(isSilent(number("7"))), true);
 });

@@ -7,7 +7,7 @@ import { type TestContext, test } from "node:test";
 import { UserError } from "../../src/base/user-error.ts";
 import { currentVersion } from "../../src/lake/manifest.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
-import { killIngests, spawnIngest } from "../support/campaigns/kills.ts";
+import { killIngests, spawnIngest } from "../support/campaigns/ingest-kills.ts";
 import {
   activeListingsText,
   hashLakeFiles,

@@ -10,12 +10,12 @@ import { csvOf, dealerIdOf, vinOf, writeFeedFiles } from "../support/lakes/feeds
 import { copyFixtureLake } from "../support/lakes/fixtures.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
-import type { AnswerRequest, LakeAnswers } from "./answers.ts";
+import type { AnswerRequest, LakeAnswers } from "./print-answers.ts";
 
 /** The product and its child program, without the oracle, which lists every parameter. */
 const copiedPaths = [
   ...["src", "schemas", "data", "package.json", "tsconfig.json"],
-  ...["test/listing/answers.ts", "test/support/versions.ts", "test/support/scope.ts"],
+  ...["test/listing/print-answers.ts", "test/support/versions.ts", "test/support/scope.ts"],
 ];
 
 /** One attribute of builds and one of listings, each with the row that it follows. */
@@ -37,7 +37,7 @@ const runModule = (path: string, ...args: readonly string[]): Promise<string> =>
 
 /** Runs the copy's answers, with the index and from Parquet only. */
 async function answersOfCopy(request: AnswerRequest): Promise<readonly LakeAnswers[]> {
-  return JSON.parse(await runModule("test/listing/answers.ts", JSON.stringify(request)));
+  return JSON.parse(await runModule("test/listing/print-answers.ts", JSON.stringify(request)));
 }
 
 /** Replaces every match of a pattern; fails without a match. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseCaseTable } from "../support/case-table.ts";
 import { dealerIdOf, vinOf } from "../support/lakes/feeds.ts";
-import { type CarRow, feedsOf, serveFeeds } from "../support/lakes/markets.ts";
+import { type CarRow, feedsOf, serveFeeds } from "../support/lakes/served-feeds.ts";
 import { fileScope } from "../support/scope.ts";
 import type { Client } from "../support/service.ts";
 

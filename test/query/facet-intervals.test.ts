@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type CarRow, feedsOf, serveFeeds } from "../support/lakes/markets.ts";
+import { type CarRow, feedsOf, serveFeeds } from "../support/lakes/served-feeds.ts";
 import { fileScope } from "../support/scope.ts";
 
 /** A hundred cars whose prices, MSRPs and miles are evenly spread; one in four lacks a price. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseCaseTable } from "../support/case-table.ts";
 import { dealerIdOf } from "../support/lakes/feeds.ts";
-import { type CarRow, feedsOf, serveFeeds } from "../support/lakes/markets.ts";
+import { type CarRow, feedsOf, serveFeeds } from "../support/lakes/served-feeds.ts";
 import { fileScope } from "../support/scope.ts";
 
 /** Eleven cars from 10,000 to 20,000 in steps of a thousand; other measures in equal steps. */

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AnswerOf } from "../../src/contract/types.ts";
-import { forEachConcurrently } from "../oracle/compare/agree.ts";
+import { forEachConcurrently } from "../oracle/compare/oracle.ts";
 import { parseCaseTable } from "../support/case-table.ts";
-import { type CarRow, feedsOf, serveFeeds } from "../support/lakes/markets.ts";
+import { type CarRow, feedsOf, serveFeeds } from "../support/lakes/served-feeds.ts";
 import { fileScope } from "../support/scope.ts";
 
 type RangeFacet = AnswerOf<"getFacets">["data"]["range_facets"][string];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseCaseTable } from "../support/case-table.ts";
-import { type CarRow, feedsOf, serveFeeds } from "../support/lakes/markets.ts";
+import { type CarRow, feedsOf, serveFeeds } from "../support/lakes/served-feeds.ts";
 import { fileScope } from "../support/scope.ts";
 
 /** Statistics of prices, calculated by hand; `-` is an unknown price, or no statistic. */

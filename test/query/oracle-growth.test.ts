@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type OracleInventory, readInventory } from "../oracle/answers/market.ts";
-import { compareWithOracle } from "../oracle/compare/agree.ts";
-import type { RandomFeedsExtent } from "../oracle/random-market/feeds.ts";
-import { createRandomLake, growLake } from "../oracle/random-market/lakes.ts";
+import { type OracleInventory, readInventory } from "../oracle/answers/inventory.ts";
+import { compareWithOracle } from "../oracle/compare/oracle.ts";
+import type { RandomFeedsExtent } from "../oracle/random-lake/feeds.ts";
+import { createRandomLake, growLake } from "../oracle/random-lake/lakes.ts";
 import { randomFacets, randomRequests } from "../oracle/random-requests/requests.ts";
 import { type Implementation, serveBothWays } from "../support/implementations.ts";
 import type { Scope } from "../support/scope.ts";

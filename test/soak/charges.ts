@@ -1,6 +1,6 @@
 /** Campaign `charges`: services killed while they charge. */
-import { killServices } from "../ledger/kills.ts";
-import { Chance } from "../oracle/random-market/chance.ts";
+import { killServices } from "../ledger/service-kills.ts";
+import { Chance } from "../support/chance.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { withScope } from "../support/scope.ts";
 import type { Campaign } from "./campaign.ts";

@@ -1,10 +1,11 @@
 /** Campaign `facets`: random facet requests, compared with the oracle and with searches for the buckets. */
-import { compareWithOracle } from "../oracle/compare/agree.ts";
+
 import { compareBucketsWithSearch } from "../oracle/compare/buckets.ts";
-import { Chance } from "../oracle/random-market/chance.ts";
+import { compareWithOracle } from "../oracle/compare/oracle.ts";
 import { randomFacets, randomFilters } from "../oracle/random-requests/requests.ts";
+import { Chance } from "../support/chance.ts";
 import type { Campaign } from "./campaign.ts";
-import { visitRandomLakes } from "./markets.ts";
+import { visitRandomLakes } from "./random-lakes.ts";
 
 /** One request in this many has its buckets searched for. */
 const searchedEvery = 100;

@@ -1,7 +1,8 @@
 /** Campaign `hostile`: hostile values for each parameter. */
-import { Chance } from "../oracle/random-market/chance.ts";
-import { hostileRequests, searchOperations } from "../support/campaigns/hostile.ts";
-import { sendHostileRequests } from "../support/campaigns/outlasted.ts";
+
+import { sendHostileRequests } from "../support/campaigns/hostile-answers.ts";
+import { hostileRequests, searchOperations } from "../support/campaigns/hostile-requests.ts";
+import { Chance } from "../support/chance.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { withScope } from "../support/scope.ts";
 import { startService } from "../support/service.ts";

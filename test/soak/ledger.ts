@@ -1,6 +1,6 @@
 /** Campaign `ledger`: random operations on the ledger, compared with a model. */
-import { runRandomOperations } from "../ledger/sequence.ts";
-import { Chance } from "../oracle/random-market/chance.ts";
+import { runRandomOperations } from "../ledger/random-operations.ts";
+import { Chance } from "../support/chance.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { withScope } from "../support/scope.ts";
 import type { Campaign } from "./campaign.ts";

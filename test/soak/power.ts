@@ -1,9 +1,9 @@
 /** Campaign `power`: simulated losses of power on recordings of a service that charges. */
 import assert from "node:assert/strict";
 import type { Synchronous } from "../../src/db/sqlite.ts";
-import { simulatePowerLosses } from "../ledger/power/lose.ts";
-import { record } from "../ledger/power/record.ts";
-import { Chance } from "../oracle/random-market/chance.ts";
+import { simulatePowerLosses } from "../ledger/power/power-loss.ts";
+import { record } from "../ledger/power/recording.ts";
+import { Chance } from "../support/chance.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { withScope } from "../support/scope.ts";
 import type { Campaign } from "./campaign.ts";

@@ -10,7 +10,7 @@ import {
   sumResults,
   type TrialResult,
 } from "../oracle/compare/index-trials.ts";
-import { Chance } from "../oracle/random-market/chance.ts";
+import { Chance } from "../support/chance.ts";
 import type { Campaign } from "./campaign.ts";
 
 /** Maximum number of requests to one lake. */

@@ -1,9 +1,9 @@
 /** Campaign `search`: random requests, compared with the oracle. */
-import { compareWithOracle } from "../oracle/compare/agree.ts";
+import { compareWithOracle } from "../oracle/compare/oracle.ts";
 
 import { randomRequests } from "../oracle/random-requests/requests.ts";
 import type { Campaign } from "./campaign.ts";
-import { visitRandomLakes } from "./markets.ts";
+import { visitRandomLakes } from "./random-lakes.ts";
 
 export default {
   describe: "random requests to random lakes find what the oracle finds",

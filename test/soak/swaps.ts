@@ -1,6 +1,6 @@
 /** Campaign `swaps`: versions published while clients search. */
 
-import { swapWhileServing } from "../support/campaigns/swaps.ts";
+import { swapWhileServing } from "../support/campaigns/version-swaps.ts";
 import { withScope } from "../support/scope.ts";
 import type { Campaign } from "./campaign.ts";
 

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import pino from "pino";
 import { errorBody, errors, Refusal } from "../../src/contract/errors.ts";
 import type { LakeVersion } from "../../src/serving/lake-version.ts";
-import type { Answering, ComparedAnswer } from "../oracle/compare/agree.ts";
+import type { Answering, ComparedAnswer } from "../oracle/compare/oracle.ts";
 import { parseLog } from "./command-line.ts";
 import type { Scope } from "./scope.ts";
 import { type Client, startService } from "./service.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { AnswerOf } from "../../../src/contract/types.ts";
-import { randomLifecycleFeeds } from "../../life/feeds.ts";
+import { randomLifecycleFeeds } from "../../lifecycle/random-feeds.ts";
 import { dealerIdOf, vinOf, writeFeeds } from "../../support/lakes/feeds.ts";
 import { createLake, ingestPath, temporaryFolder } from "../../support/lakes/lakes.ts";
 import { fileScope } from "../../support/scope.ts";

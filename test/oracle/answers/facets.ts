@@ -1,8 +1,8 @@
 /** Oracle of facets: scans the matching listings for every bucket. */
 
 import { numberOf, type Query, queryValues } from "../random-requests/query.ts";
-import { discountOf, matchingListings } from "./listings.ts";
-import { compare, type FlatListing, listFields, type OracleInventory } from "./market.ts";
+import { compare, type FlatListing, listFields, type OracleInventory } from "./inventory.ts";
+import { discountOf, matchingListings } from "./search.ts";
 import { aggregates, ascending, oracleRanges, oracleStats, smallestAllowedWidth } from "./statistics.ts";
 
 export const oracleCategoricalFacets = [

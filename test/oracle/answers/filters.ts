@@ -2,7 +2,7 @@
 
 import { decodeValue, itemsOf, type Query, queryValues } from "../random-requests/query.ts";
 import { distanceOf, isInsideBox, oracleOrigin } from "./geography.ts";
-import type { FlatListing, ListField, NumberField, OracleInventory, TextField } from "./market.ts";
+import type { FlatListing, ListField, NumberField, OracleInventory, TextField } from "./inventory.ts";
 
 /** Whether a listing matches a filter; undefined if its value is unknown. */
 type Test = (listing: FlatListing) => boolean | undefined;

@@ -1,7 +1,7 @@
 /** Oracle of distances: the origin of a search and the miles to a dealer. */
 import assert from "node:assert/strict";
 import { decodeValue, numberOf, type Query } from "../random-requests/query.ts";
-import type { FlatListing, OraclePoint } from "./market.ts";
+import type { FlatListing, OraclePoint } from "./inventory.ts";
 
 const earthRadiusMiles = 3958.7613;
 

@@ -1,11 +1,11 @@
 /** Compares facets with search: a search for a bucket's value or range finds as many listings as the bucket counts. */
 import assert from "node:assert/strict";
 import type { AnswerOf } from "../../../src/contract/types.ts";
+import type { Chance } from "../../support/chance.ts";
 import type { Client } from "../../support/service.ts";
 import { oracleCategoricalFacets, oracleNumericFacets } from "../answers/facets.ts";
-import type { Chance } from "../random-market/chance.ts";
 import { numberOf, pathOf, type Query } from "../random-requests/query.ts";
-import { forEachConcurrently } from "./agree.ts";
+import { forEachConcurrently } from "./oracle.ts";
 
 /** Filters that combine their values with AND, so that another value narrows the search. */
 const narrowing = ["features", "options_packages", "keywords"];

@@ -4,15 +4,15 @@
 import { existsSync } from "node:fs";
 import { projectPath } from "../../../src/base/project-files.ts";
 import { readMapping } from "../../../src/ingest/feed/mapping.ts";
+import { Chance } from "../../support/chance.ts";
 import { openBothWays } from "../../support/implementations.ts";
 import { createLake } from "../../support/lakes/lakes.ts";
 import { withScope } from "../../support/scope.ts";
-import { readInventory } from "../answers/market.ts";
-import { Chance } from "../random-market/chance.ts";
-import type { RandomFeedsExtent } from "../random-market/feeds.ts";
-import { createRandomLake, createRespelledLake, growLake } from "../random-market/lakes.ts";
+import { readInventory } from "../answers/inventory.ts";
+import type { RandomFeedsExtent } from "../random-lake/feeds.ts";
+import { createRandomLake, createRespelledLake, growLake } from "../random-lake/lakes.ts";
 import { type RandomRequest, randomFacets, randomRequests } from "../random-requests/requests.ts";
-import type { ComparisonSummary } from "./agree.ts";
+import type { ComparisonSummary } from "./oracle.ts";
 import { compareLookUps, compareThreeWays } from "./three-ways.ts";
 
 export interface Trial {

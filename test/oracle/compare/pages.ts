@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { fetchListings } from "../../support/paging.ts";
 import type { Client } from "../../support/service.ts";
-import { oracleSearch } from "../answers/listings.ts";
-import type { OracleInventory } from "../answers/market.ts";
+import type { OracleInventory } from "../answers/inventory.ts";
+import { oracleSearch } from "../answers/search.ts";
 import { pathOf, type Query } from "../random-requests/query.ts";
 
 export const sorts = ["days_on_market", "listed_at", "price", "miles", "msrp", "discount"]

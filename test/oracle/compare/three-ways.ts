@@ -1,12 +1,12 @@
 /** Compares the answers of the serving files, the Parquet files and the oracle. */
 import assert from "node:assert/strict";
+import type { Chance } from "../../support/chance.ts";
 import { answering, type BothVersions } from "../../support/implementations.ts";
-import type { OracleInventory } from "../answers/market.ts";
-import type { Chance } from "../random-market/chance.ts";
+import type { OracleInventory } from "../answers/inventory.ts";
 import { pathOf } from "../random-requests/query.ts";
 import type { RandomRequest } from "../random-requests/requests.ts";
-import { type Answering, type ComparisonSummary, forEachConcurrently, oracleComparison } from "./agree.ts";
 import { differenceIn } from "./differences.ts";
+import { type Answering, type ComparisonSummary, forEachConcurrently, oracleComparison } from "./oracle.ts";
 
 /**
  * Compares each request's answers three ways, and facets also as the engine counts many matches. Fails with the first

@@ -1,10 +1,10 @@
 /** Random valid requests for listings and facets; the same seed and inventory produce the same ones. */
 
+import { Chance } from "../../support/chance.ts";
 import { measures, oracleCategoricalFacets, oracleNumericFacets } from "../answers/facets.ts";
-import type { OracleInventory } from "../answers/market.ts";
+import type { OracleInventory } from "../answers/inventory.ts";
 import { aggregates } from "../answers/statistics.ts";
-import { Chance } from "../random-market/chance.ts";
-import { draws } from "./draws.ts";
+import { draws } from "./parameters.ts";
 import { numberOf, type Operation, type Query, queryValues } from "./query.ts";
 import { encodeItems, randomCase } from "./spellings.ts";
 

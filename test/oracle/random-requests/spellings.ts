@@ -1,5 +1,5 @@
 /** Random spellings of values: other case, slugs, `+` for spaces, and typos. */
-import type { Chance } from "../random-market/chance.ts";
+import type { Chance } from "../../support/chance.ts";
 
 /** Values that no listing has, among them wildcards and syntax of SQL, patterns and shells. */
 const absentValues = ["Zanzibar", "%", "_", "'", '"', "\\", "a%b", "null", "*", "?", "ÿþ", "0", "--", "; --"];

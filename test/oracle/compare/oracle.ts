@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { isObject } from "../../../src/base/json.ts";
 import { oracleFacets, type TooNarrowWidth, tooNarrowWidths } from "../answers/facets.ts";
-import { oracleSearch } from "../answers/listings.ts";
-import type { OracleInventory } from "../answers/market.ts";
+import type { OracleInventory } from "../answers/inventory.ts";
+import { oracleSearch } from "../answers/search.ts";
 import { type Operation, pathOf, type Query } from "../random-requests/query.ts";
 import type { RandomRequest } from "../random-requests/requests.ts";
 import { differenceIn } from "./differences.ts";

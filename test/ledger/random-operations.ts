@@ -13,7 +13,7 @@ import { decideReview, reviewAccounts } from "../../src/accounts/policy/tier-rev
 import { commitBatch } from "../../src/accounts/worker/group-commit.ts";
 import { UserError } from "../../src/base/user-error.ts";
 import type { SqliteDatabase } from "../../src/db/sqlite.ts";
-import type { Chance } from "../oracle/random-market/chance.ts";
+import type { Chance } from "../support/chance.ts";
 import { classes, LedgerModel, type ModelEntry } from "./model.ts";
 
 const [minuteMs, dayMs] = [60_000, 86_400_000];

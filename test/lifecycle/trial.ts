@@ -1,14 +1,14 @@
 /** Ingests random feeds and compares the lake with the oracle. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { Chance } from "../oracle/random-market/chance.ts";
+import { Chance } from "../support/chance.ts";
 import { writeFeeds } from "../support/lakes/feeds.ts";
 import { ingestPath, temporaryFolder } from "../support/lakes/lakes.ts";
 import type { Scope } from "../support/scope.ts";
-import { differencesAfterReplay, differencesBetween } from "./again.ts";
-import { differencesFrom } from "./agree.ts";
-import { type LifecycleExtent, randomLifecycleFeeds } from "./feeds.ts";
+import { differencesAfterReplay, differencesBetween } from "./byte-differences.ts";
 import { LifecycleOracle, type OracleDay } from "./oracle.ts";
+import { type LifecycleExtent, randomLifecycleFeeds } from "./random-feeds.ts";
+import { differencesFrom } from "./row-differences.ts";
 
 /** Counts of events, so that a run without events is noticed. */
 export interface LifecycleSummary {

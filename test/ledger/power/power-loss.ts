@@ -8,8 +8,8 @@ import { openAccountsFile } from "../../../src/accounts/file/schema.ts";
 import { audit } from "../../../src/accounts/ledger/audit.ts";
 import { textIn } from "../../../src/base/json.ts";
 import { sql } from "../../../src/db/sql.ts";
-import type { Chance } from "../../oracle/random-market/chance.ts";
-import type { Event, FileName, Recording } from "./record.ts";
+import type { Chance } from "../../support/chance.ts";
+import type { Event, FileName, Recording } from "./recording.ts";
 
 type Change = Extract<Event, { readonly file: FileName; readonly kind: "written" | "cut" }>;
 

@@ -3,7 +3,7 @@
 import { decodeValue, numberOf, type Query, queryValues } from "../random-requests/query.ts";
 import { filterOf } from "./filters.ts";
 import { distanceOf, oracleOrigin } from "./geography.ts";
-import { compare, type FlatListing, type OracleInventory, optionKey } from "./market.ts";
+import { compare, type FlatListing, type OracleInventory, optionKey } from "./inventory.ts";
 
 export interface OraclePage {
   readonly pagination: Readonly<Record<"limit" | "offset" | "total", number>> & { readonly next_offset: number | null };

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { isObject } from "../../../src/base/json.ts";
 import { type ErrorCode, errors } from "../../../src/contract/errors.ts";
-import { forEachConcurrently } from "../../oracle/compare/agree.ts";
+import { forEachConcurrently } from "../../oracle/compare/oracle.ts";
 import type { Client } from "../service.ts";
-import type { HostileRequest } from "./hostile.ts";
+import type { HostileRequest } from "./hostile-requests.ts";
 
 export interface HostileSummary {
   readonly answered: number;

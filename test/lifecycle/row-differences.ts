@@ -1,7 +1,7 @@
 /** Compares the rows of a lake with the oracle's days. */
 import { isDeepStrictEqual } from "node:util";
 import type { Json, Row } from "../../src/base/json.ts";
-import { type LakeRows, type RowsByKey, readLakeRows } from "./kept.ts";
+import { type LakeRows, type RowsByKey, readLakeRows } from "./lake-rows.ts";
 import type { OracleDay, OracleListing } from "./oracle.ts";
 
 /** Returns the first differences, each with its day, VIN and both sides; empty if the lake agrees. */

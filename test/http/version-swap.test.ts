@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pino from "pino";
 import { replaceFile } from "../../src/base/files.ts";
 import { currentManifest, currentPath, lakeFormat, type Manifest, manifestPath } from "../../src/lake/manifest.ts";
-import { publishedTotal, swapWhileServing } from "../support/campaigns/swaps.ts";
+import { publishedTotal, swapWhileServing } from "../support/campaigns/version-swaps.ts";
 import { eventually, parseLog } from "../support/command-line.ts";
 import { createLake, ingestPath, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope, type Scope } from "../support/scope.ts";

@@ -1,7 +1,8 @@
 /** Random builds: a feed row without dealer, price and miles. */
+
+import type { Chance } from "../../support/chance.ts";
 import type { FeedRow } from "../../support/lakes/feeds.ts";
-import type { Chance } from "./chance.ts";
-import { catalogue, categories, newMake, randomLists, randomVin, randomWord } from "./words.ts";
+import { catalogue, categories, newMake, randomCategoryValue, randomLists, randomVin } from "./values.ts";
 
 /** Probabilities. */
 const probabilities = { bare: 0.03, newMake: 0.4 };
@@ -18,7 +19,7 @@ export function randomBuild(chance: Chance, number: number, order: number): Feed
   const [make, models] =
     order > 0 && chance.happens(probabilities.newMake) ? newMake(order) : chance.pick(Object.entries(catalogue));
   const known = <Value>(value: Value, likelihood = 0.88): Value | "" => (chance.happens(likelihood) ? value : "");
-  const texts = Object.entries(categories).map(([field, words]) => [field, known(randomWord(chance, words))]);
+  const texts = Object.entries(categories).map(([field, words]) => [field, known(randomCategoryValue(chance, words))]);
   return {
     vin,
     make: known(make, 0.96),

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { projectPath, projectText } from "../../src/base/project-files.ts";
 
 const environment = projectPath(".venv");
-const requirements = projectText("test/foreign/requirements.txt").trim().split("\n");
+const requirements = projectText("test/other-engines/requirements.txt").trim().split("\n");
 
 const run = (command: string, ...args: readonly string[]): boolean =>
   spawnSync(command, args, { stdio: "inherit" }).status === 0;

@@ -1,6 +1,6 @@
 /** Random cars on dealers' lots, and their rows in a day's feed. */
 import { plusDays } from "../../src/base/day.ts";
-import type { Chance } from "../oracle/random-market/chance.ts";
+import type { Chance } from "../support/chance.ts";
 import type { FeedRow } from "../support/lakes/feeds.ts";
 
 /** A car on a lot; the same VIN may stand on two lots, each with its own price. */

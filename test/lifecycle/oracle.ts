@@ -4,8 +4,8 @@
  */
 import { plusDays } from "../../src/base/day.ts";
 import type { Feeds } from "../support/lakes/feeds.ts";
-import { type DealerHistory, type FeedJudgement, judgeFeed, type Verdict } from "./believed.ts";
-import { type OracleClaim, ownersClaim } from "./owner.ts";
+import { type OracleClaim, ownersClaim } from "./attribution.ts";
+import { type DealerHistory, type FeedJudgement, judgeFeed, type Verdict } from "./feed-verdict.ts";
 import { daysBetween, midnightOf, type Sighting, sightingsOf, textOf } from "./sightings.ts";
 
 const silentAfterDays = 7;

@@ -10,7 +10,7 @@ import { textIn } from "../../src/base/json.ts";
 import { Refusal } from "../../src/contract/errors.ts";
 import { sql } from "../../src/db/sql.ts";
 import { systemClock } from "../../src/http/system-clock.ts";
-import { exitingWorker } from "../ledger/dying-thread.ts";
+import { exitingWorker } from "../ledger/exiting-worker.ts";
 import { createCustomer, temporaryAccountsFile, withAccountsFile } from "../support/accounts.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { startService } from "../support/service.ts";

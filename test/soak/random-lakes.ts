@@ -1,8 +1,8 @@
 /** Splits the draws of a campaign among random lakes. */
 
-import { type OracleInventory, readInventory } from "../oracle/answers/market.ts";
-import { Chance } from "../oracle/random-market/chance.ts";
-import { createRandomLake } from "../oracle/random-market/lakes.ts";
+import { type OracleInventory, readInventory } from "../oracle/answers/inventory.ts";
+import { createRandomLake } from "../oracle/random-lake/lakes.ts";
+import { Chance } from "../support/chance.ts";
 import { withScope } from "../support/scope.ts";
 import { type Client, startService } from "../support/service.ts";
 import type { CampaignExtent } from "./campaign.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { dealerIdOf as idOf, vinOf, writeFeedFiles, writeFeeds } from "../support/lakes/feeds.ts";
 import { createLake, ingestPath, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
-import { createRefusingLake } from "../support/lakes/refusals.ts";
+import { createRefusingLake } from "../support/lakes/refusing-lake.ts";
 import { fileScope } from "../support/scope.ts";
 
 const { lake, refuses, takesTheNextDay } = await createRefusingLake(fileScope);

@@ -1,12 +1,12 @@
 /** Random feeds of some months: cars of every kind that arrive, go missing, return, change dealers and are sold. */
 import { plusDays } from "../../../src/base/day.ts";
-import type { FeedDay } from "../../life/feeds.ts";
+import type { FeedDay } from "../../lifecycle/random-feeds.ts";
+import { Chance } from "../../support/chance.ts";
 import type { FeedRow } from "../../support/lakes/feeds.ts";
 import { randomCase } from "../random-requests/spellings.ts";
 import { isBare, randomBuild } from "./builds.ts";
-import { Chance } from "./chance.ts";
-import { changeDealer, firstDealers, laterDealers, type RandomDealer } from "./places.ts";
-import { catalogue, categories, optionCodes } from "./words.ts";
+import { changeDealer, firstDealers, laterDealers, type RandomDealer } from "./dealers.ts";
+import { catalogue, categories, optionCodes } from "./values.ts";
 
 export interface RandomFeedsExtent {
   readonly seed: number;

@@ -1,8 +1,8 @@
 /** Random values for each parameter of the listing search, mostly values that some listing has. */
 import type { QueryOf } from "../../../src/contract/types.ts";
-import { fields } from "../answers/listings.ts";
-import type { FlatListing, ListField, NumberField, OracleInventory, TextField } from "../answers/market.ts";
-import type { Chance } from "../random-market/chance.ts";
+import type { Chance } from "../../support/chance.ts";
+import type { FlatListing, ListField, NumberField, OracleInventory, TextField } from "../answers/inventory.ts";
+import { fields } from "../answers/search.ts";
 import type { Query } from "./query.ts";
 import { encodeItems, encodeValue, randomCase, respell, respellName } from "./spellings.ts";
 

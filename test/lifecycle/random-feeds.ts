@@ -3,9 +3,9 @@
  * come, go and change dealers.
  */
 import { plusDays } from "../../src/base/day.ts";
-import { Chance } from "../oracle/random-market/chance.ts";
+import { Chance } from "../support/chance.ts";
 import { dealerIdOf, type FeedRow, type Feeds, vinOf } from "../support/lakes/feeds.ts";
-import { type LotCar, lotRows, randomLotCar } from "./cars.ts";
+import { type LotCar, lotRows, randomLotCar } from "./random-cars.ts";
 
 export interface LifecycleExtent {
   readonly seed: number;

@@ -1,5 +1,5 @@
 /** Campaign `kills`: ingests killed at random moments. */
-import { killIngests } from "../support/campaigns/kills.ts";
+import { killIngests } from "../support/campaigns/ingest-kills.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { withScope } from "../support/scope.ts";
 import type { Campaign } from "./campaign.ts";

@@ -1,5 +1,5 @@
 /** Random values: makes and models, open categories and tokens; most of them usual, some odd. */
-import type { Chance } from "./chance.ts";
+import type { Chance } from "../../support/chance.ts";
 
 /** Models by make. */
 export const catalogue: Readonly<Record<string, readonly string[]>> = {
@@ -87,7 +87,7 @@ const rareCode = (chance: Chance): string => {
 };
 
 /** Returns a usual value, or one of many rare ones. */
-export function randomWord(chance: Chance, words: readonly string[]): string {
+export function randomCategoryValue(chance: Chance, words: readonly string[]): string {
   return chance.happens(0.12) ? `Rare No. ${chance.integer(1, 150)}` : chance.pick(words);
 }
 

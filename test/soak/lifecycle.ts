@@ -1,8 +1,8 @@
 /** Campaign `life`: random feeds, ingested and compared day by day with the lifecycle oracle. */
 
-import type { LifecycleExtent } from "../life/feeds.ts";
-import { compareLifecycle, compareRepeatedIngests, type LifecycleSummary } from "../life/trial.ts";
-import { Chance } from "../oracle/random-market/chance.ts";
+import type { LifecycleExtent } from "../lifecycle/random-feeds.ts";
+import { compareLifecycle, compareRepeatedIngests, type LifecycleSummary } from "../lifecycle/trial.ts";
+import { Chance } from "../support/chance.ts";
 import { withScope } from "../support/scope.ts";
 import type { Campaign } from "./campaign.ts";
 

@@ -11,7 +11,7 @@ import { parse } from "csv-parse/sync";
 import { plusDays } from "../../../src/base/day.ts";
 import { currentPath, readManifest } from "../../../src/lake/manifest.ts";
 import { filesIn } from "../../../src/lake/views.ts";
-import { Chance } from "../../oracle/random-market/chance.ts";
+import { Chance } from "../chance.ts";
 import { carquet } from "../command-line.ts";
 import { captureServingLog, type OpenedVersion } from "../implementations.ts";
 import { type FeedRow, writeFeeds } from "../lakes/feeds.ts";

@@ -111,7 +111,7 @@ function unavailableReason(module: string): string | undefined {
 
 /** Runs `read.py` with an engine and returns its results. */
 async function readByEngine(engine: string): Promise<unknown> {
-  const script = projectPath("test/foreign/read.py");
+  const script = projectPath("test/other-engines/read.py");
   const results = await new Promise<string>((done, failed) => {
     const child = execFile(python, [script, engine], { maxBuffer: 1 << 26 }, (failure, out) =>
       failure === null ? done(out) : failed(failure),

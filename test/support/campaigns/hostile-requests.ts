@@ -1,7 +1,7 @@
 /** Hostile parameter values as they stand in a URL: quotes, comments, broken encodings, huge numbers. */
 import { type Operation, operation } from "../../../src/contract/document.ts";
 import type { OperationId } from "../../../src/contract/types.ts";
-import type { Chance } from "../../oracle/random-market/chance.ts";
+import type { Chance } from "../chance.ts";
 import { encodeExample, requiredQuery } from "../examples.ts";
 
 export interface HostileRequest {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { compareLifecycle, compareRepeatedIngests } from "../life/trial.ts";
+import { compareLifecycle, compareRepeatedIngests } from "../lifecycle/trial.ts";
 
 describe("random lakes", { concurrency: 3 }, () => {
   for (const extent of [

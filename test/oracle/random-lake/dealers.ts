@@ -1,6 +1,7 @@
 /** Random dealers all over the United States, and on both sides of the antimeridian. */
+
+import type { Chance } from "../../support/chance.ts";
 import { dealerIdOf, type FeedRow } from "../../support/lakes/feeds.ts";
-import type { Chance } from "./chance.ts";
 
 /** City, state, ZIP code, latitude and longitude. */
 const cities = [

@@ -5,8 +5,8 @@ import { text } from "node:stream/consumers";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { integerIn, textIn } from "../../src/base/json.ts";
 import { sql } from "../../src/db/sql.ts";
-import type { Chance } from "../oracle/random-market/chance.ts";
 import { type Customer, createCustomer, temporaryAccountsFile, withAccountsFile } from "../support/accounts.ts";
+import type { Chance } from "../support/chance.ts";
 import { startServing } from "../support/command-line.ts";
 import type { Scope } from "../support/scope.ts";
 
