@@ -32,16 +32,16 @@ async function copyOfLake(t: TestContext): Promise<string> {
 async function ingestInOtherProcess(lake: string): Promise<{ code: unknown; output: string }> {
   const child = spawnIngest(lake, secondDay);
   assert.ok(child.stderr !== null);
-  const [said, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
-  return { code, output: said };
+  const [output, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
+  return { code, output };
 }
 
 test("a second writer is refused in one line that names the first one's process", async (t) => {
   const lake = await copyOfLake(t);
   const before = await hashLakeFiles(lake);
-  const { code, output: said } = await withWriter(lake, {}, () => ingestInOtherProcess(lake));
+  const { code, output } = await withWriter(lake, {}, () => ingestInOtherProcess(lake));
   assert.equal(code, 1);
-  assert.equal(said, `carquet: ${lake} is being written by process ${process.pid}; one writer at a time.\n`);
+  assert.equal(output, `carquet: ${lake} is being written by process ${process.pid}; one writer at a time.\n`);
   assert.deepEqual(await hashLakeFiles(lake), before);
   assert.equal((await ingestInOtherProcess(lake)).code, 0, "the next writer succeeds after the first");
   assert.equal(await currentVersion(lake), `${secondDay}.1`);
@@ -127,10 +127,10 @@ test("readers see the previous day in full until the new day is published", asyn
 test("an ingest killed at any moment leaves the old or the new version intact, with its serving files", async (t) => {
   const kills = await killIngests({ folder: await temporaryFolder(t), kills: 8, seed: 20_261_118 });
   assert.equal(kills.length, 8);
-  for (const { afterMs, when, version, partialFiles: halfBuilt } of kills)
-    t.diagnostic(`killed after ${afterMs} ms (${when}): serves ${version}, ${halfBuilt} serving files half-built`);
+  for (const { afterMs, when, version, partialFiles } of kills)
+    t.diagnostic(`killed after ${afterMs} ms (${when}): serves ${version}, ${partialFiles} serving files half-built`);
   assert.ok(
-    kills.some(({ partialFiles: halfBuilt }) => halfBuilt > 0),
+    kills.some(({ partialFiles }) => partialFiles > 0),
     "no kill left a partial serving file",
   );
 });

@@ -43,7 +43,7 @@ export interface OracleListing {
 export interface OracleDay {
   readonly day: string;
   readonly verdicts: ReadonlyMap<string, { readonly verdict: Verdict; readonly size: number }>;
-  readonly remembered: ReadonlyMap<string, DealerHistory>;
+  readonly history: ReadonlyMap<string, DealerHistory>;
   readonly claims: readonly (OracleClaim & { readonly isOwner: boolean })[];
   readonly active: readonly OracleListing[];
   readonly missing: readonly OracleListing[];
@@ -108,7 +108,7 @@ export class LifecycleOracle {
       verdicts: new Map(
         [...judged].map(([dealer, { verdict }]) => [dealer, { verdict, size: feedSize(delivered, dealer) }]),
       ),
-      remembered: new Map(this.#remembered),
+      history: new Map(this.#remembered),
       claims: [...claims.values()].map((claim) => ({ ...claim, isOwner: owners.get(claim.sighting.vin) === claim })),
       ...{ active, missing, sold, ended },
     };

@@ -51,14 +51,15 @@ class LakeComparison {
 
   /** Checks that a listing period has one id, and an id one period. */
   ids(day: string, kept: RowsByKey, told: readonly OracleListing[]): void {
-    for (const { vin, periodId: spell } of told) {
+    for (const { vin, periodId } of told) {
       const id = kept.get(vin)?.id;
       if (typeof id !== "string") continue;
-      if ((this.#spellOf.get(id) ?? spell) !== spell) this.add(`${day} ${vin}: the id ${id} is of another listing`);
-      const known = this.#idOf.get(spell) ?? id;
+      if ((this.#spellOf.get(id) ?? periodId) !== periodId)
+        this.add(`${day} ${vin}: the id ${id} is of another listing`);
+      const known = this.#idOf.get(periodId) ?? id;
       if (known !== id) this.add(`${day} ${vin}: the id ${id}, and ${known} before, of the same listing`);
-      this.#spellOf.set(id, spell);
-      this.#idOf.set(spell, id);
+      this.#spellOf.set(id, periodId);
+      this.#idOf.set(periodId, id);
     }
   }
 
@@ -73,9 +74,9 @@ class LakeComparison {
       if (rows.has(key)) this.add(`${row.vin}: ${what} more than once as ${row.id}`);
       rows.set(key, row);
     }
-    for (const { day, spell, row } of told) {
-      this.#compare(`${day} ${row.vin}: ${what}`, withoutOptionalId(rows.get(spell)), row);
-      rows.delete(spell);
+    for (const { day, periodId, row } of told) {
+      this.#compare(`${day} ${row.vin}: ${what}`, withoutOptionalId(rows.get(periodId)), row);
+      rows.delete(periodId);
     }
     for (const row of rows.values()) this.#compare(`some day ${row.vin}: ${what}`, row, undefined);
   }
@@ -101,7 +102,7 @@ function normalizeDelivery({ vins, verdict, ...row }: Row): Row {
   return { ...row, vins: vins ?? null, verdict: verdict === "resized" ? "accepted" : (verdict ?? null) };
 }
 
-function expectedDeliveries({ verdicts, remembered }: OracleDay): RowsByKey {
+function expectedDeliveries({ verdicts, history: remembered }: OracleDay): RowsByKey {
   return new Map(
     [...remembered].map(([dealer_id, { lastDelivery, sizes, collapsedInARow }]) => {
       const delivery = verdicts.get(dealer_id);
@@ -162,7 +163,7 @@ function rowOf(listing: OracleListing): Row {
 /** A listing that was sold or ended, and the day on which that became known. */
 interface EndedPeriod {
   readonly day: string;
-  readonly spell: number;
+  readonly periodId: number;
   readonly row: Row;
 }
 
@@ -179,7 +180,7 @@ function findUnfounded(kept: LakeRows, told: readonly OracleDay[]): readonly str
   const soldIds = new Map(kept.sold.map((row) => [row.id, row]));
   let yesterday: ReadonlyMap<Json | undefined, Row> = new Map();
   let missingYesterday: ReadonlySet<Json | undefined> = new Set();
-  for (const { day, verdicts, remembered } of told) {
+  for (const { day, verdicts, history: remembered } of told) {
     const missing = [...kept.missing(day).values()];
     const today = new Map([...kept.active(day).values(), ...missing].map((row) => [row.id, row]));
     const isAccepted = (row: Row): boolean => verdicts.get(String(row.dealer_id))?.verdict === "accepted";

@@ -63,7 +63,7 @@ export async function writeLifecycleFeeds(
     await writeFeeds(folder, day, feeds);
     expectedDays.push(oracle.advance(day, feeds));
   }
-  return { folder, expectedDays: expectedDays };
+  return { folder, expectedDays };
 }
 
 function assertNoDifferences(extent: LifecycleExtent, differences: readonly string[]): void {

@@ -27,19 +27,19 @@ async function waitForVersion(client: Client, version: string): Promise<void> {
 }
 
 const distinct = (
-  market: OracleInventory,
+  inventory: OracleInventory,
   valuesOf: (listing: OracleInventory["active"][number]) => readonly (string | null)[],
-) => new Set(market.active.flatMap(valuesOf));
+) => new Set(inventory.active.flatMap(valuesOf));
 
 /** Counts the values that the newest day has and no earlier day had. */
 function countNewValues(
-  market: OracleInventory,
+  inventory: OracleInventory,
 ): Readonly<Record<"makes" | "features" | "options" | "dealers", number>> {
-  const earlier = [...market.snapshots].filter(([day]) => day < market.asOf).flatMap(([, listings]) => listings);
-  const before: OracleInventory = { ...market, active: earlier };
+  const earlier = [...inventory.snapshots].filter(([day]) => day < inventory.asOf).flatMap(([, listings]) => listings);
+  const before: OracleInventory = { ...inventory, active: earlier };
   const countNew = (valuesOf: Parameters<typeof distinct>[1]): number => {
     const known = distinct(before, valuesOf);
-    return [...distinct(market, valuesOf)].filter((value) => !known.has(value)).length;
+    return [...distinct(inventory, valuesOf)].filter((value) => !known.has(value)).length;
   };
   return {
     makes: countNew(({ make }) => [make]),
@@ -54,14 +54,14 @@ function countNewValues(
 /** Compares random requests to each implementation with the oracle. */
 async function compareAll(
   implementations: readonly Implementation[],
-  market: OracleInventory,
+  inventory: OracleInventory,
   counts: { readonly seed: number; readonly requests: number; readonly facets: number },
 ): Promise<void> {
-  for (const [place, { client, assertNoFallback: confirm }] of implementations.entries()) {
+  for (const [place, { client, assertNoFallback }] of implementations.entries()) {
     const seed = counts.seed + place;
-    await compareWithOracle(client, market, randomRequests(market, { seed: seed, count: counts.requests }));
-    await compareWithOracle(client, market, randomFacets(market, { seed: seed, count: counts.facets }));
-    confirm();
+    await compareWithOracle(client, inventory, randomRequests(inventory, { seed, count: counts.requests }));
+    await compareWithOracle(client, inventory, randomFacets(inventory, { seed, count: counts.facets }));
+    assertNoFallback();
   }
 }
 
@@ -72,11 +72,15 @@ async function compareGrowingLakeOverHttp(
   const novelties: ReturnType<typeof countNewValues>[] = [];
   let implementations: readonly Implementation[] | undefined;
   for await (const { lake } of growLake(scope, extent)) {
-    const market = await readInventory(lake);
+    const inventory = await readInventory(lake);
     implementations ??= await serveBothWays(scope, lake);
-    for (const { client } of implementations) await waitForVersion(client, market.version);
-    await compareAll(implementations, market, { seed: extent.seed + 2 * novelties.length, requests: 30, facets: 20 });
-    novelties.push(countNewValues(market));
+    for (const { client } of implementations) await waitForVersion(client, inventory.version);
+    await compareAll(implementations, inventory, {
+      seed: extent.seed + 2 * novelties.length,
+      requests: 30,
+      facets: 20,
+    });
+    novelties.push(countNewValues(inventory));
   }
   return novelties;
 }
@@ -99,7 +103,7 @@ const unknowns: readonly (readonly string[])[] = [
 for (const unknown of unknowns) {
   test(`in a lake where ${unknown.join(", ")} are never known, answers match the oracle's`, async (scope) => {
     const { lake } = await createRandomLake(scope, { seed, days: 3, cars: 120, unknown });
-    const market = await readInventory(lake);
-    await compareAll(await serveBothWays(scope, lake), market, { seed, requests: 50, facets: 40 });
+    const inventory = await readInventory(lake);
+    await compareAll(await serveBothWays(scope, lake), inventory, { seed, requests: 50, facets: 40 });
   });
 }

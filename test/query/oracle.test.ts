@@ -19,7 +19,7 @@ import { fileScope, type Scope } from "../support/scope.ts";
 const seed = 20261119;
 
 const { lake } = await createRandomLake(fileScope, { seed, days: 11, cars: 600 });
-const market = await readInventory(lake);
+const inventory = await readInventory(lake);
 const implementations = await serveBothWays(fileScope, lake);
 
 const isUnknown = (value: string | number | null): boolean => value === null;
@@ -30,21 +30,21 @@ const hasParameter =
     query.has(mode) && (value === undefined || query.get(mode)?.toLowerCase() === value);
 
 test("the random lake has values, ties and locations of every kind", () => {
-  const { active, sold, snapshots, all: everywhere } = market;
+  const { active, sold, snapshots, all } = inventory;
   assert.ok(active.length > 200 && sold.length > 80 && snapshots.size === 11);
   assert.ok(new Set(sold.map(({ sold_date }) => sold_date?.slice(0, 7))).size > 1, "sold in several months");
   for (const [field, value] of Object.entries(active[0] ?? {})) {
-    const values = everywhere.map((listing) => listing[field as "make"]);
+    const values = all.map((listing) => listing[field as "make"]);
     assert.ok(new Set(values.map((value) => JSON.stringify(value))).size > 1, `${field}: always ${value}`);
   }
-  const west = everywhere.filter(({ longitude }) => (longitude ?? 0) > 100);
-  const withoutCoordinates = everywhere.filter(({ latitude, longitude }) => latitude === null && longitude === null);
+  const west = all.filter(({ longitude }) => (longitude ?? 0) > 100);
+  const withoutCoordinates = all.filter(({ latitude, longitude }) => latitude === null && longitude === null);
   assert.ok(west.length > 10 && withoutCoordinates.length > 10);
   assert.ok(new Set(withoutCoordinates.map(({ dealer_id }) => dealer_id)).size >= 2, "dealers without coordinates");
 });
 
 test("most token lists are unique, some texts are odd, and some cars are unknown except for their VIN", () => {
-  const { active } = market;
+  const { active } = inventory;
   for (const field of ["features", "options_packages"] as const) {
     const lists = active.map(({ [field]: list }) => JSON.stringify([...list].sort())).filter((list) => list !== "[]");
     const unique = lists.filter((list) => lists.indexOf(list) === lists.lastIndexOf(list));
@@ -61,47 +61,47 @@ test("most token lists are unique, some texts are odd, and some cars are unknown
 });
 
 /** The requests to each implementation. */
-const searches = implementations.map((_, place) => [...randomRequests(market, { seed: seed + place, count: 250 })]);
+const searches = implementations.map((_, place) => [...randomRequests(inventory, { seed: seed + place, count: 250 })]);
 
 test("the random requests cover every past day and sold listings", () => {
   const requests = searches.flat();
-  for (const day of market.snapshots.keys())
+  for (const day of inventory.snapshots.keys())
     assert.ok(requests.some(hasParameter("snapshot_date", day)), `no request for ${day}`);
   assert.ok(requests.filter(hasParameter("inventory_status", "sold")).length > 25);
   assert.ok(requests.filter(hasParameter("sold_within_days")).length > 25);
 });
 
-for (const [place, { name, client, assertNoFallback: confirm }] of implementations.entries()) {
+for (const [place, { name, client, assertNoFallback }] of implementations.entries()) {
   test(`random requests to ${name} find what the oracle finds, in every mode`, async () => {
-    const { found } = await compareWithOracle(client, market, searches[place] ?? []);
+    const { found } = await compareWithOracle(client, inventory, searches[place] ?? []);
     assert.ok(found > 125, `only ${found} requests found anything`);
-    confirm();
+    assertNoFallback();
   });
 
   test(`random facets of ${name} count what the oracle counts`, async () => {
-    const requests = [...randomFacets(market, { seed: seed + place, count: 200 })];
+    const requests = [...randomFacets(inventory, { seed: seed + place, count: 200 })];
     const facets = new Set(requests.flatMap(({ query }) => queryValues(query.get("facets"))));
     const metrics = new Set(requests.map(({ query }) => query.get("metric")?.toLowerCase()));
     assert.ok(facets.size === 30 && metrics.size > 25, `${facets.size} facets, ${metrics.size} metrics`);
     assert.ok(requests.filter(({ query }) => query.has("interval")).length > 25);
-    const { found, refused, compared } = await compareWithOracle(client, market, requests);
+    const { found, refused, compared } = await compareWithOracle(client, inventory, requests);
     assert.ok(found > 100 && compared > 1300, `${found} requests found anything, ${compared} buckets`);
     assert.ok(refused > 1, `${refused} requests had a width that gives too many buckets`);
-    confirm();
+    assertNoFallback();
   });
 
   test(`a search of ${name} for a bucket's value or range finds as many listings as the bucket counts, under random filters`, async () => {
-    const queries = [new Map(), ...randomFilters(market, { seed: seed + place, count: 4 })];
+    const queries = [new Map(), ...randomFilters(inventory, { seed: seed + place, count: 4 })];
     const { buckets, facets } = await compareBucketsWithSearch(client, new Chance(seed + place), queries, 4);
     assert.ok(buckets > 200, `only ${buckets} buckets`);
     assert.equal(facets, oracleCategoricalFacets.length + oracleNumericFacets.length);
-    confirm();
+    assertNoFallback();
   });
 }
 
 const modes: Readonly<Record<string, Query>> = {
   today: new Map(),
-  "on a past day": new Map([["snapshot_date", [...market.snapshots.keys()][4] ?? ""]]),
+  "on a past day": new Map([["snapshot_date", [...inventory.snapshots.keys()][4] ?? ""]]),
   sold: new Map([["inventory_status", "sold"]]),
 };
 
@@ -115,11 +115,11 @@ for (const [mode, query] of Object.entries(modes)) {
       const sorted = new Map([...query, ["fields", "id"], ["sort", sort], ...(sort === "distance" ? origin : [])]);
       const filtered = new Map([...sorted, ["year", "2020,2021"]]);
       const narrow = new Map([...filtered, ["drivetrain", "fwd,awd"]]);
-      assert.ok((await pageThrough(client, market, sorted, 100)) > 100);
-      assert.ok((await pageThrough(client, market, filtered, 7)) > 14);
-      assert.ok((await pageThrough(client, market, narrow, 1)) > 2);
+      assert.ok((await pageThrough(client, inventory, sorted, 100)) > 100);
+      assert.ok((await pageThrough(client, inventory, filtered, 7)) > 14);
+      assert.ok((await pageThrough(client, inventory, narrow, 1)) > 2);
     });
-    for (const { assertNoFallback: confirm } of implementations) confirm();
+    for (const { assertNoFallback } of implementations) assertNoFallback();
   });
 }
 
@@ -127,10 +127,10 @@ for (const [mode, query] of Object.entries(modes)) {
 async function askHalfEach(scope: Scope, lake: string, count: number): Promise<number> {
   const inventory = await readInventory(lake);
   let found = 0;
-  for (const [place, { client, assertNoFallback: confirm }] of (await serveBothWays(scope, lake)).entries()) {
+  for (const [place, { client, assertNoFallback }] of (await serveBothWays(scope, lake)).entries()) {
     const requests = randomRequests(inventory, { seed: seed + place, count: count / 2 });
     found += (await compareWithOracle(client, inventory, requests)).found;
-    confirm();
+    assertNoFallback();
   }
   return found;
 }

@@ -12,9 +12,9 @@ export default {
     withScope(async (scope) => {
       const { lake } = await createLake(scope);
       const options = { lake, kills: draws, clients: 32, chance: new Chance(seed) };
-      const { kills, complete: whole, unanswered, refused } = await killServices(scope, options);
+      const { kills, complete, unanswered, refused } = await killServices(scope, options);
       return (
-        `${kills} kills: ${whole} complete answers, each charged once; ${unanswered} charges whose answers a kill cut off; ` +
+        `${kills} kills: ${complete} complete answers, each charged once; ${unanswered} charges whose answers a kill cut off; ` +
         `${refused} requests refused on the last cent; sums exact, files sound`
       );
     }),

@@ -16,13 +16,13 @@ export default {
   draws: 5000,
   async run(extent) {
     let [requests, buckets, searched] = [0, 0, 0];
-    const markets = await visitRandomLakes(extent, async ({ client, market, seed, count }) => {
-      const agreed = await compareWithOracle(client, market, randomFacets(market, { seed, count }));
-      const queries = randomFilters(market, { seed, count: Math.ceil(count / searchedEvery) });
+    const lakes = await visitRandomLakes(extent, async ({ client, inventory, seed, count }) => {
+      const agreed = await compareWithOracle(client, inventory, randomFacets(inventory, { seed, count }));
+      const queries = randomFilters(inventory, { seed, count: Math.ceil(count / searchedEvery) });
       searched += (await compareBucketsWithSearch(client, new Chance(seed), queries, bucketsMost)).buckets;
       requests += agreed.requests;
       buckets += agreed.compared;
     });
-    return `${requests} requests to ${markets} lakes agree, ${buckets} buckets compared, ${searched} searched for`;
+    return `${requests} requests to ${lakes} lakes agree, ${buckets} buckets compared, ${searched} searched for`;
   },
 } satisfies Campaign;

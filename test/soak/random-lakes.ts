@@ -9,7 +9,7 @@ import type { CampaignExtent } from "./campaign.ts";
 
 export interface LakeVisit {
   readonly client: Client;
-  readonly market: OracleInventory;
+  readonly inventory: OracleInventory;
   readonly seed: number;
   /** Number of draws for this lake. */
   readonly count: number;
@@ -23,19 +23,19 @@ export async function visitRandomLakes(
   visit: (visit: LakeVisit) => Promise<void>,
 ): Promise<number> {
   const chance = new Chance(seed);
-  const markets = Math.max(1, Math.ceil(draws / drawsPerLakeMost));
-  for (let market = 0; market < markets; market += 1) {
-    const count = Math.floor(draws / markets) + Number(market < draws % markets);
+  const lakes = Math.max(1, Math.ceil(draws / drawsPerLakeMost));
+  for (let index = 0; index < lakes; index += 1) {
+    const count = Math.floor(draws / lakes) + Number(index < draws % lakes);
     const extent = { seed: chance.integer(1, 2 ** 31), days: chance.integer(8, 26), cars: chance.integer(100, 1200) };
     await withScope(async (scope) => {
       const { lake } = await createRandomLake(scope, extent);
       await visit({
         client: await startService(scope, lake),
-        market: await readInventory(lake),
+        inventory: await readInventory(lake),
         seed: extent.seed,
         count,
       });
     });
   }
-  return markets;
+  return lakes;
 }

@@ -10,13 +10,13 @@ export default {
   draws: 20_000,
   async run(extent) {
     let [requests, found, listings] = [0, 0, 0];
-    const markets = await visitRandomLakes(extent, async ({ client, market, seed, count }) => {
-      const drawn = randomRequests(market, { seed, count });
-      const agreed = await compareWithOracle(client, market, drawn);
+    const lakes = await visitRandomLakes(extent, async ({ client, inventory, seed, count }) => {
+      const drawn = randomRequests(inventory, { seed, count });
+      const agreed = await compareWithOracle(client, inventory, drawn);
       requests += agreed.requests;
       found += agreed.found;
       listings += agreed.compared;
     });
-    return `${requests} requests to ${markets} lakes agree, ${found} of them found something, ${listings} listings compared`;
+    return `${requests} requests to ${lakes} lakes agree, ${found} of them found something, ${listings} listings compared`;
   },
 } satisfies Campaign;

@@ -39,7 +39,7 @@ async function serveOneWay(scope: Scope, lake: string, name: Implementation["nam
       assert.deepEqual({ index, rows }, { index: isServed, rows: isServed }, `${name}, ${version}`);
     assert.deepEqual(fallbacks(), [], name);
   };
-  return { name, client, assertNoFallback: assertNoFallback };
+  return { name, client, assertNoFallback };
 }
 
 /** An opened version, and whether it uses the index and the row store. */
@@ -88,13 +88,13 @@ export async function openBothWays(scope: Scope, lake: string): Promise<BothVers
   const served = await openVersion(scope, lake, { onFallback: (message) => fallbacks.push(message) });
   const parquet = await openVersion(scope, lake, { hasServingFiles: false });
   const counted = await openVersion(scope, lake, { fetchedMatches: -1 });
-  const confirm = (): void => {
+  const assertNoFallback = (): void => {
     assert.deepEqual(fallbacks, []);
     assert.deepEqual(served.served, { index: true, rows: true });
     assert.deepEqual(parquet.served, { index: false, rows: false });
   };
-  confirm();
-  return { served, parquet, counted, assertNoFallback: confirm };
+  assertNoFallback();
+  return { served, parquet, counted, assertNoFallback };
 }
 
 /** Answers requests from an open version, refusals included. */

@@ -16,13 +16,13 @@ const sample = await startService(fileScope, (await createLake(fileScope)).lake)
 
 /** A random lake in which cars are relisted after a sale, change dealers and go missing, some of them for too long. */
 const quiet = { from: 12, to: 92 };
-const { folder, expectedDays: told } = await writeLifecycleFeeds(fileScope, {
+const { folder, expectedDays } = await writeLifecycleFeeds(fileScope, {
   ...{ seed: 20261122, days: 104, dealers: 10, cars: 60, dayless: 0.05, quiet },
 });
 const lake = join(await temporaryFolder(fileScope), "lake");
 await ingestPath(lake, folder);
 const random = await startService(fileScope, lake);
-const lastDay = told.at(-1) ?? assert.fail("the market has no day");
+const lastDay = expectedDays.at(-1) ?? assert.fail("the market has no day");
 
 const detailOf = async (client: Client, id: string, query = ""): Promise<AnswerOf<"getListing">> =>
   client.found("getListing", `/v1/listings/${id}${query}`);
@@ -63,7 +63,7 @@ for (const [where, client] of Object.entries(markets)) {
 
 test("every listing of every past day's search has a detail of the same vehicle", async () => {
   const vins = new Map<string, string>();
-  for (const { day } of told) {
+  for (const { day } of expectedDays) {
     for (const { id, vin } of await fetchListings(random, `snapshot_date=${day}&fields=id`, 100)) vins.set(id, vin);
   }
   assert.ok(vins.size > 100, `${vins.size} listings`);
@@ -87,7 +87,7 @@ function periodsByVin(days: readonly OracleDay[]): ReadonlyMap<string, readonly 
   return byVin;
 }
 
-const allPeriods = periodsByVin(told);
+const allPeriods = periodsByVin(expectedDays);
 
 /** The state of a vehicle; one whose listing ended without a sale is still missing. */
 function stateOf(periodsOfVin: readonly (readonly [Spell, state: string])[]): string | undefined {
@@ -127,7 +127,7 @@ test("every VIN in the feeds is in its expected state, with its latest listing",
 
 test("a listing that ended without a sale links to its successor, and no other listing does", async () => {
   const ids = new Set<string>();
-  for (const { day } of told)
+  for (const { day } of expectedDays)
     for (const { id } of await fetchListings(random, `snapshot_date=${day}&fields=id`, 100)) ids.add(id);
   let [superseded, soldAndBack] = [0, 0];
   for (const id of ids) {

@@ -40,9 +40,9 @@ export interface TooNarrowWidth {
 }
 
 /** Returns the facets of a query whose fixed width is refused. */
-export function tooNarrowWidths(market: OracleInventory, query: Query): readonly TooNarrowWidth[] {
+export function tooNarrowWidths(inventory: OracleInventory, query: Query): readonly TooNarrowWidth[] {
   const widths = fixedWidths(query);
-  const listings = widths.size === 0 ? [] : matchingListings(market, query);
+  const listings = widths.size === 0 ? [] : matchingListings(inventory, query);
   return [...widths].flatMap(([facet, width]) => {
     const leastWidth = smallestAllowedWidth(knownOf(listings, facet), width);
     return leastWidth === undefined ? [] : [{ facet, leastWidth }];
@@ -50,8 +50,8 @@ export function tooNarrowWidths(market: OracleInventory, query: Query): readonly
 }
 
 /** Returns the answer to a facet query that is not refused. */
-export function oracleFacets(market: OracleInventory, query: Query) {
-  const listings = matchingListings(market, query);
+export function oracleFacets(inventory: OracleInventory, query: Query) {
+  const listings = matchingListings(inventory, query);
   const asked = [...new Set(queryValues(query.get("facets")))];
   const [metric] = queryValues(query.get("metric"));
   const [sort = "-count"] = queryValues(query.get("sort"));
@@ -76,8 +76,8 @@ export function oracleFacets(market: OracleInventory, query: Query) {
       metric: metric ?? "count",
       sort,
       minimum_metric_count: metricListingsMin,
-      as_of: market.asOf,
-      version: market.version,
+      as_of: inventory.asOf,
+      version: inventory.version,
     },
   };
 }
@@ -111,10 +111,10 @@ function bucketsOf(listings: readonly FlatListing[], facet: string, metric?: str
       group.members.add(listing);
     }
   }
-  return [...groups.values()].map(({ spellings, members: having }) => ({
+  return [...groups.values()].map(({ spellings, members }) => ({
     value: [...spellings].sort(compare)[0] ?? "",
-    count: having.size,
-    ...(metric === undefined ? {} : { metric: metricOf([...having], metric) }),
+    count: members.size,
+    ...(metric === undefined ? {} : { metric: metricOf([...members], metric) }),
   }));
 }
 

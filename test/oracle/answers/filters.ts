@@ -8,7 +8,7 @@ import type { FlatListing, ListField, NumberField, OracleInventory, TextField } 
 type Test = (listing: FlatListing) => boolean | undefined;
 
 /** Creates a test from the parameter's encoded value, the query and the inventory. */
-type Rule = (raw: string, query: Query, market: OracleInventory) => Test;
+type Rule = (raw: string, query: Query, inventory: OracleInventory) => Test;
 
 const fold = (text: string): string => text.toLowerCase();
 
@@ -17,10 +17,10 @@ const matchKey = (name: string): string => fold(name.normalize("NFD").replaceAll
 
 const oneOf = (
   field: TextField,
-  values: (raw: string, market: OracleInventory) => readonly string[] = (raw) => itemsOf(raw),
+  values: (raw: string, inventory: OracleInventory) => readonly string[] = (raw) => itemsOf(raw),
 ): Rule => {
-  return (raw, _query, market) => {
-    const accepted = values(raw, market).map(fold);
+  return (raw, _query, inventory) => {
+    const accepted = values(raw, inventory).map(fold);
     return ({ [field]: value }) => (value === null ? undefined : accepted.includes(fold(value)));
   };
 };
@@ -74,8 +74,8 @@ const someOf =
 /** An exclusion drops what is known to match, and nothing else. */
 const not =
   (rule: Rule): Rule =>
-  (raw, query, market) => {
-    const test = rule(raw, query, market);
+  (raw, query, inventory) => {
+    const test = rule(raw, query, inventory);
     return (listing) => test(listing) !== true;
   };
 
@@ -94,10 +94,10 @@ const inventoryTypes = oneOf("inventory_type", (raw) =>
 );
 
 /** `%2B` separates and `+` is a space. Without `%2B`, `+` is a space in a known location, and otherwise separates. */
-const excludedLocations = (raw: string, market: OracleInventory): readonly string[] => {
+const excludedLocations = (raw: string, inventory: OracleInventory): readonly string[] => {
   if (/%2b/i.test(raw)) return itemsOf(raw, "+");
   const whole = decodeValue(raw);
-  const isKnown = market.assemblyLocations.some((place) => fold(place) === fold(whole));
+  const isKnown = inventory.assemblyLocations.some((place) => fold(place) === fold(whole));
   return isKnown ? [whole] : raw.split("+").map(decodeURIComponent);
 };
 
@@ -184,12 +184,12 @@ const otherParameters = [
 const origins = ["latitude", "longitude", "postal_code"];
 
 /** Returns whether a listing passes every filter of a query. */
-export function filterOf(query: Query, market: OracleInventory): (listing: FlatListing) => boolean {
+export function filterOf(query: Query, inventory: OracleInventory): (listing: FlatListing) => boolean {
   const tests = [...query].flatMap(([name, raw]) => {
     if ([...otherParameters, ...origins].includes(name)) return [];
     const rule = rules[name];
     if (rule === undefined) throw new TypeError(`Unknown filter ${name}.`);
-    return [rule(raw, query, market)];
+    return [rule(raw, query, inventory)];
   });
   return (listing) => tests.every((test) => test(listing) === true);
 }

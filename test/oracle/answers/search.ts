@@ -63,29 +63,29 @@ export const fields: readonly Field[] = [...defaultFields, ...requestedFields];
 type Field = (typeof defaultFields)[number] | (typeof requestedFields)[number];
 
 /** Answers a valid query of either search: the total, and the requested fields of a page. */
-export function oracleSearch(market: OracleInventory, query: Query): OraclePage {
-  const listings = matchingListings(market, query);
-  const sorted = listings.toSorted(orderOf(query, market));
+export function oracleSearch(inventory: OracleInventory, query: Query): OraclePage {
+  const listings = matchingListings(inventory, query);
+  const sorted = listings.toSorted(orderOf(query, inventory));
   const limit = numberOf(query, "limit") ?? numberOf(query, "per_page") ?? 50;
   const offset = numberOf(query, "offset") ?? ((numberOf(query, "page") ?? 1) - 1) * limit;
   const total = listings.length;
   return {
     pagination: { limit, offset, total, next_offset: offset + limit < total ? offset + limit : null },
-    data: sorted.slice(offset, offset + limit).map((listing) => present(listing, query, market)),
+    data: sorted.slice(offset, offset + limit).map((listing) => present(listing, query, inventory)),
   };
 }
 
 /** Returns the listings that match a query's mode and filters, in the partition's order. */
-export function matchingListings(market: OracleInventory, query: Query): readonly FlatListing[] {
-  return searchedListings(market, query).filter(filterOf(query, market));
+export function matchingListings(inventory: OracleInventory, query: Query): readonly FlatListing[] {
+  return searchedListings(inventory, query).filter(filterOf(query, inventory));
 }
 
 /** Returns the searched listings: of the as-of date, of a past day, or sold. */
-function searchedListings(market: OracleInventory, query: Query): readonly FlatListing[] {
+function searchedListings(inventory: OracleInventory, query: Query): readonly FlatListing[] {
   const day = query.get("snapshot_date");
-  if (day !== undefined) return market.snapshots.get(decodeValue(day)) ?? [];
+  if (day !== undefined) return inventory.snapshots.get(decodeValue(day)) ?? [];
   const isSold = query.has("sold_within_days") || queryValues(query.get("inventory_status")).includes("sold");
-  return isSold ? market.sold : market.active;
+  return isSold ? inventory.sold : inventory.active;
 }
 
 type Key = (listing: FlatListing) => number | null;
@@ -122,14 +122,14 @@ export function discountOf({ price, msrp }: FlatListing): number | null {
   return (rounded === 0 ? 0 : rounded) / 10_000;
 }
 
-function present(listing: FlatListing, query: Query, market: OracleInventory): Readonly<Record<string, unknown>> {
-  const miles = distanceOf(listing, oracleOrigin(query, market.zips));
+function present(listing: FlatListing, query: Query, inventory: OracleInventory): Readonly<Record<string, unknown>> {
+  const miles = distanceOf(listing, oracleOrigin(query, inventory.zips));
   const record: Readonly<Record<Field | "price_history" | "options", unknown>> = {
     ...listing,
     inventory_status: listing.status,
     discount_from_msrp: discountOf(listing),
     distance_miles: miles === null ? null : Math.round(miles * 10) / 10,
-    options: listing.options_packages.flatMap((code) => market.options.get(optionKey(listing.make, code)) ?? []),
+    options: listing.options_packages.flatMap((code) => inventory.options.get(optionKey(listing.make, code)) ?? []),
   };
   const requested = queryValues(query.get("fields") ?? "default").flatMap((name) =>
     name === "default" ? defaultFields : name,

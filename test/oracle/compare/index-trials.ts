@@ -83,16 +83,16 @@ export function compareRealLake(trial: Trial): Promise<TrialResult> {
  */
 async function compareLake(lake: string, { seed, draws }: Trial): Promise<TrialResult> {
   return withScope(async (scope) => {
-    const market = await readInventory(lake);
+    const inventory = await readInventory(lake);
     const versions = await openBothWays(scope, lake);
     const facets = Math.ceil(draws / facetsEvery);
     const requests: readonly RandomRequest[] = [
-      ...randomRequests(market, { seed, count: draws - facets }),
-      ...randomFacets(market, { seed, count: facets }),
+      ...randomRequests(inventory, { seed, count: draws - facets }),
+      ...randomFacets(inventory, { seed, count: facets }),
     ];
     try {
-      const summary = await compareThreeWays(versions, market, requests);
-      const lookUps = await compareLookUps(versions, market, new Chance(seed), Math.ceil(draws / lookUpEvery));
+      const summary = await compareThreeWays(versions, inventory, requests);
+      const lookUps = await compareLookUps(versions, inventory, new Chance(seed), Math.ceil(draws / lookUpEvery));
       return {
         ...summary,
         versions: 1,
@@ -101,7 +101,7 @@ async function compareLake(lake: string, { seed, draws }: Trial): Promise<TrialR
       };
     } catch (thrown) {
       const message = thrown instanceof Error ? thrown.message : String(thrown);
-      throw new Error(`version ${market.version}, seed ${seed}, ${draws} draws: ${message}`, { cause: thrown });
+      throw new Error(`version ${inventory.version}, seed ${seed}, ${draws} draws: ${message}`, { cause: thrown });
     }
   });
 }

@@ -34,12 +34,12 @@ const concurrentRequests = 8;
 /** Sends requests and compares the answers; fails at the first difference. */
 export async function compareWithOracle(
   client: Answering,
-  market: OracleInventory,
+  inventory: OracleInventory,
   requests: Iterable<RandomRequest>,
 ): Promise<ComparisonSummary> {
   let summary: ComparisonSummary = { requests: 0, found: 0, refused: 0, compared: 0 };
   await forEachConcurrently(requests, async (request) => {
-    const { difference, total, compared, isRefused } = await compareRequest(client, market, request);
+    const { difference, total, compared, isRefused } = await compareRequest(client, inventory, request);
     if (difference !== undefined) assert.fail(difference);
     summary = {
       requests: summary.requests + 1,
@@ -75,15 +75,15 @@ export interface Comparison {
 /** Sends a request and compares its answer with the oracle's. */
 export async function compareRequest(
   client: Answering,
-  market: OracleInventory,
+  inventory: OracleInventory,
   request: RandomRequest,
 ): Promise<Comparison> {
-  return oracleComparison(market, request)(await client.get(pathOf(request.operation, request.query)));
+  return oracleComparison(inventory, request)(await client.get(pathOf(request.operation, request.query)));
 }
 
 /** Returns a function that compares answers to a request with the oracle's. */
 export function oracleComparison(
-  market: OracleInventory,
+  inventory: OracleInventory,
   { operation, query }: RandomRequest,
 ): (answer: ComparedAnswer) => Comparison {
   const path = pathOf(operation, query);
@@ -91,11 +91,11 @@ export function oracleComparison(
     difference: difference && `${path}\n${difference}`,
     ...rest,
   });
-  const refusals = operation === "getFacets" ? tooNarrowWidths(market, query) : [];
+  const refusals = operation === "getFacets" ? tooNarrowWidths(inventory, query) : [];
   if (refusals.length > 0)
     return (answer) =>
       withPath({ difference: refusalDifference(answer, refusals), total: 0, compared: 0, isRefused: true });
-  const compare = comparisons[operation](market, query);
+  const compare = comparisons[operation](inventory, query);
   return (answer) =>
     answer.status === 200
       ? withPath(compare(answer))
@@ -103,19 +103,19 @@ export function oracleComparison(
 }
 
 /** Computes the oracle's answer to a query; returns a function that compares others with it. */
-type Comparer = (market: OracleInventory, query: Query) => (answer: ComparedAnswer) => Comparison;
+type Comparer = (inventory: OracleInventory, query: Query) => (answer: ComparedAnswer) => Comparison;
 
 const comparisons: Readonly<Record<Operation, Comparer>> = {
   searchListings: compareListings,
-  searchListingsByPage: (market, query) => {
-    const compare = compareListings(market, query);
+  searchListingsByPage: (inventory, query) => {
+    const compare = compareListings(inventory, query);
     return (answer) => {
       const { difference, ...counts } = compare(answer);
       return { difference: difference ?? deprecationDifference(answer), ...counts };
     };
   },
-  getFacets: (market, query) => {
-    const expected = oracleFacets(market, query);
+  getFacets: (inventory, query) => {
+    const expected = oracleFacets(inventory, query);
     const { total, facets } = expected.data;
     const compared = Object.values(facets).reduce((sum, buckets) => sum + buckets.length, 0);
     return ({ body }) => ({ difference: differenceIn("body", body, expected), total, compared });
@@ -138,10 +138,10 @@ function refusalDifference({ status, body }: ComparedAnswer, refusals: readonly 
   return `answered ${status} ${JSON.stringify(body)}, expected a refusal of interval: ${JSON.stringify(refusals)}`;
 }
 
-function compareListings(market: OracleInventory, query: Query): (answer: ComparedAnswer) => Comparison {
-  const { pagination, data } = oracleSearch(market, query);
+function compareListings(inventory: OracleInventory, query: Query): (answer: ComparedAnswer) => Comparison {
+  const { pagination, data } = oracleSearch(inventory, query);
   const ids = (listings: readonly { readonly id?: unknown }[]): readonly unknown[] => listings.map(({ id }) => id);
-  const meta = { as_of: market.asOf, version: market.version };
+  const meta = { as_of: inventory.asOf, version: inventory.version };
   return ({ body }) => {
     const served = body as { readonly data: readonly { readonly id: string }[]; readonly pagination: unknown };
     const difference =

@@ -13,14 +13,14 @@ export const sorts = ["days_on_market", "listed_at", "price", "miles", "msrp", "
 /** Pages through all matches of a query; returns their number. Fails if a listing repeats or is out of order. */
 export async function pageThrough(
   client: Client,
-  market: OracleInventory,
+  inventory: OracleInventory,
   query: Query,
   limit: number,
 ): Promise<number> {
   const expected: unknown[] = [];
   for (let offset: number | null = 0; offset !== null; ) {
     const { data, pagination } = oracleSearch(
-      market,
+      inventory,
       new Map([...query, ["limit", "100"], ["offset", String(offset)]]),
     );
     expected.push(...data.map(({ id }) => id));

@@ -14,7 +14,7 @@ import { type Answering, type ComparisonSummary, forEachConcurrently, oracleComp
  */
 export async function compareThreeWays(
   versions: BothVersions,
-  market: OracleInventory,
+  inventory: OracleInventory,
   requests: Iterable<RandomRequest>,
 ): Promise<ComparisonSummary> {
   const [served, parquet] = [answering(versions.served), answering(versions.parquet)];
@@ -23,7 +23,7 @@ export async function compareThreeWays(
   await forEachConcurrently(requests, async (request) => {
     const path = pathOf(request.operation, request.query);
     const answers = await Promise.all([served.get(path), parquet.get(path)]);
-    const compare = oracleComparison(market, request);
+    const compare = oracleComparison(inventory, request);
     const [ofServed, ofParquet] = [compare(answers[0]), compare(answers[1])];
     const ofCounted = request.operation === "getFacets" ? compare(await counted.get(path)) : undefined;
     const { total, compared, isRefused } = ofServed;
@@ -51,13 +51,13 @@ export async function compareThreeWays(
 /** Looks up random listings by id and VIN in both implementations; fails with the first difference. */
 export async function compareLookUps(
   versions: BothVersions,
-  { all: everywhere }: OracleInventory,
+  { all }: OracleInventory,
   chance: Chance,
   count: number,
 ): Promise<number> {
   const [served, parquet] = [answering(versions.served), answering(versions.parquet)];
   const paths = Array.from({ length: count }, () => {
-    const { id, vin } = chance.pick(everywhere);
+    const { id, vin } = chance.pick(all);
     const path = chance.pick([`/v1/listings/${id}`, `/v1/vins/${vin}`]);
     return `${path}${chance.pick(["", "?include=options", "?include=options,price_history"])}`;
   });

@@ -9,23 +9,23 @@ import { encodeItems, encodeValue, randomCase, respell, respellName } from "./sp
 type SearchParameter = keyof QueryOf<"searchListings"> | keyof QueryOf<"searchListingsByPage">;
 
 /** Returns encoded parameters with a random value, and those it requires; empty if the inventory has no such value. */
-export type Draw = (chance: Chance, market: OracleInventory, soFar: Query) => Readonly<Record<string, string>>;
+export type Draw = (chance: Chance, inventory: OracleInventory, soFar: Query) => Readonly<Record<string, string>>;
 
 const known = new WeakMap<OracleInventory, Map<string, readonly unknown[]>>();
 
 /** Returns the values of a field over all listings, repeated by frequency; cached per inventory. */
-function valuesOf<Field extends TextField | NumberField>(market: OracleInventory, field: Field) {
-  const fields = known.get(market) ?? new Map<string, readonly unknown[]>();
-  known.set(market, fields);
-  const values = fields.get(field) ?? market.all.flatMap(({ [field]: value }) => (value === null ? [] : [value]));
+function valuesOf<Field extends TextField | NumberField>(inventory: OracleInventory, field: Field) {
+  const fields = known.get(inventory) ?? new Map<string, readonly unknown[]>();
+  known.set(inventory, fields);
+  const values = fields.get(field) ?? inventory.all.flatMap(({ [field]: value }) => (value === null ? [] : [value]));
   fields.set(field, values);
   return values as readonly NonNullable<FlatListing[Field]>[];
 }
 
 const texts =
   (name: SearchParameter, field: TextField, spellValue = respell, separator = ","): Draw =>
-  (chance, market) => {
-    const values = valuesOf(market, field);
+  (chance, inventory) => {
+    const values = valuesOf(inventory, field);
     if (values.length === 0) return { [name]: encodeValue(chance, spellValue(chance, "Nowhere")) };
     const items = chance.some(values, chance.happens(0.6) ? 1 : 4).map((value) => spellValue(chance, value));
     const plain = items.filter((item) => !item.includes(separator));
@@ -46,25 +46,25 @@ const word =
 
 const numbers =
   (name: SearchParameter, field: NumberField, absent: number): Draw =>
-  (chance, market) => {
+  (chance, inventory) => {
     const values = Array.from({ length: chance.happens(0.6) ? 1 : chance.integer(1, 4) }, () =>
-      chance.happens(0.05) ? absent : (chance.pick(market.all)[field] ?? absent),
+      chance.happens(0.05) ? absent : (chance.pick(inventory.all)[field] ?? absent),
     );
     return { [name]: encodeItems(chance, values.map(String)) };
   };
 
 const bound =
   (name: SearchParameter, field: NumberField): Draw =>
-  (chance, market) => {
+  (chance, inventory) => {
     if (chance.happens(0.04)) return { [name]: chance.pick(["0", "1", "2147483647"]) };
-    const value = (chance.pick(market.all)[field] ?? 0) + chance.pick([0, 0, 0, 1, -1, 1000, -1000]);
+    const value = (chance.pick(inventory.all)[field] ?? 0) + chance.pick([0, 0, 0, 1, -1, 1000, -1000]);
     return { [name]: String(Math.max(0, value)) };
   };
 
 const tokens =
   (name: SearchParameter, field: ListField): Draw =>
-  (chance, market) => {
-    const listingTokens = chance.pick(market.all)[field];
+  (chance, inventory) => {
+    const listingTokens = chance.pick(inventory.all)[field];
     if (listingTokens.length === 0) return {};
     const items = chance.some(listingTokens, 3).map((token) => respell(chance, token));
     return { [name]: encodeItems(chance, items) };
@@ -72,17 +72,17 @@ const tokens =
 
 const states =
   (name: SearchParameter): Draw =>
-  (chance, market) => {
-    const twoLetters = valuesOf(market, "state").filter((state) => /^[A-Z]{2}$/.test(state));
+  (chance, inventory) => {
+    const twoLetters = valuesOf(inventory, "state").filter((state) => /^[A-Z]{2}$/.test(state));
     const items = chance.some([...twoLetters, "ZZ"], 3).map((state) => randomCase(chance, state));
     return { [name]: encodeItems(chance, items) };
   };
 
 const unknownDealer = "00000000-0000-4000-8000-000000000000";
 
-const dealers: Draw = (chance, market) => {
+const dealers: Draw = (chance, inventory) => {
   const most = chance.pick([1, 3, 50]);
-  const items = [...chance.some(valuesOf(market, "dealer_id"), most - 1 || 1), unknownDealer].slice(0, most);
+  const items = [...chance.some(valuesOf(inventory, "dealer_id"), most - 1 || 1), unknownDealer].slice(0, most);
   const cased = items.map((id) => randomCase(chance, id));
   return { dealer_id: encodeItems(chance, cased) };
 };
@@ -90,18 +90,18 @@ const dealers: Draw = (chance, market) => {
 /** Maximum length of a text; locations joined by `+` are one text where the `+` may be a space. */
 const textLengthMost = 200;
 
-const excludedLocations: Draw = (chance, market) => {
-  if (market.assemblyLocations.length === 0) return {};
-  const drawn = chance.some(market.assemblyLocations, 2).map((place) => respell(chance, place));
+const excludedLocations: Draw = (chance, inventory) => {
+  if (inventory.assemblyLocations.length === 0) return {};
+  const drawn = chance.some(inventory.assemblyLocations, 2).map((place) => respell(chance, place));
   const places = drawn.join("+").length > textLengthMost ? drawn.slice(0, 1) : drawn;
   const items = places.map((place) => encodeValue(chance, place));
   return { exclude_assembly_location: items.join(chance.pick(["+", "%2B"])) };
 };
 
-const masks: Draw = (chance, market) => {
+const masks: Draw = (chance, inventory) => {
   if (chance.happens(0.05))
     return { vin_pattern: chance.pick(["?", "?*", "?????????????????", "????????A", "Z??????????????*"]) };
-  const patterns = chance.some(market.all, chance.happens(0.9) ? 3 : 10).map(({ vin }) => {
+  const patterns = chance.some(inventory.all, chance.happens(0.9) ? 3 : 10).map(({ vin }) => {
     const prefix = vin.slice(0, chance.pick([1, 2, 3, 8, 11, 17]));
     const masked = [...prefix].map((letter) => (chance.happens(0.2) ? "?" : letter)).join("");
     return randomCase(chance, chance.happens(0.3) ? `${masked}*` : masked);
@@ -110,9 +110,9 @@ const masks: Draw = (chance, market) => {
   return { vin_pattern: encodeItems(chance, [...patterns, ...repeated]) };
 };
 
-const listedAfter: Draw = (chance, market) => {
-  const { listed_at } = chance.pick(market.all);
-  const time = Date.parse(listed_at ?? market.asOf) + chance.pick([0, 0, 1000, -1000, 86_400_000, -86_400_000]);
+const listedAfter: Draw = (chance, inventory) => {
+  const { listed_at } = chance.pick(inventory.all);
+  const time = Date.parse(listed_at ?? inventory.asOf) + chance.pick([0, 0, 1000, -1000, 86_400_000, -86_400_000]);
   const local = (hoursAhead: number): string => new Date(time + hoursAhead * 3_600_000).toISOString();
   const written = chance.pick([
     `${local(0).slice(0, 19)}Z`,
@@ -129,8 +129,8 @@ const listedAfter: Draw = (chance, market) => {
 /** Normalizes a longitude to -180 to 180. */
 const normalizeLongitude = (longitude: number): number => ((((longitude + 180) % 360) + 360) % 360) - 180;
 
-const point: Draw = (chance, market) => {
-  const { latitude, longitude } = chance.pick(market.all);
+const point: Draw = (chance, inventory) => {
+  const { latitude, longitude } = chance.pick(inventory.all);
   if (chance.happens(0.05)) return { latitude: "51.7", longitude: chance.pick(["180", "-180", "179.9", "-179.95"]) };
   if (latitude === null || longitude === null || chance.happens(0.15)) {
     return { latitude: String(chance.integer(-90, 90)), longitude: String(chance.integer(-180, 180)) };
@@ -142,22 +142,22 @@ const point: Draw = (chance, market) => {
   };
 };
 
-const postalCode: Draw = (chance, { zips, all: everywhere }) => {
+const postalCode: Draw = (chance, { zips, all }) => {
   if (zips.size === 0) return {};
-  const { postal_code } = chance.pick(everywhere);
+  const { postal_code } = chance.pick(all);
   const isDealerLocation = postal_code !== null && zips.has(postal_code) && chance.happens(0.6);
   return { postal_code: isDealerLocation ? postal_code : chance.pick([...zips.keys()]) };
 };
 
 /** Returns an origin, unless the query has one. */
-const origin: Draw = (chance, market, soFar) => {
+const origin: Draw = (chance, inventory, soFar) => {
   if (soFar.has("latitude") || soFar.has("postal_code")) return {};
-  return (chance.happens(0.5) && market.zips.size > 0 ? postalCode : point)(chance, market, soFar);
+  return (chance.happens(0.5) && inventory.zips.size > 0 ? postalCode : point)(chance, inventory, soFar);
 };
 
-const box: Draw = (chance, market) => {
+const box: Draw = (chance, inventory) => {
   if (chance.happens(0.1)) return { bbox: chance.pick(["179.5,-17,-179,-16", "172,49,-176,54", "180,51,-180,52"]) };
-  const { latitude, longitude } = chance.pick(market.all);
+  const { latitude, longitude } = chance.pick(inventory.all);
   if (latitude === null || longitude === null) return {};
   const [west, south] = [normalizeLongitude(longitude - 4 * chance.next()), latitude - 4 * chance.next()];
   const sides = [west, south, normalizeLongitude(longitude + 4 * chance.next()), latitude + 4 * chance.next()];
@@ -168,9 +168,9 @@ const box: Draw = (chance, market) => {
 const orders = ["days_on_market", "listed_at", "price", "miles", "msrp", "discount"];
 const sorts = [...orders, ...orders.map((order) => `-${order}`), "distance"];
 
-const sort: Draw = (chance, market, soFar) => {
+const sort: Draw = (chance, inventory, soFar) => {
   const drawn = chance.pick(sorts);
-  return { sort: randomCase(chance, drawn), ...(drawn === "distance" ? origin(chance, market, soFar) : {}) };
+  return { sort: randomCase(chance, drawn), ...(drawn === "distance" ? origin(chance, inventory, soFar) : {}) };
 };
 
 const fieldList: Draw = (chance) => {
@@ -265,8 +265,8 @@ const drawsByParameter: Readonly<Record<SearchParameter, Draw>> = {
   latitude: point,
   longitude: point,
   postal_code: postalCode,
-  radius: (chance, market, soFar) => ({
-    ...origin(chance, market, soFar),
+  radius: (chance, inventory, soFar) => ({
+    ...origin(chance, inventory, soFar),
     radius: String(chance.pick([5, 25, 50.5, 100, 300, 500])),
   }),
   bbox: box,

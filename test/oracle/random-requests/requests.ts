@@ -31,30 +31,30 @@ const filters = Object.keys(draws).filter((name) => modes[name] === undefined &&
 const filtersMost = 5;
 
 /** Yields random requests for pages of listings. */
-export function* randomRequests(market: OracleInventory, { seed, count }: RequestDraws): Generator<RandomRequest> {
+export function* randomRequests(inventory: OracleInventory, { seed, count }: RequestDraws): Generator<RandomRequest> {
   const chance = new Chance(seed);
   for (let index = 0; index < count; index += 1) {
     const isByPage = chance.happens(byPageShare);
     const names = [...filterNames(chance), ...pickByProbability(chance, isByPage ? byPageControls : controls)];
     const operation = isByPage ? "searchListingsByPage" : "searchListings";
-    yield { operation, query: randomQuery(chance, market, names) };
+    yield { operation, query: randomQuery(chance, inventory, names) };
   }
 }
 
 /** Yields random requests for facets. */
-export function* randomFacets(market: OracleInventory, { seed, count }: RequestDraws): Generator<RandomRequest> {
+export function* randomFacets(inventory: OracleInventory, { seed, count }: RequestDraws): Generator<RandomRequest> {
   const chance = new Chance(seed);
   for (let drawn = 0; drawn < count; drawn += 1) {
-    const filtered = randomQuery(chance, market, filterNames(chance));
+    const filtered = randomQuery(chance, inventory, filterNames(chance));
     yield { operation: "getFacets", query: new Map([...filtered, ...facetParameters(chance)]) };
   }
 }
 
 /** Yields random queries with filters and a mode only. */
-export function* randomFilters(market: OracleInventory, { seed, count }: RequestDraws): Generator<Query> {
+export function* randomFilters(inventory: OracleInventory, { seed, count }: RequestDraws): Generator<Query> {
   const chance = new Chance(seed);
   for (let drawn = 0; drawn < count; drawn += 1) {
-    yield randomQuery(chance, market, filterNames(chance));
+    yield randomQuery(chance, inventory, filterNames(chance));
   }
 }
 
@@ -67,10 +67,10 @@ function pickByProbability(chance: Chance, likelihood: Probabilities): readonly 
   return Object.keys(likelihood).filter((name) => chance.happens(likelihood[name] ?? 0));
 }
 
-function randomQuery(chance: Chance, market: OracleInventory, names: readonly string[]): Query {
+function randomQuery(chance: Chance, inventory: OracleInventory, names: readonly string[]): Query {
   let query: Query = new Map();
   for (const name of names) {
-    const drawn = Object.entries(draws[name]?.(chance, market, query) ?? {});
+    const drawn = Object.entries(draws[name]?.(chance, inventory, query) ?? {});
     const more = new Map([...query, ...drawn]);
     if (isValid(more)) query = more;
   }
