@@ -24,24 +24,58 @@ async function runJson(...args: readonly string[]): Promise<Readonly<Record<stri
   return value;
 }
 
-test("from an e-mail address to an answer that is paid for, and on to a backup", async () => {
+/** Creates an account and a key with the command line. */
+async function createKeyedAccount(): Promise<{ account: readonly string[]; key: string; keyId: string }> {
   const { account_id, ...rest } = await runJson("accounts", "create", "--email", "joe@dealers.example");
   assert.ok(typeof account_id === "string" && Object.keys(rest).length === 0);
   assert.match(account_id, /^acct_[0-9a-z]{16}$/);
   assert.equal(statSync(file).mode & 0o777, 0o600);
   const account = ["--account", account_id];
-
-  const made = await runJson("keys", "create", ...account, "--scopes", "inventory.read,usage.read");
-  assert.deepEqual(Object.keys(made).sort(), ["key", "key_id"]);
-  const [key, keyId] = [String(made.key), String(made.key_id)];
+  const created = await runJson("keys", "create", ...account, "--scopes", "inventory.read,usage.read");
+  assert.deepEqual(Object.keys(created).sort(), ["key", "key_id"]);
+  const [key, keyId] = [String(created.key), String(created.key_id)];
   assert.match(key, new RegExp(`^cq_live_${keyId}_[\\w-]{43}$`));
+  return { account, key, keyId };
+}
 
+/** Adds a paid and a promotional credit and an adjustment, 5 USD in all; returns the id of the paid credit. */
+async function addCredits(account: readonly string[]): Promise<string> {
   const credit = await runJson("credits", "add", ...account, "--usd", "25", "--unconfirmed", "--reference", "pi_1");
   assert.equal(credit.balance_usd, "25.00");
   await run("credits", "confirm", String(credit.credit_id));
   await runJson("credits", "add", ...account, "--usd", "0.5", "--kind", "promotional", "--note", "welcome");
   const adjusted = await runJson("credits", "adjust", ...account, "--usd", "-20.5", "--note", "a mistake");
   assert.equal(adjusted.balance_usd, "5.00");
+  const credits: unknown = JSON.parse(await run("credits", "list", ...account, "--json"));
+  assert.ok(Array.isArray(credits));
+  assert.deepEqual(
+    credits.map(({ kind, usd, reference, note }) => [kind, usd, reference, note]),
+    [
+      ["paid", "25.00", "pi_1", null],
+      ["promotional", "0.50", null, "welcome"],
+      ["adjustment", "-20.50", null, "a mistake"],
+    ],
+  );
+  return String(credit.credit_id);
+}
+
+/** Backs the ledger up, suspends the account, and restores the backup, which undoes that. */
+async function backUpAndRestore(account: readonly string[]): Promise<void> {
+  const copy = join(folder, "copy.db");
+  await run("ledger", "backup", copy);
+  assert.match(await run("ledger", "verify"), /: 2 accounts, 6 entries, 1 of them charges; all sums agree\.\n$/);
+  await run("accounts", "state", "suspended", ...account);
+  const refused = await carquet(["ledger", "restore", copy, "--accounts", file]);
+  assert.match(refused.err, /^carquet: .*1 of its rows are not in .*--discard lets them go\.\n$/);
+  const restored = await carquet(["ledger", "restore", copy, "--discard", "--accounts", file]);
+  assert.deepEqual([restored.code, /^what was there is now (.*)\n$/.test(restored.err)], [0, true]);
+  assert.ok(existsSync(/now (.*)\n/.exec(restored.err)?.[1] ?? ""));
+  assert.equal((await runJson("accounts", "show", ...account)).state, "active");
+}
+
+test("the command line takes an account from creation to paid requests and a restored backup", async () => {
+  const { account, key, keyId } = await createKeyedAccount();
+  const creditId = await addCredits(account);
 
   const { lake } = await createLake(fileScope);
   const service = await startServing(fileScope, ["serve", "--port", "0", "--lake", lake], {
@@ -62,14 +96,7 @@ test("from an e-mail address to an answer that is paid for, and on to a backup",
   await run("accounts", "override", "--per10s", "3", "--per60s", "30", ...account);
   const changed = await runJson("accounts", "show", ...account);
   assert.deepEqual(
-    [
-      changed.billing_state,
-      changed.low_below_usd,
-      changed.cap_usd,
-      changed.per_10s,
-      changed.per_60s,
-      changed.is_override,
-    ],
+    ["billing_state", "low_below_usd", "cap_usd", "per_10s", "per_60s", "is_override"].map((name) => changed[name]),
     ["active", "2.00", "0.003", 3, 30, true],
   );
   await eventually("the cap holds", async () => (await status("/v1/listings?limit=1")) === 402, 5000);
@@ -79,29 +106,9 @@ test("from an e-mail address to an answer that is paid for, and on to a backup",
   const keys = await run("keys", "list", ...account);
   assert.match(keys, new RegExp(`${keyId} +inventory\\.read,usage\\.read +\\S+Z +\\S+Z\n`));
   assert.ok(!keys.includes(key.slice(-43)), "a secret is shown once");
-  const listed: unknown = JSON.parse(await run("credits", "list", ...account, "--json"));
-  assert.ok(Array.isArray(listed));
-  assert.deepEqual(
-    listed.map(({ kind, usd, reference, note }) => [kind, usd, reference, note]),
-    [
-      ["paid", "25.00", "pi_1", null],
-      ["promotional", "0.50", null, "welcome"],
-      ["adjustment", "-20.50", null, "a mistake"],
-    ],
-  );
-  await runJson("credits", "reverse", String(credit.credit_id), "--note", "stolen card");
+  await runJson("credits", "reverse", creditId, "--note", "stolen card");
   assert.equal((await runJson("accounts", "show", ...account)).balance_usd, "-20.002");
-
-  const copy = join(folder, "copy.db");
-  await run("ledger", "backup", copy);
-  assert.match(await run("ledger", "verify"), /: 2 accounts, 6 entries, 1 of them charges; all sums agree\.\n$/);
-  await run("accounts", "state", "suspended", ...account);
-  const refused = await carquet(["ledger", "restore", copy, "--accounts", file]);
-  assert.match(refused.err, /^carquet: .*1 of its rows are not in .*--discard lets them go\.\n$/);
-  const restored = await carquet(["ledger", "restore", copy, "--discard", "--accounts", file]);
-  assert.deepEqual([restored.code, /^what was there is now (.*)\n$/.test(restored.err)], [0, true]);
-  assert.ok(existsSync(/now (.*)\n/.exec(restored.err)?.[1] ?? ""));
-  assert.equal((await runJson("accounts", "show", ...account)).state, "active");
+  await backUpAndRestore(account);
 });
 
 test("tiers are reviewed on command, and manual reviews are decided", async () => {

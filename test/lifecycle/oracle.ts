@@ -54,9 +54,9 @@ export interface OracleDay {
 
 /** Computes day after day from the feeds. */
 export class LifecycleOracle {
-  periods = 0;
+  #periods = 0;
   readonly #makes = new Map<string, readonly string[]>();
-  readonly #remembered = new Map<string, DealerHistory>();
+  readonly #history = new Map<string, DealerHistory>();
   #claims: ReadonlyMap<string, OracleClaim> = new Map();
   /** Active and missing listings by VIN. */
   #listings: ReadonlyMap<string, OracleListing> = new Map();
@@ -68,10 +68,34 @@ export class LifecycleOracle {
     }
     const delivered = sightingsOf(day, feeds);
     const judged = new Map<string, FeedJudgement>();
-    for (const [dealer, cars] of delivered) judged.set(dealer, judgeFeed(day, cars.size, this.#remembered.get(dealer)));
-    for (const [dealer, { history: remembered }] of judged) this.#remembered.set(dealer, remembered);
+    for (const [dealer, cars] of delivered) judged.set(dealer, judgeFeed(day, cars.size, this.#history.get(dealer)));
+    for (const [dealer, { history }] of judged) this.#history.set(dealer, history);
 
     const isAccepted = (dealer: string): boolean => judged.get(dealer)?.verdict === "accepted";
+    const claims = this.#claimsOn(day, delivered, isAccepted);
+    const owners = this.#ownersOf(claims);
+    const active = [...owners.values()].map((claim) => this.#activeListing(day, claim));
+    const inactive = this.#inactiveListings(day, owners, isAccepted);
+    this.#claims = claims;
+    this.#listings = new Map([...active, ...inactive.missing].map((listing) => [listing.vin, listing]));
+    return {
+      day,
+      verdicts: new Map(
+        [...judged].map(([dealer, { verdict }]) => [dealer, { verdict, size: delivered.get(dealer)?.size ?? 0 }]),
+      ),
+      history: new Map(this.#history),
+      claims: [...claims.values()].map((claim) => ({ ...claim, isOwner: owners.get(claim.sighting.vin) === claim })),
+      active,
+      ...inactive,
+    };
+  }
+
+  /** Today's claims: of today's feeds, and earlier ones whose dealer neither dropped the car nor fell silent. */
+  #claimsOn(
+    day: string,
+    delivered: ReadonlyMap<string, ReadonlyMap<string, Sighting>>,
+    isAccepted: (dealer: string) => boolean,
+  ): ReadonlyMap<string, OracleClaim> {
     const claims = new Map<string, OracleClaim>();
     for (const cars of delivered.values()) {
       for (const sighting of cars.values()) claims.set(keyOf(sighting), this.#claimOf(day, sighting));
@@ -80,38 +104,40 @@ export class LifecycleOracle {
       const { dealer } = claim.sighting;
       if (!claims.has(key) && !isAccepted(dealer) && !this.#isSilent(dealer, day)) claims.set(key, claim);
     }
+    return claims;
+  }
 
+  /** The claims that won, by VIN. */
+  #ownersOf(claims: ReadonlyMap<string, OracleClaim>): ReadonlyMap<string, OracleClaim> {
     const owners = new Map<string, OracleClaim>();
     for (const [vin, claimants] of byVin(claims.values())) {
       const currentOwner = this.#listings.get(vin)?.dealer;
       const makesOf = (dealer: string): readonly string[] => this.#makes.get(dealer) ?? [];
       owners.set(vin, ownersClaim(claimants, { currentOwner, makesOf }));
     }
-    const active = [...owners.values()].map((claim) => this.#activeListing(day, claim));
+    return owners;
+  }
+
+  /** Yesterday's listings that are not active today: missing, sold, or ended by time or by another owner. */
+  #inactiveListings(
+    day: string,
+    owners: ReadonlyMap<string, OracleClaim>,
+    isAccepted: (dealer: string) => boolean,
+  ): Pick<OracleDay, "missing" | "sold" | "ended"> {
     const [missing, sold, ended]: [OracleListing[], OracleListing[], OracleListing[]] = [[], [], []];
     for (const listing of this.#listings.values()) {
       const owner = owners.get(listing.vin)?.sighting.dealer;
       if (owner === listing.dealer) continue;
-      if (owner !== undefined) ended.push(listing);
-      else {
-        const absent = absentListing(day, listing, isAccepted(listing.dealer));
-        if (isSold(day, absent)) sold.push(soldListing(absent));
-        else if (daysBetween(absent.missingSince ?? day, day) >= endedAfterDays) ended.push(absent);
-        else missing.push(absent);
+      if (owner !== undefined) {
+        ended.push(listing);
+        continue;
       }
+      const absent = absentListing(day, listing, isAccepted(listing.dealer));
+      if (isSold(day, absent)) sold.push(soldListing(absent));
+      else if (daysBetween(absent.missingSince ?? day, day) >= endedAfterDays) ended.push(absent);
+      else missing.push(absent);
     }
-
-    this.#claims = claims;
-    this.#listings = new Map([...active, ...missing].map((listing) => [listing.vin, listing]));
-    return {
-      day,
-      verdicts: new Map(
-        [...judged].map(([dealer, { verdict }]) => [dealer, { verdict, size: feedSize(delivered, dealer) }]),
-      ),
-      history: new Map(this.#remembered),
-      claims: [...claims.values()].map((claim) => ({ ...claim, isOwner: owners.get(claim.sighting.vin) === claim })),
-      ...{ active, missing, sold, ended },
-    };
+    return { missing, sold, ended };
   }
 
   /** The claim of a car in today's feed: continues yesterday's claim, or counts on from a missing listing. */
@@ -128,7 +154,7 @@ export class LifecycleOracle {
   }
 
   #isSilent(dealer: string, day: string): boolean {
-    const last = this.#remembered.get(dealer)?.lastDelivery;
+    const last = this.#history.get(dealer)?.lastDelivery;
     return last === undefined || daysBetween(last, day) >= silentAfterDays;
   }
 
@@ -138,10 +164,10 @@ export class LifecycleOracle {
     const known = this.#listings.get(vin);
     const before = known?.dealer === dealer ? known : undefined;
     const isInFeed = lastSeen === day;
-    if (before === undefined) this.periods += 1;
+    if (before === undefined) this.#periods += 1;
     const listedAt = before?.listedAt ?? (isInFeed ? sighting.observedAt : midnightOf(day));
     return {
-      ...{ periodId: before?.periodId ?? this.periods, vin, dealer, listedAt, price, miles, daysSeen, lastSeen },
+      ...{ periodId: before?.periodId ?? this.#periods, vin, dealer, listedAt, price, miles, daysSeen, lastSeen },
       lastKnownPrice: price ?? before?.lastKnownPrice ?? null,
       daysOnMarket: Math.max(0, daysBetween(listedAt.slice(0, 10), day)),
       priceHistory: [...(before?.priceHistory ?? []), ...(isInFeed ? priceChanges(before, sighting) : [])],
@@ -157,9 +183,6 @@ function byVin(claims: Iterable<OracleClaim>): ReadonlyMap<string, readonly Orac
   for (const claim of claims) claimants.set(claim.sighting.vin, [...(claimants.get(claim.sighting.vin) ?? []), claim]);
   return claimants;
 }
-
-const feedSize = (delivered: ReadonlyMap<string, ReadonlyMap<string, Sighting>>, dealer: string): number =>
-  delivered.get(dealer)?.size ?? 0;
 
 /** One change if the price is known and differs from the last known one, else none. */
 function priceChanges(

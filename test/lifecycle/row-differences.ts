@@ -9,92 +9,93 @@ export async function differencesFrom(lake: string, expectedDays: readonly Oracl
   const lakeRows = await readLakeRows(lake);
   const comparison = new LakeComparison();
   const days = expectedDays.map(({ day }) => day);
-  if (!isDeepStrictEqual(lakeRows.days, days)) comparison.add(`kept the days ${lakeRows.days}, told ${days}`);
+  if (!isDeepStrictEqual(lakeRows.days, days)) comparison.add(`days: lake ${lakeRows.days}, expected ${days}`);
   for (const repeated of lakeRows.repeated) comparison.add(repeated);
-  for (const expected of expectedDays) {
-    const { day } = expected;
-    comparison.compareRows(day, "delivery", lakeRows.deliveries(day), expectedDeliveries(expected), normalizeDelivery);
-    comparison.compareRows(day, "claim", lakeRows.claims(day), expectedClaims(expected));
-    comparison.compareRows(day, "active", lakeRows.active(day), expectedListings(expected.active), withoutId);
-    comparison.compareRows(day, "missing", lakeRows.missing(day), expectedListings(expected.missing, true), withoutId);
-    comparison.compareRows(day, "contender", lakeRows.contenders(day), expectedContenders(expected));
-    comparison.ids(day, lakeRows.active(day), expected.active);
-    comparison.ids(day, lakeRows.missing(day), expected.missing);
-    comparison.oneState(day, lakeRows.active(day), lakeRows.missing(day));
-  }
-  comparison.endings("sold", lakeRows.sold, expectedDays.flatMap(soldOn));
-  comparison.endings("ended", lakeRows.ended, expectedDays.flatMap(endedOn));
+  for (const expected of expectedDays) compareDay(comparison, lakeRows, expected);
+  comparison.compareEnded("sold", lakeRows.sold, expectedDays.flatMap(soldOn));
+  comparison.compareEnded("ended", lakeRows.ended, expectedDays.flatMap(endedOn));
   return [...comparison.differences, ...findUnfounded(lakeRows, expectedDays)];
+}
+
+function compareDay(comparison: LakeComparison, lakeRows: LakeRows, expected: OracleDay): void {
+  const { day } = expected;
+  const [active, missing] = [lakeRows.active(day), lakeRows.missing(day)];
+  const normalized = normalizeRows(lakeRows.deliveries(day), normalizeDelivery);
+  comparison.compareRows(`${day} delivery`, normalized, expectedDeliveries(expected));
+  comparison.compareRows(`${day} claim`, lakeRows.claims(day), expectedClaims(expected));
+  comparison.compareRows(`${day} active`, normalizeRows(active, withoutId), expectedListings(expected.active));
+  comparison.compareRows(`${day} missing`, normalizeRows(missing, withoutId), expectedListings(expected.missing, true));
+  comparison.compareRows(`${day} contender`, lakeRows.contenders(day), expectedContenders(expected));
+  comparison.checkIds(day, active, expected.active);
+  comparison.checkIds(day, missing, expected.missing);
+  comparison.checkOneState(day, active, missing);
 }
 
 class LakeComparison {
   readonly differences: string[] = [];
-  readonly #spellOf = new Map<string, number>();
+  readonly #periodOf = new Map<string, number>();
   readonly #idOf = new Map<number, string>();
 
   add(difference: string): void {
     this.differences.push(difference);
   }
 
-  compareRows(
-    day: string,
-    kind: string,
-    kept: RowsByKey,
-    told: RowsByKey,
-    normalize: (row: Row) => Row = (row) => row,
-  ): void {
-    for (const key of new Set([...told.keys(), ...kept.keys()])) {
-      const row = kept.get(key);
-      this.#compare(`${day} ${key}: ${kind}`, row && normalize(row), told.get(key));
-    }
+  compareRows(what: string, lakeRows: RowsByKey, expected: RowsByKey): void {
+    for (const key of new Set([...expected.keys(), ...lakeRows.keys()]))
+      this.#compare(`${what} ${key}`, lakeRows.get(key), expected.get(key));
   }
 
   /** Checks that a listing period has one id, and an id one period. */
-  ids(day: string, kept: RowsByKey, told: readonly OracleListing[]): void {
-    for (const { vin, periodId } of told) {
-      const id = kept.get(vin)?.id;
+  checkIds(day: string, lakeRows: RowsByKey, expected: readonly OracleListing[]): void {
+    for (const { vin, periodId } of expected) {
+      const id = lakeRows.get(vin)?.id;
       if (typeof id !== "string") continue;
-      if ((this.#spellOf.get(id) ?? periodId) !== periodId)
-        this.add(`${day} ${vin}: the id ${id} is of another listing`);
+      if ((this.#periodOf.get(id) ?? periodId) !== periodId)
+        this.add(`${day} ${vin}: the id ${id} belongs to another listing`);
       const known = this.#idOf.get(periodId) ?? id;
-      if (known !== id) this.add(`${day} ${vin}: the id ${id}, and ${known} before, of the same listing`);
-      this.#spellOf.set(id, periodId);
+      if (known !== id) this.add(`${day} ${vin}: the id ${id}, but ${known} before, of the same listing`);
+      this.#periodOf.set(id, periodId);
       this.#idOf.set(periodId, id);
     }
   }
 
-  oneState(day: string, active: RowsByKey, missing: RowsByKey): void {
+  checkOneState(day: string, active: RowsByKey, missing: RowsByKey): void {
     for (const vin of active.keys()) if (missing.has(vin)) this.add(`${day} ${vin}: both active and missing`);
   }
 
-  endings(what: string, kept: readonly Row[], told: readonly EndedPeriod[]): void {
+  compareEnded(state: string, lakeRows: readonly Row[], expected: readonly EndedPeriod[]): void {
     const rows = new Map<number | string, Row>();
-    for (const row of kept) {
-      const key = this.#spellOf.get(String(row.id)) ?? String(row.id);
-      if (rows.has(key)) this.add(`${row.vin}: ${what} more than once as ${row.id}`);
+    for (const row of lakeRows) {
+      const key = this.#periodOf.get(String(row.id)) ?? String(row.id);
+      if (rows.has(key)) this.add(`${row.vin}: ${state} more than once as ${row.id}`);
       rows.set(key, row);
     }
-    for (const { day, periodId, row } of told) {
-      this.#compare(`${day} ${row.vin}: ${what}`, withoutOptionalId(rows.get(periodId)), row);
+    for (const { day, periodId, row } of expected) {
+      const lakeRow = rows.get(periodId);
+      this.#compare(`${day} ${row.vin}: ${state}`, lakeRow && withoutId(lakeRow), row);
       rows.delete(periodId);
     }
-    for (const row of rows.values()) this.#compare(`some day ${row.vin}: ${what}`, row, undefined);
+    for (const row of rows.values()) this.#compare(`unexpected ${row.vin}: ${state}`, row, undefined);
   }
 
-  #compare(place: string, kept: Row | undefined, told: Row | undefined): void {
-    if (isDeepStrictEqual(kept, told)) return;
-    const differing = Object.keys({ ...kept, ...told }).filter((key) => !isDeepStrictEqual(kept?.[key], told?.[key]));
-    const isWhole = kept === undefined || told === undefined;
-    const side = (row: Row | undefined): string =>
+  #compare(what: string, lakeRow: Row | undefined, expected: Row | undefined): void {
+    if (isDeepStrictEqual(lakeRow, expected)) return;
+    const columns = Object.keys({ ...lakeRow, ...expected });
+    const differing = columns.filter((column) => !isDeepStrictEqual(lakeRow?.[column], expected?.[column]));
+    const isOneSided = lakeRow === undefined || expected === undefined;
+    const textOf = (row: Row | undefined): string =>
       row === undefined
         ? "none"
-        : JSON.stringify(isWhole ? row : Object.fromEntries(differing.map((key) => [key, row[key]])));
-    this.add(`${place}: kept ${side(kept)}, told ${side(told)}`);
+        : JSON.stringify(isOneSided ? row : Object.fromEntries(differing.map((column) => [column, row[column]])));
+    this.add(`${what}: lake ${textOf(lakeRow)}, expected ${textOf(expected)}`);
   }
 }
 
+function normalizeRows(rows: RowsByKey, normalize: (row: Row) => Row): RowsByKey {
+  return new Map([...rows].map(([key, row]) => [key, normalize(row)]));
+}
+
 const withoutId = ({ id, ...row }: Row): Row => row;
-const withoutOptionalId = (row: Row | undefined): Row | undefined => row && withoutId(row);
 
 /** A `resized` feed is accepted with its new size; a dealer without a delivery has no size. */
 function normalizeDelivery({ vins, verdict, ...row }: Row): Row {
@@ -102,9 +103,9 @@ function normalizeDelivery({ vins, verdict, ...row }: Row): Row {
   return { ...row, vins: vins ?? null, verdict: verdict === "resized" ? "accepted" : (verdict ?? null) };
 }
 
-function expectedDeliveries({ verdicts, history: remembered }: OracleDay): RowsByKey {
+function expectedDeliveries({ verdicts, history }: OracleDay): RowsByKey {
   return new Map(
-    [...remembered].map(([dealer_id, { lastDelivery, sizes, collapsedInARow }]) => {
+    [...history].map(([dealer_id, { lastDelivery, sizes, collapsedInARow }]) => {
       const delivery = verdicts.get(dealer_id);
       const judged: Row = delivery ? { verdict: delivery.verdict, vins: delivery.size } : { verdict: "none" };
       const memory = { last_delivered_on: lastDelivery, accepted_vins: sizes, collapsed_in_a_row: collapsedInARow };
@@ -169,32 +170,37 @@ interface EndedPeriod {
 
 /** The month of a sale is that of its sale date. */
 const soldOn = ({ day, sold }: OracleDay): readonly EndedPeriod[] =>
-  sold.map((one) => ({ day, spell: one.periodId, row: { ...rowOf(one), month: one.soldDate?.slice(0, 7) ?? null } }));
+  sold.map((listing) => ({
+    ...{ day, periodId: listing.periodId },
+    row: { ...rowOf(listing), month: listing.soldDate?.slice(0, 7) ?? null },
+  }));
 
 const endedOn = ({ day, ended }: OracleDay): readonly EndedPeriod[] =>
-  ended.map((one) => ({ day, spell: one.periodId, row: { ...rowOf(one), month: day.slice(0, 7) } }));
+  ended.map((listing) => ({
+    ...{ day, periodId: listing.periodId },
+    row: { ...rowOf(listing), month: day.slice(0, 7) },
+  }));
 
 /** Finds listings in the lake's own rows that became missing or sold without an accepted feed. */
-function findUnfounded(kept: LakeRows, told: readonly OracleDay[]): readonly string[] {
+function findUnfounded(lakeRows: LakeRows, expectedDays: readonly OracleDay[]): readonly string[] {
   const unfounded: string[] = [];
-  const soldIds = new Map(kept.sold.map((row) => [row.id, row]));
+  const soldIds = new Map(lakeRows.sold.map((row) => [row.id, row]));
   let yesterday: ReadonlyMap<Json | undefined, Row> = new Map();
   let missingYesterday: ReadonlySet<Json | undefined> = new Set();
-  for (const { day, verdicts, history: remembered } of told) {
-    const missing = [...kept.missing(day).values()];
-    const today = new Map([...kept.active(day).values(), ...missing].map((row) => [row.id, row]));
+  for (const { day, verdicts, history } of expectedDays) {
+    const missing = [...lakeRows.missing(day).values()];
+    const today = new Map([...lakeRows.active(day).values(), ...missing].map((row) => [row.id, row]));
     const isAccepted = (row: Row): boolean => verdicts.get(String(row.dealer_id))?.verdict === "accepted";
-    const lastDelivery = (row: Row): string => remembered.get(String(row.dealer_id))?.lastDelivery ?? "";
+    const lastDelivery = (row: Row): string => history.get(String(row.dealer_id))?.lastDelivery ?? "";
     const daysSince = (from: Json | undefined): number => (Date.parse(day) - Date.parse(String(from))) / 86_400_000;
     for (const row of missing) {
       const isFounded = missingYesterday.has(row.id) || isAccepted(row) || daysSince(lastDelivery(row)) >= 7;
-      if (!isFounded) unfounded.push(`${day} ${row.vin}: missing without a feed of ${row.dealer_id} that was believed`);
+      if (!isFounded) unfounded.push(`${day} ${row.vin}: missing without an accepted feed of ${row.dealer_id}`);
     }
     for (const [id, row] of yesterday) {
       if (today.has(id) || !soldIds.has(String(id))) continue;
-      if (!isAccepted(row))
-        unfounded.push(`${day} ${row.vin}: sold without a feed of ${row.dealer_id} that was believed`);
-      if (daysSince(row.last_seen) < 3) unfounded.push(`${day} ${row.vin}: sold, and seen on ${row.last_seen}`);
+      if (!isAccepted(row)) unfounded.push(`${day} ${row.vin}: sold without an accepted feed of ${row.dealer_id}`);
+      if (daysSince(row.last_seen) < 3) unfounded.push(`${day} ${row.vin}: sold, but seen on ${row.last_seen}`);
     }
     yesterday = today;
     missingYesterday = new Set(missing.map(({ id }) => id));

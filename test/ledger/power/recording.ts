@@ -3,14 +3,14 @@ import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, statSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
-import { Agent, get } from "node:http";
+import { Agent, get, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { projectPath } from "../../../src/base/project-files.ts";
 import type { Synchronous } from "../../../src/db/sqlite.ts";
-import { createCustomer, temporaryAccountsFile } from "../../support/accounts.ts";
+import { type Customer, createCustomer, temporaryAccountsFile } from "../../support/accounts.ts";
 import { temporaryFolder } from "../../support/lakes/lakes.ts";
 import type { Scope } from "../../support/scope.ts";
 
@@ -40,53 +40,67 @@ async function compileRecorder(folder: string): Promise<string> {
   return recorder;
 }
 
+interface RecordingOptions {
+  readonly lake: string;
+  readonly synchronous: Synchronous;
+  readonly answers: number;
+  readonly clients: number;
+}
+
 /** Serves paid answers to concurrent clients and records the service. */
 export async function record(
   scope: Scope,
-  { lake, synchronous, answers, clients }: { lake: string; synchronous: Synchronous; answers: number; clients: number },
+  { lake, synchronous, answers, clients }: RecordingOptions,
 ): Promise<Recording> {
   const folder = await temporaryFolder(scope);
   const accounts = await temporaryAccountsFile(scope);
   const customers = Array.from({ length: 3 }, () => createCustomer(accounts));
   const log = join(folder, "log");
-  const child = spawn(
-    process.execPath,
-    ["--import", "tsx", projectPath("test/ledger/power/service.ts"), lake, accounts, synchronous],
-    {
-      cwd: projectPath("."),
-      env: { ...process.env, LD_PRELOAD: await compileRecorder(folder), POWER_LOG: log, POWER_FILE: accounts },
-      stdio: ["ignore", "pipe", "inherit"],
-    },
-  );
+  const command = ["--import", "tsx", projectPath("test/ledger/power/service.ts"), lake, accounts, synchronous];
+  const child = spawn(process.execPath, command, {
+    cwd: projectPath("."),
+    env: { ...process.env, LD_PRELOAD: await compileRecorder(folder), POWER_LOG: log, POWER_FILE: accounts },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   try {
     const [line] = await once(createInterface({ input: child.stdout }), "line");
     const url = String(line).replace("listening on ", "");
     const before = { database: join(folder, "before"), wal: join(folder, "before-wal") };
     await copyFile(accounts, before.database);
     await copyFile(`${accounts}-wal`, before.wal);
-    const begins = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
-    const agent = new Agent({ keepAlive: true, maxSockets: clients });
-    const asking = Array.from({ length: clients }, async (_, client) => {
-      const headers = customers[client % customers.length]?.bearer;
-      for (let asked = client; asked < answers; asked += clients) {
-        const response = await new Promise<import("node:http").IncomingMessage>((answered, failed) =>
-          get(`${url}/v1/listings?limit=1&fields=id`, { agent, headers }, answered).on("error", failed),
-        );
-        await text(response);
-        if (response.statusCode !== 200) throw new Error(`answered with ${response.statusCode}`);
-      }
-    });
-    await Promise.all(asking);
-    agent.destroy();
+    const startBytes = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
+    await sendRequests(url, customers, answers, clients);
     return {
       before: { database: readFileSync(before.database), wal: readFileSync(before.wal) },
-      events: parseEvents(readFileSync(log).subarray(begins)),
+      events: parseEvents(readFileSync(log).subarray(startBytes)),
     };
   } finally {
     const ended = once(child, "exit");
     child.kill("SIGKILL");
     await ended;
   }
+}
+
+/** Sends searches from concurrent clients; fails if one is not answered with 200. */
+async function sendRequests(
+  url: string,
+  customers: readonly Customer[],
+  answers: number,
+  clients: number,
+): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: clients });
+  const loops = Array.from({ length: clients }, async (_, client) => {
+    const headers = customers[client % customers.length]?.bearer;
+    for (let sent = client; sent < answers; sent += clients) {
+      const response = await new Promise<IncomingMessage>((answered, failed) =>
+        get(`${url}/v1/listings?limit=1&fields=id`, { agent, headers }, answered).on("error", failed),
+      );
+      await text(response);
+      if (response.statusCode !== 200) throw new Error(`Status ${response.statusCode}: expected 200.`);
+    }
+  });
+  await Promise.all(loops);
+  agent.destroy();
 }
 
 function parseEvents(log: Buffer): readonly Event[] {

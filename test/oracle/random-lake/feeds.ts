@@ -64,7 +64,7 @@ export function randomFeeds({ seed, days, cars: count, unknown = [] }: RandomFee
     });
     const changedDealers = dealers.filter(({ joins, row }, index) => joins === order || row !== before[index]?.row);
     const joined = dealers.filter(({ joins }) => joins <= order).map(({ row }) => row);
-    const { inventory, deliveries } = inventoryOf(chance, cars, joined, day, order);
+    const { inventory, deliveries } = inventoryOf(chance, cars, joined, { day, order });
     const feeds = {
       inventory: inventory.map((row) => ({ ...row, ...Object.fromEntries(unknown.map((column) => [column, ""])) })),
       deliveries,
@@ -105,8 +105,7 @@ function inventoryOf(
   chance: Chance,
   cars: readonly RandomCar[],
   dealers: readonly FeedRow[],
-  day: string,
-  order: number,
+  { day, order }: { readonly day: string; readonly order: number },
 ) {
   const absent = new Set(
     dealers.filter(() => order > 0 && chance.happens(probabilities.noDelivery)).map((dealer) => dealer.dealer_id),
