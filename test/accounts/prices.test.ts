@@ -10,9 +10,9 @@ import { encodeExample } from "../support/examples.ts";
 const dealer = "0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c7e40";
 
 const cases = parseCaseTable(
-  ["operation", "asked", "class", "micros"],
+  ["operation", "query", "class", "micros"],
   `
-  operation            | asked                                                            | class                                     | micros
+  operation            | query                                                            | class                                     | micros
   searchListings       | nothing                                                          | listing_search                            | 2000
   searchListings       | inventory_status=active                                          | listing_search                            | 2000
   searchListings       | inventory_status=sold                                            | listing_search_historical                 | 4000
@@ -60,11 +60,11 @@ const pathOf = (id: MeteredId): Readonly<Record<string, string>> =>
       .map((parameter) => [parameter.name, encodeExample(parameter)]),
   );
 
-for (const { operation: id, asked, class: expected, micros } of cases) {
-  test(`${id} with ${asked} is ${expected}, ${micros} micros`, () => {
+for (const { operation: id, query, class: expected, micros } of cases) {
+  test(`${id} with ${query} is ${expected}, ${micros} micros`, () => {
     const metered = id as MeteredId;
-    const query = asked === "nothing" ? "" : asked;
-    const found = usageClassOf(metered, decoderOf(metered)(query, pathOf(metered)).query);
+    const queryString = query === "nothing" ? "" : query;
+    const found = usageClassOf(metered, decoderOf(metered)(queryString, pathOf(metered)).query);
     assert.deepEqual([found, prices[found]], [expected, Number(micros)]);
   });
 }

@@ -71,8 +71,9 @@ const refused: readonly (readonly [args: readonly string[], says: RegExp, around
 
 describe("a command that cannot run", { concurrency: 2 }, () => {
   for (const [args, says, around] of refused) {
-    const shown = args.map((arg) => (arg === lake || arg === empty ? "…" : arg)).join(" ");
-    test(`explains why in one line: carquet ${shown}`, async () => assertRefused(await carquet(args, around), says));
+    const shownArgs = args.map((arg) => (arg === lake || arg === empty ? "…" : arg)).join(" ");
+    test(`explains why in one line: carquet ${shownArgs}`, async () =>
+      assertRefused(await carquet(args, around), says));
   }
 
   test("explains why in one line: a port in use", async () => {

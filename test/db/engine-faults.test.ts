@@ -46,8 +46,8 @@ const table: readonly (readonly [what: string, fault: EngineFault, provoke: Prov
     "a SQLite file that another connection writes",
     "busy",
     (folder) => {
-      const [one, other] = [sqliteFile(join(folder, "a.db")), Sqlite.open(join(folder, "a.db"), options)];
-      one.transaction(() => other.transaction(() => undefined));
+      const [first, second] = [sqliteFile(join(folder, "a.db")), Sqlite.open(join(folder, "a.db"), options)];
+      first.transaction(() => second.transaction(() => undefined));
     },
   ],
   [

@@ -28,17 +28,17 @@ describe("the same seed", { concurrency: 2 }, () => {
     ["parquet", "distinct"],
   ] as const) {
     test(`generates the same bytes on one thread and on two, as ${format}, equipment ${options}`, async () => {
-      const [one, two] = [
+      const [first, second] = [
         await hashGenerated(fileScope, { format, options }, { threads: 1 }),
         await hashGenerated(fileScope, { format, options }, { threads: 2 }),
       ];
-      assert.deepEqual(one, two);
-      assert.equal(Object.keys(one).length, 10);
+      assert.deepEqual(first, second);
+      assert.equal(Object.keys(first).length, 10);
     });
   }
 });
 
 test("another seed generates another market", async () => {
-  const [one, other] = [await hashGenerated(fileScope, { seed: 1 }), await hashGenerated(fileScope, { seed: 2 })];
-  assert.notEqual(one["/2026-11-19/inventory.csv"], other["/2026-11-19/inventory.csv"]);
+  const [first, second] = [await hashGenerated(fileScope, { seed: 1 }), await hashGenerated(fileScope, { seed: 2 })];
+  assert.notEqual(first["/2026-11-19/inventory.csv"], second["/2026-11-19/inventory.csv"]);
 });

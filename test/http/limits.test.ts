@@ -80,20 +80,20 @@ test("every answer to an identified account has its rate limits, whatever its st
     scopes: ["inventory.read"],
     usd: "0.002",
   });
-  const asked: readonly (readonly [path: string, status: number, left10s: number, left60s: number])[] = [
+  const requests: readonly (readonly [path: string, status: number, remaining10s: number, remaining60s: number])[] = [
     ["/v1/listings?limit=1", 200, 99, 99],
     ["/v1/listings?limit=1", 402, 98, 98],
     ["/v1/listings?limit=0", 400, 97, 97],
     ["/v1/usage", 403, 97, 97],
     ["/v1/listings?api_key=1", 400, Number.NaN, Number.NaN],
   ];
-  for (const [asking, status, left10s, left60s] of asked) {
-    const answer = await client.get(asking, customer.bearer);
-    assert.equal(answer.status, status, asking);
-    const expected = Number.isNaN(left10s)
+  for (const [requested, status, remaining10s, remaining60s] of requests) {
+    const answer = await client.get(requested, customer.bearer);
+    assert.equal(answer.status, status, requested);
+    const expected = Number.isNaN(remaining10s)
       ? Array(5).fill(null)
-      : ["tier_2", "100", String(left10s), "100", String(left60s)];
-    assert.deepEqual(rate(answer), expected, asking);
+      : ["tier_2", "100", String(remaining10s), "100", String(remaining60s)];
+    assert.deepEqual(rate(answer), expected, requested);
   }
 });
 

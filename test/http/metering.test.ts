@@ -143,9 +143,9 @@ test("unauthorized requests are not charged: no key, a wrong key, a missing scop
     [customer.bearer.Authorization, "missing_scope"],
     [customer.bearer.Authorization.replace("Bearer", "bearer"), "missing_scope"],
   ] as const) {
-    const asked = await requestAs("/v1/listings?limit=1", customer, { Authorization: authorization });
-    assert.equal((asked.answer.body as { error: { code: string } }).error.code, code, authorization);
-    assertFree(asked);
+    const result = await requestAs("/v1/listings?limit=1", customer, { Authorization: authorization });
+    assert.equal((result.answer.body as { error: { code: string } }).error.code, code, authorization);
+    assertFree(result);
   }
 });
 

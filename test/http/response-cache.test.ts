@@ -57,8 +57,8 @@ test("a failure reaches every waiting request and is not cached", async () => {
     await sleep(5);
     throw new Error("no");
   };
-  const asked = [answers.of("v1", "search", request, fail), answers.of("v1", "search", request, fail)];
-  for (const { status } of await Promise.allSettled(asked)) assert.equal(status, "rejected");
+  const pending = [answers.of("v1", "search", request, fail), answers.of("v1", "search", request, fail)];
+  for (const { status } of await Promise.allSettled(pending)) assert.equal(status, "rejected");
   assert.equal(String(await answers.of("v1", "search", request, createSource().compute)), "an answer");
 });
 

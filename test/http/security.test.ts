@@ -5,7 +5,7 @@ import { request } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { describe, test } from "node:test";
-import { createKey, type ApiScope as KeyScope, scopes } from "../../src/accounts/keys.ts";
+import { type ApiScope, createKey, scopes } from "../../src/accounts/keys.ts";
 import { bounds } from "../../src/base/bounds.ts";
 import { isObject } from "../../src/base/json.ts";
 import { projectPath } from "../../src/base/project-files.ts";
@@ -69,11 +69,11 @@ describe("API1, broken object level authorisation", () => {
     const [customer, other] = [createCustomer(client.accounts), createCustomer(client.accounts)];
     await client.get("/v1/listings?limit=1", customer.bearer);
     for (let times = 0; times < 3; times += 1) await client.get("/v1/listings?limit=1", other.bearer);
-    for (const [who, requests] of [
+    for (const [sender, requests] of [
       [customer, 1],
       [other, 3],
     ] as const) {
-      const { body } = await client.get("/v1/usage", who.bearer);
+      const { body } = await client.get("/v1/usage", sender.bearer);
       assert.equal((body as { totals: { requests: number } }).totals.requests, requests);
     }
   });
@@ -186,7 +186,7 @@ describe("API4, unrestricted resource consumption", () => {
 });
 
 describe("API5, broken function level authorisation", () => {
-  const keyWith = (granted: readonly KeyScope[]): string =>
+  const keyWith = (granted: readonly ApiScope[]): string =>
     withAccountsFile(client.accounts, (database) =>
       createKey(database, { accountId: mine.accountId, scopes: granted, atMs: 0 }),
     ).key;

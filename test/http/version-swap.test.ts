@@ -25,12 +25,12 @@ test("a service started on an empty lake serves the first published version", as
   assert.equal((await client.get("/v1/listings")).status, 503);
   await ingestPath(lake, samplePath, { day: "2026-11-18" });
   await eventually("ready", async () => (await client.get("/readyz")).status === 200, 2000);
-  const { pagination, meta } = await client.found("searchListings", "/v1/listings?limit=1");
+  const { pagination, meta } = await client.getBody("searchListings", "/v1/listings?limit=1");
   assert.deepEqual([pagination.total, meta.version], [await publishedTotal(lake, meta.version), "2026-11-18.1"]);
 });
 
 const servedVersion = async (client: Client): Promise<string> =>
-  (await client.found("searchListings", "/v1/listings?limit=1&fields=id")).meta.version;
+  (await client.getBody("searchListings", "/v1/listings?limit=1&fields=id")).meta.version;
 
 /** Makes a version current, as a publisher does. */
 async function publishManifest(lake: string, version: string, manifest: unknown): Promise<void> {
@@ -108,6 +108,6 @@ test("a service can go back to an earlier version", async (context) => {
   const client = await startService(context, lake);
   await replaceFile(currentPath(lake), "2026-11-18.1\n");
   await eventually("the earlier version is served", async () => (await servedVersion(client)) === "2026-11-18.1", 2000);
-  const { pagination } = await client.found("searchListings", "/v1/listings?limit=1");
+  const { pagination } = await client.getBody("searchListings", "/v1/listings?limit=1");
   assert.equal(pagination.total, await publishedTotal(lake, "2026-11-18.1"));
 });

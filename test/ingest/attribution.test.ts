@@ -20,20 +20,20 @@ const cases = parseCaseTable(
   a new car belongs to the franchise of its make       | new price     | new franchise | -      |         |               |        | B     | franchise of the make
   a used car does not                                  | listed price  | listed franchise photos | - |    |               |        | A     | has a price
   nor does a new car at another make's franchise       | new           | new other franchise price | - |  |               |        | B     | has a price
-  a listing with a price goes before one without       | listed photos | listed price  | -      |         |               |        | B     | has a price
+  a listing with a price beats one without             | listed photos | listed price  | -      |         |               |        | B     | has a price
   of two with a price, the one with photos             | listed price  | listed price photos | - |        |               |        | B     | has photos
   of two without a price, the one with photos          | listed        | listed photos | -      |         |               |        | B     | has photos
   all else equal, the lowest dealer id                 | listed price  | listed price  | listed |         |               |        | A     | lowest dealer id
-  of three, what sets the first from the second        | listed        | listed price photos | listed price | |           |        | B     | has photos
+  of three, the rule that separates the first two      | listed        | listed price photos | listed price | |           |        | B     | has photos
   the current owner keeps it against a better claim    | listed        | -             | -      | listed  | listed price photos | -      | A     | current owner
   the current owner keeps it against the franchise     | new           | -             | -      | new     | new franchise price | -      | A     | current owner
-  the owner keeps it while its feed does not come      | listed        | -             | -      | -       | listed price photos | -      | A     | current owner
-  an owner alone keeps it while its feed does not come | listed        | -             | -      | -       | -             | -      | A     | only claimant
+  the owner keeps it while its feed is missing         | listed        | -             | -      | -       | listed price photos | -      | A     | current owner
+  a sole owner keeps it while its feed is missing      | listed        | -             | -      | -       | -             | -      | A     | only claimant
   the owner drops it, the other claimant gets it       | listed price  | listed        | -      | without | listed        | -      | B     | only claimant
   the owner drops it, a newcomer gets it               | listed price  | -             | -      | without | listed        | -      | B     | only claimant
   the owner drops it, the earliest other claim gets it | listed price  | -             | listed | without | listed        | listed | C     | earliest claim
   a price counts more than an earlier claim            | listed price  | -             | listed | without | listed price  | listed | B     | has a price
-  a claim stands while its dealer's feed does not come | listed price  | listed        | -      | without | -             | listed | B     | earliest claim
+  a claim holds while its dealer's feed is missing     | listed price  | listed        | -      | without | -             | listed | B     | earliest claim
 `,
 );
 
@@ -120,7 +120,7 @@ test("every claim is stored, contenders included", () => {
 });
 
 test("a claim starts on the first day of its dealer's listing and has the day of its last sighting", () => {
-  const index = cases.findIndex(({ case: name }) => name === "the owner keeps it while its feed does not come");
+  const index = cases.findIndex(({ case: name }) => name === "the owner keeps it while its feed is missing");
   const claimsOfVin = claims.filter((claim) => claim.vin === vinOf(index) && claim.day === "2026-03-02");
   assert.deepEqual(
     claimsOfVin.map(({ dealer_id, claimed_since, sighted_on }) => ({ dealer_id, claimed_since, sighted_on })),

@@ -143,7 +143,7 @@ test("a file may use UTF-16", async (t) => {
 });
 
 /** Invalid mappings and their errors. */
-const refused: Readonly<Record<string, readonly [mapping: unknown, said: RegExp]>> = {
+const refused: Readonly<Record<string, readonly [mapping: unknown, message: RegExp]>> = {
   "an unknown inventory field": [
     { fields: { ...fields, colour: { column: "colour" } }, dealer },
     /the inventory feed has no field "colour"; allowed are vin, dealer_id, /,
@@ -176,9 +176,9 @@ const refused: Readonly<Record<string, readonly [mapping: unknown, said: RegExp]
   "a list": [[], /mapping\.json: must be object/],
 };
 
-for (const [what, [mapping, said]] of Object.entries(refused)) {
+for (const [what, [mapping, message]] of Object.entries(refused)) {
   test(`a mapping is refused: ${what}`, async (t) => {
-    await assert.rejects(mappingOf(t, mapping), { name: "Failure", message: said });
+    await assert.rejects(mappingOf(t, mapping), { name: "Failure", message });
   });
 }
 

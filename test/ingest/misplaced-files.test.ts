@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
-import { dealerIdOf as idOf, vinOf, writeFeedFiles, writeFeeds } from "../support/lakes/feeds.ts";
+import { dealerIdOf, vinOf, writeFeedFiles, writeFeeds } from "../support/lakes/feeds.ts";
 import { createLake, ingestPath, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { createRefusingLake } from "../support/lakes/refusing-lake.ts";
 import { fileScope } from "../support/scope.ts";
@@ -10,7 +10,7 @@ import { fileScope } from "../support/scope.ts";
 const { lake, refuses, takesTheNextDay } = await createRefusingLake(fileScope);
 
 const goodFeeds = async (t: TestContext): Promise<string> =>
-  writeFeeds(await temporaryFolder(t), "feeds", { inventory: [{ vin: vinOf(1), dealer_id: idOf(1) }] });
+  writeFeeds(await temporaryFolder(t), "feeds", { inventory: [{ vin: vinOf(1), dealer_id: dealerIdOf(1) }] });
 
 const foreignFolder = async (t: TestContext): Promise<string> =>
   writeFeedFiles(await temporaryFolder(t), "feeds", { "prices.xlsx": "PK", "stock.csv": "vin\n" });
@@ -90,8 +90,8 @@ test("a broken first day leaves a lake empty", async (t) => {
 test("an unknown column is ignored and reported", async (t) => {
   const folder = await temporaryFolder(t);
   await writeFeeds(folder, "2026-11-18", {
-    dealers: [{ dealer_id: idOf(1), name: "Almaden", mood: "good" }],
-    inventory: [{ vin: vinOf(1), dealer_id: idOf(1), mood: "fine", price: 20_000 }],
+    dealers: [{ dealer_id: dealerIdOf(1), name: "Almaden", mood: "good" }],
+    inventory: [{ vin: vinOf(1), dealer_id: dealerIdOf(1), mood: "fine", price: 20_000 }],
   });
   const { reports } = await createLake(t, folder);
   assert.equal(reports[0]?.listed, 1);

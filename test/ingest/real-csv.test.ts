@@ -7,6 +7,7 @@ import { projectPath } from "../../src/base/project-files.ts";
 import type { DeliveryReport } from "../../src/ingest/delivery-report.ts";
 import { readMapping } from "../../src/ingest/feed/mapping.ts";
 import { createLake, queryLake } from "../support/lakes/lakes.ts";
+import { realCsvPath, skipWithoutRealCsv } from "../support/real-feeds.ts";
 import { fileScope } from "../support/scope.ts";
 
 type AuctionRow = Readonly<
@@ -16,13 +17,12 @@ type AuctionRow = Readonly<
   >
 >;
 
-const path = projectPath("../shared/data/real/usa_cars.csv");
-const skip = existsSync(path) ? false : `${path} is not there`;
+const skip = skipWithoutRealCsv;
 const mapping = await readMapping(projectPath("data/mappings/usa_cars.json"));
-const cars: readonly AuctionRow[] = skip ? [] : parse(readFileSync(path, "utf8"), { columns: true, trim: true });
+const cars: readonly AuctionRow[] = skip ? [] : parse(readFileSync(realCsvPath, "utf8"), { columns: true, trim: true });
 const { lake, reports } = skip
   ? { lake: "", reports: [] as readonly DeliveryReport[] }
-  : await createLake(fileScope, path, { mapping });
+  : await createLake(fileScope, realCsvPath, { mapping });
 
 const carOf = (row: unknown): AuctionRow => {
   const car = cars[Number(row) - 1];

@@ -157,10 +157,10 @@ const changes: Operation = (pair) => {
 
 const reviews: Operation = (pair) => {
   const reviewed = reviewAccounts(pair.database, pair.day());
-  const told = reviewed.map(
+  const outcomes = reviewed.map(
     ({ accountId, from, to, outcome }) => `${pair.ids.indexOf(accountId)} ${from} ${to} ${outcome}`,
   );
-  assert.deepEqual([...told].sort(), [...pair.model.review(pair.day())].sort());
+  assert.deepEqual([...outcomes].sort(), [...pair.model.review(pair.day())].sort());
 };
 
 const decides: Operation = (pair) => {

@@ -19,7 +19,7 @@ export interface PriceChange {
   readonly price: number;
 }
 
-/** A listing period: one car at one owner, with a number of its own. */
+/** A listing period: one car at one owner, numbered by `periodId`. */
 export interface OracleListing {
   readonly periodId: number;
   readonly vin: string;

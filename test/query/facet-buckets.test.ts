@@ -38,7 +38,7 @@ const client = await serveFeeds(fileScope, feedsOf(cars, dealers));
 
 /** Returns the buckets of a facet as text: `value count, value count`. */
 async function countsOf(service: Client, facet: string, query = ""): Promise<string> {
-  const { data } = await service.found("getFacets", `/v1/facets?facets=${facet}${query}`);
+  const { data } = await service.getBody("getFacets", `/v1/facets?facets=${facet}${query}`);
   return (data.facets[facet] ?? []).map(({ value, count }) => `${value} ${count}`).join(", ");
 }
 
@@ -87,10 +87,10 @@ for (const { facet, more, buckets } of cases) {
 test("facets requested together equal those requested one by one", async () => {
   const facets = [...new Set(cases.map(({ facet }) => facet))];
   for (const query of ["", "&make=toyota"]) {
-    const { data, meta } = await client.found("getFacets", `/v1/facets?facets=${facets}${query}`);
+    const { data, meta } = await client.getBody("getFacets", `/v1/facets?facets=${facets}${query}`);
     assert.deepEqual([meta.facets, Object.keys(data.facets)], [facets, facets]);
     for (const facet of facets) {
-      const alone = await client.found("getFacets", `/v1/facets?facets=${facet}${query}`);
+      const alone = await client.getBody("getFacets", `/v1/facets?facets=${facet}${query}`);
       assert.deepEqual(data.facets[facet], alone.data.facets[facet], facet);
       assert.equal(alone.data.total, data.total);
     }
@@ -99,7 +99,7 @@ test("facets requested together equal those requested one by one", async () => {
 
 test("a value is text in every facet, spelled as its filter takes it", async () => {
   const facets = [...new Set(cases.map(({ facet }) => facet))];
-  const { data } = await client.found("getFacets", `/v1/facets?facets=${facets}`);
+  const { data } = await client.getBody("getFacets", `/v1/facets?facets=${facets}`);
   assert.deepEqual(data.facets.year, [
     { value: "2024", count: 3 },
     { value: "2009", count: 1 },
@@ -108,7 +108,10 @@ test("a value is text in every facet, spelled as its filter takes it", async () 
   for (const facet of facets.filter((name) => name !== "keywords")) {
     for (const { value, count } of data.facets[facet] ?? []) {
       assert.equal(typeof value, "string", facet);
-      const { pagination } = await client.found("searchListings", `/v1/listings?${facet}=${encodeURIComponent(value)}`);
+      const { pagination } = await client.getBody(
+        "searchListings",
+        `/v1/listings?${facet}=${encodeURIComponent(value)}`,
+      );
       assert.equal(pagination.total, count, `${facet}=${value}`);
     }
   }
@@ -125,7 +128,7 @@ test("ties are ordered by number for whole numbers, and by text for digits in a 
     assert.equal(await countsOf(numbered, "cylinders", `&sort=${sort}`), "4 1, 5 1, 8 1, 10 1, 12 1, 16 1");
     assert.equal(await countsOf(numbered, "year", `&sort=${sort}`), "2025 1, 2026 1, 2027 1, 2028 1, 2029 1, 2030 1");
   }
-  const { data } = await numbered.found("getFacets", "/v1/facets?facets=cylinders&facet_value_limit=3");
+  const { data } = await numbered.getBody("getFacets", "/v1/facets?facets=cylinders&facet_value_limit=3");
   assert.deepEqual(
     data.facets.cylinders?.map(({ value }) => value),
     ["4", "5", "8"],
@@ -142,7 +145,7 @@ test("a facet has twenty values by default, and at most a hundred", async (scope
     ["&facet_value_limit=5", 5],
     ["&facet_value_limit=100", 100],
   ] as const) {
-    const { data } = await lakeOf120.found("getFacets", `/v1/facets?facets=trim${query}`);
+    const { data } = await lakeOf120.getBody("getFacets", `/v1/facets?facets=trim${query}`);
     const values = Array.from({ length: count }, (_, index) => ({ value: `trim ${1000 + index}`, count: 1 }));
     assert.deepEqual([data.total, data.facets.trim], [120, values]);
   }
@@ -161,13 +164,13 @@ test("a color spelled differently on two days is one value with one metric", asy
     { dealers: described, inventory: carsOfColor("ZEBRA", 11, south) },
   );
   const metric = { name: "price.mean", value: 10_002.5, sample: 12 };
-  const { data } = await lakeOfTwoDays.found("getFacets", "/v1/facets?facets=base_exterior_color&metric=price.mean");
+  const { data } = await lakeOfTwoDays.getBody("getFacets", "/v1/facets?facets=base_exterior_color&metric=price.mean");
   assert.equal(data.facets.base_exterior_color?.length, 1);
   assert.deepEqual(
     [data.facets.base_exterior_color?.[0]?.count, data.facets.base_exterior_color?.[0]?.metric],
     [12, metric],
   );
   assert.match(await countsOf(lakeOfTwoDays, "base_exterior_color"), /^zebra 12$/i);
-  const { pagination } = await lakeOfTwoDays.found("searchListings", "/v1/listings?base_exterior_color=zebra");
+  const { pagination } = await lakeOfTwoDays.getBody("searchListings", "/v1/listings?base_exterior_color=zebra");
   assert.equal(pagination.total, 12);
 });

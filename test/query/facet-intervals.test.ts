@@ -13,7 +13,8 @@ const cars: readonly CarRow[] = Array.from({ length: 100 }, (_, step) => ({
 const client = await serveFeeds(fileScope, feedsOf(cars));
 
 const rangesOf = async (query: string) =>
-  (await client.found("getFacets", `/v1/facets?facets=make,price,msrp,miles,days_on_market${query}`)).data.range_facets;
+  (await client.getBody("getFacets", `/v1/facets?facets=make,price,msrp,miles,days_on_market${query}`)).data
+    .range_facets;
 
 test("a fixed width applies to its facet only", async () => {
   const [plain, priced] = [await rangesOf(""), await rangesOf("&interval=price:4000")];
@@ -61,7 +62,7 @@ test("with a fixed width, the edges of two answers coincide", async () => {
 test("a fixed width changes neither values, metrics nor statistics", async () => {
   const path = "/v1/facets?facets=make,price&metric=miles.mean&sort=metric";
   const [plain, fixed] = await Promise.all(
-    ["", "&interval=price:9999"].map((interval) => client.found("getFacets", `${path}${interval}`)),
+    ["", "&interval=price:9999"].map((interval) => client.getBody("getFacets", `${path}${interval}`)),
   );
   assert.deepEqual(
     [fixed?.data.facets, fixed?.data.stats, fixed?.meta],

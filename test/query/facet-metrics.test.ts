@@ -54,7 +54,7 @@ const dealers = [
 const client = await serveFeeds(fileScope, feedsOf(cars, dealers));
 
 async function bucketsOf(facet: string, query: string) {
-  const { data } = await client.found("getFacets", `/v1/facets?facets=${facet}&${query}`);
+  const { data } = await client.getBody("getFacets", `/v1/facets?facets=${facet}&${query}`);
   return data.facets[facet] ?? [];
 }
 
@@ -119,10 +119,10 @@ test("the sample of a discount counts the listings with both a price and an MSRP
     ["msrp.mean", 6, 20_000],
     ["days_on_market.mean", 11, 0],
   ] as const) {
-    const { data } = await client.found("getFacets", `/v1/facets?facets=make&metric=${metric}`);
+    const { data } = await client.getBody("getFacets", `/v1/facets?facets=make&metric=${metric}`);
     assert.deepEqual(data.facets.make, [{ value: "Kia", count: 11, metric: { name: metric, value, sample } }]);
   }
-  const { data } = await client.found("getFacets", "/v1/facets?facets=make&metric=miles.p95");
+  const { data } = await client.getBody("getFacets", "/v1/facets?facets=make&metric=miles.p95");
   const metric = { name: "miles.p95", value: null, sample: 0, null_reason: "no_values" };
   assert.deepEqual(data.facets.make, [{ value: "Kia", count: 11, metric }]);
 });
@@ -178,7 +178,9 @@ test("with a metric, buckets are ordered by count by default", async () => {
 
 test("with a metric, numeric facets are counted in ranges as without it", async () => {
   const [plain, measured] = await Promise.all(
-    ["", "&metric=miles.p95"].map((metric) => client.found("getFacets", `/v1/facets?facets=price,make,msrp${metric}`)),
+    ["", "&metric=miles.p95"].map((metric) =>
+      client.getBody("getFacets", `/v1/facets?facets=price,make,msrp${metric}`),
+    ),
   );
   assert.deepEqual(measured?.data.range_facets, plain?.data.range_facets);
   assert.deepEqual(measured?.data.stats, plain?.data.stats);

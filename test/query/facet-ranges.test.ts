@@ -118,7 +118,7 @@ async function assertRanges(range: RangeFacet, make: string, values: readonly nu
   }
   await forEachConcurrently(buckets, async (bucket) => {
     const path = `/v1/listings?limit=1&make=${make}&min_mileage=${bucket.min}&max_mileage=${bucket.max - 1}`;
-    assert.equal((await client.found("searchListings", path)).pagination.total, bucket.count, path);
+    assert.equal((await client.getBody("searchListings", path)).pagination.total, bucket.count, path);
   });
 }
 
@@ -127,7 +127,7 @@ for (const [table, cases] of Object.entries({ chosen, fixed })) {
     test(`ranges of a ${table} width: ${title}`, async () => {
       const make = `${table}%20${index}`;
       const interval = table === "fixed" ? `&interval=miles:${width}` : "";
-      const { data } = await client.found("getFacets", `/v1/facets?facets=miles&make=${make}${interval}`);
+      const { data } = await client.getBody("getFacets", `/v1/facets?facets=miles&make=${make}${interval}`);
       const [range, stats] = [data.range_facets.miles, data.stats.miles];
       assert.ok(range && stats);
       assert.deepEqual([String(range.interval), formatBuckets(range)], [width, buckets]);
@@ -144,11 +144,11 @@ for (const [index, { case: title, width, least }] of refused.entries()) {
   test(`a width is refused: ${title}`, async () => {
     const path = (interval: string): string =>
       `/v1/facets?facets=miles&make=refused%20${index}&interval=miles:${interval}`;
-    const { status, code, message } = await client.refused(path(width));
+    const { status, code, message } = await client.getError(path(width));
     assert.deepEqual([status, code], [400, "invalid_parameter_value"]);
     assert.match(message, /\binterval\b/);
     assert.match(message, new RegExp(`\\b${least}\\b`));
-    const { data } = await client.found("getFacets", path(least));
+    const { data } = await client.getBody("getFacets", path(least));
     assert.equal(data.range_facets.miles?.interval, Number(least));
     assert.ok((data.range_facets.miles?.buckets.length ?? 0) <= 100);
   });

@@ -27,7 +27,7 @@ const client = await serveFeeds(fileScope, feedsOf(cars));
 
 for (const [index, { prices, ...expected }] of cases.entries()) {
   test(`the statistics of the prices ${prices}`, async () => {
-    const { data } = await client.found("getFacets", `/v1/facets?facets=price&make=case%20${index}`);
+    const { data } = await client.getBody("getFacets", `/v1/facets?facets=price&make=case%20${index}`);
     const stats = Object.entries(data.stats.price ?? {});
     assert.equal(stats.length, 7);
     for (const [name, value] of stats) {
@@ -39,7 +39,7 @@ for (const [index, { prices, ...expected }] of cases.entries()) {
 }
 
 test("all numeric facets are answered together, each with its own ranges and statistics", async () => {
-  const { data, meta } = await client.found("getFacets", "/v1/facets?facets=days_on_market,price,msrp,miles");
+  const { data, meta } = await client.getBody("getFacets", "/v1/facets?facets=days_on_market,price,msrp,miles");
   const names = ["days_on_market", "price", "msrp", "miles"];
   assert.deepEqual([Object.keys(data.range_facets), Object.keys(data.stats), meta.facets], [names, names, names]);
   assert.deepEqual(data.facets, {});

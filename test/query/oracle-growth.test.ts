@@ -19,7 +19,7 @@ const servedWithinMs = 60_000;
 async function waitForVersion(client: Client, version: string): Promise<void> {
   const untilMs = Date.now() + servedWithinMs;
   for (;;) {
-    const { meta } = await client.found("searchListings", "/v1/listings?limit=1&fields=id");
+    const { meta } = await client.getBody("searchListings", "/v1/listings?limit=1&fields=id");
     if (meta.version === version) return;
     assert.ok(Date.now() < untilMs, `${version} was not served within ${servedWithinMs} ms, but ${meta.version}`);
     await sleep(20);

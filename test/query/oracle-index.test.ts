@@ -7,9 +7,9 @@ import {
   compareRespelledLake,
   compareSample,
   compareVariedLake,
-  hasRealFeeds,
   type TrialResult,
 } from "../oracle/compare/index-trials.ts";
+import { skipWithoutRealCsv } from "../support/real-feeds.ts";
 
 const seed = 20261122;
 
@@ -24,7 +24,7 @@ const trials: readonly (readonly [
   ["a lake of values in two spellings", 120, () => compareRespelledLake({ seed, draws: 120, days: 2, cars: 150 })],
   ["a lake that grows day by day", 150, () => compareGrowingLake({ seed, draws: 150, days: 3, cars: 150 })],
   ["the sample", 60, () => compareSample({ seed, draws: 60 })],
-  ["real auctions", 60, () => compareRealLake({ seed, draws: 60 }), hasRealFeeds ? undefined : "no real feeds found"],
+  ["real auctions", 60, () => compareRealLake({ seed, draws: 60 }), skipWithoutRealCsv || undefined],
 ];
 
 const requestedParameters = new Set<string>();

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
 import { test } from "node:test";
 import { projectPath } from "../../src/base/project-files.ts";
 import { readMapping } from "../../src/ingest/feed/mapping.ts";
@@ -14,6 +13,7 @@ import { type RandomRequest, randomFacets, randomFilters, randomRequests } from 
 import { Chance } from "../support/chance.ts";
 import { serveBothWays } from "../support/implementations.ts";
 import { createLake } from "../support/lakes/lakes.ts";
+import { realCsvPath, skipWithoutRealCsv } from "../support/real-feeds.ts";
 import { fileScope, type Scope } from "../support/scope.ts";
 
 const seed = 20261119;
@@ -124,7 +124,7 @@ for (const [mode, query] of Object.entries(modes)) {
 }
 
 /** Compares half of the requests with each implementation; returns how many found something. */
-async function askHalfEach(scope: Scope, lake: string, count: number): Promise<number> {
+async function compareHalfEach(scope: Scope, lake: string, count: number): Promise<number> {
   const inventory = await readInventory(lake);
   let found = 0;
   for (const [place, { client, assertNoFallback }] of (await serveBothWays(scope, lake)).entries()) {
@@ -136,15 +136,12 @@ async function askHalfEach(scope: Scope, lake: string, count: number): Promise<n
 }
 
 test("random requests to the sample find what the oracle finds", async (scope) => {
-  const found = await askHalfEach(scope, (await createLake(scope)).lake, 150);
+  const found = await compareHalfEach(scope, (await createLake(scope)).lake, 150);
   assert.ok(found > 50, `only ${found} requests found anything`);
 });
 
-const realPath = projectPath("../shared/data/real/usa_cars.csv");
-const skip = existsSync(realPath) ? false : `${realPath} does not exist`;
-
-test("random requests to real auctions find what the oracle finds", { skip }, async (scope) => {
+test("random requests to real auctions find what the oracle finds", { skip: skipWithoutRealCsv }, async (scope) => {
   const mapping = await readMapping(projectPath("data/mappings/usa_cars.json"));
-  const found = await askHalfEach(scope, (await createLake(scope, realPath, { mapping })).lake, 150);
+  const found = await compareHalfEach(scope, (await createLake(scope, realCsvPath, { mapping })).lake, 150);
   assert.ok(found > 35, `only ${found} requests found anything`);
 });

@@ -152,14 +152,14 @@ test("a service whose index fails continues, and adopts the one that carquet ind
   await rm(join(lake, path));
   const client = await startService(scope, lake);
   const total = async (): Promise<number> =>
-    (await client.found("searchListings", "/v1/listings?make=honda")).pagination.total;
+    (await client.getBody("searchListings", "/v1/listings?make=honda")).pagination.total;
   const before = await total();
   assert.ok(before > 0);
   const serving = async (): Promise<unknown> => ((await client.get("/readyz")).body as { serving: unknown }).serving;
   assert.deepEqual(await serving(), { index: false, rows: true, fallbacks: 1 });
   const { version } = JSON.parse((await carquet(["index", "--lake", lake, "--json"])).out);
   const served = async (): Promise<string> =>
-    (await client.found("searchListings", "/v1/listings?limit=1")).meta.version;
+    (await client.getBody("searchListings", "/v1/listings?limit=1")).meta.version;
   await eventually("the new version is served", async () => (await served()) === version, 5000);
   assert.equal(await total(), before);
   assert.deepEqual(await serving(), { index: true, rows: true, fallbacks: 1 });

@@ -6,11 +6,11 @@ import {
   compareRespelledLake,
   compareSample,
   compareVariedLake,
-  hasRealFeeds,
   sumResults,
   type TrialResult,
 } from "../oracle/compare/index-trials.ts";
 import { Chance } from "../support/chance.ts";
+import { skipWithoutRealCsv } from "../support/real-feeds.ts";
 import type { Campaign } from "./campaign.ts";
 
 /** Maximum number of requests to one lake. */
@@ -54,7 +54,7 @@ const kinds: readonly {
       }),
   },
   { shares: 1, compare: (chance, draws) => compareSample({ seed: randomSeed(chance), draws }) },
-  ...(hasRealFeeds
+  ...(skipWithoutRealCsv === false
     ? [{ shares: 2, compare: (chance: Chance, draws: number) => compareRealLake({ seed: randomSeed(chance), draws }) }]
     : []),
 ];

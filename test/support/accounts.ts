@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { changeAccount, createAccount } from "../../src/accounts/account.ts";
 import { createAccountsFile, openAccountsFile } from "../../src/accounts/file/schema.ts";
-import { createKey, type ApiScope as KeyScope, scopes } from "../../src/accounts/keys.ts";
+import { type ApiScope, createKey, scopes } from "../../src/accounts/keys.ts";
 import { addCredit } from "../../src/accounts/ledger/ledger.ts";
 import { microsIn } from "../../src/accounts/money.ts";
 import type { RateLimits } from "../../src/accounts/policy/rate-limiter.ts";
@@ -25,7 +25,7 @@ export interface CustomerOptions {
   /** Rate limits, unreachable by default; null for those of the tier. */
   readonly override?: RateLimits | null;
   readonly usd?: string;
-  readonly scopes?: readonly KeyScope[];
+  readonly scopes?: readonly ApiScope[];
 }
 
 const unreachableLimits: RateLimits = { per10s: 1_000_000, per60s: 1_000_000 };

@@ -9,7 +9,7 @@ export type ServedListing = Page["data"][number];
 /** Fetches one page; `query` has neither `limit` nor `offset`. */
 export function fetchPage(client: Client, query: string, limit: number, offset: number): Promise<Page> {
   const path = `/v1/listings?${query === "" ? "" : `${query}&`}limit=${limit}&offset=${offset}`;
-  return client.found("searchListings", path);
+  return client.getBody("searchListings", path);
 }
 
 /** Fetches the listings of a search in order, page after page, at most `pagesMost` pages. */

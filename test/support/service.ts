@@ -32,9 +32,9 @@ export interface Client extends RunningService {
   /** Sends a GET; fails if the answer does not match the document. */
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
   /** Returns the body of a 200 answer, typed by its operation. */
-  found<Id extends OperationId>(id: Id, path: string): Promise<AnswerOf<Id>>;
+  getBody<Id extends OperationId>(id: Id, path: string): Promise<AnswerOf<Id>>;
   /** Returns the error that a path answers. */
-  refused(path: string): Promise<RefusedAnswer>;
+  getError(path: string): Promise<RefusedAnswer>;
 }
 
 /** Serves a lake on a free port until the scope ends, with one customer. */
@@ -51,13 +51,13 @@ export async function startService(scope: Scope, lake: string, options: Partial<
     accounts,
     customer,
     get: send,
-    async found<Id extends OperationId>(id: Id, path: string) {
+    async getBody<Id extends OperationId>(id: Id, path: string) {
       const { status, body } = await send(path);
       assert.equal(status, 200, `${path}: ${JSON.stringify(body)}`);
       assert.equal(operationAt(new URL(path, service.url).pathname)?.id, id);
       return body as AnswerOf<Id>;
     },
-    async refused(path) {
+    async getError(path) {
       const { status, headers, body } = await send(path);
       assert.ok(isObject(body) && isObject(body.error), `${path}: ${JSON.stringify(body)}`);
       return { status, headers, code: String(body.error.code), message: String(body.error.message) };

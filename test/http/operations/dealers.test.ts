@@ -48,7 +48,7 @@ const client = await startService(fileScope, (await createLake(fileScope, feeds)
 
 /** Returns the numbers of the dealers that a search finds, in its order. */
 async function found(query: string): Promise<readonly number[]> {
-  const { data, pagination } = await client.found("searchDealers", `/v1/dealers?${query}`);
+  const { data, pagination } = await client.getBody("searchDealers", `/v1/dealers?${query}`);
   assert.equal(pagination.total, data.length, query);
   return data.map(({ dealer_id }) => Number(dealer_id.slice(-12)));
 }
@@ -115,29 +115,32 @@ for (const [query, numbers] of searches) {
 test("dealers are paged", async () => {
   const pages: Dealer[][] = [];
   for (let offset: number | null = 0; offset !== null; ) {
-    const page: AnswerOf<"searchDealers"> = await client.found("searchDealers", `/v1/dealers?limit=4&offset=${offset}`);
+    const page: AnswerOf<"searchDealers"> = await client.getBody(
+      "searchDealers",
+      `/v1/dealers?limit=4&offset=${offset}`,
+    );
     assert.deepEqual([page.pagination.limit, page.pagination.offset, page.pagination.total], [4, offset, 6]);
     pages.push(page.data);
     offset = page.pagination.next_offset;
   }
-  const whole = await client.found("searchDealers", "/v1/dealers");
+  const whole = await client.getBody("searchDealers", "/v1/dealers");
   assert.deepEqual(pages.flat(), whole.data);
   assert.deepEqual(
     pages.map(({ length }) => length),
     [4, 2],
   );
-  assert.deepEqual((await client.found("searchDealers", "/v1/dealers?offset=6")).data, []);
+  assert.deepEqual((await client.getBody("searchDealers", "/v1/dealers?offset=6")).data, []);
 });
 
 test("dealer_id takes up to one hundred dealers", async () => {
   const ids = (count: number) => Array.from({ length: count }, (_, index) => dealerIdOf(index + 1)).join(",");
   assert.equal((await found(`dealer_id=${ids(100)}`)).length, 6);
-  assert.equal((await client.refused(`/v1/dealers?dealer_id=${ids(101)}`)).status, 400);
+  assert.equal((await client.getError(`/v1/dealers?dealer_id=${ids(101)}`)).status, 400);
 });
 
 test("a dealer's profile is the newest, with phone and address in the detail only", async () => {
-  const [first] = (await client.found("searchDealers", "/v1/dealers?q=toyota")).data;
-  const { data, meta } = await client.found("getDealer", `/v1/dealers/${dealerIdOf(1)}`);
+  const [first] = (await client.getBody("searchDealers", "/v1/dealers?q=toyota")).data;
+  const { data, meta } = await client.getBody("getDealer", `/v1/dealers/${dealerIdOf(1)}`);
   const { phone, address, ...profile } = data;
   assert.deepEqual(profile, first);
   assert.deepEqual([profile.name, profile.website], ["Fremont Bay Toyota", "fremontbaytoyota.example"]);
@@ -155,7 +158,7 @@ test("a dealer's profile is the newest, with phone and address in the detail onl
 test("an unknown or malformed dealer id is not found, and has no inventory", async () => {
   for (const id of ["1", dealerIdOf(99), "%00", "x".repeat(300), `${dealerIdOf(1)}0`]) {
     for (const path of [`/v1/dealers/${id}`, `/v1/dealers/${id}/listings`]) {
-      const { status, code } = await client.refused(path);
+      const { status, code } = await client.getError(path);
       assert.deepEqual([status, code], [404, "not_found"], path);
     }
   }
@@ -163,7 +166,7 @@ test("an unknown or malformed dealer id is not found, and has no inventory", asy
 
 test("a dealer's inventory takes the parameters of the listing search, except dealer_id", async () => {
   const path = `/v1/dealers/${dealerIdOf(3)}/listings`;
-  const page = await client.found(
+  const page = await client.getBody(
     "searchDealerListings",
     `${path}?sort=-price&fields=price&limit=2&offset=1&max_price=9008`,
   );
@@ -172,20 +175,20 @@ test("a dealer's inventory takes the parameters of the listing search, except de
     [9007, 9006],
   );
   assert.deepEqual(page.pagination, { limit: 2, offset: 1, total: 4, next_offset: 3 });
-  assert.equal((await client.refused(`${path}?dealer_id=${dealerIdOf(1)}`)).code, "unknown_query_parameter");
+  assert.equal((await client.getError(`${path}?dealer_id=${dealerIdOf(1)}`)).code, "unknown_query_parameter");
   assert.equal(
-    (await client.refused(`${path}?sold_within_days=3&snapshot_date=2026-03-01`)).code,
+    (await client.getError(`${path}?sold_within_days=3&snapshot_date=2026-03-01`)).code,
     "incompatible_parameters",
   );
 });
 
 /** Returns every dealer of a service with the total of its inventory. */
 async function inventories(service: Client): Promise<readonly (readonly [Dealer, total: number])[]> {
-  const { data } = await service.found("searchDealers", "/v1/dealers?limit=100");
+  const { data } = await service.getBody("searchDealers", "/v1/dealers?limit=100");
   return Promise.all(
     data.map(async (dealer) => {
       const path = `/v1/dealers/${dealer.dealer_id}/listings?fields=dealer_id`;
-      const { data: listings, pagination } = await service.found("searchDealerListings", path);
+      const { data: listings, pagination } = await service.getBody("searchDealerListings", path);
       for (const { dealer_id } of listings) assert.equal(dealer_id, dealer.dealer_id);
       return [dealer, pagination.total] as const;
     }),
@@ -202,7 +205,7 @@ test("in a random lake, every dealer's listing count is the total of its invento
   const counted = await inventories(random);
   assert.ok(counted.length >= 15, `${counted.length} dealers`);
   for (const [{ dealer_id, listing_count }, total] of counted) assert.equal(listing_count, total, dealer_id);
-  const { pagination } = await random.found("searchListings", "/v1/listings?limit=1");
+  const { pagination } = await random.getBody("searchListings", "/v1/listings?limit=1");
   assert.equal(
     counted.reduce((sum, [, total]) => sum + total, 0),
     pagination.total,

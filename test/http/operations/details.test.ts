@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { AnswerOf } from "../../../src/contract/types.ts";
-import type { OracleDay, OracleListing as Spell } from "../../lifecycle/oracle.ts";
+import type { OracleDay, OracleListing } from "../../lifecycle/oracle.ts";
 import { writeLifecycleFeeds } from "../../lifecycle/trial.ts";
 import { createLake, ingestPath, temporaryFolder } from "../../support/lakes/lakes.ts";
 import { fetchListings, type ServedListing } from "../../support/paging.ts";
@@ -25,7 +25,7 @@ const random = await startService(fileScope, lake);
 const lastDay = expectedDays.at(-1) ?? assert.fail("the market has no day");
 
 const detailOf = async (client: Client, id: string, query = ""): Promise<AnswerOf<"getListing">> =>
-  client.found("getListing", `/v1/listings/${id}${query}`);
+  client.getBody("getListing", `/v1/listings/${id}${query}`);
 
 /** The fields that a summary and a detail share, named as in the summary. */
 function sharedWith({ dealer, vehicle, ...listing }: Detail): Partial<ServedListing> {
@@ -71,18 +71,20 @@ test("every listing of every past day's search has a detail of the same vehicle"
 });
 
 /** The listing periods of each VIN according to the oracle, latest last, each with its current state. */
-function periodsByVin(days: readonly OracleDay[]): ReadonlyMap<string, readonly (readonly [Spell, state: string])[]> {
-  const periods = new Map<number, readonly [Spell, string]>();
-  const note = (state: string) => (period: Spell) => periods.set(period.periodId, [period, state]);
+function periodsByVin(
+  days: readonly OracleDay[],
+): ReadonlyMap<string, readonly (readonly [OracleListing, state: string])[]> {
+  const periods = new Map<number, readonly [OracleListing, string]>();
+  const note = (state: string) => (period: OracleListing) => periods.set(period.periodId, [period, state]);
   for (const { active, missing, sold, ended } of days) {
     active.forEach(note("active"));
     missing.forEach(note("missing"));
     sold.forEach(note("sold"));
     ended.forEach(note("ended"));
   }
-  const byVin = new Map<string, (readonly [Spell, string])[]>();
-  for (const [, one] of [...periods].sort(([first], [second]) => first - second)) {
-    byVin.set(one[0].vin, [...(byVin.get(one[0].vin) ?? []), one]);
+  const byVin = new Map<string, (readonly [OracleListing, string])[]>();
+  for (const [, entry] of [...periods].sort(([first], [second]) => first - second)) {
+    byVin.set(entry[0].vin, [...(byVin.get(entry[0].vin) ?? []), entry]);
   }
   return byVin;
 }
@@ -90,13 +92,13 @@ function periodsByVin(days: readonly OracleDay[]): ReadonlyMap<string, readonly 
 const allPeriods = periodsByVin(expectedDays);
 
 /** The state of a vehicle; one whose listing ended without a sale is still missing. */
-function stateOf(periodsOfVin: readonly (readonly [Spell, state: string])[]): string | undefined {
+function stateOf(periodsOfVin: readonly (readonly [OracleListing, state: string])[]): string | undefined {
   const state = periodsOfVin.at(-1)?.[1];
   return state === "ended" ? "missing" : state;
 }
 
 /** The fields of a listing period that a look-up serves. */
-const expectedDetail = ({ dealer, listedAt, price, miles, soldDate, priceHistory }: Spell) => ({
+const expectedDetail = ({ dealer, listedAt, price, miles, soldDate, priceHistory }: OracleListing) => ({
   dealer,
   inventory_date: listedAt.slice(0, 10),
   ...{ price, miles, sold_date: soldDate },
@@ -114,7 +116,7 @@ test("every VIN in the feeds is in its expected state, with its latest listing",
   const states = new Map<string, number>();
   for (const [vin, periodsOfVin] of allPeriods) {
     const [latest, state] = periodsOfVin.at(-1) ?? assert.fail(vin);
-    const { data } = await random.found("getVin", `/v1/vins/${vin}?include=price_history`);
+    const { data } = await random.getBody("getVin", `/v1/vins/${vin}?include=price_history`);
     assert.equal(data.vin, vin);
     assert.equal(data.status, stateOf(periodsOfVin), vin);
     assert.ok(data.latest_listing);
@@ -136,8 +138,8 @@ test("a listing that ended without a sale links to its successor, and no other l
     const place = periodsOfVin.findIndex(
       ([{ dealer, listedAt }]) => dealer === data.dealer.dealer_id && listedAt.startsWith(data.inventory_date),
     );
-    const [spell, state] = periodsOfVin[place] ?? assert.fail(`${id} has no listing period`);
-    assert.deepEqual(servedDetail(data), expectedDetail(spell), id);
+    const [period, state] = periodsOfVin[place] ?? assert.fail(`${id} has no listing period`);
+    assert.deepEqual(servedDetail(data), expectedDetail(period), id);
     assert.equal(data.status, state === "sold" ? "sold" : "active");
     const next = state === "ended" ? periodsOfVin[place + 1] : undefined;
     assert.equal(data.vehicle.status, stateOf(periodsOfVin), id);
@@ -161,16 +163,16 @@ test("a listing that ended without a sale links to its successor, and no other l
 
 test("the details of a listing are those of the last day on which its VIN was in its owner's feed", async () => {
   for (const { vin, lastSeen } of [...lastDay.active, ...lastDay.missing]) {
-    const { latest_listing } = (await random.found("getVin", `/v1/vins/${vin}`)).data;
+    const { latest_listing } = (await random.getBody("getVin", `/v1/vins/${vin}`)).data;
     assert.equal(latest_listing?.last_checked_at.slice(0, 10) ?? "", lastSeen, vin);
   }
 });
 
 test("a VIN is found in either case and answered in upper case", async () => {
-  const one = await sample.get("/v1/vins/5ux53gp07t9n56896?include=options,price_history");
-  const other = await sample.get("/v1/vins/5UX53GP07T9N56896?include=options,price_history");
-  assert.equal(one.status, 200);
-  assert.deepEqual(one.body, other.body);
+  const lowerCase = await sample.get("/v1/vins/5ux53gp07t9n56896?include=options,price_history");
+  const upperCase = await sample.get("/v1/vins/5UX53GP07T9N56896?include=options,price_history");
+  assert.equal(lowerCase.status, 200);
+  assert.deepEqual(lowerCase.body, upperCase.body);
 });
 
 test("options are served only if requested", async () => {
@@ -194,11 +196,11 @@ test("an unknown or malformed listing id is not found", async () => {
     "ad97e543-e226-4976-17a6-a94a77a9f61d",
   ];
   for (const id of [...ids, "00000000000000000000000000000000", "'%20OR%201=1--"]) {
-    const { status, code } = await sample.refused(`/v1/listings/${id}`);
+    const { status, code } = await sample.getError(`/v1/listings/${id}`);
     assert.deepEqual([status, code], [404, "not_found"], id);
   }
 });
 
 test("a VIN without a listing is not found", async () => {
-  assert.equal((await sample.refused("/v1/vins/1HGCM82633A123456")).status, 404);
+  assert.equal((await sample.getError("/v1/vins/1HGCM82633A123456")).status, 404);
 });

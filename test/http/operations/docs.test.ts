@@ -123,8 +123,8 @@ describe("in a browser", { skip: skipWithoutBrowser }, () => {
     const { id } = found.body.data[0];
     const detail = await openOperation(page, "Listings", "getListing");
     await detail.locator('tr[data-param-name="listing_id"] input').fill(id);
-    const one = await execute(detail);
-    assert.deepEqual([one.status, one.body.data.id], ["200", id]);
+    const detailAnswer = await execute(detail);
+    assert.deepEqual([detailAnswer.status, detailAnswer.body.data.id], ["200", id]);
 
     assert.deepEqual(faults, []);
     assert.deepEqual(externalUrls(requests), []);

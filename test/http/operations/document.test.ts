@@ -19,10 +19,10 @@ test("the document is served as JSON", async () => {
 });
 
 test("the document has a stable ETag and may be cached", async () => {
-  const [one, other] = [await client.get(path), await client.get(path)];
-  assert.match(one.headers.get("ETag") ?? "", /^"[\w-]{16,}"$/);
-  assert.equal(other.headers.get("ETag"), one.headers.get("ETag"));
-  assert.match(one.headers.get("Cache-Control") ?? "", /^public, max-age=\d+$/);
+  const [first, second] = [await client.get(path), await client.get(path)];
+  assert.match(first.headers.get("ETag") ?? "", /^"[\w-]{16,}"$/);
+  assert.equal(second.headers.get("ETag"), first.headers.get("ETag"));
+  assert.match(first.headers.get("Cache-Control") ?? "", /^public, max-age=\d+$/);
 });
 
 interface ConditionalAnswer {
@@ -69,7 +69,7 @@ test("another If-None-Match gets the document", async () => {
 
 test("the document takes no parameters", async () => {
   assert.equal((await client.get(`${path}?pretty=true`)).status, 400);
-  assert.equal((await client.refused(`${path}?pretty=true`)).code, "unknown_query_parameter");
+  assert.equal((await client.getError(`${path}?pretty=true`)).code, "unknown_query_parameter");
 });
 
 test("the document's server is relative to its own URL", () => {

@@ -94,7 +94,7 @@ const refused: readonly (readonly [query: string, code: ErrorCode, message: RegE
 
 for (const [query, code, message] of refused) {
   test(`facets refuse ${query || "an empty query"}`, async () => {
-    const answer = await client.refused(`/v1/facets?${query}`);
+    const answer = await client.getError(`/v1/facets?${query}`);
     assert.deepEqual([answer.status, answer.code], [400, code]);
     assert.match(answer.message, message);
   });
@@ -105,7 +105,7 @@ for (const control of [
   ...["radius_id=1", "columns=make", "option_sort=count", "agnostic=true", "facet=make", "facet_limit=5"],
 ]) {
   test(`facets take no ${control}`, async () => {
-    const { status, code, message } = await client.refused(`/v1/facets?facets=make&${control}`);
+    const { status, code, message } = await client.getError(`/v1/facets?facets=make&${control}`);
     assert.deepEqual([status, code], [400, "unknown_query_parameter"]);
     assert.match(message, new RegExp(`^Unknown query parameter ${control.split("=")[0]}\\.`));
   });
@@ -113,13 +113,13 @@ for (const control of [
 
 test("all thirty facets are answered together, in the requested order", async () => {
   assert.equal(everyFacet.length, 30);
-  for (const asked of [everyFacet, [...everyFacet].reverse()]) {
-    const { data, meta } = await client.found("getFacets", `/v1/facets?facets=${asked}`);
-    assert.deepEqual(meta.facets, asked);
-    const numeric = asked.filter((facet) => ["price", "msrp", "miles", "days_on_market"].includes(facet));
+  for (const requested of [everyFacet, [...everyFacet].reverse()]) {
+    const { data, meta } = await client.getBody("getFacets", `/v1/facets?facets=${requested}`);
+    assert.deepEqual(meta.facets, requested);
+    const numeric = requested.filter((facet) => ["price", "msrp", "miles", "days_on_market"].includes(facet));
     assert.deepEqual(
       Object.keys(data.facets),
-      asked.filter((facet) => !numeric.includes(facet)),
+      requested.filter((facet) => !numeric.includes(facet)),
     );
     assert.deepEqual([Object.keys(data.range_facets), Object.keys(data.stats)], [numeric, numeric]);
     for (const [facet, buckets] of Object.entries(data.facets)) assert.ok(buckets.length > 0, facet);
@@ -127,14 +127,14 @@ test("all thirty facets are answered together, in the requested order", async ()
 });
 
 test("facet names are case-insensitive, and a repeated name is answered once", async () => {
-  const plain = await client.found("getFacets", "/v1/facets?facets=make,price&metric=price.p5&sort=-metric");
-  const variant = await client.found("getFacets", "/v1/facets?facets=Make,PRICE,make&metric=PRICE.P5&sort=-Metric");
+  const plain = await client.getBody("getFacets", "/v1/facets?facets=make,price&metric=price.p5&sort=-metric");
+  const variant = await client.getBody("getFacets", "/v1/facets?facets=Make,PRICE,make&metric=PRICE.P5&sort=-Metric");
   assert.deepEqual(variant, plain);
   assert.deepEqual(plain.meta.facets, ["make", "price"]);
 });
 
 test("meta repeats the request and names the published version", async () => {
-  const { meta } = await client.found("getFacets", "/v1/facets?facets=make&metric=miles.median&sort=metric");
+  const { meta } = await client.getBody("getFacets", "/v1/facets?facets=make&metric=miles.median&sort=metric");
   assert.deepEqual(meta, {
     ...{ facets: ["make"], metric: "miles.median", sort: "metric", minimum_metric_count: 10 },
     ...{ as_of: "2026-11-19", version: "2026-11-19.1" },
@@ -142,7 +142,7 @@ test("meta repeats the request and names the published version", async () => {
 });
 
 test("meta has no nulls: the metric defaults to count, and the minimum count is always present", async () => {
-  const { meta } = await client.found("getFacets", "/v1/facets?facets=Price,make&make=nobody");
+  const { meta } = await client.getBody("getFacets", "/v1/facets?facets=Price,make&make=nobody");
   assert.deepEqual(meta, {
     ...{ facets: ["price", "make"], metric: "count", sort: "-count", minimum_metric_count: 10 },
     ...{ as_of: "2026-11-19", version: "2026-11-19.1" },
@@ -157,8 +157,8 @@ test("the total equals that of the search, in every mode", async () => {
     "sold_within_days=30",
     "state=CA&max_price=20000",
   ]) {
-    const { data } = await client.found("getFacets", `/v1/facets?facets=make,price&${query}`);
-    const { pagination } = await client.found("searchListings", `/v1/listings?${query}`);
+    const { data } = await client.getBody("getFacets", `/v1/facets?facets=make,price&${query}`);
+    const { pagination } = await client.getBody("searchListings", `/v1/listings?${query}`);
     const ranged = data.range_facets.price?.buckets ?? [];
     assert.equal(data.total, pagination.total);
     assert.equal(
@@ -213,7 +213,10 @@ test("facet answers are private: no cache may store them", async () => {
 
 test("hostile values match nothing", async () => {
   for (const value of ["'; DROP TABLE builds; --", '"', "\\", "%00", "$1", "{}", "ſ", "💥"]) {
-    const { data } = await client.found("getFacets", `/v1/facets?facets=make,price&trim=${encodeURIComponent(value)}`);
+    const { data } = await client.getBody(
+      "getFacets",
+      `/v1/facets?facets=make,price&trim=${encodeURIComponent(value)}`,
+    );
     assert.deepEqual([data.total, data.facets], [0, { make: [] }]);
   }
 });

@@ -16,7 +16,7 @@ const summary = every.filter((field) => !onRequest.includes(field));
 const all = await fetchListings(client, `fields=default,${onRequest.join(",")}`, 100);
 const sorted = (list: readonly string[]): readonly string[] => [...list].sort();
 
-const cases: readonly (readonly [asked: string, served: readonly string[]])[] = [
+const cases: readonly (readonly [query: string, served: readonly string[]])[] = [
   ["", summary],
   ["fields=default", summary],
   ["fields=Default,Features", [...summary, "features"]],
@@ -33,9 +33,9 @@ const cases: readonly (readonly [asked: string, served: readonly string[]])[] = 
   ["fields=status,inventory_status", ["id", "vin", "status", "inventory_status"]],
 ];
 
-for (const [asked, served] of cases) {
-  test(`${asked === "" ? "without fields" : asked.slice(0, 60)}: each listing has exactly the expected keys`, async () => {
-    const { data } = await fetchPage(client, asked, 40, 0);
+for (const [query, served] of cases) {
+  test(`${query === "" ? "without fields" : query.slice(0, 60)}: each listing has exactly the expected keys`, async () => {
+    const { data } = await fetchPage(client, query, 40, 0);
     assert.equal(data.length, 40);
     for (const listing of data) assert.deepEqual(sorted(Object.keys(listing)), sorted(served));
   });
@@ -55,7 +55,7 @@ for (const field of every) {
 
 test("filters, expansions and unknown names are not fields", async () => {
   for (const field of ["model_code", "assembly_country", "keywords", "price_history", "options", "base_msrp", "*"]) {
-    const { status, code, message } = await client.refused(`/v1/listings?fields=id,${field}`);
+    const { status, code, message } = await client.getError(`/v1/listings?fields=id,${field}`);
     assert.deepEqual([status, code], [400, "invalid_parameter_value"], field);
     assert.ok(
       message.startsWith(`Parameter fields: "${field}" is not valid; allowed is one of default, id, `),

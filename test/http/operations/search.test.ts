@@ -121,13 +121,13 @@ for (const [limit, offset, found, next] of pages) {
 }
 
 test("a page has 50 listings from the first by default", async () => {
-  const { data, pagination } = await client.found("searchListings", "/v1/listings");
+  const { data, pagination } = await client.getBody("searchListings", "/v1/listings");
   assert.deepEqual(pagination, { limit: 50, offset: 0, total, next_offset: 50 });
   assert.equal(data.length, 50);
 });
 
 test("a search without a match returns an empty page", async () => {
-  const { data, pagination } = await client.found("searchListings", "/v1/listings?make=Nobody");
+  const { data, pagination } = await client.getBody("searchListings", "/v1/listings?make=Nobody");
   assert.deepEqual(data, []);
   assert.deepEqual(pagination, { limit: 50, offset: 0, total: 0, next_offset: null });
 });

@@ -40,13 +40,13 @@ test("filters apply to a snapshot as they do to active listings", async () => {
 });
 
 test("an answer names the published version, also for a past day", async () => {
-  const { meta } = await client.found("searchListings", "/v1/listings?snapshot_date=2026-11-18");
+  const { meta } = await client.getBody("searchListings", "/v1/listings?snapshot_date=2026-11-18");
   assert.deepEqual(meta, { as_of: "2026-11-19", version: "2026-11-19.1" });
 });
 
 for (const day of ["2026-11-17", "2026-11-20", "1999-12-31"]) {
   test(`a day without a snapshot, ${day}, is refused with the first and last available day`, async () => {
-    const { status, code, message } = await client.refused(`/v1/listings?snapshot_date=${day}`);
+    const { status, code, message } = await client.getError(`/v1/listings?snapshot_date=${day}`);
     assert.deepEqual([status, code], [400, "snapshot_unavailable"]);
     assert.equal(
       message,
@@ -57,7 +57,7 @@ for (const day of ["2026-11-17", "2026-11-20", "1999-12-31"]) {
 
 test("a snapshot and sold listings cannot be combined", async () => {
   for (const sold of ["inventory_status=sold", "sold_within_days=7", "inventory_status=active&sold_within_days=7"]) {
-    const { status, code, message } = await client.refused(`/v1/listings?snapshot_date=2026-11-18&${sold}`);
+    const { status, code, message } = await client.getError(`/v1/listings?snapshot_date=2026-11-18&${sold}`);
     assert.deepEqual([status, code], [400, "incompatible_parameters"], sold);
     assert.match(message, /^snapshot_date and (inventory_status=sold|sold_within_days) cannot be combined: /);
   }
@@ -65,6 +65,6 @@ test("a snapshot and sold listings cannot be combined", async () => {
 
 test("a malformed or impossible snapshot_date is refused", async () => {
   for (const day of ["2026-02-30", "20261118", "18.11.2026", "2026-11-18T00:00:00Z"]) {
-    assert.equal((await client.refused(`/v1/listings?snapshot_date=${day}`)).code, "invalid_parameter_value", day);
+    assert.equal((await client.getError(`/v1/listings?snapshot_date=${day}`)).code, "invalid_parameter_value", day);
   }
 });

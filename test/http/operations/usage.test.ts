@@ -44,21 +44,25 @@ const rows = {
   lastYear: { date: "2025-11-19", metering_class: "facet_counts", requests: 1, charged_micros: 3_000 },
 } as const;
 
-const asked: readonly (readonly [query: string, from: string, to: string, expected: readonly (keyof typeof rows)[]])[] =
-  [
-    ["", "2026-10-21", "2026-11-19", ["search", "detail", "today"]],
-    ["?start_date=2026-10-20", "2026-10-20", "2026-11-19", ["before", "search", "detail", "today"]],
-    ["?end_date=2026-11-18", "2026-10-20", "2026-11-18", ["before", "search", "detail"]],
-    ["?start_date=2026-10-21&end_date=2026-10-21", "2026-10-21", "2026-10-21", ["search", "detail"]],
-    ["?end_date=2026-11-30", "2026-11-01", "2026-11-30", ["today", "tomorrow"]],
-    ["?metering_class=vehicle_detail", "2026-10-21", "2026-11-19", ["detail"]],
-    ["?metering_class=VEHICLE_DETAIL,listing_search", "2026-10-21", "2026-11-19", ["search", "detail"]],
-    ["?metering_class=facet_counts", "2026-10-21", "2026-11-19", []],
-    ["?start_date=2025-11-19&end_date=2025-11-20", "2025-11-19", "2025-11-20", ["lastYear"]],
-    ["?start_date=2025-11-19", "2025-11-19", "2026-11-19", ["lastYear", "before", "search", "detail", "today"]],
-  ];
+const ranges: readonly (readonly [
+  query: string,
+  from: string,
+  to: string,
+  expected: readonly (keyof typeof rows)[],
+])[] = [
+  ["", "2026-10-21", "2026-11-19", ["search", "detail", "today"]],
+  ["?start_date=2026-10-20", "2026-10-20", "2026-11-19", ["before", "search", "detail", "today"]],
+  ["?end_date=2026-11-18", "2026-10-20", "2026-11-18", ["before", "search", "detail"]],
+  ["?start_date=2026-10-21&end_date=2026-10-21", "2026-10-21", "2026-10-21", ["search", "detail"]],
+  ["?end_date=2026-11-30", "2026-11-01", "2026-11-30", ["today", "tomorrow"]],
+  ["?metering_class=vehicle_detail", "2026-10-21", "2026-11-19", ["detail"]],
+  ["?metering_class=VEHICLE_DETAIL,listing_search", "2026-10-21", "2026-11-19", ["search", "detail"]],
+  ["?metering_class=facet_counts", "2026-10-21", "2026-11-19", []],
+  ["?start_date=2025-11-19&end_date=2025-11-20", "2025-11-19", "2025-11-20", ["lastYear"]],
+  ["?start_date=2025-11-19", "2025-11-19", "2026-11-19", ["lastYear", "before", "search", "detail", "today"]],
+];
 
-for (const [query, start_date, end_date, expected] of asked) {
+for (const [query, start_date, end_date, expected] of ranges) {
   test(`usage${query} covers ${start_date} to ${end_date}, of this account only`, async () => {
     const { status, body } = await client.get(`/v1/usage${query}`, mainCustomer.bearer);
     assert.equal(status, 200);
@@ -89,7 +93,7 @@ const refused: readonly (readonly [query: string, code: string, message: RegExp]
 
 for (const [query, code, message] of refused) {
   test(`usage?${query} is refused`, async () => {
-    const refusal = await client.refused(`/v1/usage?${query}`);
+    const refusal = await client.getError(`/v1/usage?${query}`);
     assert.equal(refusal.code, code);
     assert.match(refusal.message, message);
   });

@@ -52,12 +52,12 @@ export function tooNarrowWidths(inventory: OracleInventory, query: Query): reado
 /** Returns the answer to a facet query that is not refused. */
 export function oracleFacets(inventory: OracleInventory, query: Query) {
   const listings = matchingListings(inventory, query);
-  const asked = [...new Set(queryValues(query.get("facets")))];
+  const requested = [...new Set(queryValues(query.get("facets")))];
   const [metric] = queryValues(query.get("metric"));
   const [sort = "-count"] = queryValues(query.get("sort"));
   const limit = numberOf(query, "facet_value_limit") ?? 20;
-  const categories = asked.filter((name) => oracleCategoricalFacets.includes(name));
-  const numbers = asked.filter((name) => oracleNumericFacets.includes(name));
+  const categories = requested.filter((name) => oracleCategoricalFacets.includes(name));
+  const numbers = requested.filter((name) => oracleNumericFacets.includes(name));
   const widths = fixedWidths(query);
   const categoryBuckets = (facet: string) =>
     bucketsOf(listings, facet, metric)
@@ -72,7 +72,7 @@ export function oracleFacets(inventory: OracleInventory, query: Query) {
       stats: keyed(numbers, (facet) => oracleStats(knownOf(listings, facet), listings.length)),
     },
     meta: {
-      facets: asked,
+      facets: requested,
       metric: metric ?? "count",
       sort,
       minimum_metric_count: metricListingsMin,

@@ -45,7 +45,7 @@ export async function compareBucketsWithSearch(
     const facetQuery = new Map([...query, ["facets", facets], ["facet_value_limit", "100"]]);
     if (chance.happens(0.5)) facetQuery.set("interval", fixedWidths);
     const path = pathOf("getFacets", facetQuery);
-    const { data } = await client.found("getFacets", path);
+    const { data } = await client.getBody("getFacets", path);
     await forEachConcurrently(
       searchesOf(data, query, chance, bucketsMost),
       async ({ bucket, facet, count, query: narrowed }) => {
@@ -88,7 +88,7 @@ function searchesOf(
 
 async function totalOf(client: Client, query: Query): Promise<number> {
   const search = pathOf("searchListings", new Map([...query, ["limit", "1"], ["fields", "id"]]));
-  return (await client.found("searchListings", search)).pagination.total;
+  return (await client.getBody("searchListings", search)).pagination.total;
 }
 
 /** Returns a query with a facet value added, or undefined if no parameter can express it. */

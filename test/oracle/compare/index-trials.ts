@@ -1,12 +1,12 @@
 /**
  * Random requests to several kinds of lakes, each answered by the index and row store, by Parquet and by the oracle.
  */
-import { existsSync } from "node:fs";
 import { projectPath } from "../../../src/base/project-files.ts";
 import { readMapping } from "../../../src/ingest/feed/mapping.ts";
 import { Chance } from "../../support/chance.ts";
 import { openBothWays } from "../../support/implementations.ts";
 import { createLake } from "../../support/lakes/lakes.ts";
+import { realCsvPath } from "../../support/real-feeds.ts";
 import { withScope } from "../../support/scope.ts";
 import { readInventory } from "../answers/inventory.ts";
 import type { RandomFeedsExtent } from "../random-lake/feeds.ts";
@@ -65,16 +65,11 @@ export function compareSample(trial: Trial): Promise<TrialResult> {
   return withScope(async (scope) => compareLake((await createLake(scope)).lake, trial));
 }
 
-const realPath = projectPath("../shared/data/real/usa_cars.csv");
-
-/** Whether real feeds are available. */
-export const hasRealFeeds = existsSync(realPath);
-
 /** Compares answers from a lake of real feeds. */
 export function compareRealLake(trial: Trial): Promise<TrialResult> {
   return withScope(async (scope) => {
     const mapping = await readMapping(projectPath("data/mappings/usa_cars.json"));
-    return compareLake((await createLake(scope, realPath, { mapping })).lake, trial);
+    return compareLake((await createLake(scope, realCsvPath, { mapping })).lake, trial);
   });
 }
 

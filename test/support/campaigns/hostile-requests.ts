@@ -1,4 +1,4 @@
-/** Hostile parameter values as they stand in a URL: quotes, comments, broken encodings, huge numbers. */
+/** Hostile parameter values in URL form: quotes, comments, broken encodings, huge numbers. */
 import { type Operation, operation } from "../../../src/contract/document.ts";
 import type { OperationId } from "../../../src/contract/types.ts";
 import type { Chance } from "../chance.ts";

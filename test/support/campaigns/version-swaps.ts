@@ -98,7 +98,7 @@ async function searchContinuously(client: Client, seen: Observations, chance: Ch
     const startedAtMs = performance.now();
     const [limit, offset] = [chance.integer(1, 30), chance.integer(0, 150)];
     const path = `/v1/listings?fields=price&sort=${chance.pick(sorts)}&limit=${limit}&offset=${offset}`;
-    const { data, pagination, meta }: Page = await client.found("searchListings", path);
+    const { data, pagination, meta }: Page = await client.getBody("searchListings", path);
     seen.record(meta.version, performance.now() - startedAtMs);
     const at = `${path} of ${meta.version}`;
     assert.equal(meta.version, `${meta.as_of}.1`, at);

@@ -9,7 +9,7 @@ import { createLake, ingestPath, samplePath } from "./lakes.ts";
 export interface RefusingLake {
   readonly lake: string;
   /** Fails unless the delivery at a path is refused in one line and every byte of the lake is unchanged. */
-  refuses(said: RegExp, path: string, day?: string): Promise<void>;
+  refuses(message: RegExp, path: string, day?: string): Promise<void>;
   /** Fails unless the listings are unchanged and the sample's second day is published with nothing left over. */
   takesTheNextDay(): Promise<void>;
 }
@@ -20,10 +20,10 @@ export async function createRefusingLake(scope: Scope): Promise<RefusingLake> {
   const before = { contents: await hashLakeFiles(lake), market: await activeListingsText(lake) };
   return {
     lake,
-    async refuses(said, path, day) {
+    async refuses(message, path, day) {
       await assert.rejects(ingestPath(lake, path, day === undefined ? {} : { day }), (thrown) => {
         assert.ok(thrown instanceof Error);
-        assert.match(thrown.message, said);
+        assert.match(thrown.message, message);
         assert.ok(thrown instanceof UserError, `reported with a stack: ${thrown.message}`);
         assert.doesNotMatch(thrown.message, /\n/);
         return true;

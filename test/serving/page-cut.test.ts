@@ -8,7 +8,7 @@ import { answerPath, openVersion } from "../support/versions.ts";
 
 const { lake } = await createLake(fileScope, await generateFeeds(fileScope, { listings: 2000, days: 1 }));
 
-/** Cuts the order of every page that it can, whatever the number of matches. */
+/** Cuts the sort order of every page that allows it, whatever the number of matches. */
 const cutting = await openVersion(fileScope, lake, { fetchedMatches: -1 });
 const fetching = await openVersion(fileScope, lake);
 
@@ -22,7 +22,7 @@ const filters = [
   "drivetrain=AWD&max_mileage=60000",
 ];
 
-test("a page that is found in a cut of its order is the page among all matches", async (t) => {
+test("a page from a cut sort order equals the page among all matches", async (t) => {
   const run = t.mock.method(Session.prototype, "vectors");
   for (const filter of filters)
     for (const sort of ["price", "-price", "-listed_at", "miles", "discount", "distance"])
@@ -37,12 +37,12 @@ test("a page that is found in a cut of its order is the page among all matches",
       }
   const texts = run.mock.calls.map(({ arguments: [query] }) => query.texts.join("?"));
   const cuts = texts.filter((text) => / "rank [^"]+" < /.test(text)).length;
-  assert.ok(cuts > 60, `${cuts} of ${texts.length} statements were cuts of a sort`);
+  assert.ok(cuts > 60, `${cuts} of ${texts.length} statements cut a sort order`);
 });
 
-test("matches that a cut misses are found all the same", async (t) => {
+test("matches outside a cut sort order are found by fetching all", async (t) => {
   const run = t.mock.method(Session.prototype, "vectors");
   const path = "/v1/listings?min_price=60000&sort=price&limit=3";
   assert.deepEqual(await answerPath(cutting, path), await answerPath(fetching, path));
-  assert.ok(run.mock.callCount() >= 3, "a cut without the matches is followed by a fetch of all");
+  assert.ok(run.mock.callCount() >= 3, "a cut without enough matches is followed by a fetch of all");
 });
