@@ -2,8 +2,6 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { request } from "node:http";
-import { connect } from "node:net";
-import { text } from "node:stream/consumers";
 import { describe, test } from "node:test";
 import { type ApiScope, createKey, scopes } from "../../src/accounts/keys.ts";
 import { bounds } from "../../src/base/bounds.ts";
@@ -13,6 +11,7 @@ import { operations } from "../../src/contract/document.ts";
 import { createCustomer, withAccountsFile } from "../support/accounts.ts";
 import { minimalRequest } from "../support/examples.ts";
 import { createLake } from "../support/lakes/lakes.ts";
+import { exchangeRaw } from "../support/raw-http.ts";
 import { fileScope } from "../support/scope.ts";
 import { type Answer, startService } from "../support/service.ts";
 
@@ -138,15 +137,6 @@ test("API3, broken object property level authorisation: no answer has internal f
   }
 });
 
-/** Sends bytes over a raw connection; returns all that is received until it closes. */
-function exchangeRaw(...sent: readonly string[]): Promise<string> {
-  const { hostname, port } = new URL(client.url);
-  const socket = connect({ host: hostname, port: Number(port) });
-  socket.on("error", () => undefined);
-  for (const bytes of sent) socket.write(bytes);
-  return text(socket).catch(() => "");
-}
-
 describe("API4, unrestricted resource consumption", () => {
   test(`requests with more than ${bounds.headerBytes} bytes of headers, path and query included, are refused`, async () => {
     const filler = "a".repeat(bounds.headerBytes);
@@ -155,23 +145,23 @@ describe("API4, unrestricted resource consumption", () => {
       `GET /v1/listings?make=${filler} HTTP/1.1\r\nHost: x\r\n\r\n`,
       `GET /v1/${filler} HTTP/1.1\r\nHost: x\r\n\r\n`,
     ])
-      assert.match(await exchangeRaw(head), /^HTTP\/1\.1 431 /);
+      assert.match(await exchangeRaw(client.url, head), /^HTTP\/1\.1 431 /);
   });
 
   test("an incomplete request times out", async () => {
-    const response = await exchangeRaw("GET /v1/listings HTTP/1.1\r\nHost: x\r\nX-Slow: ");
+    const response = await exchangeRaw(client.url, "GET /v1/listings HTTP/1.1\r\nHost: x\r\nX-Slow: ");
     assert.match(response, /^HTTP\/1\.1 408 /);
   });
 
   test("bytes that are not HTTP are refused without internal details", async () => {
-    const response = await exchangeRaw("nonsense\r\n\r\n");
+    const response = await exchangeRaw(client.url, "nonsense\r\n\r\n");
     assert.match(response, /^HTTP\/1\.1 400 /);
     assert.doesNotMatch(response, /Error|at |\.ts/);
   });
 
   test("a request body is not read: the answer ends the connection", async () => {
     const head = `GET /v1/openapi.json HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n`;
-    const response = await exchangeRaw(head, "x".repeat(1000));
+    const response = await exchangeRaw(client.url, head, "x".repeat(1000));
     assert.match(response, /^HTTP\/1\.1 200 OK\r\n/);
     assert.match(response, /\r\nConnection: close\r\n/);
   });
@@ -179,6 +169,7 @@ describe("API4, unrestricted resource consumption", () => {
   test("headers beyond the maximum are ignored", async () => {
     const many = Array.from({ length: bounds.headers + 20 }, (_, index) => `X-${index}: 1\r\n`).join("");
     const response = await exchangeRaw(
+      client.url,
       `GET /v1/usage HTTP/1.1\r\n${many}Authorization: ${mine.bearer.Authorization}\r\n\r\n`,
     );
     assert.match(response, /^HTTP\/1\.1 4\d\d /);
