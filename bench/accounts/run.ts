@@ -13,9 +13,9 @@ import { parseArgs } from "node:util";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { projectPath } from "../../src/base/project-files.ts";
 import { createCustomer, temporaryAccountsFile, withAccountsFile } from "../../test/support/accounts.ts";
+import { startService } from "../../test/support/http/service.ts";
 import { createLake, temporaryFolder } from "../../test/support/lakes/lakes.ts";
 import { withScope } from "../../test/support/scope.ts";
-import { startService } from "../../test/support/service.ts";
 import { load } from "./load.ts";
 
 const { values } = parseArgs({

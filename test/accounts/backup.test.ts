@@ -12,9 +12,9 @@ import { textIn } from "../../src/base/json.ts";
 import { sql } from "../../src/db/sql.ts";
 import { createCustomer, temporaryAccountsFile, withAccountsFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
+import { startService } from "../support/http/service.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
-import { startService } from "../support/service.ts";
 
 const { lake } = await createLake(fileScope);
 const path = "/v1/listings?limit=1&fields=id";

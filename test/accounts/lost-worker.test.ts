@@ -12,8 +12,8 @@ import { sql } from "../../src/db/sql.ts";
 import { systemClock } from "../../src/http/system-clock.ts";
 import { exitingWorker } from "../ledger/exiting-worker.ts";
 import { createCustomer, temporaryAccountsFile, withAccountsFile } from "../support/accounts.ts";
+import { startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
-import { startService } from "../support/service.ts";
 
 const chargesIn = (path: string): readonly string[] =>
   withAccountsFile(path, (database) =>

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { operations } from "../../src/contract/document.ts";
 import { encodeExample, minimalRequest } from "../support/examples.ts";
+import { startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
-import { startService } from "../support/service.ts";
 
 const { lake } = await createLake(fileScope);
 const client = await startService(fileScope, lake);

@@ -10,12 +10,12 @@ import { vacuum } from "../../src/lake/maintenance/vacuum.ts";
 import { currentManifest, lakeFormat, manifestPath } from "../../src/lake/manifest.ts";
 import { priceHistoryType, tableNames } from "../../src/lake/tables.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
+import { startService } from "../support/http/service.ts";
 import { lakeFaults } from "../support/lakes/contents.ts";
 import { dealerIdOf, type FeedRow, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
 import { copyFixtureLake, createCurrentLake, keptFixtureDays } from "../support/lakes/fixtures.ts";
 import { ingestPath, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope, type Scope } from "../support/scope.ts";
-import { startService } from "../support/service.ts";
 
 const views = [...tableNames, "active"];
 

@@ -5,9 +5,9 @@ import { test } from "node:test";
 import { operations } from "../../src/contract/document.ts";
 import { type ErrorCode, errors } from "../../src/contract/errors.ts";
 import { minimalRequest } from "../support/examples.ts";
+import { assertMatchesDocument, startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
-import { assertMatchesDocument, startService } from "../support/service.ts";
 
 const { lake } = await createLake(fileScope);
 const client = await startService(fileScope, lake);

@@ -6,10 +6,10 @@ import pino from "pino";
 import type { ErrorCode } from "../../src/contract/errors.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { parseLog } from "../support/command-line.ts";
+import { type Answer, type Client, startService } from "../support/http/service.ts";
+import { slowRequest } from "../support/http/slow-request.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
-import { type Answer, type Client, startService } from "../support/service.ts";
-import { slowRequest } from "../support/slow-request.ts";
 
 const { lake } = await createLake(fileScope);
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
-import { startService } from "../support/service.ts";
 
 test("the sample's listings are served newest first, with their total", async () => {
   const { lake } = await createLake(fileScope);

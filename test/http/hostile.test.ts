@@ -3,9 +3,9 @@ import { test } from "node:test";
 import { sendHostileRequests } from "../support/campaigns/hostile-answers.ts";
 import { hostileRequests, searchOperations } from "../support/campaigns/hostile-requests.ts";
 import { Chance } from "../support/chance.ts";
+import { startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
-import { startService } from "../support/service.ts";
 
 const { lake } = await createLake(fileScope);
 const client = await startService(fileScope, lake);

@@ -5,9 +5,9 @@ import type { Clock } from "../../src/accounts/clock.ts";
 import { createKey, scopes } from "../../src/accounts/keys.ts";
 import { limitsOf, type Tier, tiers } from "../../src/accounts/policy/tiers.ts";
 import { createCustomer, withAccountsFile } from "../support/accounts.ts";
+import { type Answer, startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
-import { type Answer, startService } from "../support/service.ts";
 
 const { lake } = await createLake(fileScope);
 

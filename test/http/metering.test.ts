@@ -14,10 +14,10 @@ import { serve } from "../../src/http/server.ts";
 import { type Customer, createCustomer, withAccountsFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
 import { minimalRequest } from "../support/examples.ts";
+import { type Answer, type Client, startService } from "../support/http/service.ts";
+import { slowRequest } from "../support/http/slow-request.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope, onScopeEnd } from "../support/scope.ts";
-import { type Answer, type Client, startService } from "../support/service.ts";
-import { slowRequest } from "../support/slow-request.ts";
 
 const { lake } = await createLake(fileScope);
 const client = await startService(fileScope, lake);

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ResponseCache } from "../../src/http/response-cache.ts";
 import { createCustomer } from "../support/accounts.ts";
+import { startService } from "../support/http/service.ts";
 import { createLake, ingestPath, samplePath } from "../support/lakes/lakes.ts";
-import { startService } from "../support/service.ts";
 
 const request = { query: { make: ["Kia"], limit: 10 } };
 

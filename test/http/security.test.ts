@@ -10,10 +10,10 @@ import { projectPath } from "../../src/base/project-files.ts";
 import { operations } from "../../src/contract/document.ts";
 import { createCustomer, withAccountsFile } from "../support/accounts.ts";
 import { minimalRequest } from "../support/examples.ts";
+import { exchangeRaw } from "../support/http/raw-http.ts";
+import { type Answer, startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
-import { exchangeRaw } from "../support/raw-http.ts";
 import { fileScope } from "../support/scope.ts";
-import { type Answer, startService } from "../support/service.ts";
 
 const { lake } = await createLake(fileScope);
 const client = await startService(fileScope, lake, { headersMs: 300 });

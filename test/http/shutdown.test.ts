@@ -5,9 +5,9 @@ import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventually, parseLog, startServing } from "../support/command-line.ts";
+import { slowRequest } from "../support/http/slow-request.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
-import { slowRequest } from "../support/slow-request.ts";
 
 const { lake } = await createLake(fileScope);
 

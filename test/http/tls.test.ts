@@ -8,9 +8,9 @@ import { connect } from "node:tls";
 import { promisify } from "node:util";
 import pino from "pino";
 import { carquet, eventually, parseLog, startServing } from "../support/command-line.ts";
+import { startService } from "../support/http/service.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
-import { startService } from "../support/service.ts";
 
 const { lake } = await createLake(fileScope);
 const folder = await temporaryFolder(fileScope);

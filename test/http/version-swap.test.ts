@@ -8,9 +8,9 @@ import { replaceFile } from "../../src/base/files.ts";
 import { currentManifest, currentPath, lakeFormat, type Manifest, manifestPath } from "../../src/lake/manifest.ts";
 import { publishedTotal, swapWhileServing } from "../support/campaigns/version-swaps.ts";
 import { eventually, parseLog } from "../support/command-line.ts";
+import { type Client, startService } from "../support/http/service.ts";
 import { createLake, ingestPath, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope, type Scope } from "../support/scope.ts";
-import { type Client, startService } from "../support/service.ts";
 
 test("versions with and without serving files are swapped while clients search, and each answer comes from one version", async (context) => {
   const { answers, versionsSeen, openedWith } = await swapWhileServing(context, { days: 4, clients: 8, seed: 1 });

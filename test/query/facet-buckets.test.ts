@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseCaseTable } from "../support/case-table.ts";
+import type { Client } from "../support/http/service.ts";
 import { dealerIdOf, vinOf } from "../support/lakes/feeds.ts";
 import { type CarRow, feedsOf, serveFeeds } from "../support/lakes/served-feeds.ts";
 import { fileScope } from "../support/scope.ts";
-import type { Client } from "../support/service.ts";
 
 const north = dealerIdOf(1);
 const south = dealerIdOf(2);

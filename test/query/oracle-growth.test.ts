@@ -6,10 +6,10 @@ import { compareWithOracle } from "../oracle/compare/oracle.ts";
 import type { RandomFeedsExtent } from "../oracle/random-lake/feeds.ts";
 import { createRandomLake, growLake } from "../oracle/random-lake/lakes.ts";
 import { randomFacets, randomRequests } from "../oracle/random-requests/requests.ts";
+import type { Client } from "../support/http/service.ts";
 import { type Implementation, serveBothWays } from "../support/implementations.ts";
 import type { Scope } from "../support/scope.ts";
 import { fileScope } from "../support/scope.ts";
-import type { Client } from "../support/service.ts";
 
 const seed = 20261120;
 

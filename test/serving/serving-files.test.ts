@@ -8,10 +8,10 @@ import { Engine } from "../../src/db/sqlite.ts";
 import { currentManifest, type Manifest, manifestPath, type ServingFile } from "../../src/lake/manifest.ts";
 import type { LakeVersion } from "../../src/serving/lake-version.ts";
 import { carquet, eventually } from "../support/command-line.ts";
+import { startService } from "../support/http/service.ts";
 import { createLakeOfEveryState } from "../support/lakes/every-state.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope, type Scope } from "../support/scope.ts";
-import { startService } from "../support/service.ts";
 import { answerPath, openVersion } from "../support/versions.ts";
 
 const original = await createLakeOfEveryState(fileScope);

@@ -3,8 +3,8 @@
 import { type OracleInventory, readInventory } from "../oracle/answers/inventory.ts";
 import { createRandomLake } from "../oracle/random-lake/lakes.ts";
 import { Chance } from "../support/chance.ts";
+import { type Client, startService } from "../support/http/service.ts";
 import { withScope } from "../support/scope.ts";
-import { type Client, startService } from "../support/service.ts";
 import type { CampaignExtent } from "./campaign.ts";
 
 export interface LakeVisit {

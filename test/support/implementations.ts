@@ -8,8 +8,8 @@ import { errorBody, errors, Refusal } from "../../src/contract/errors.ts";
 import type { LakeVersion } from "../../src/serving/lake-version.ts";
 import type { Answering, ComparedAnswer } from "../oracle/compare/oracle.ts";
 import { parseLog } from "./command-line.ts";
+import { type Client, startService } from "./http/service.ts";
 import type { Scope } from "./scope.ts";
-import { type Client, startService } from "./service.ts";
 import { answerPath, openVersion } from "./versions.ts";
 
 /** Whether each opens serving files. */

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { AnswerOf } from "../../../src/contract/types.ts";
 import { randomLifecycleFeeds } from "../../lifecycle/random-feeds.ts";
+import { type Client, startService } from "../../support/http/service.ts";
 import { dealerIdOf, vinOf, writeFeeds } from "../../support/lakes/feeds.ts";
 import { createLake, ingestPath, temporaryFolder } from "../../support/lakes/lakes.ts";
 import { fileScope } from "../../support/scope.ts";
-import { type Client, startService } from "../../support/service.ts";
 
 type Dealer = AnswerOf<"searchDealers">["data"][number];
 

@@ -4,10 +4,10 @@ import { test } from "node:test";
 import type { AnswerOf } from "../../../src/contract/types.ts";
 import type { OracleDay, OracleListing } from "../../lifecycle/oracle.ts";
 import { writeLifecycleFeeds } from "../../lifecycle/trial.ts";
+import { fetchListings, type ServedListing } from "../../support/http/paging.ts";
+import { type Client, startService } from "../../support/http/service.ts";
 import { createLake, ingestPath, temporaryFolder } from "../../support/lakes/lakes.ts";
-import { fetchListings, type ServedListing } from "../../support/paging.ts";
 import { fileScope } from "../../support/scope.ts";
-import { type Client, startService } from "../../support/service.ts";
 
 type Detail = AnswerOf<"getListing">["data"];
 type LatestListing = NonNullable<AnswerOf<"getVin">["data"]["latest_listing"]>;

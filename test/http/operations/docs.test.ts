@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Locator, Page } from "playwright-core";
 import { operations } from "../../../src/contract/document.ts";
-import { launchBrowser, skipWithoutBrowser } from "../../support/browser.ts";
+import { launchBrowser, skipWithoutBrowser } from "../../support/http/browser.ts";
+import { startService } from "../../support/http/service.ts";
 import { createLake } from "../../support/lakes/lakes.ts";
 import { fileScope } from "../../support/scope.ts";
-import { startService } from "../../support/service.ts";
 
 const { lake } = await createLake(fileScope);
 const client = await startService(fileScope, lake);

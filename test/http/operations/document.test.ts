@@ -3,9 +3,9 @@ import { get } from "node:http";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { document } from "../../../src/contract/document.ts";
+import { startService } from "../../support/http/service.ts";
 import { createLake } from "../../support/lakes/lakes.ts";
 import { fileScope } from "../../support/scope.ts";
-import { startService } from "../../support/service.ts";
 
 const { lake } = await createLake(fileScope);
 const client = await startService(fileScope, lake);

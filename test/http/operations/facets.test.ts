@@ -4,9 +4,9 @@ import { parse } from "yaml";
 import { projectText } from "../../../src/base/project-files.ts";
 import { operation } from "../../../src/contract/document.ts";
 import type { ErrorCode } from "../../../src/contract/errors.ts";
+import { startService } from "../../support/http/service.ts";
 import { createLake } from "../../support/lakes/lakes.ts";
 import { fileScope } from "../../support/scope.ts";
-import { startService } from "../../support/service.ts";
 
 const { lake } = await createLake(fileScope);
 const client = await startService(fileScope, lake);

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Row } from "../../../src/base/json.ts";
 import { vocabulary } from "../../../src/contract/document.ts";
+import { fetchListings, fetchPage } from "../../support/http/paging.ts";
+import { startService } from "../../support/http/service.ts";
 import { createLake, queryLake } from "../../support/lakes/lakes.ts";
-import { fetchListings, fetchPage } from "../../support/paging.ts";
 import { fileScope } from "../../support/scope.ts";
-import { startService } from "../../support/service.ts";
 
 const { lake } = await createLake(fileScope);
 const client = await startService(fileScope, lake);

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { textIn } from "../../../src/base/json.ts";
+import { fetchListings, fetchPage, type ServedListing } from "../../support/http/paging.ts";
+import { startService } from "../../support/http/service.ts";
 import { createLake, queryLake } from "../../support/lakes/lakes.ts";
-import { fetchListings, fetchPage, type ServedListing } from "../../support/paging.ts";
 import { fileScope } from "../../support/scope.ts";
-import { startService } from "../../support/service.ts";
 
 const { lake } = await createLake(fileScope);
 const client = await startService(fileScope, lake);

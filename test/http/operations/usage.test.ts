@@ -4,9 +4,9 @@ import type { Clock } from "../../../src/accounts/clock.ts";
 import { postCharge } from "../../../src/accounts/ledger/charging.ts";
 import type { UsageClass } from "../../../src/accounts/policy/prices.ts";
 import { type Customer, createCustomer, withAccountsFile } from "../../support/accounts.ts";
+import { startService } from "../../support/http/service.ts";
 import { createLake } from "../../support/lakes/lakes.ts";
 import { fileScope } from "../../support/scope.ts";
-import { startService } from "../../support/service.ts";
 
 /** The clock stands at 1 second before midnight UTC of 2026-11-19, which is another day in most time zones. */
 const clock: Clock = { wallMs: () => Date.parse("2026-11-19T23:59:59Z"), monotonicMs: () => performance.now() };

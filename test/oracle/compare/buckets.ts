@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { AnswerOf } from "../../../src/contract/types.ts";
 import type { Chance } from "../../support/chance.ts";
-import type { Client } from "../../support/service.ts";
+import type { Client } from "../../support/http/service.ts";
 import { oracleCategoricalFacets, oracleNumericFacets } from "../answers/facets.ts";
 import { numberOf, pathOf, type Query } from "../random-requests/query.ts";
 import { forEachConcurrently } from "./oracle.ts";

@@ -1,7 +1,7 @@
 /** Compares paging through a search with the oracle's order. */
 import assert from "node:assert/strict";
-import { fetchListings } from "../../support/paging.ts";
-import type { Client } from "../../support/service.ts";
+import { fetchListings } from "../../support/http/paging.ts";
+import type { Client } from "../../support/http/service.ts";
 import type { OracleInventory } from "../answers/inventory.ts";
 import { oracleSearch } from "../answers/search.ts";
 import { pathOf, type Query } from "../random-requests/query.ts";

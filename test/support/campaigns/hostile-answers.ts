@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { isObject } from "../../../src/base/json.ts";
 import { type ErrorCode, errors } from "../../../src/contract/errors.ts";
 import { forEachConcurrently } from "../../oracle/compare/oracle.ts";
-import type { Client } from "../service.ts";
+import type { Client } from "../http/service.ts";
 import type { HostileRequest } from "./hostile-requests.ts";
 
 export interface HostileSummary {

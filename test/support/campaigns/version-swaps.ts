@@ -13,12 +13,12 @@ import { currentPath, readManifest } from "../../../src/lake/manifest.ts";
 import { filesIn } from "../../../src/lake/views.ts";
 import { Chance } from "../chance.ts";
 import { carquet } from "../command-line.ts";
+import type { Page } from "../http/paging.ts";
+import { type Client, startService } from "../http/service.ts";
 import { captureServingLog, type OpenedVersion } from "../implementations.ts";
 import { type FeedRow, writeFeeds } from "../lakes/feeds.ts";
 import { ingestPath, samplePath, temporaryFolder } from "../lakes/lakes.ts";
-import type { Page } from "../paging.ts";
 import type { Scope } from "../scope.ts";
-import { type Client, startService } from "../service.ts";
 
 export interface SwapOptions {
   /** Number of days published while clients search; even, so that the last has serving files. */

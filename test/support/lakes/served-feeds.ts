@@ -1,7 +1,7 @@
 /** Serves lakes of small hand-written feeds. */
 import { plusDays } from "../../../src/base/day.ts";
+import { type Client, startService } from "../http/service.ts";
 import type { Scope } from "../scope.ts";
-import { type Client, startService } from "../service.ts";
 import { dealerIdOf, type FeedRow, type Feeds, vinOf, writeFeeds } from "./feeds.ts";
 import { createLake, temporaryFolder } from "./lakes.ts";
 

@@ -1,6 +1,6 @@
 /** Fetches the pages of a search, as a client does. */
 import assert from "node:assert/strict";
-import type { AnswerOf } from "../../src/contract/types.ts";
+import type { AnswerOf } from "../../../src/contract/types.ts";
 import type { Client } from "./service.ts";
 
 export type Page = AnswerOf<"searchListings">;

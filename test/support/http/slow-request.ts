@@ -2,7 +2,7 @@
  * A request that keeps the engine busy for some hundred milliseconds even on the sample: all facets under long
  * exclusions, on a past day that no index answers.
  */
-import { vocabulary } from "../../src/contract/document.ts";
+import { vocabulary } from "../../../src/contract/document.ts";
 
 const names = Array.from({ length: 300 }, (_, index) => `m${index}`).join(",");
 

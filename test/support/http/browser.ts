@@ -1,7 +1,7 @@
 /** Chromium for tests: Debian's, or the executable that `CHROMIUM` names. */
 import { existsSync } from "node:fs";
 import { type BrowserContext, chromium } from "playwright-core";
-import { onScopeEnd, type Scope } from "./scope.ts";
+import { onScopeEnd, type Scope } from "../scope.ts";
 
 const paths = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const executablePath = process.env.CHROMIUM ?? paths.find((path) => existsSync(path));

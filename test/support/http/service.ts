@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import type { ValidateFunction } from "ajv";
 import pino from "pino";
-import { isObject } from "../../src/base/json.ts";
-import { document, type Operation, operations } from "../../src/contract/document.ts";
-import { describeSchemaErrors } from "../../src/contract/schema.ts";
-import type { AnswerOf, OperationId } from "../../src/contract/types.ts";
-import { type RunningService, type ServeOptions, serve } from "../../src/http/server.ts";
-import { type Customer, createCustomer, temporaryAccountsFile } from "./accounts.ts";
-import { ajv, schemaAt } from "./schemas.ts";
-import { onScopeEnd, type Scope } from "./scope.ts";
+import { isObject } from "../../../src/base/json.ts";
+import { document, type Operation, operations } from "../../../src/contract/document.ts";
+import { describeSchemaErrors } from "../../../src/contract/schema.ts";
+import type { AnswerOf, OperationId } from "../../../src/contract/types.ts";
+import { type RunningService, type ServeOptions, serve } from "../../../src/http/server.ts";
+import { type Customer, createCustomer, temporaryAccountsFile } from "../accounts.ts";
+import { ajv, schemaAt } from "../schemas.ts";
+import { onScopeEnd, type Scope } from "../scope.ts";
 
 export interface Answer {
   readonly status: number;
