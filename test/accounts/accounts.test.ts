@@ -1,3 +1,4 @@
+/** Accounts as the service uses them: concurrent charges, holds, spend caps, and outages of the accounts file. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";

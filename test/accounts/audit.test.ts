@@ -1,3 +1,4 @@
+/** The accounts file itself: durability settings, constraints of the schema, and the audit of its sums. */
 import assert from "node:assert/strict";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

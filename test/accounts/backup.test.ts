@@ -1,3 +1,4 @@
+/** Backups of the accounts file, and their restore while the service runs. */
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

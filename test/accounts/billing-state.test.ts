@@ -1,3 +1,4 @@
+/** Billing states, and the refusal of charges that an account cannot pay. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { microsIn } from "../../src/accounts/money.ts";

@@ -1,3 +1,4 @@
+/** API keys: their form, the storage of their secrets, and revocation. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";

@@ -1,3 +1,4 @@
+/** The ledger: credits, charges, batches, spend caps, and reviews of tiers. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { accountAt, changeAccount } from "../../src/accounts/account.ts";

@@ -1,3 +1,4 @@
+/** The ledger under random operations, compared with a model; the campaign `ledger` is longer. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runRandomOperations } from "../ledger/random-operations.ts";

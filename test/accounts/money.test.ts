@@ -1,3 +1,4 @@
+/** Parsing and formatting of amounts in USD. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { microsIn, usdOf } from "../../src/accounts/money.ts";

@@ -1,3 +1,4 @@
+/** The usage class and price of each kind of request. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type MeteredId, prices, pricingVersion, usageClassOf } from "../../src/accounts/policy/prices.ts";

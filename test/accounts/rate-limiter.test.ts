@@ -1,3 +1,4 @@
+/** The rate limiter and its sliding windows of 10 and 60 seconds. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RateLimiter, type RateLimits } from "../../src/accounts/policy/rate-limiter.ts";

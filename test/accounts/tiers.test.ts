@@ -1,3 +1,4 @@
+/** The rules that raise an account to a higher tier. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decideTier, limitsOf, type PaidCredit, type Tier } from "../../src/accounts/policy/tiers.ts";

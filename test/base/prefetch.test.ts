@@ -1,3 +1,4 @@
+/** Prefetching from an asynchronous iterator. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { prefetch } from "../../src/base/prefetch.ts";

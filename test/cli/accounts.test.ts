@@ -1,3 +1,4 @@
+/** The commands of accounts, keys, credits, tiers and the ledger. */
 import assert from "node:assert/strict";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+/** The command line: help, errors, `sql`, `verify` and `start`. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { createServer } from "node:net";

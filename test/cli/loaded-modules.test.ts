@@ -1,3 +1,4 @@
+/** The modules that each command loads, which decide how fast it starts. */
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+/** The size of libuv's thread pool, and the process that restarts itself to set it. */
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,3 +1,4 @@
+/** Decoding of valid query strings into typed values. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decoderOf } from "../../src/contract/decode.ts";

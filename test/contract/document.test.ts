@@ -1,3 +1,4 @@
+/** The OpenAPI document: its linter, its operations, and its errors. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";

@@ -1,3 +1,4 @@
+/** Requests with every parameter's example, sent to a service. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { operations } from "../../src/contract/document.ts";

@@ -1,3 +1,4 @@
+/** The examples and defaults of the OpenAPI document, validated by its schemas. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isObject } from "../../src/base/json.ts";

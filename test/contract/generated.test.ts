@@ -1,3 +1,4 @@
+/** Generated files are up to date, and generated validators agree with compiled ones. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";

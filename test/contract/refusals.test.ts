@@ -1,3 +1,4 @@
+/** Refusals of invalid query strings and path parameters, with their messages. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decoderOf } from "../../src/contract/decode.ts";

@@ -1,3 +1,4 @@
+/** The parameters, closed vocabularies, bounds and defaults of each operation. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { operations, type Parameter } from "../../src/contract/document.ts";

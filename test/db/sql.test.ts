@@ -1,3 +1,4 @@
+/** The `sql` tag: bound values, identifiers and literals, run by DuckDB. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Json } from "../../src/base/json.ts";

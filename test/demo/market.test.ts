@@ -1,3 +1,4 @@
+/** A generated market compared with its reference data: builds, prices, VINs and dealers. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";

@@ -1,3 +1,4 @@
+/** A generated month, ingested and compared with the generator's record. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";

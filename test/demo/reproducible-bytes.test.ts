@@ -1,3 +1,4 @@
+/** Generated markets are byte-identical for the same seed. */
 import assert from "node:assert/strict";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";

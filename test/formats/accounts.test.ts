@@ -1,3 +1,4 @@
+/** Migration of accounts files of earlier formats. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,3 +1,4 @@
+/** Lakes of earlier formats: read, served and extended as current ones. */
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

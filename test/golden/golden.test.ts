@@ -1,3 +1,4 @@
+/** Golden answers: requests and their stored answers over the sample, for both implementations. */
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+/** Errors over HTTP: status, type, tag, message and headers. */
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { text } from "node:stream/consumers";

@@ -1,3 +1,4 @@
+/** The service without data, with defects, under overload and past deadlines. */
 import assert from "node:assert/strict";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";

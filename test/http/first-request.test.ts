@@ -1,3 +1,4 @@
+/** A first search of the sample over HTTP. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { startService } from "../support/http/service.ts";

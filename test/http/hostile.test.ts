@@ -1,3 +1,4 @@
+/** Hostile values for each parameter; the campaign `hostile` is longer. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sendHostileRequests } from "../support/campaigns/hostile-answers.ts";

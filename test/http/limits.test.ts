@@ -1,3 +1,4 @@
+/** Rate limits over HTTP, and their headers. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changeAccount } from "../../src/accounts/account.ts";

@@ -1,3 +1,4 @@
+/** What each request is charged, and the headers that report it. */
 import assert from "node:assert/strict";
 import { get } from "node:http";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+/** The response cache: keys, coalescing and eviction. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";

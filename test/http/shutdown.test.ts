@@ -1,3 +1,4 @@
+/** The end of a service on SIGTERM, and its log. */
 import assert from "node:assert/strict";
 import { Agent, get } from "node:http";
 import { connect } from "node:net";

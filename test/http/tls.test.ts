@@ -1,3 +1,4 @@
+/** HTTPS, and requests through reverse proxies. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";

@@ -1,3 +1,4 @@
+/** New versions that come into service while clients search; the campaign `swaps` is longer. */
 import assert from "node:assert/strict";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+/** Attribution: which of several claiming dealers owns a car. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseCaseTable } from "../support/case-table.ts";

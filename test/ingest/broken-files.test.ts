@@ -1,3 +1,4 @@
+/** Malformed feed files, which are refused as a whole. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";

@@ -1,3 +1,4 @@
+/** Three days of feeds: listing ids, price history, missing cars, new owners, and keys. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { integerIn, type Row } from "../../src/base/json.ts";

@@ -1,3 +1,4 @@
+/** Feeds as CSV, NDJSON and Parquet, plain or gzipped, yield the same listings. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";

@@ -1,3 +1,4 @@
+/** An ingest on a full disk. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { cp, mkdir } from "node:fs/promises";

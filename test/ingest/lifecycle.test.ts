@@ -1,3 +1,4 @@
+/** Random feeds, ingested and compared with the lifecycle oracle; the campaign `life` is longer. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { compareLifecycle, compareRepeatedIngests } from "../lifecycle/trial.ts";

@@ -1,3 +1,4 @@
+/** Mappings that turn a foreign CSV into feeds. */
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

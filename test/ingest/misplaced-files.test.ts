@@ -1,3 +1,4 @@
+/** Feeds of a wrong day, at a wrong path or under a wrong name, which are refused. */
 import assert from "node:assert/strict";
 import { mkdir, symlink } from "node:fs/promises";
 import { join } from "node:path";

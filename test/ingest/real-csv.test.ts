@@ -1,3 +1,4 @@
+/** A real CSV of auctioned cars, ingested with its mapping. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";

@@ -1,3 +1,4 @@
+/** The rules for missing, sold and ended listings, collapsed feeds and silent dealers. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { DuckDatabase } from "../../src/db/duckdb.ts";

@@ -1,3 +1,4 @@
+/** The sample and its expected rejects, issues and values. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

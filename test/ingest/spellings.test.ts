@@ -1,3 +1,4 @@
+/** Values that dealers spell differently. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { dealerIdOf, type FeedRow, vinOf, writeFeeds } from "../support/lakes/feeds.ts";

@@ -1,3 +1,4 @@
+/** Publishing: the writer's lock, leftovers of killed writers, and readers during a publish. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";

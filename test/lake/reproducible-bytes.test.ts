@@ -1,3 +1,4 @@
+/** Ingests of the same feeds are byte-identical. */
 import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,3 +1,4 @@
+/** Partitions that are split into several files. */
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { test } from "node:test";

@@ -1,3 +1,4 @@
+/** Retention of days and versions, and replays. */
 import assert from "node:assert/strict";
 import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

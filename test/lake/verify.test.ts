@@ -1,3 +1,4 @@
+/** Verification of a lake, which finds each kind of damage. */
 import assert from "node:assert/strict";
 import { cp, open, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-"""Reads the tables of a lake with one engine, and prints what it counted and summed as JSON.
+"""Reads the tables of a lake with one engine and prints counts and sums as JSON.
 
 Standard input: {table: {"files": [path], "columns": {name: kind}}}. Standard output: {table: [rows, {name: numbers}]}, where the
 numbers of a kind are: text [count, min, max, length], integer and decimal [count, sum], boolean [count, true], range [count, min, max],
@@ -17,16 +17,16 @@ def polars(files, columns):
     frame = pl.read_parquet(files, hive_partitioning=False)
 
     def numbers(column, kind):
-        of = frame[column]
+        values = frame[column]
         if kind == "text":
-            return [of.count(), of.min(), of.max(), of.str.len_bytes().sum()]
+            return [values.count(), values.min(), values.max(), values.str.len_bytes().sum()]
         if kind in ("integer", "decimal", "boolean"):
-            return [of.count(), of.sum()]
+            return [values.count(), values.sum()]
         if kind == "list":
-            return [of.list.len().sum()]
+            return [values.list.len().sum()]
         if kind == "pricing":
-            return [of.struct.field(PRICE).sum()]
-        return [of.count(), of.min(), of.max()]
+            return [values.struct.field(PRICE).sum()]
+        return [values.count(), values.min(), values.max()]
 
     return [frame.height, {column: numbers(column, kind) for column, kind in columns.items()}]
 
@@ -39,17 +39,17 @@ def pyarrow(files, columns):
     table = pa.concat_tables(pq.ParquetFile(file).read() for file in files)
 
     def numbers(column, kind):
-        of = table[column]
-        count = len(of) - of.null_count
+        values = table[column]
+        count = len(values) - values.null_count
         if kind == "text":
-            return [count, pc.min(of).as_py(), pc.max(of).as_py(), pc.sum(pc.binary_length(of)).as_py()]
+            return [count, pc.min(values).as_py(), pc.max(values).as_py(), pc.sum(pc.binary_length(values)).as_py()]
         if kind in ("integer", "decimal", "boolean"):
-            return [count, pc.sum(of).as_py()]
+            return [count, pc.sum(values).as_py()]
         if kind == "list":
-            return [pc.sum(pc.list_value_length(of)).as_py()]
+            return [pc.sum(pc.list_value_length(values)).as_py()]
         if kind == "pricing":
-            return [pc.sum(pc.struct_field(of, PRICE)).as_py()]
-        return [count, pc.min(of).as_py(), pc.max(of).as_py()]
+            return [pc.sum(pc.struct_field(values, PRICE)).as_py()]
+        return [count, pc.min(values).as_py(), pc.max(values).as_py()]
 
     return [table.num_rows, {column: numbers(column, kind) for column, kind in columns.items()}]
 
@@ -64,12 +64,12 @@ SQL = {
 }
 
 
-def answered(row, columns, widths):
+def split_row(row, columns, widths):
     """Splits one row, the number of rows first, into the numbers of each column."""
-    found, place = {}, 1
+    found, position = {}, 1
     for column, kind in columns.items():
-        found[column] = list(row[place : place + widths[kind]])
-        place += widths[kind]
+        found[column] = list(row[position : position + widths[kind]])
+        position += widths[kind]
     return [row[0], found]
 
 
@@ -80,28 +80,28 @@ def chdb(files, columns):
     import chdb as clickhouse
 
     kinds = {**SQL, "list": "sum(length({0}))"}
-    asked = ", ".join(["count()"] + [kinds[kind].format(f'"{column}"') for column, kind in columns.items()])
+    expressions = ", ".join(["count()"] + [kinds[kind].format(f'"{column}"') for column, kind in columns.items()])
     rows = " UNION ALL ".join(f"SELECT * FROM file('{file}', Parquet)" for file in files)
-    said = clickhouse.query(f"SELECT {asked} FROM ({rows})", "JSONCompactEachRow")
-    return answered(json.loads(str(said)), columns, WIDTHS)
+    result = clickhouse.query(f"SELECT {expressions} FROM ({rows})", "JSONCompactEachRow")
+    return split_row(json.loads(str(result)), columns, WIDTHS)
 
 
 def spark(files, columns):
     kinds = {**SQL, "list": "sum(CASE WHEN {0} IS NULL THEN 0 ELSE size({0}) END)"}
-    asked = ", ".join(["count(*)"] + [kinds[kind].format(f"`{column}`") for column, kind in columns.items()])
+    expressions = ", ".join(["count(*)"] + [kinds[kind].format(f"`{column}`") for column, kind in columns.items()])
     session().read.parquet(*files).createOrReplaceTempView("lake_table")
-    return answered(session().sql(f"SELECT {asked} FROM lake_table").collect()[0], columns, WIDTHS)
+    return split_row(session().sql(f"SELECT {expressions} FROM lake_table").collect()[0], columns, WIDTHS)
 
 
 def session():
     from pyspark.sql import SparkSession
 
-    made = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
-    return made.config("spark.sql.session.timeZone", "UTC").getOrCreate()
+    builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+    return builder.config("spark.sql.session.timeZone", "UTC").getOrCreate()
 
 
 def plain(value):
-    """A value as JSON has it: times to the second, decimals as numbers."""
+    """Returns a value for JSON: decimals as numbers, all else as text."""
     text = str(value)
     return float(text) if type(value).__name__ == "Decimal" else text
 
@@ -109,4 +109,4 @@ def plain(value):
 if __name__ == "__main__":
     read = {"polars": polars, "pyarrow": pyarrow, "chdb": chdb, "spark": spark}[sys.argv[1]]
     tables = json.load(sys.stdin)
-    print(json.dumps({table: read(of["files"], of["columns"]) for table, of in tables.items()}, default=plain))
+    print(json.dumps({table: read(request["files"], request["columns"]) for table, request in tables.items()}, default=plain))

@@ -1,3 +1,4 @@
+/** Categorical facets: values, counts, order and limits. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseCaseTable } from "../support/case-table.ts";

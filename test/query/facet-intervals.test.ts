@@ -1,3 +1,4 @@
+/** Range facets with a fixed `interval`. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type CarRow, feedsOf, serveFeeds } from "../support/lakes/served-feeds.ts";

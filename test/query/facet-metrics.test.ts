@@ -1,3 +1,4 @@
+/** Metrics of facet values: aggregates, samples and order. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseCaseTable } from "../support/case-table.ts";

@@ -1,3 +1,4 @@
+/** Range facets: widths, edges and counts. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AnswerOf } from "../../src/contract/types.ts";

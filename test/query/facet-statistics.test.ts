@@ -1,3 +1,4 @@
+/** Statistics of numeric facets. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseCaseTable } from "../support/case-table.ts";

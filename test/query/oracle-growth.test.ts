@@ -1,3 +1,4 @@
+/** Answers after each day of a growing lake, compared with the oracle. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";

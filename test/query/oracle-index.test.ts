@@ -1,3 +1,4 @@
+/** Answers of the index, of Parquet and of the oracle, compared; the campaign `index` is longer. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { operation } from "../../src/contract/document.ts";

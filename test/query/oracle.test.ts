@@ -1,3 +1,4 @@
+/** Random requests to both implementations, compared with the oracle; see the campaigns `search` and `facets`. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { projectPath } from "../../src/base/project-files.ts";

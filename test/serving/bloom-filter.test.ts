@@ -1,3 +1,4 @@
+/** Bloom filters of ids and VINs. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";

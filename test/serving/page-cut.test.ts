@@ -1,3 +1,4 @@
+/** Pages that are found in a part of the sort order. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Session } from "../../src/db/duckdb.ts";

@@ -1,3 +1,4 @@
+/** The choice of a page from unsorted keys. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -1,3 +1,4 @@
+/** Answers from serving files equal those from Parquet files. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { plusDays } from "../../src/base/day.ts";

@@ -1,3 +1,4 @@
+/** Serving files: building, damage, fallback and repair. */
 import assert from "node:assert/strict";
 import { cp, open, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";

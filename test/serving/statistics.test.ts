@@ -1,3 +1,4 @@
+/** Statistics of numbers that were fetched from the index. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -1,3 +1,4 @@
+/** Operations `getListing` and `getVin`, compared with searches and with the lifecycle oracle. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";

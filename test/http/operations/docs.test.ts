@@ -1,3 +1,4 @@
+/** The docs page, in HTTP and in a browser. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Locator, Page } from "playwright-core";

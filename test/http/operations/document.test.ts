@@ -1,3 +1,4 @@
+/** Operation `getDocument`: the OpenAPI document and its caching. */
 import assert from "node:assert/strict";
 import { get } from "node:http";
 import { text } from "node:stream/consumers";

@@ -1,3 +1,4 @@
+/** Operation `getFacets`: its parameters, refusals and form. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parse } from "yaml";

@@ -1,3 +1,4 @@
+/** The `fields` of a listing search, and their values. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Row } from "../../../src/base/json.ts";

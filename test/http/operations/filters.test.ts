@@ -1,3 +1,4 @@
+/** The filters of a listing search, compared with a scan of the sample. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json, Row } from "../../../src/base/json.ts";

@@ -1,3 +1,4 @@
+/** Operation `searchListings`: sorts and pages. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { textIn } from "../../../src/base/json.ts";

@@ -1,3 +1,4 @@
+/** The parameter `snapshot_date` of a listing search. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fetchListings, fetchTotal } from "../../support/http/paging.ts";

@@ -1,3 +1,4 @@
+/** Operation `getUsage`: days, usage classes and totals. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Clock } from "../../../src/accounts/clock.ts";
