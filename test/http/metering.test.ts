@@ -151,11 +151,11 @@ test("unauthorized requests are not charged: no key, a wrong key, a missing scop
 });
 
 test("an account that cannot pay gets 402 and no charge; usage stays free", async () => {
-  const poor = createCustomer(client.accounts, { usd: "0.003" });
+  const customer = createCustomer(client.accounts, { usd: "0.003" });
   const change = (by: Parameters<typeof changeAccount>[2]) =>
-    withAccountsFile(client.accounts, (database) => changeAccount(database, poor.accountId, by));
+    withAccountsFile(client.accounts, (database) => changeAccount(database, customer.accountId, by));
   const codeOf = async (path: string): Promise<string> => {
-    const { answer, charged } = await requestAs(path, poor);
+    const { answer, charged } = await requestAs(path, customer);
     if (answer.status === 402) assert.deepEqual(charged, []);
     return answer.status === 200 ? "found" : (answer.body as { error: { code: string } }).error.code;
   };
@@ -176,10 +176,10 @@ test("an account that cannot pay gets 402 and no charge; usage stays free", asyn
 });
 
 test("a failed request releases its hold for the next one", async () => {
-  const poor = createCustomer(client.accounts, { usd: "0.004" });
+  const customer = createCustomer(client.accounts, { usd: "0.004" });
   for (let times = 0; times < 3; times += 1)
-    assert.equal((await client.get("/v1/listings?snapshot_date=2020-01-01", poor.bearer)).status, 400);
-  assert.equal((await client.get("/v1/listings?snapshot_date=2026-11-18", poor.bearer)).status, 200);
+    assert.equal((await client.get("/v1/listings?snapshot_date=2020-01-01", customer.bearer)).status, 400);
+  assert.equal((await client.get("/v1/listings?snapshot_date=2026-11-18", customer.bearer)).status, 200);
 });
 
 test("a client that disconnects before the charge is not charged", async (t) => {

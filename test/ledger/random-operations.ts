@@ -64,7 +64,7 @@ function expectAgreement<T>(isRefused: boolean, act: () => T): T | undefined {
 
 type Operation = (pair: LedgerAndModel) => void;
 
-const addsCredit: Operation = ({ chance, model, database, ...pair }) => {
+const addRandomCredit: Operation = ({ chance, model, database, ...pair }) => {
   const account = chance.integer(0, pair.ids.length - 1);
   const kind = chance.pick(["paid", "paid", "promotional"] as const);
   const micros = chance.pick([
@@ -86,7 +86,7 @@ const addsCredit: Operation = ({ chance, model, database, ...pair }) => {
 };
 
 /** A batch of charges, some of them repeated. */
-const charges: Operation = (pair) => {
+const chargeBatch: Operation = (pair) => {
   const { chance, model, database } = pair;
   const batch = Array.from({ length: chance.integer(1, 12) }, () => {
     const account = pair.randomAccount();
@@ -108,7 +108,7 @@ const charges: Operation = (pair) => {
   assert.deepEqual(outcomesOfLedger, expected);
 };
 
-const adjusts: Operation = (pair) => {
+const adjust: Operation = (pair) => {
   const account = pair.randomAccount();
   const micros = pair.chance.integer(-40, 40) * 1_000 || 1;
   const id = adjustBalance(pair.database, { accountId: pair.idOf(account), micros, atMs: pair.atMs });
@@ -122,7 +122,7 @@ function randomCredit({ chance, model }: LedgerAndModel): ModelEntry | undefined
   return candidates.length === 0 ? undefined : chance.pick(candidates);
 }
 
-const reverses: Operation = (pair) => {
+const reverse: Operation = (pair) => {
   const credit = randomCredit(pair);
   if (credit === undefined) return;
   const { model, atMs } = pair;
@@ -133,14 +133,14 @@ const reverses: Operation = (pair) => {
   model.posted.push({ id, account, kind: "chargeback_reversal", micros: -micros, atMs, credit: credit.id });
 };
 
-const confirms: Operation = (pair) => {
+const confirm: Operation = (pair) => {
   const credit = randomCredit(pair);
   if (credit === undefined) return;
   expectAgreement(credit.kind !== "paid", () => confirmCredit(pair.database, credit.id, pair.atMs));
   if (credit.kind === "paid" && !pair.model.confirmed.has(credit.id)) pair.model.confirmed.set(credit.id, pair.atMs);
 };
 
-const changes: Operation = (pair) => {
+const changeSettings: Operation = (pair) => {
   const { chance, model, database } = pair;
   const account = pair.randomAccount();
   const modelled = model.accounts[account];
@@ -155,7 +155,7 @@ const changes: Operation = (pair) => {
   if ("state" in change) modelled.isSuspended = state === "suspended";
 };
 
-const reviews: Operation = (pair) => {
+const review: Operation = (pair) => {
   const reviewed = reviewAccounts(pair.database, pair.day());
   const outcomes = reviewed.map(
     ({ accountId, from, to, outcome }) => `${pair.ids.indexOf(accountId)} ${from} ${to} ${outcome}`,
@@ -163,7 +163,7 @@ const reviews: Operation = (pair) => {
   assert.deepEqual([...outcomes].sort(), [...pair.model.review(pair.day())].sort());
 };
 
-const decides: Operation = (pair) => {
+const decide: Operation = (pair) => {
   const account = pair.randomAccount();
   const modelled = pair.model.accounts[account];
   assert.ok(modelled);
@@ -175,36 +175,23 @@ const decides: Operation = (pair) => {
   else if (modelled.declinedOn === null || modelled.declinedOn < pair.day()) modelled.declinedOn = pair.day();
 };
 
-const passesTime: Operation = (pair) => {
+const passTime: Operation = (pair) => {
   const { chance } = pair;
   const toMidnightMs = dayMs - (pair.atMs % dayMs);
   const [days, back] = [chance.integer(1, 40), chance.integer(1, 3)];
   pair.atMs += chance.pick([1, minuteMs, toMidnightMs - 1, toMidnightMs, days * dayMs, days * dayMs, -back * dayMs]);
 };
 
-const closesAndOpens: Operation = (pair) => {
+const reopen: Operation = (pair) => {
   pair.database.close();
   pair.database = openAccountsFile(pair.path, options);
 };
 
 /** Operations, repeated by frequency. */
 const operations: readonly Operation[] = [
-  ...Array.from({ length: 8 }, () => charges),
-  ...[addsCredit, addsCredit, addsCredit, passesTime, passesTime],
-  ...[
-    adjusts,
-    adjusts,
-    reverses,
-    confirms,
-    changes,
-    changes,
-    reviews,
-    reviews,
-    reviews,
-    decides,
-    decides,
-    closesAndOpens,
-  ],
+  ...Array.from({ length: 8 }, () => chargeBatch),
+  ...[addRandomCredit, addRandomCredit, addRandomCredit, passTime, passTime],
+  ...[adjust, adjust, reverse, confirm, changeSettings, changeSettings, review, review, review, decide, decide, reopen],
   (pair) => pair.ids.length < 5 && pair.openAccount(),
 ];
 

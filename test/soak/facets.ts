@@ -17,11 +17,11 @@ export default {
   async run(extent) {
     let [requests, buckets, searched] = [0, 0, 0];
     const lakes = await visitRandomLakes(extent, async ({ client, inventory, seed, count }) => {
-      const agreed = await compareWithOracle(client, inventory, randomFacets(inventory, { seed, count }));
+      const summary = await compareWithOracle(client, inventory, randomFacets(inventory, { seed, count }));
       const queries = randomFilters(inventory, { seed, count: Math.ceil(count / searchedEvery) });
       searched += (await compareBucketsWithSearch(client, new Chance(seed), queries, bucketsMost)).buckets;
-      requests += agreed.requests;
-      buckets += agreed.compared;
+      requests += summary.requests;
+      buckets += summary.compared;
     });
     return `${requests} requests to ${lakes} lakes agree, ${buckets} buckets compared, ${searched} searched for`;
   },

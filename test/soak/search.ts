@@ -11,11 +11,10 @@ export default {
   async run(extent) {
     let [requests, found, listings] = [0, 0, 0];
     const lakes = await visitRandomLakes(extent, async ({ client, inventory, seed, count }) => {
-      const drawn = randomRequests(inventory, { seed, count });
-      const agreed = await compareWithOracle(client, inventory, drawn);
-      requests += agreed.requests;
-      found += agreed.found;
-      listings += agreed.compared;
+      const summary = await compareWithOracle(client, inventory, randomRequests(inventory, { seed, count }));
+      requests += summary.requests;
+      found += summary.found;
+      listings += summary.compared;
     });
     return `${requests} requests to ${lakes} lakes agree, ${found} of them found something, ${listings} listings compared`;
   },

@@ -23,7 +23,7 @@ const { folder, expectedDays } = await writeLifecycleFeeds(fileScope, {
 const lake = join(await temporaryFolder(fileScope), "lake");
 await ingestPath(lake, folder);
 const random = await startService(fileScope, lake);
-const lastDay = expectedDays.at(-1) ?? assert.fail("the market has no day");
+const lastDay = expectedDays.at(-1) ?? assert.fail("expected at least one day");
 
 const detailOf = async (client: Client, id: string, query = ""): Promise<AnswerOf<"getListing">> =>
   client.getBody("getListing", `/v1/listings/${id}${query}`);
@@ -40,10 +40,10 @@ function sharedWith({ dealer, vehicle, ...listing }: Detail): Partial<ServedList
   };
 }
 
-const markets = { "the sample": sample, "a random market": random };
+const services = { "the sample": sample, "a random lake": random };
 const modes = { active: "", sold: "inventory_status=sold" };
 
-for (const [where, client] of Object.entries(markets)) {
+for (const [where, client] of Object.entries(services)) {
   for (const [status, query] of Object.entries(modes)) {
     test(`in ${where}, the detail of each ${status} listing matches its search result`, async () => {
       for (const summary of await fetchListings(client, query, 100)) {
