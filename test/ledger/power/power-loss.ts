@@ -103,12 +103,12 @@ export function simulatePowerLosses(
   }
   const disk = { database: new SimulatedFile(recording.before.database), wal: new SimulatedFile(recording.before.wal) };
   const answered: string[] = [];
-  let isWalDurable = false;
+  let isFolderSynced = false;
   let summary: PowerLossSummary = { losses: 0, broken: 0, answers: 0, first: undefined };
   for (const [moment, event] of events.entries()) {
     if (event.kind === "answered") answered.push(event.chargeId);
     else if (event.kind === "written" || event.kind === "cut") disk[event.file].change(event);
-    else if (event.file === "folder") isWalDurable ||= event.kind === "syncEnds";
+    else if (event.file === "folder") isFolderSynced ||= event.kind === "syncEnds";
     else disk[event.file][event.kind]();
     for (let times = moments.get(moment) ?? 0; times > 0; times -= 1) {
       const losesPending = chance.happens(0.5);
@@ -116,7 +116,7 @@ export function simulatePowerLosses(
       mkdirSync(lossFolder);
       const path = join(lossFolder, "accounts.db");
       writeFileSync(path, disk.database.contentAfterLoss(chance, losesPending));
-      if (isWalDurable) writeFileSync(`${path}-wal`, disk.wal.contentAfterLoss(chance, losesPending));
+      if (isFolderSynced) writeFileSync(`${path}-wal`, disk.wal.contentAfterLoss(chance, losesPending));
       const fault = faultOf(path, answered);
       summary = {
         losses: summary.losses + 1,
