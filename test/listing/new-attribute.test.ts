@@ -106,8 +106,8 @@ test("a searched attribute that the document lacks does not compile", async (t) 
     /query\/filters\.ts.*undocumented/,
     /query\/filters\.ts.*unranged/,
     /listing\/sorts\.ts/,
-    /ingest\/lifecycle\.ts.*untold/,
-    /ingest\/vehicles\.ts.*unruled/,
+    /lifecycle\/lifecycle\.ts.*untold/,
+    /lifecycle\/claims\.ts.*unruled/,
   ];
   const lines = stdout.replaceAll("\n  ", " ");
   for (const error of errors) assert.match(lines, error);

@@ -141,7 +141,7 @@ export function parseLog(log: string): readonly Readonly<Record<string, unknown>
 export async function eventually(what: string, condition: () => Promise<boolean>, withinMs = 5000): Promise<void> {
   const lastMs = performance.now() + withinMs;
   while (!(await condition())) {
-    if (performance.now() > lastMs) throw new Error(`Timed out after ${withinMs} ms: expected ${what}.`);
+    if (performance.now() > lastMs) throw new Error(`Timed out after ${withinMs} ms: ${what}.`);
     await sleep(10);
   }
 }
