@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { test } from "node:test";
+import ts from "typescript";
 import { projectPath } from "../src/base/project-files.ts";
 
 /** Layers of `src`, by folder. A folder imports only from folders of lower layers. */
@@ -142,4 +143,34 @@ test("no two modules export the same name", () => {
     .filter(([, modules]) => modules.length > 1)
     .map(([name, modules]) => `${name}: ${modules.join(", ")}`);
   assert.deepEqual(duplicates, []);
+});
+
+const [functionLinesMax, parametersMax] = [40, 4];
+
+/** Returns the functions of a file that are too long or have too many parameters, with their line numbers. */
+function oversizedFunctions({ path, text }: Source): readonly string[] {
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  const lineAt = (position: number): number => file.getLineAndCharacterOfPosition(position).line + 1;
+  const violations: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node) && "body" in node && node.body !== undefined) {
+      const line = lineAt(node.getStart(file));
+      const lines = lineAt(node.end) - line + 1;
+      if (lines > functionLinesMax) violations.push(`line ${line}: a function of ${lines} lines`);
+      const parameters = node.parameters.length;
+      if (parameters > parametersMax) violations.push(`line ${line}: a function of ${parameters} parameters`);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return violations;
+}
+
+test("a function of src or bench has at most 40 lines and four parameters", () => {
+  const checked = sources.filter(({ path }) => !path.startsWith("test/"));
+  assertNone(oversizedFunctions, checked);
+});
+
+test("sources cite operations and schemas of the document, not sections of a specification", () => {
+  assertNone(({ text }) => text.match(/\bsections? \d[\d.]*|of the spec[i]fication/gi) ?? []);
 });
