@@ -1,17 +1,17 @@
 /**
- * Campaigns that are too long for every test run: `node --import tsx test/soak.ts <name> [--draws N] [--seed S]`.
+ * Runs a campaign, a test too long for every run: `node --import tsx test/soak.ts <name> [--draws N] [--seed S]`.
  *
- * Without a name it lists them. The same seed and draws do the same again.
+ * Lists the campaigns without a name. The same seed and draws repeat the same run.
  */
 import { parseArgs } from "node:util";
 import type { Campaign } from "./soak/campaign.ts";
 
-/** Where each campaign is; its module is loaded when it is asked for. */
+/** Modules of the campaigns, loaded on demand. */
 const campaigns: Readonly<Record<string, () => Promise<{ readonly default: Campaign }>>> = {
   charges: () => import("./soak/charges.ts"),
   ledger: () => import("./soak/ledger.ts"),
-  life: () => import("./soak/life.ts"),
-  kills: () => import("./soak/kills.ts"),
+  life: () => import("./soak/lifecycle.ts"),
+  kills: () => import("./soak/ingest-kills.ts"),
   power: () => import("./soak/power.ts"),
   search: () => import("./soak/search.ts"),
   facets: () => import("./soak/facets.ts"),
@@ -25,21 +25,25 @@ const { values, positionals } = parseArgs({
   options: { draws: { type: "string" }, seed: { type: "string", default: "1" } },
 });
 const [name, ...rest] = positionals;
-const load = campaigns[name ?? ""];
+const loadCampaign = campaigns[name ?? ""];
 
 if (name === undefined) await list();
-else if (load === undefined || rest.length > 0) fail(`there is no campaign ${positionals.join(" ")}`);
-else await run(name, (await load()).default);
+else if (loadCampaign === undefined || rest.length > 0)
+  fail(`Unknown campaign "${positionals.join(" ")}": expected one of ${Object.keys(campaigns).join(", ")}.`);
+else await run(name, (await loadCampaign()).default);
 
 async function list(): Promise<void> {
-  for (const [listed, module] of Object.entries(campaigns)) {
+  for (const [campaign, module] of Object.entries(campaigns)) {
     const { describe, draws } = (await module()).default;
-    process.stdout.write(`${listed}: ${describe}; ${draws} draws\n`);
+    process.stdout.write(`${campaign}: ${describe}; ${draws} draws\n`);
   }
 }
 
 async function run(running: string, { describe, draws, run: runCampaign }: Campaign): Promise<void> {
-  const extent = { seed: whole("seed", values.seed), draws: whole("draws", values.draws ?? String(draws)) };
+  const extent = {
+    seed: parseWholeNumber("seed", values.seed),
+    draws: parseWholeNumber("draws", values.draws ?? String(draws)),
+  };
   process.stdout.write(`${running}, seed ${extent.seed}, ${extent.draws} draws: ${describe}\n`);
   const start = performance.now();
   const seconds = (): string => `${((performance.now() - start) / 1000).toFixed(1)} s`;
@@ -51,9 +55,9 @@ async function run(running: string, { describe, draws, run: runCampaign }: Campa
   }
 }
 
-function whole(option: string, value: string): number {
+function parseWholeNumber(option: string, value: string): number {
   if (/^\d{1,9}$/.test(value)) return Number(value);
-  fail(`--${option} ${value}: not a whole number`);
+  fail(`Invalid value "${value}" for --${option}: expected a whole number of up to 9 digits.`);
   process.exit();
 }
 

@@ -1,12 +1,13 @@
-/** Style that a machine can hold. */
+/** Checks of style and architecture over all sources. */
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { test } from "node:test";
+import ts from "typescript";
 import { projectPath } from "../src/base/project-files.ts";
 
-/** The floors of `src`, by folder; rooms on one floor do not import from each other. */
-const floors: Readonly<Record<string, number>> = {
+/** Layers of `src`, by folder. A folder imports only from folders of lower layers. */
+const layers: Readonly<Record<string, number>> = {
   base: 0,
   contract: 1,
   db: 2,
@@ -22,79 +23,82 @@ const floors: Readonly<Record<string, number>> = {
   "main.ts": 10,
 };
 
+/** The lowest layer that may read the clock. */
+const clockLayer = 8;
+
 interface Source {
   /** Relative to the project, for example `src/db/duckdb.ts`. */
   readonly path: string;
   readonly text: string;
 }
 
-const sources: readonly Source[] = ["src", "test", "bench"].flatMap((folder) =>
-  readdirSync(projectPath(folder), { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".ts") && !path.includes("node_modules"))
-    .map((path) => join(folder, path))
-    .map((path) => ({ path, text: readFileSync(projectPath(path), "utf8") })),
-);
-const written = sources.filter(({ path }) => !path.includes(".gen."));
-const product = written.filter(({ path }) => path.startsWith("src/"));
+const sources: readonly Source[] = ["src", "test", "bench"]
+  .flatMap((folder) =>
+    readdirSync(projectPath(folder), { recursive: true, encoding: "utf8" })
+      .filter((path) => path.endsWith(".ts") && !path.includes("node_modules") && !path.includes(".gen."))
+      .map((path) => join(folder, path)),
+  )
+  .map((path) => ({ path, text: readFileSync(projectPath(path), "utf8") }));
+const productSources = sources.filter(({ path }) => path.startsWith("src/"));
 
-/** The modules that a file imports: paths for its own, names for packages. */
+/** Returns the imports of a file: paths of modules, names of packages. */
 function importsOf({ path, text }: Source): readonly string[] {
   const names = [...text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map((match) => match[1] ?? "");
   return names.map((name) => (name.startsWith(".") ? normalize(join(dirname(path), name)) : name));
 }
 
-const roomOf = (path: string): string => path.split("/")[1] ?? "";
+/** Returns the folder below `src`, or the file name of a module without one. */
+const folderOf = (path: string): string => path.split("/")[1] ?? "";
 
-function faults(find: (source: Source) => readonly string[], among = written): readonly string[] {
-  return among.flatMap((source) => find(source).map((what) => `${source.path}: ${what}`));
+/** Fails with every violation that `find` returns for a source. */
+function assertNone(find: (source: Source) => readonly string[], checked = sources): void {
+  const violations = checked.flatMap((source) => find(source).map((violation) => `${source.path}: ${violation}`));
+  assert.deepEqual(violations, []);
 }
 
-test("a floor imports only from lower floors, and every folder has one", () => {
-  const found = faults((source) => {
-    const floor = floors[roomOf(source.path)];
-    if (floor === undefined) return [`the folder ${roomOf(source.path)} is on no floor`];
+test("every folder of src has a layer and imports only from lower ones", () => {
+  assertNone((source) => {
+    const folder = folderOf(source.path);
+    const layer = layers[folder];
+    if (layer === undefined) return [`the folder ${folder} has no layer`];
     return importsOf(source)
-      .filter((path) => path.startsWith("src/") && roomOf(path) !== roomOf(source.path))
-      .filter((path) => (floors[roomOf(path)] ?? Number.POSITIVE_INFINITY) >= floor)
-      .map((path) => `imports ${path}, which is not below it`);
-  }, product);
-  assert.deepEqual(found, []);
+      .filter((path) => path.startsWith("src/") && folderOf(path) !== folder)
+      .filter((path) => (layers[folderOf(path)] ?? Number.POSITIVE_INFINITY) >= layer)
+      .map((path) => `imports ${path}, which is not in a lower layer`);
+  }, productSources);
 });
 
-test("no two modules import each other, not even by way of others", () => {
+test("modules have no import cycle", () => {
   const graph = new Map(
-    product.map((source) => [source.path, importsOf(source).filter((path) => path.startsWith("src/"))]),
+    productSources.map((source) => [source.path, importsOf(source).filter((path) => path.startsWith("src/"))]),
   );
-  const isFree = new Set<string>();
-  const circle = (path: string, trail: readonly string[]): readonly string[] | undefined => {
+  const acyclic = new Set<string>();
+  const findCycle = (path: string, trail: readonly string[]): readonly string[] | undefined => {
     if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path];
-    if (isFree.has(path)) return undefined;
+    if (acyclic.has(path)) return undefined;
     for (const next of graph.get(path) ?? []) {
-      const found = circle(next, [...trail, path]);
-      if (found !== undefined) return found;
+      const cycle = findCycle(next, [...trail, path]);
+      if (cycle !== undefined) return cycle;
     }
-    isFree.add(path);
+    acyclic.add(path);
     return undefined;
   };
-  for (const path of graph.keys()) assert.equal(circle(path, [])?.join(" -> "), undefined);
+  for (const path of graph.keys()) assert.equal(findCycle(path, [])?.join(" -> "), undefined);
 });
 
-test("one module imports the engine", () => {
-  const importers = product.filter((source) => importsOf(source).some((name) => name.startsWith("@duckdb/")));
+test("only src/db/duckdb.ts imports DuckDB", () => {
+  const importers = productSources.filter((source) => importsOf(source).some((name) => name.startsWith("@duckdb/")));
   assert.deepEqual(
     importers.map(({ path }) => path),
     ["src/db/duckdb.ts"],
   );
 });
 
-test("the engine's streaming calls are not used: they end early without an error", () => {
-  assert.deepEqual(
-    faults(({ text }) => text.match(/\.(stream|startStream)\w*\(/g) ?? [], product),
-    [],
-  );
+test("DuckDB's streaming calls are not used, because they can end early without an error", () => {
+  assertNone(({ text }) => text.match(/\.(stream|startStream)\w*\(/g) ?? [], productSources);
 });
 
-test("nothing is of type any, left to do, or silenced", () => {
+test("no source has the type any, an open task or a silenced check", () => {
   const patterns = [
     /:\s*any\b/,
     /\bas any\b/,
@@ -104,57 +108,74 @@ test("nothing is of type any, left to do, or silenced", () => {
     /@ts-(ignore|nocheck)/,
     /eslint-disabl[e]/,
   ];
-  assert.deepEqual(
-    faults(({ text }) => patterns.flatMap((pattern) => pattern.exec(text)?.[0] ?? [])),
-    [],
-  );
+  assertNone(({ text }) => patterns.flatMap((pattern) => pattern.exec(text)?.[0] ?? []));
 });
 
-test("nothing below the entry points reads the clock", () => {
-  const belowEntry = product.filter(({ path }) => (floors[roomOf(path)] ?? 0) < 8);
-  assert.deepEqual(
-    faults(({ text }) => text.match(/Date\.now\(\)|new Date\(\)/g) ?? [], belowEntry),
-    [],
-  );
+test("layers below the entry points do not read the clock", () => {
+  const below = productSources.filter(({ path }) => (layers[folderOf(path)] ?? 0) < clockLayer);
+  assertNone(({ text }) => text.match(/Date\.now\(\)|new Date\(\)/g) ?? [], below);
 });
 
-test("a file has one subject: at most 300 lines", () => {
-  assert.deepEqual(
-    faults(({ text }) => (text.split("\n").length > 301 ? [`${text.split("\n").length - 1} lines`] : [])),
-    [],
-  );
+test("a file has at most 300 lines", () => {
+  assertNone(({ text }) => (text.split("\n").length > 301 ? [`${text.split("\n").length - 1} lines`] : []));
 });
 
-test("the head of every module says what it is for", () => {
-  assert.deepEqual(
-    faults(({ text }) => (text.startsWith("/**") ? [] : ["no head"]), product),
-    [],
-  );
+test("every module of src begins with a comment that says what it is for", () => {
+  assertNone(({ text }) => (text.startsWith("/**") ? [] : ["no head comment"]), productSources);
 });
 
 test("the lock file names no registry", () => {
   assert.doesNotMatch(readFileSync(projectPath("package-lock.json"), "utf8"), /"resolved": "https?:/);
 });
 
-/** The names that a module declares and exports; `export … from` is not a declaration. */
+/** Returns the names that a module declares and exports, without re-exports. */
 function exportedNames({ text }: Source): readonly string[] {
-  const declared =
+  const declarations =
     /^export (?:declare )?(?:abstract )?(?:async )?(?:function\*?|const|let|class|interface|type|enum) (\w+)/gm;
-  return [...new Set([...text.matchAll(declared)].map((match) => match[1] ?? ""))];
+  return [...new Set([...text.matchAll(declarations)].map((match) => match[1] ?? ""))];
 }
 
 test("no two modules export the same name", () => {
   const modulesOf = new Map<string, string[]>();
-  for (const source of written)
+  for (const source of sources)
     for (const name of exportedNames(source)) modulesOf.set(name, [...(modulesOf.get(name) ?? []), source.path]);
-  const found = [...modulesOf]
+  const duplicates = [...modulesOf]
     .filter(([, modules]) => modules.length > 1)
     .map(([name, modules]) => `${name}: ${modules.join(", ")}`);
-  assert.deepEqual(found, []);
+  assert.deepEqual(duplicates, []);
+});
+
+const [functionLinesMax, parametersMax] = [40, 4];
+
+/** Returns the functions of a file that are too long or have too many parameters, with their line numbers. */
+function oversizedFunctions({ path, text }: Source): readonly string[] {
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  const lineAt = (position: number): number => file.getLineAndCharacterOfPosition(position).line + 1;
+  const violations: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node) && "body" in node && node.body !== undefined) {
+      const line = lineAt(node.getStart(file));
+      const lines = lineAt(node.end) - line + 1;
+      if (lines > functionLinesMax) violations.push(`line ${line}: a function of ${lines} lines`);
+      const parameters = node.parameters.length;
+      if (parameters > parametersMax) violations.push(`line ${line}: a function of ${parameters} parameters`);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(file);
+  return violations;
+}
+
+test("a function of src or bench has at most 40 lines and four parameters", () => {
+  const checked = sources.filter(({ path }) => !path.startsWith("test/"));
+  assertNone(oversizedFunctions, checked);
+});
+
+test("sources cite operations and schemas of the document, not sections of a specification", () => {
+  assertNone(({ text }) => text.match(/\bsections? \d[\d.]*|of the spec[i]fication/gi) ?? []);
 });
 
 test("bench imports nothing from test", () => {
-  const bench = written.filter(({ path }) => path.startsWith("bench/"));
-  const imports = (source: Source) => importsOf(source).filter((path) => path.startsWith("test/"));
-  assert.deepEqual(faults(imports, bench), []);
+  const benchSources = sources.filter(({ path }) => path.startsWith("bench/"));
+  assertNone((source) => importsOf(source).filter((path) => path.startsWith("test/")), benchSources);
 });

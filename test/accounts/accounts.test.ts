@@ -1,3 +1,4 @@
+/** Accounts as the service uses them: concurrent charges, holds, spend caps, and outages of the accounts file. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -14,21 +15,21 @@ import { addCredit, adjustBalance } from "../../src/accounts/ledger/ledger.ts";
 import { Refusal } from "../../src/contract/errors.ts";
 import { sql } from "../../src/db/sql.ts";
 import { systemClock } from "../../src/http/system-clock.ts";
-import { accountsFile, customerIn, onFile } from "../support/accounts.ts";
+import { createCustomer, temporaryAccountsFile, withAccountsFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
-import { atEndOf, type Scope } from "../support/scope.ts";
+import { onScopeEnd, type Scope } from "../support/scope.ts";
 
 const run = promisify(execFile);
 
-/** Opens accounts until the scope ends. */
-async function opened(scope: Scope, path: string, options: Partial<AccountsOptions> = {}): Promise<Accounts> {
+/** Opens accounts and closes them when the scope ends. */
+async function openAccounts(scope: Scope, path: string, options: Partial<AccountsOptions> = {}): Promise<Accounts> {
   const accounts = await Accounts.open(path, { clock: systemClock, ...options });
-  atEndOf(scope, () => accounts.close());
+  onScopeEnd(scope, () => accounts.close());
   return accounts;
 }
 
-/** What came of one request that presents a key: `charged`, or the code of the refusal. */
+/** Identifies, holds and charges one request; returns `charged` or the code of the refusal. */
 async function pay(accounts: Accounts, key: string, chargeId: string = randomUUID()): Promise<string> {
   try {
     const identity = await accounts.identify(key);
@@ -49,12 +50,12 @@ const tally = (outcomes: readonly string[]): Readonly<Record<string, number>> =>
 };
 
 const balanceOf = (path: string, accountId: string): number =>
-  onFile(path, (database) => getAccount(database, accountId, "2026-11").balanceMicros);
+  withAccountsFile(path, (database) => getAccount(database, accountId, "2026-11").balanceMicros);
 
-test("64 clients on the last cent never take a balance below zero, and lose none of it", async (t) => {
-  const path = await accountsFile(t);
-  const { accountId, key } = customerIn(path, { usd: "0.201" });
-  const accounts = await opened(t, path);
+test("64 concurrent clients spend a balance down to its last cent and never below zero", async (t) => {
+  const path = await temporaryAccountsFile(t);
+  const { accountId, key } = createCustomer(path, { usd: "0.201" });
+  const accounts = await openAccounts(t, path);
   const clients = Array.from({ length: 64 }, async () => {
     const outcomes: string[] = [];
     for (let request = 0; request < 4; request += 1) outcomes.push(await pay(accounts, key));
@@ -62,31 +63,31 @@ test("64 clients on the last cent never take a balance below zero, and lose none
   });
   assert.deepEqual(tally((await Promise.all(clients)).flat()), { charged: 100, billing_state_blocked: 156 });
   assert.equal(balanceOf(path, accountId), 1_000);
-  assert.deepEqual(onFile(path, audit), { faults: [], accounts: 1, entries: 101, charges: 100 });
+  assert.deepEqual(withAccountsFile(path, audit), { faults: [], accounts: 1, entries: 101, charges: 100 });
 });
 
-test("64 clients below a spend cap stop at it, to the micro", async (t) => {
-  const path = await accountsFile(t);
-  const { accountId, key } = customerIn(path);
-  onFile(path, (database) => changeAccount(database, accountId, { capMicros: 41_999 }));
-  const accounts = await opened(t, path);
+test("64 concurrent clients stop exactly at a spend cap", async (t) => {
+  const path = await temporaryAccountsFile(t);
+  const { accountId, key } = createCustomer(path);
+  withAccountsFile(path, (database) => changeAccount(database, accountId, { capMicros: 41_999 }));
+  const accounts = await openAccounts(t, path);
   const outcomes = await Promise.all(Array.from({ length: 64 }, () => pay(accounts, key)));
   assert.deepEqual(tally(outcomes), { charged: 20, monthly_spend_cap_exceeded: 44 });
 });
 
-test("two services on one file take no more from a balance than there is", async (t) => {
-  const path = await accountsFile(t);
-  const { accountId, key } = customerIn(path, { usd: "0.1" });
-  const both = [await opened(t, path), await opened(t, path)];
-  const outcomes = await Promise.all(both.flatMap((one) => Array.from({ length: 40 }, () => pay(one, key))));
+test("two services that share an accounts file never overdraw a balance", async (t) => {
+  const path = await temporaryAccountsFile(t);
+  const { accountId, key } = createCustomer(path, { usd: "0.1" });
+  const both = [await openAccounts(t, path), await openAccounts(t, path)];
+  const outcomes = await Promise.all(both.flatMap((accounts) => Array.from({ length: 40 }, () => pay(accounts, key))));
   assert.deepEqual(tally(outcomes), { charged: 50, billing_state_blocked: 30 });
   assert.equal(balanceOf(path, accountId), 0);
 });
 
-test("what is held cannot be spent by somebody else, and can when it is let go", async (t) => {
-  const path = await accountsFile(t);
-  const { key } = customerIn(path, { usd: "0.005" });
-  const accounts = await opened(t, path);
+test("a held price cannot be spent by another request until the hold is released", async (t) => {
+  const path = await temporaryAccountsFile(t);
+  const { key } = createCustomer(path, { usd: "0.005" });
+  const accounts = await openAccounts(t, path);
   const identity = await accounts.identify(key);
   const holds = [accounts.hold(identity, "listing_search"), accounts.hold(identity, "listing_search")];
   const isRefused = () =>
@@ -99,55 +100,55 @@ test("what is held cannot be spent by somebody else, and can when it is let go",
   accounts.hold(identity, "dealer_lookup");
 });
 
-test("a charge of one name is made once, however often it is asked for", async (t) => {
-  const path = await accountsFile(t);
-  const { accountId, key } = customerIn(path, { usd: "1" });
-  const accounts = await opened(t, path);
+test("a repeated charge id is charged once", async (t) => {
+  const path = await temporaryAccountsFile(t);
+  const { accountId, key } = createCustomer(path, { usd: "1" });
+  const accounts = await openAccounts(t, path);
   const outcomes = await Promise.all(Array.from({ length: 20 }, () => pay(accounts, key, "the same")));
   assert.deepEqual(tally(outcomes), { charged: 20 });
   assert.equal(balanceOf(path, accountId), 998_000);
 });
 
-test("what the command line does while the service runs holds within a second", async (t) => {
-  const path = await accountsFile(t);
-  const { accountId, key, keyId } = customerIn(path, { usd: "0" });
-  const accounts = await opened(t, path);
+test("changes made by the command line take effect in a running service within a second", async (t) => {
+  const path = await temporaryAccountsFile(t);
+  const { accountId, key, keyId } = createCustomer(path, { usd: "0" });
+  const accounts = await openAccounts(t, path);
   const becomes = async (outcome: string): Promise<void> => {
     await eventually(outcome, async () => (await pay(accounts, key)) === outcome, 1000);
   };
   await becomes("billing_state_blocked");
-  onFile(path, (database) =>
+  withAccountsFile(path, (database) =>
     addCredit(database, { accountId, kind: "paid", micros: 1_000_000, atMs: 0, isConfirmed: true }),
   );
   await becomes("charged");
-  onFile(path, (database) => changeAccount(database, accountId, { capMicros: 0 }));
+  withAccountsFile(path, (database) => changeAccount(database, accountId, { capMicros: 0 }));
   await becomes("monthly_spend_cap_exceeded");
-  onFile(path, (database) => changeAccount(database, accountId, { capMicros: null }));
+  withAccountsFile(path, (database) => changeAccount(database, accountId, { capMicros: null }));
   await becomes("charged");
-  onFile(path, (database) => changeAccount(database, accountId, { state: "suspended" }));
+  withAccountsFile(path, (database) => changeAccount(database, accountId, { state: "suspended" }));
   await becomes("billing_state_blocked");
-  onFile(path, (database) => changeAccount(database, accountId, { state: "active" }));
+  withAccountsFile(path, (database) => changeAccount(database, accountId, { state: "active" }));
   await becomes("charged");
-  const other = customerIn(path);
+  const other = createCustomer(path);
   assert.equal(await pay(accounts, other.key), "charged", "a new key works at once");
-  onFile(path, (database) => revokeKey(database, keyId, 1));
+  withAccountsFile(path, (database) => revokeKey(database, keyId, 1));
   await becomes("invalid_api_key");
 });
 
-test("money that goes while a request is answered is not there for its charge", async (t) => {
-  const path = await accountsFile(t);
-  const { accountId, key } = customerIn(path, { usd: "1" });
-  const accounts = await opened(t, path);
+test("a charge is refused if the balance was spent while the request ran", async (t) => {
+  const path = await temporaryAccountsFile(t);
+  const { accountId, key } = createCustomer(path, { usd: "1" });
+  const accounts = await openAccounts(t, path);
   const identity = await accounts.identify(key);
   const hold = accounts.hold(identity, "listing_search");
-  onFile(path, (database) => adjustBalance(database, { accountId, micros: -999_999, atMs: 0 }));
+  withAccountsFile(path, (database) => adjustBalance(database, { accountId, micros: -999_999, atMs: 0 }));
   await assert.rejects(accounts.charge(identity, hold, "late"), { code: "billing_state_blocked" });
   assert.equal(balanceOf(path, accountId), 1);
 });
 
-const broken: readonly (readonly [what: string, break_: (path: string) => Promise<() => Promise<void>>])[] = [
+const outages: readonly (readonly [what: string, break_: (path: string) => Promise<() => Promise<void>>])[] = [
   [
-    "another process keeps it locked",
+    "another process holds the lock",
     async (path) => {
       const { SqliteDatabase } = await import("../../src/db/sqlite.ts");
       const other = SqliteDatabase.open(path, { busyMs: 1000 });
@@ -156,7 +157,7 @@ const broken: readonly (readonly [what: string, break_: (path: string) => Promis
     },
   ],
   [
-    "its file is gone",
+    "its file was moved away",
     async (path) => {
       const parts = ["", "-wal", "-shm"];
       for (const part of parts) await rename(`${path}${part}`, `${path}${part}.away`);
@@ -166,7 +167,7 @@ const broken: readonly (readonly [what: string, break_: (path: string) => Promis
     },
   ],
   [
-    "something else is in its place",
+    "its file was overwritten",
     async (path) => {
       for (const part of ["", "-wal", "-shm"]) await rename(`${path}${part}`, `${path}${part}.away`);
       await writeFile(path, "nothing that could be opened".repeat(400));
@@ -178,50 +179,50 @@ const broken: readonly (readonly [what: string, break_: (path: string) => Promis
 ];
 
 describe("a ledger that cannot be written", { concurrency: true }, () => {
-  for (const [what, break_] of broken) {
-    test(`because ${what} charges nobody, says so, and recovers without a restart`, async (t) => {
-      const path = await accountsFile(t);
-      const { accountId, key } = customerIn(path, { usd: "1" });
+  for (const [what, disrupt] of outages) {
+    test(`because ${what} charges no account, reports it, and recovers without a restart`, async (t) => {
+      const path = await temporaryAccountsFile(t);
+      const { accountId, key } = createCustomer(path, { usd: "1" });
       const changes: boolean[] = [];
-      const accounts = await opened(t, path, { onAvailabilityChange: (isDown) => changes.push(isDown) });
+      const accounts = await openAccounts(t, path, { onAvailabilityChange: (isDown) => changes.push(isDown) });
       assert.equal(await pay(accounts, key), "charged");
-      const mend = await break_(path);
+      const repair = await disrupt(path);
       assert.deepEqual(tally(await Promise.all(Array.from({ length: 8 }, () => pay(accounts, key)))), {
         metering_unavailable: 8,
       });
-      await mend();
+      await repair();
       await eventually("charged again", async () => (await pay(accounts, key)) === "charged", 3000);
       assert.deepEqual(changes, [true, false]);
-      const { faults, charges } = onFile(path, audit);
+      const { faults, charges } = withAccountsFile(path, audit);
       assert.deepEqual([faults, charges], [[], 2]);
       assert.equal(balanceOf(path, accountId), 996_000);
     });
   }
 
-  test("because the disk is full charges nobody, and recovers when there is room", async (t) => {
-    const small = join(await temporaryFolder(t), "small");
-    await mkdir(small);
+  test("because the disk is full charges no account, and recovers when space is freed", async (t) => {
+    const disk = join(await temporaryFolder(t), "small");
+    await mkdir(disk);
     try {
-      await run("mount", ["-t", "tmpfs", "-o", "size=600k", "tmpfs", small]);
+      await run("mount", ["-t", "tmpfs", "-o", "size=600k", "tmpfs", disk]);
     } catch {
-      t.skip("a file system of its own cannot be mounted here; that takes root");
+      t.skip("mounting a tmpfs needs root");
       return;
     }
     try {
-      await fillAndRecover(join(small, "accounts.db"), join(small, "ballast"), () =>
-        run("mount", ["-o", "remount,size=16m", small]),
+      await fillAndRecover(join(disk, "accounts.db"), join(disk, "ballast"), () =>
+        run("mount", ["-o", "remount,size=16m", disk]),
       );
     } finally {
-      await run("umount", [small]);
+      await run("umount", [disk]);
     }
   });
 });
 
-/** Charges until the disk is full, makes room, and charges again. */
-async function fillAndRecover(path: string, ballast: string, makeRoom: () => Promise<unknown>): Promise<void> {
+/** Charges until the disk is full, frees space, and charges again. */
+async function fillAndRecover(path: string, ballast: string, freeSpace: () => Promise<unknown>): Promise<void> {
   const accounts = await Accounts.open(path, { clock: systemClock });
   try {
-    const { accountId, key } = customerIn(path, { usd: "100" });
+    const { accountId, key } = createCustomer(path, { usd: "100" });
     assert.equal(await pay(accounts, key), "charged");
     await run("sh", ["-c", `head -c 10M /dev/zero > ${ballast} || true`]);
     const outcomes: string[] = [];
@@ -229,13 +230,13 @@ async function fillAndRecover(path: string, ballast: string, makeRoom: () => Pro
       outcomes.push(...(await Promise.all(Array.from({ length: 64 }, () => pay(accounts, key)))));
       return outcomes.includes("metering_unavailable");
     });
-    await makeRoom();
+    await freeSpace();
     await eventually("charged again", async () => {
       outcomes.push(await pay(accounts, key));
       return outcomes.at(-1) === "charged";
     });
     const charged = 1 + (tally(outcomes).charged ?? 0);
-    const { faults, charges } = onFile(path, audit);
+    const { faults, charges } = withAccountsFile(path, audit);
     assert.deepEqual([faults, charges], [[], charged]);
     assert.equal(balanceOf(path, accountId), 100_000_000 - charged * 2_000);
   } finally {
@@ -243,7 +244,7 @@ async function fillAndRecover(path: string, ballast: string, makeRoom: () => Pro
   }
 }
 
-test("a file that cannot be opened is told at the start, in one line", async (t) => {
+test("a file that is not a database is reported at start-up in one line", async (t) => {
   const path = join(await temporaryFolder(t), "accounts.db");
   await writeFile(path, "nothing that could be opened".repeat(400));
   await assert.rejects(
@@ -252,9 +253,9 @@ test("a file that cannot be opened is told at the start, in one line", async (t)
   );
 });
 
-test("charges that are being made when the service ends are made", async (t) => {
-  const path = await accountsFile(t);
-  const { key } = customerIn(path);
+test("closing waits for charges in flight", async (t) => {
+  const path = await temporaryAccountsFile(t);
+  const { key } = createCustomer(path);
   const accounts = await Accounts.open(path, { clock: systemClock });
   const identity = await accounts.identify(key);
   const charging = Array.from({ length: 100 }, () =>
@@ -262,5 +263,5 @@ test("charges that are being made when the service ends are made", async (t) => 
   );
   await accounts.close();
   await Promise.all(charging);
-  assert.equal(onFile(path, audit).charges, 100);
+  assert.equal(withAccountsFile(path, audit).charges, 100);
 });

@@ -1,3 +1,4 @@
+/** The accounts file itself: durability settings, constraints of the schema, and the audit of its sums. */
 import assert from "node:assert/strict";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,10 +10,10 @@ import { addCredit } from "../../src/accounts/ledger/ledger.ts";
 import { type Sql, sql } from "../../src/db/sql.ts";
 import { SqliteDatabase } from "../../src/db/sqlite.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
-import { book, chargeOf, paid } from "../support/ledger.ts";
+import { createLedger, paidCredit, searchCharge } from "../support/ledger.ts";
 
-test("a commit waits for the disk: the write-ahead log with synchronous=FULL, at every opening", async (t) => {
-  const { path, database } = await book(t);
+test("an accounts file uses the write-ahead log with synchronous=FULL each time it is opened", async (t) => {
+  const { path, database } = await createLedger(t);
   const settings = (opened: SqliteDatabase) => [
     opened.one(sql`PRAGMA journal_mode`)?.journal_mode,
     opened.one(sql`PRAGMA synchronous`)?.synchronous,
@@ -22,10 +23,10 @@ test("a commit waits for the disk: the write-ahead log with synchronous=FULL, at
   const again = openAccountsFile(path, { busyMs: 1000 });
   assert.deepEqual(settings(again), ["wal", 2, 1]);
   again.close();
-  assert.equal(statSync(path).mode & 0o777, 0o600, "nobody else reads it");
+  assert.equal(statSync(path).mode & 0o777, 0o600, "only its owner can read it");
 });
 
-test("what is no accounts file is refused, and left as it is", async (t) => {
+test("a file that is not an accounts file is refused and left unchanged", async (t) => {
   const folder = await temporaryFolder(t);
   const [text, foreign, later] = ["text", "foreign", "later"].map((name) => join(folder, name));
   assert.ok(text && foreign && later);
@@ -49,11 +50,11 @@ test("what is no accounts file is refused, and left as it is", async (t) => {
 });
 
 const tampering: readonly (readonly [what: string, statement: Sql, says: RegExp])[] = [
-  ["an entry changed", sql`UPDATE entries SET micros = micros + 1`, /entries are never changed/],
-  ["an entry removed", sql`DELETE FROM entries`, /entries are never removed/],
-  ["an entry replaced", sql`INSERT OR REPLACE INTO entries SELECT * FROM entries`, /entries are never removed/],
-  ["a confirmation removed", sql`DELETE FROM confirmations`, /confirmations are never removed/],
-  ["a confirmation changed", sql`UPDATE confirmations SET at_ms = 0`, /confirmations are never changed/],
+  ["a changed entry", sql`UPDATE entries SET micros = micros + 1`, /entries are never changed/],
+  ["a removed entry", sql`DELETE FROM entries`, /entries are never removed/],
+  ["a replaced entry", sql`INSERT OR REPLACE INTO entries SELECT * FROM entries`, /entries are never removed/],
+  ["a removed confirmation", sql`DELETE FROM confirmations`, /confirmations are never removed/],
+  ["a changed confirmation", sql`UPDATE confirmations SET at_ms = 0`, /confirmations are never changed/],
   [
     "a charge beyond the balance",
     sql`INSERT INTO entries (entry_id, account_id, kind, micros, at_ms, price, key_id)
@@ -66,7 +67,7 @@ const tampering: readonly (readonly [what: string, statement: Sql, says: RegExp]
     /CHECK constraint/,
   ],
   [
-    "a credit of nobody",
+    "a credit for an unknown account",
     sql`INSERT INTO entries (entry_id, account_id, kind, micros, at_ms) VALUES ('x', 'acct_none', 'paid', 1, 0)`,
     /FOREIGN KEY constraint/,
   ],
@@ -76,20 +77,20 @@ const tampering: readonly (readonly [what: string, statement: Sql, says: RegExp]
     /cannot store REAL value in INTEGER column/,
   ],
   [
-    "a credit that takes away",
+    "a negative credit",
     sql`INSERT INTO entries (entry_id, account_id, kind, micros, at_ms) SELECT 'x', account_id, 'paid', -5, 0 FROM accounts`,
     /CHECK constraint/,
   ],
 ];
 
 for (const [what, statement, says] of tampering) {
-  test(`the file itself refuses ${what}`, async (t) => {
-    const one = await book(t);
-    addCredit(one.database, { ...paid, accountId: one.accountId, micros: 4_000 });
-    postCharge(one.database, chargeOf(one, "c1"));
-    assert.throws(() => one.database.run(statement), says);
-    assert.equal(one.balance(), 2_000);
-    assert.deepEqual(audit(one.database), { faults: [], accounts: 1, entries: 2, charges: 1 });
+  test(`the schema refuses ${what}`, async (t) => {
+    const ledger = await createLedger(t);
+    addCredit(ledger.database, { ...paidCredit, accountId: ledger.accountId, micros: 4_000 });
+    postCharge(ledger.database, searchCharge(ledger, "c1"));
+    assert.throws(() => ledger.database.run(statement), says);
+    assert.equal(ledger.balance(), 2_000);
+    assert.deepEqual(audit(ledger.database), { faults: [], accounts: 1, entries: 2, charges: 1 });
   });
 }
 
@@ -109,12 +110,12 @@ const breakages: readonly (readonly [fault: string, statement: Sql])[] = [
 
 for (const [fault, statement] of breakages) {
   test(`an audit reports: ${fault}: ${statement.text.slice(0, 40)}`, async (t) => {
-    const one = await book(t);
-    addCredit(one.database, { ...paid, accountId: one.accountId, micros: 4_000 });
-    postCharge(one.database, chargeOf(one, "c1"));
-    one.database.run(sql`PRAGMA foreign_keys = OFF`);
-    one.database.run(statement);
-    const { faults } = audit(one.database);
+    const ledger = await createLedger(t);
+    addCredit(ledger.database, { ...paidCredit, accountId: ledger.accountId, micros: 4_000 });
+    postCharge(ledger.database, searchCharge(ledger, "c1"));
+    ledger.database.run(sql`PRAGMA foreign_keys = OFF`);
+    ledger.database.run(statement);
+    const { faults } = audit(ledger.database);
     assert.ok(
       faults.some((found) => found.startsWith(`${fault}: `)),
       faults.join("\n"),

@@ -1,3 +1,4 @@
+/** Backups of the accounts file, and their restore while the service runs. */
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,23 +11,23 @@ import { audit } from "../../src/accounts/ledger/audit.ts";
 import { adjustBalance } from "../../src/accounts/ledger/ledger.ts";
 import { textIn } from "../../src/base/json.ts";
 import { sql } from "../../src/db/sql.ts";
-import { accountsFile, customerIn, onFile } from "../support/accounts.ts";
+import { createCustomer, temporaryAccountsFile, withAccountsFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
-import { lakeOf, temporaryFolder } from "../support/lakes/lakes.ts";
-import { wholeFile } from "../support/scope.ts";
-import { serviceOf } from "../support/service.ts";
+import { startService } from "../support/http/service.ts";
+import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
 
-const { lake } = await lakeOf(wholeFile);
+const { lake } = await createLake(fileScope);
 const path = "/v1/listings?limit=1&fields=id";
-const kept = { stamp: "test", discard: false };
+const restoreOptions = { stamp: "test", discard: false };
 
-test("copies made while charges are made are sound, and have every charge that was answered for before", async (t) => {
-  const client = await serviceOf(t, lake);
+test("a backup taken during charges is sound and holds every charge answered before it", async (t) => {
+  const client = await startService(t, lake);
   const folder = await temporaryFolder(t);
   const answered: string[] = [];
-  const isOver = { yet: false };
-  const asking = Array.from({ length: 8 }, async () => {
-    while (!isOver.yet) answered.push((await client.get(path)).headers.get("X-Request-Id") ?? "");
+  const load = { isOver: false };
+  const clients = Array.from({ length: 8 }, async () => {
+    while (!load.isOver) answered.push((await client.get(path)).headers.get("X-Request-Id") ?? "");
   });
   for (let copy = 0; copy < 4; copy += 1) {
     const before = answered.length + 20;
@@ -45,8 +46,8 @@ test("copies made while charges are made are sound, and have every charge that w
     assert.equal(statSync(file).mode & 0o777, 0o600);
     assert.ok(!existsSync(`${file}-wal`) && !existsSync(`${file}.new`));
   }
-  isOver.yet = true;
-  await Promise.all(asking);
+  load.isOver = true;
+  await Promise.all(clients);
   assert.throws(
     () => backUp(client.accounts, join(folder, "copy-0.db")),
     /copy-0\.db already exists: expected a new path/,
@@ -57,72 +58,75 @@ test("copies made while charges are made are sound, and have every charge that w
   );
 });
 
-test("a copy is put in place while the service runs, which goes on from it", async (t) => {
-  const client = await serviceOf(t, lake);
+test("a backup is restored while the service runs, and the service continues from it", async (t) => {
+  const client = await startService(t, lake);
   const copy = join(await temporaryFolder(t), "copy.db");
   const { accountId, keyId } = client.customer;
-  const balance = () => onFile(client.accounts, (database) => getAccount(database, accountId, "2026-11").balanceMicros);
+  const balance = () =>
+    withAccountsFile(client.accounts, (database) => getAccount(database, accountId, "2026-11").balanceMicros);
   await client.get(path);
   backUp(client.accounts, copy);
-  const then = balance();
+  const balanceAtBackup = balance();
   await client.get(path);
   await client.get(path);
-  onFile(client.accounts, (database) => adjustBalance(database, { accountId, micros: -1 - balance(), atMs: 0 }));
-  await eventually("no money", async () => (await client.get(path)).status === 402, 2000);
+  withAccountsFile(client.accounts, (database) =>
+    adjustBalance(database, { accountId, micros: -1 - balance(), atMs: 0 }),
+  );
+  await eventually("the balance is spent", async () => (await client.get(path)).status === 402, 2000);
 
   await assert.rejects(
-    restore(client.accounts, copy, kept),
+    restore(client.accounts, copy, restoreOptions),
     /Restoring .*copy\.db would discard 4 rows of .*: expected --discard to confirm\.$/,
   );
-  const { previousFile: before } = await restore(client.accounts, copy, { ...kept, discard: true });
-  assert.equal(balance(), then);
-  await eventually("money again", async () => (await client.get(path)).status === 200, 2000);
-  assert.ok(balance() < then);
-  const { faults, charges } = onFile(client.accounts, audit);
+  const { previousFile: before } = await restore(client.accounts, copy, { ...restoreOptions, discard: true });
+  assert.equal(balance(), balanceAtBackup);
+  await eventually("the balance is restored", async () => (await client.get(path)).status === 200, 2000);
+  assert.ok(balance() < balanceAtBackup);
+  const { faults, charges } = withAccountsFile(client.accounts, audit);
   assert.deepEqual([faults, charges], [[], 2]);
   assert.ok(before);
-  assert.equal(onFile(before, audit).charges, 3, "what was there is kept");
+  assert.equal(withAccountsFile(before, audit).charges, 3, "the replaced file is kept");
 
-  onFile(client.accounts, (database) => revokeKey(database, keyId, 1));
+  withAccountsFile(client.accounts, (database) => revokeKey(database, keyId, 1));
   await assert.rejects(
-    restore(client.accounts, copy, kept),
+    restore(client.accounts, copy, restoreOptions),
     /expected --discard/,
-    "a revocation is not undone unasked",
+    "a revocation is undone only with --discard",
   );
-  onFile(client.accounts, (database) => changeAccount(database, accountId, { state: "suspended" }));
+  withAccountsFile(client.accounts, (database) => changeAccount(database, accountId, { state: "suspended" }));
   await restore(client.accounts, copy, { stamp: "again", discard: true });
-  assert.equal(onFile(client.accounts, (database) => listKeys(database, accountId))[0]?.revokedAtMs, null);
+  assert.equal(withAccountsFile(client.accounts, (database) => listKeys(database, accountId))[0]?.revokedAtMs, null);
 });
 
-test("a copy takes the place of a file that is damaged, which is kept", async (t) => {
-  const file = await accountsFile(t);
-  for (let account = 0; account < 40; account += 1) customerIn(file);
+test("restoring a backup over a damaged file keeps the damaged file", async (t) => {
+  const file = await temporaryAccountsFile(t);
+  for (let account = 0; account < 40; account += 1) createCustomer(file);
   const copy = join(await temporaryFolder(t), "copy.db");
   backUp(file, copy);
   const bytes = readFileSync(file);
   writeFileSync(file, bytes.fill(0x55, 4096, bytes.length - 4096));
-  const { previousFile: before, audit: found } = await restore(file, copy, kept);
+  const { previousFile: before, audit: found } = await restore(file, copy, restoreOptions);
   assert.deepEqual([found.faults, found.accounts], [[], 40]);
-  assert.deepEqual(onFile(file, audit), found);
+  assert.deepEqual(withAccountsFile(file, audit), found);
   assert.equal(readFileSync(before ?? "").at(5000), 0x55);
 });
 
-test("a copy is put where nothing is; what is no copy, or not sound, is not", async (t) => {
-  const file = await accountsFile(t);
-  customerIn(file);
+test("a backup is restored where no file exists; a file that is not a sound backup is refused", async (t) => {
+  const file = await temporaryAccountsFile(t);
+  createCustomer(file);
   const folder = await temporaryFolder(t);
   const [copy, fresh, text] = ["copy.db", "fresh.db", "text.db"].map((name) => join(folder, name));
   assert.ok(copy && fresh && text);
   backUp(file, copy);
-  const { previousFile: before } = await restore(fresh, copy, kept);
+  const { previousFile: before } = await restore(fresh, copy, restoreOptions);
   assert.equal(before, undefined);
-  assert.equal(onFile(fresh, audit).accounts, 1);
+  assert.equal(withAccountsFile(fresh, audit).accounts, 1);
   writeFileSync(text, "nothing".repeat(1000));
-  await assert.rejects(restore(fresh, text, kept), /text\.db: cannot be opened/);
-  onFile(copy, (database) => database.run(sql`UPDATE accounts SET balance_micros = 1`));
+  await assert.rejects(restore(fresh, text, restoreOptions), /text\.db: cannot be opened/);
+  withAccountsFile(copy, (database) => database.run(sql`UPDATE accounts SET balance_micros = 1`));
   await assert.rejects(
-    restore(fresh, copy, kept),
+    restore(fresh, copy, restoreOptions),
     /copy\.db fails its audit: Balance differs from the sum of its entries/,
   );
-  assert.deepEqual(onFile(fresh, audit).faults, []);
+  assert.deepEqual(withAccountsFile(fresh, audit).faults, []);
 });

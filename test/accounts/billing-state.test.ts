@@ -1,12 +1,13 @@
+/** Billing states, and the refusal of charges that an account cannot pay. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseUsd } from "../../src/accounts/money.ts";
 import { billingState, refuseForBilling, shortfall } from "../../src/accounts/policy/billing-state.ts";
-import { tableCases } from "../support/case-table.ts";
+import { parseCaseTable } from "../support/case-table.ts";
 
 const micros = (usd: string): number => parseUsd(usd) ?? Number.NaN;
 
-const states = tableCases(
+const states = parseCaseTable(
   ["state", "balance", "low below", "billing state"],
   `
   state     | balance   | low below | billing state
@@ -27,13 +28,13 @@ const states = tableCases(
 );
 
 for (const { state, balance, "low below": low, "billing state": expected } of states) {
-  test(`an account that is ${state}, has ${balance} USD and is low below ${low}, is ${expected}`, () => {
+  test(`an account that is ${state} with ${balance} USD and a low balance below ${low} USD is ${expected}`, () => {
     assert.ok(state === "active" || state === "suspended");
     assert.equal(billingState({ state, balanceMicros: micros(balance), lowBalanceMicros: micros(low) }), expected);
   });
 }
 
-const payments = tableCases(
+const payments = parseCaseTable(
   ["state", "balance", "spent", "cap", "price", "comes to"],
   `
   state     | balance  | spent  | cap  | price | comes to
@@ -53,7 +54,7 @@ const payments = tableCases(
 );
 
 for (const { state, balance, spent, cap, price, "comes to": expected } of payments) {
-  test(`${price} USD of ${balance} USD, ${spent} spent of a cap of ${cap}, ${state}: ${expected}`, () => {
+  test(`a charge of ${price} USD to ${balance} USD, ${spent} spent of a cap of ${cap}, ${state}: ${expected}`, () => {
     assert.ok(state === "active" || state === "suspended");
     const funds = {
       state,
@@ -66,12 +67,12 @@ for (const { state, balance, spent, cap, price, "comes to": expected } of paymen
     if (expected === "paid") return assert.equal(short, undefined);
     assert.ok(short);
     const { code, message } = refuseForBilling(short);
-    const told = message
+    const reason = message
       .replace("The account's billing state, ", "")
       .replace(" blocks paid requests", "")
       .replace(",", "")
       .replace("This request would exceed the account's monthly spend cap of ", "")
       .replace(/ USD\.$/, (end) => (code === "monthly_spend_cap_exceeded" ? "" : end));
-    assert.equal(`${code} ${told}`, expected);
+    assert.equal(`${code} ${reason}`, expected);
   });
 }

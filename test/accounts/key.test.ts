@@ -1,15 +1,16 @@
+/** API keys: their form, the storage of their secrets, and revocation. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { generateApiKey, matchesSecret, parseApiKey } from "../../src/accounts/api-key.ts";
 import { createKey, findActiveKey, listKeys, revokeKey } from "../../src/accounts/keys.ts";
-import { accountsFile, customerIn, onFile } from "../support/accounts.ts";
-import { wholeFile } from "../support/scope.ts";
+import { createCustomer, temporaryAccountsFile, withAccountsFile } from "../support/accounts.ts";
+import { fileScope } from "../support/scope.ts";
 
-test("a key is cq_live_, an id and a secret of 256 random bits; the hash that is kept is the secret's", () => {
-  const made = Array.from({ length: 200 }, () => generateApiKey());
-  for (const { key, keyId, sha256 } of made) {
+test("a key is cq_live_, an id and a secret of 256 random bits; only the secret's hash is stored", () => {
+  const keys = Array.from({ length: 200 }, () => generateApiKey());
+  for (const { key, keyId, sha256 } of keys) {
     assert.match(key, /^cq_live_[0-9a-z]{16}_[\w-]{43}$/);
     const parts = parseApiKey(key);
     assert.equal(parts?.keyId, keyId);
@@ -21,8 +22,8 @@ test("a key is cq_live_, an id and a secret of 256 random bits; the hash that is
       sha256,
     );
   }
-  assert.equal(new Set(made.map(({ key }) => key.slice(-43))).size, made.length);
-  assert.equal(new Set(made.map(({ keyId }) => keyId)).size, made.length);
+  assert.equal(new Set(keys.map(({ key }) => key.slice(-43))).size, keys.length);
+  assert.equal(new Set(keys.map(({ keyId }) => keyId)).size, keys.length);
 });
 
 const { key: sample } = generateApiKey();
@@ -43,17 +44,17 @@ const malformed = [
   `${"cq_live_".padEnd(100_000, "a")}`,
 ];
 
-test("what is not of that form is no key", () => {
+test("malformed keys are rejected", () => {
   for (const text of malformed) assert.equal(parseApiKey(text), undefined, text.slice(0, 80));
 });
 
-test("only the secret itself matches what was kept of it", () => {
+test("only the secret matches its stored hash", () => {
   const { key, sha256 } = generateApiKey();
-  const kept = Buffer.from(sha256, "hex");
+  const stored = Buffer.from(sha256, "hex");
   const secret = parseApiKey(key)?.secret ?? "";
-  assert.ok(matchesSecret(secret, kept));
+  assert.ok(matchesSecret(secret, stored));
   for (const other of ["", secret.slice(1), `${secret}A`, secret.replace(/^./, (first) => (first === "A" ? "B" : "A"))])
-    assert.ok(!matchesSecret(other, kept));
+    assert.ok(!matchesSecret(other, stored));
 });
 
 test("secrets are compared in constant time", () => {
@@ -61,15 +62,17 @@ test("secrets are compared in constant time", () => {
   assert.match(source, /timingSafeEqual\(digest\(secret\), sha256\)/);
 });
 
-test("the file holds no secret, and a key that is revoked is presented no more", async () => {
-  const path = await accountsFile(wholeFile);
-  const { accountId, keyId } = customerIn(path);
-  const other = onFile(path, (database) => createKey(database, { accountId, scopes: ["usage.read"], atMs: 5 }));
+test("the accounts file holds no secret, and a revoked key is not found", async () => {
+  const path = await temporaryAccountsFile(fileScope);
+  const { accountId, keyId } = createCustomer(path);
+  const other = withAccountsFile(path, (database) =>
+    createKey(database, { accountId, scopes: ["usage.read"], atMs: 5 }),
+  );
   const secret = parseApiKey(other.key)?.secret ?? "";
-  onFile(path, (database) => {
+  withAccountsFile(path, (database) => {
     const bytes = ["", "-wal", "-shm"].map((part) => readFileSync(`${path}${part}`, "latin1")).join("");
     assert.ok(!bytes.includes(secret));
-    assert.ok(bytes.includes(other.keyId), "what is looked for would be found");
+    assert.ok(bytes.includes(other.keyId), "the search finds text that the file has");
     assert.deepEqual(findActiveKey(database, other.keyId, "2026-11")?.key.scopes, ["usage.read"]);
     revokeKey(database, other.keyId, 77);
     revokeKey(database, other.keyId, 99);

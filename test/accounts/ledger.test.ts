@@ -1,3 +1,4 @@
+/** The ledger: credits, charges, batches, spend caps, and reviews of tiers. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changeAccount, getAccount } from "../../src/accounts/account.ts";
@@ -13,23 +14,23 @@ import {
 import { listUsage } from "../../src/accounts/ledger/usage.ts";
 import { decideReview, queuedReviews, reviewAccounts, reviewOnce } from "../../src/accounts/policy/tier-reviews.ts";
 import { commitBatch } from "../../src/accounts/worker/group-commit.ts";
-import { atMs, book, chargeOf, dayMs, month, paid } from "../support/ledger.ts";
+import { atMs, createLedger, dayMs, month, paidCredit, searchCharge } from "../support/ledger.ts";
 
 test("credits, charges, adjustments and reversals add up to the balance", async (t) => {
-  const one = await book(t);
-  const { database, accountId } = one;
-  const first = addCredit(database, { ...paid, accountId, micros: 25_000_000, reference: "pi_1", note: "card" });
-  assert.equal(one.balance(), 25_000_000);
-  addCredit(database, { ...paid, kind: "promotional", accountId, micros: 1_000_000 });
-  assert.equal(postCharge(database, chargeOf(one, "c1")), undefined);
-  assert.equal(one.balance(), 25_998_000);
+  const ledger = await createLedger(t);
+  const { database, accountId } = ledger;
+  const first = addCredit(database, { ...paidCredit, accountId, micros: 25_000_000, reference: "pi_1", note: "card" });
+  assert.equal(ledger.balance(), 25_000_000);
+  addCredit(database, { ...paidCredit, kind: "promotional", accountId, micros: 1_000_000 });
+  assert.equal(postCharge(database, searchCharge(ledger, "c1")), undefined);
+  assert.equal(ledger.balance(), 25_998_000);
   adjustBalance(database, { accountId, micros: -998_000, atMs, note: "rounding" });
-  assert.equal(one.balance(), 25_000_000);
+  assert.equal(ledger.balance(), 25_000_000);
   reverseCredit(database, first, atMs + dayMs, "stolen card");
-  assert.equal(one.balance(), 0);
+  assert.equal(ledger.balance(), 0);
   adjustBalance(database, { accountId, micros: -1, atMs });
-  assert.equal(one.balance(), -1, "an operator may take a balance below zero");
-  assert.deepEqual(postCharge(database, chargeOf(one, "c2")), {
+  assert.equal(ledger.balance(), -1, "an operator may take a balance below zero");
+  assert.deepEqual(postCharge(database, searchCharge(ledger, "c2")), {
     code: "billing_state_blocked",
     state: "exhausted",
     why: ": the request costs 0.002 USD, the balance is -0.000001 USD",
@@ -47,14 +48,15 @@ test("credits, charges, adjustments and reversals add up to the balance", async 
   assert.deepEqual(audit(database), { faults: [], accounts: 1, entries: 6, charges: 1 });
 });
 
-test("nothing is posted twice: a charge of one id, a payment of one reference, a reversal of one credit", async (t) => {
-  const one = await book(t);
-  const { database, accountId } = one;
-  const credit = addCredit(database, { ...paid, accountId, micros: 10_000, reference: "pi_1" });
-  for (let times = 0; times < 3; times += 1) assert.equal(postCharge(database, chargeOf(one, "same")), undefined);
-  assert.equal(one.balance(), 8_000);
+test("a charge id, a payment reference and the reversal of a credit are each posted once", async (t) => {
+  const ledger = await createLedger(t);
+  const { database, accountId } = ledger;
+  const credit = addCredit(database, { ...paidCredit, accountId, micros: 10_000, reference: "pi_1" });
+  for (let times = 0; times < 3; times += 1)
+    assert.equal(postCharge(database, searchCharge(ledger, "same")), undefined);
+  assert.equal(ledger.balance(), 8_000);
   assert.throws(
-    () => addCredit(database, { ...paid, accountId, micros: 10_000, reference: "pi_1" }),
+    () => addCredit(database, { ...paidCredit, accountId, micros: 10_000, reference: "pi_1" }),
     new RegExp(`Reference pi_1 is already posted as ${credit}: `),
   );
   assert.throws(() => adjustBalance(database, { accountId, micros: 1, atMs, reference: "pi_1" }), /already posted/);
@@ -63,19 +65,19 @@ test("nothing is posted twice: a charge of one id, a payment of one reference, a
   assert.throws(() => reverseCredit(database, "credit_none", atMs), /Unknown credit credit_none: /);
   assert.throws(() => confirmCredit(database, "same", atMs), /Unknown credit same: /);
   assert.throws(
-    () => addCredit(database, { ...paid, accountId: "acct_none", micros: 1 }),
+    () => addCredit(database, { ...paidCredit, accountId: "acct_none", micros: 1 }),
     /Unknown account acct_none: /,
   );
-  assert.equal(one.balance(), -2_000);
+  assert.equal(ledger.balance(), -2_000);
 });
 
-test("charges that go together are one transaction: of a batch that fails nothing is written", async (t) => {
-  const one = await book(t);
-  addCredit(one.database, { ...paid, accountId: one.accountId, micros: 100_000 });
-  const tasks = ["c1", "c2", "c3"].map((id) => ({ name: "charge", input: chargeOf(one, id) }) as const);
-  const broken = { name: "charge", input: { ...chargeOf(one, "c4"), accountId: "acct_none" } } as const;
+test("a batch of charges is one transaction: if one fails, none is written", async (t) => {
+  const ledger = await createLedger(t);
+  addCredit(ledger.database, { ...paidCredit, accountId: ledger.accountId, micros: 100_000 });
+  const tasks = ["c1", "c2", "c3"].map((id) => ({ name: "charge", input: searchCharge(ledger, id) }) as const);
+  const broken = { name: "charge", input: { ...searchCharge(ledger, "c4"), accountId: "acct_none" } } as const;
   const thrown: unknown[] = [];
-  const failed = commitBatch(one.database, [...tasks, broken], (error) => thrown.push(error));
+  const failed = commitBatch(ledger.database, [...tasks, broken], (error) => thrown.push(error));
   assert.equal(thrown.length, 1);
   assert.deepEqual(
     failed.outcomes,
@@ -83,36 +85,36 @@ test("charges that go together are one transaction: of a batch that fails nothin
       error: 'Unknown account acct_none: expected an id listed by "carquet accounts list".',
     })),
   );
-  assert.equal(one.balance(), 100_000);
-  const done = commitBatch(one.database, tasks, (error) => thrown.push(error));
+  assert.equal(ledger.balance(), 100_000);
+  const done = commitBatch(ledger.database, tasks, (error) => thrown.push(error));
   assert.deepEqual(
     done.outcomes,
     tasks.map(() => ({ output: null })),
   );
   assert.deepEqual(
     done.balances.map(({ accountId, balanceMicros }) => [accountId, balanceMicros]),
-    [[one.accountId, 94_000]],
+    [[ledger.accountId, 94_000]],
   );
-  assert.equal(one.balance(), 94_000);
+  assert.equal(ledger.balance(), 94_000);
 });
 
-test("in a batch on the last cent as many are charged as can be, and the others are told why not", async (t) => {
-  const one = await book(t);
-  addCredit(one.database, { ...paid, accountId: one.accountId, micros: 10_999 });
+test("a batch on the last cent charges as many requests as the balance covers and refuses the rest", async (t) => {
+  const ledger = await createLedger(t);
+  addCredit(ledger.database, { ...paidCredit, accountId: ledger.accountId, micros: 10_999 });
   const tasks = Array.from(
     { length: 64 },
-    (_, index) => ({ name: "charge", input: chargeOf(one, `c${index}`) }) as const,
+    (_, index) => ({ name: "charge", input: searchCharge(ledger, `c${index}`) }) as const,
   );
-  const { outcomes } = commitBatch(one.database, tasks, assert.ifError);
+  const { outcomes } = commitBatch(ledger.database, tasks, assert.ifError);
   assert.equal(outcomes.filter((outcome) => "output" in outcome && outcome.output === null).length, 5);
-  assert.equal(one.balance(), 999);
-  assert.deepEqual(audit(one.database).faults, []);
+  assert.equal(ledger.balance(), 999);
+  assert.deepEqual(audit(ledger.database).faults, []);
 });
 
-test("the spend cap holds for a UTC calendar month, whichever way the clock jumps", async (t) => {
-  const one = await book(t);
-  addCredit(one.database, { ...paid, accountId: one.accountId, micros: 1_000_000 });
-  changeAccount(one.database, one.accountId, { capMicros: 4_000 });
+test("the spend cap applies per UTC calendar month, whichever way the clock jumps", async (t) => {
+  const ledger = await createLedger(t);
+  addCredit(ledger.database, { ...paidCredit, accountId: ledger.accountId, micros: 1_000_000 });
+  changeAccount(ledger.database, ledger.accountId, { capMicros: 4_000 });
   const steps: readonly (readonly [at: string, comesTo: string])[] = [
     ["2026-11-30T23:59:59.998Z", "charged"],
     ["2026-11-30T23:59:59.999Z", "charged"],
@@ -124,12 +126,12 @@ test("the spend cap holds for a UTC calendar month, whichever way the clock jump
     ["2027-01-01T00:00:00.000Z", "charged"],
   ];
   for (const [index, [at, comesTo]] of steps.entries()) {
-    const short = postCharge(one.database, { ...chargeOf(one, `c${index}`), atMs: Date.parse(at) });
+    const short = postCharge(ledger.database, { ...searchCharge(ledger, `c${index}`), atMs: Date.parse(at) });
     assert.equal(short?.code ?? "charged", comesTo, at);
   }
   const range = { startDate: "2026-11-01", endDate: "2027-01-31", classes: undefined };
   assert.deepEqual(
-    listUsage(one.database, one.accountId, range).map((row) => Object.values(row).join(" ")),
+    listUsage(ledger.database, ledger.accountId, range).map((row) => Object.values(row).join(" ")),
     [
       "2026-11-30 listing_search 2 4000",
       "2026-12-01 listing_search 1 2000",
@@ -139,13 +141,13 @@ test("the spend cap holds for a UTC calendar month, whichever way the clock jump
   );
 });
 
-test("an account rises by review: from 1 to 3 by itself, to 4 when somebody approves", async (t) => {
-  const { database, accountId } = await book(t);
+test("reviews raise an account from tier 1 to 3 automatically, and to 4 after approval", async (t) => {
+  const { database, accountId } = await createLedger(t);
   const tier = () => getAccount(database, accountId, month).tier;
   const reviewed = (day: string) =>
     reviewAccounts(database, day).map(({ from, to, outcome }) => `${from} ${to} ${outcome}`);
-  addCredit(database, { ...paid, kind: "promotional", accountId, micros: 900_000_000 });
-  const credit = addCredit(database, { ...paid, accountId, micros: 500_000_000, isConfirmed: false });
+  addCredit(database, { ...paidCredit, kind: "promotional", accountId, micros: 900_000_000 });
+  const credit = addCredit(database, { ...paidCredit, accountId, micros: 500_000_000, isConfirmed: false });
   assert.deepEqual(reviewed("2026-12-31"), [], "promotional and unconfirmed credits do not count");
   confirmCredit(database, credit, atMs);
   confirmCredit(database, credit, atMs + 20 * dayMs);
@@ -173,10 +175,10 @@ test("an account rises by review: from 1 to 3 by itself, to 4 when somebody appr
   assert.deepEqual(reviewed("2027-06-01"), []);
 });
 
-test("a UTC day has one automatic review, however often it is asked for", async (t) => {
-  const { database, accountId } = await book(t);
+test("automatic review runs once per UTC day, however often it is called", async (t) => {
+  const { database, accountId } = await createLedger(t);
   assert.deepEqual(reviewOnce(database, "2026-12-20"), []);
-  addCredit(database, { ...paid, accountId, micros: 25_000_000 });
+  addCredit(database, { ...paidCredit, accountId, micros: 25_000_000 });
   assert.deepEqual(reviewOnce(database, "2026-12-20"), []);
   assert.equal(reviewOnce(database, "2026-12-21").length, 1);
 });

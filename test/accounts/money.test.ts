@@ -1,9 +1,10 @@
+/** Parsing and formatting of amounts in USD. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatUsd, parseUsd } from "../../src/accounts/money.ts";
-import { Chance } from "../oracle/random-market/chance.ts";
+import { Chance } from "../support/chance.ts";
 
-const read: readonly (readonly [usd: string, micros: number | undefined, told?: string])[] = [
+const amounts: readonly (readonly [usd: string, micros: number | undefined, formatted?: string])[] = [
   ["25", 25_000_000, "25.00"],
   ["0.002", 2_000, "0.002"],
   ["0.000001", 1, "0.000001"],
@@ -28,14 +29,14 @@ const read: readonly (readonly [usd: string, micros: number | undefined, told?: 
   ["0x10", undefined],
 ];
 
-for (const [usd, micros, told] of read) {
-  test(`${JSON.stringify(usd)} USD is ${micros ?? "no amount"}`, () => {
+for (const [usd, micros, formatted] of amounts) {
+  test(`${JSON.stringify(usd)} USD is ${micros ?? "not an amount"}`, () => {
     assert.equal(parseUsd(usd), micros);
-    if (micros !== undefined) assert.equal(formatUsd(micros), told);
+    if (micros !== undefined) assert.equal(formatUsd(micros), formatted);
   });
 }
 
-test("an amount that is told is read as it was, to the micro", () => {
+test("a formatted amount parses back to the same micros", () => {
   const chance = new Chance(1);
   for (let draw = 0; draw < 5000; draw += 1) {
     const micros = chance.integer(-999_999_999_999, 999_999_999_999);

@@ -1,18 +1,19 @@
+/** The usage class and price of each kind of request. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type MeteredId, prices, pricingVersion, usageClassOf } from "../../src/accounts/policy/prices.ts";
 import { projectText } from "../../src/base/project-files.ts";
 import { decoderOf } from "../../src/contract/decode.ts";
 import { operation, operations, vocabulary } from "../../src/contract/document.ts";
-import { tableCases } from "../support/case-table.ts";
-import { encodedParameter } from "../support/examples.ts";
+import { parseCaseTable } from "../support/case-table.ts";
+import { encodeExample } from "../support/examples.ts";
 
 const dealer = "0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c7e40";
 
-const cases = tableCases(
-  ["operation", "asked", "class", "micros"],
+const cases = parseCaseTable(
+  ["operation", "query", "class", "micros"],
   `
-  operation            | asked                                                            | class                                     | micros
+  operation            | query                                                            | class                                     | micros
   searchListings       | nothing                                                          | listing_search                            | 2000
   searchListings       | inventory_status=active                                          | listing_search                            | 2000
   searchListings       | inventory_status=sold                                            | listing_search_historical                 | 4000
@@ -57,28 +58,28 @@ const pathOf = (id: MeteredId): Readonly<Record<string, string>> =>
   Object.fromEntries(
     operation(id)
       .parameters.filter(({ in: place }) => place === "path")
-      .map((parameter) => [parameter.name, encodedParameter(parameter)]),
+      .map((parameter) => [parameter.name, encodeExample(parameter)]),
   );
 
-for (const { operation: id, asked, class: expected, micros } of cases) {
-  test(`${id} with ${asked} is ${expected}, ${micros} micros`, () => {
+for (const { operation: id, query, class: expected, micros } of cases) {
+  test(`${id} with ${query} is ${expected}, ${micros} micros`, () => {
     const metered = id as MeteredId;
-    const query = asked === "nothing" ? "" : asked;
-    const found = usageClassOf(metered, decoderOf(metered)(query, pathOf(metered)).query);
+    const queryString = query === "nothing" ? "" : query;
+    const found = usageClassOf(metered, decoderOf(metered)(queryString, pathOf(metered)).query);
     assert.deepEqual([found, prices[found]], [expected, Number(micros)]);
   });
 }
 
-test("every operation but usage and the description has a price, and every class an operation", () => {
+test("every operation except usage and the document has a price, and every usage class has an operation", () => {
   const free = ["getUsage", "getDocument"];
   assert.deepEqual(
     [...new Set(cases.map(({ operation: id }) => id))].sort(),
     [...operations.keys()].filter((id) => !free.includes(id)).sort(),
   );
-  assert.deepEqual([...new Set(cases.map((one) => one.class))].sort(), Object.keys(prices).sort());
+  assert.deepEqual([...new Set(cases.map((row) => row.class))].sort(), Object.keys(prices).sort());
 });
 
-test("the classes and prices are those that the document tells people and machines", () => {
+test("the document lists the same usage classes and prices", () => {
   const rows = [...projectText("schemas/openapi.yaml").matchAll(/^ +\| `(\w+)` \| .+ \| (\d\.\d{3}) \|$/gm)];
   assert.deepEqual(
     Object.fromEntries(rows.map(([, usageClass, usd]) => [usageClass, Math.round(Number(usd) * 1_000_000)])),
@@ -87,7 +88,11 @@ test("the classes and prices are those that the document tells people and machin
   assert.deepEqual([...vocabulary("getUsage", "metering_class")].sort(), Object.keys(prices).sort());
 });
 
-test("the price list has a name of its own, a UUID, which changes with the prices", () => {
+test("the price list is identified by a UUID that changes with the prices", () => {
   assert.match(pricingVersion, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
-  assert.equal(pricingVersion, "7f334d4a-97f7-893a-a5fd-7936d5d6b60f", "prices have changed: so has the list's name");
+  assert.equal(
+    pricingVersion,
+    "7f334d4a-97f7-893a-a5fd-7936d5d6b60f",
+    "prices have changed: update the UUID of the price list",
+  );
 });

@@ -1,20 +1,21 @@
+/** The rate limiter and its sliding windows of 10 and 60 seconds. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { RateLimiter, type RateLimits } from "../../src/accounts/policy/rate-limiter.ts";
 import { tierLimits, tiers } from "../../src/accounts/policy/tiers.ts";
-import { Chance } from "../oracle/random-market/chance.ts";
+import { Chance } from "../support/chance.ts";
 
-/** A clock that a test turns. */
-class Turned {
+/** A rate limiter whose clock the test moves. */
+class ClockedLimiter {
   ms = 1_000_000;
   readonly rates = new RateLimiter(() => this.ms);
 }
 
 for (const tier of tiers) {
   const { per10s, per60s } = tierLimits[tier];
-  test(`tier ${tier} makes ${per10s} requests in 10 seconds and ${per60s} in 60, and no more`, () => {
-    const turned = new Turned();
-    const { rates } = turned;
+  test(`tier ${tier} allows ${per10s} requests in 10 seconds and ${per60s} in 60, and no more`, () => {
+    const clocked = new ClockedLimiter();
+    const { rates } = clocked;
     const limits = tierLimits[tier];
     const burst = Math.min(per10s, per60s);
     for (let request = 0; request < burst; request += 1) assert.equal(rates.take("a", limits), undefined);
@@ -27,7 +28,7 @@ for (const tier of tiers) {
     });
     assert.equal(rates.take("another", limits), undefined);
     let granted = burst;
-    for (const start = turned.ms; turned.ms < start + 60_000; turned.ms += 50)
+    for (const start = clocked.ms; clocked.ms < start + 60_000; clocked.ms += 50)
       while (rates.take("a", limits) === undefined) granted += 1;
     assert.equal(granted, per60s);
     while (rates.take("a", limits) === undefined) granted += 1;
@@ -35,69 +36,69 @@ for (const tier of tiers) {
   });
 }
 
-test("what is left goes down with each request, and up again as requests leave the windows", () => {
-  const turned = new Turned();
+test("the remaining requests decrease with each request and recover as requests leave the windows", () => {
+  const clocked = new ClockedLimiter();
   const limits: RateLimits = { per10s: 3, per60s: 5 };
-  const left = (): string => Object.values(turned.rates.remaining("a", limits)).join();
-  assert.equal(left(), "3,5");
+  const remaining = (): string => Object.values(clocked.rates.remaining("a", limits)).join();
+  assert.equal(remaining(), "3,5");
   for (const expected of ["2,4", "1,3", "0,2"]) {
-    assert.equal(turned.rates.take("a", limits), undefined);
-    assert.equal(left(), expected);
+    assert.equal(clocked.rates.take("a", limits), undefined);
+    assert.equal(remaining(), expected);
   }
-  assert.equal(turned.rates.take("a", limits)?.windowSeconds, 10);
-  assert.equal(left(), "0,2", "what is refused uses nothing up");
-  turned.ms += 9_999;
-  assert.equal(left(), "0,2");
-  turned.ms += 1;
-  assert.equal(left(), "3,2");
-  turned.ms += 50_000;
-  assert.equal(left(), "3,5");
+  assert.equal(clocked.rates.take("a", limits)?.windowSeconds, 10);
+  assert.equal(remaining(), "0,2", "a refused request does not count");
+  clocked.ms += 9_999;
+  assert.equal(remaining(), "0,2");
+  clocked.ms += 1;
+  assert.equal(remaining(), "3,2");
+  clocked.ms += 50_000;
+  assert.equal(remaining(), "3,5");
 });
 
-test("who waits as long as he is told is let in, and a second sooner is not", () => {
+test("a request is accepted after the reported retry time, and refused a second earlier", () => {
   const chance = new Chance(4);
   for (let draw = 0; draw < 200; draw += 1) {
-    const turned = new Turned();
+    const clocked = new ClockedLimiter();
     const limits: RateLimits = { per10s: chance.integer(1, 6), per60s: chance.integer(1, 12) };
     for (let request = 0; request < 40; request += 1) {
-      const excess = turned.rates.take("a", limits);
-      if (excess === undefined) turned.ms += chance.integer(0, 4000);
+      const excess = clocked.rates.take("a", limits);
+      if (excess === undefined) clocked.ms += chance.integer(0, 4000);
       else {
         assert.ok(Number.isInteger(excess.retryAfterSeconds) && excess.retryAfterSeconds >= 1);
-        turned.ms += excess.retryAfterSeconds * 1000 - 1000;
-        if (excess.retryAfterSeconds > 1) assert.notEqual(turned.rates.take("a", limits), undefined);
-        turned.ms += 1000;
-        assert.equal(turned.rates.take("a", limits), undefined, JSON.stringify({ limits, excess }));
+        clocked.ms += excess.retryAfterSeconds * 1000 - 1000;
+        if (excess.retryAfterSeconds > 1) assert.notEqual(clocked.rates.take("a", limits), undefined);
+        clocked.ms += 1000;
+        assert.equal(clocked.rates.take("a", limits), undefined, JSON.stringify({ limits, excess }));
       }
     }
   }
 });
 
-test("in no 10 and in no 60 seconds is a limit exceeded, and nobody is refused without cause", () => {
+test("no 10 or 60 seconds exceed a limit, and no request within the limits is refused", () => {
   const chance = new Chance(9);
   for (let draw = 0; draw < 60; draw += 1) {
-    const turned = new Turned();
+    const clocked = new ClockedLimiter();
     let limits: RateLimits = { per10s: chance.integer(0, 40), per60s: chance.integer(0, 120) };
     const granted: number[] = [];
     for (let request = 0; request < 1500; request += 1) {
-      turned.ms += chance.happens(0.02) ? chance.integer(0, 90_000) : chance.integer(0, 300) / 7;
+      clocked.ms += chance.happens(0.02) ? chance.integer(0, 90_000) : chance.integer(0, 300) / 7;
       if (chance.happens(0.005)) limits = { per10s: chance.integer(0, 40), per60s: chance.integer(0, 120) };
-      const within = (ms: number) => granted.filter((at) => at > turned.ms - ms).length;
+      const within = (ms: number) => granted.filter((at) => at > clocked.ms - ms).length;
       const isFree = within(10_000) < limits.per10s && within(60_000) < limits.per60s;
-      const excess = turned.rates.take("a", limits);
+      const excess = clocked.rates.take("a", limits);
       assert.equal(excess === undefined, isFree, JSON.stringify({ draw, request, limits, excess }));
-      if (excess === undefined) granted.push(turned.ms);
+      if (excess === undefined) granted.push(clocked.ms);
     }
   }
 });
 
-test("accounts have limits of their own, however many there are", () => {
-  const turned = new Turned();
+test("each of many accounts has its own limits", () => {
+  const clocked = new ClockedLimiter();
   const limits: RateLimits = { per10s: 1, per60s: 1 };
   for (let account = 0; account < 25_000; account += 1) {
-    assert.equal(turned.rates.take(`a${account}`, limits), undefined);
-    if (account % 9_999 === 0) turned.ms += 61_000;
+    assert.equal(clocked.rates.take(`a${account}`, limits), undefined);
+    if (account % 9_999 === 0) clocked.ms += 61_000;
   }
   for (const account of [24_999, 24_000, 20_000])
-    assert.notEqual(turned.rates.take(`a${account}`, limits), undefined, `a${account}`);
+    assert.notEqual(clocked.rates.take(`a${account}`, limits), undefined, `a${account}`);
 });

@@ -1,14 +1,17 @@
+/** The rules that raise an account to a higher tier. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decideTier, type PaidCredit, type Tier, tierLimits } from "../../src/accounts/policy/tiers.ts";
 import { plusDays } from "../../src/base/day.ts";
 import { projectText } from "../../src/base/project-files.ts";
-import { tableCases } from "../support/case-table.ts";
+import { parseCaseTable } from "../support/case-table.ts";
 
 const today = "2026-11-19";
 
-/** `25` paid, `25 unconfirmed`, `25 reversed 3`: USD, and days ago; each with the day on which it was confirmed. */
-function creditIn(text: string): PaidCredit {
+/**
+ * Parses `25 7 days ago reversed 3`: USD, days since the confirmation (none if unconfirmed), days since the reversal.
+ */
+function parseCredit(text: string): PaidCredit {
   const [, usd, ago, reversed] = /^(\d+)(?: (\d+) days ago)?(?: reversed (\d+))?$/.exec(text) ?? [];
   assert.ok(usd !== undefined, text);
   return {
@@ -18,7 +21,7 @@ function creditIn(text: string): PaidCredit {
   };
 }
 
-const cases = tableCases(
+const cases = parseCaseTable(
   ["tier", "paid credits", "account", "balance", "becomes"],
   `
   tier | paid credits                                   | account   | balance | becomes
@@ -58,7 +61,7 @@ for (const { tier, "paid credits": paid, account, balance, becomes } of cases) {
   test(`tier ${tier}, ${paid}, ${account}, ${balance} USD: ${becomes}`, () => {
     assert.ok(account === "active" || account === "suspended");
     const from = Number(tier) as Tier;
-    const credits = paid === "none" ? [] : paid.split(";").map((text) => creditIn(text.trim()));
+    const credits = paid === "none" ? [] : paid.split(";").map((text) => parseCredit(text.trim()));
     const balanceMicros = Math.round(Number(balance) * 1_000_000);
     const history = {
       tier: from,
@@ -69,10 +72,11 @@ for (const { tier, "paid credits": paid, account, balance, becomes } of cases) {
       declined: null,
     } as const;
     const verdict = decideTier(history, today);
-    const told = [`${verdict.to ?? from}${verdict.reviewKind === "manual" ? " by hand" : ""}`, ...verdict.missing].join(
-      ", ",
-    );
-    assert.equal(told, becomes);
+    const outcome = [
+      `${verdict.to ?? from}${verdict.reviewKind === "manual" ? " by hand" : ""}`,
+      ...verdict.missing,
+    ].join(", ");
+    assert.equal(outcome, becomes);
   });
 }
 
@@ -81,8 +85,8 @@ for (const [ago, becomes] of [
   [29, null],
   [30, 4],
 ] as const) {
-  test(`a manual review that was declined ${ago} days ago is ${becomes === null ? "not" : ""} asked for again`, () => {
-    const credits = [creditIn("500 60 days ago")];
+  test(`a manual review declined ${ago} days ago is ${becomes === null ? "not " : ""}queued again`, () => {
+    const credits = [parseCredit("500 60 days ago")];
     const declined = plusDays(today, -ago);
     const history = {
       tier: 3,
@@ -96,7 +100,7 @@ for (const [ago, becomes] of [
   });
 }
 
-test("the tiers' limits are those that the document tells", () => {
+test("the document lists the same rate limits", () => {
   const rows = [...projectText("schemas/openapi.yaml").matchAll(/^ +\| Tier (\d) \| (\d+) \| (\d+) \|$/gm)];
   assert.deepEqual(
     Object.fromEntries(

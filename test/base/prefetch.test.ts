@@ -1,9 +1,10 @@
+/** Prefetching from an asynchronous iterator. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { prefetch } from "../../src/base/prefetch.ts";
 
-/** Counts to three, noting what it does; fails at a number where that is asked for. */
-async function* counting(notes: string[], failsAt?: number): AsyncGenerator<number, void, undefined> {
+/** Yields 1 to 3 and records its steps; throws at `failsAt`. */
+async function* countToThree(notes: string[], failsAt?: number): AsyncGenerator<number, void, undefined> {
   try {
     for (const number of [1, 2, 3]) {
       notes.push(`makes ${number}`);
@@ -15,25 +16,25 @@ async function* counting(notes: string[], failsAt?: number): AsyncGenerator<numb
   }
 }
 
-test("the next item is under way while one is being used", async () => {
+test("prefetch produces the next item while the current one is processed", async () => {
   const notes: string[] = [];
-  for await (const number of prefetch(counting(notes))) notes.push(`uses ${number}`);
+  for await (const number of prefetch(countToThree(notes))) notes.push(`uses ${number}`);
   assert.deepEqual(notes, ["makes 1", "makes 2", "uses 1", "makes 3", "uses 2", "is done", "uses 3"]);
 });
 
-test("a failure is told when it is its turn", async () => {
+test("an error is thrown when its item is due", async () => {
   const used: number[] = [];
   await assert.rejects(
     async () => {
-      for await (const number of prefetch(counting([], 3))) used.push(number);
+      for await (const number of prefetch(countToThree([], 3))) used.push(number);
     },
     { message: "no 3" },
   );
   assert.deepEqual(used, [1, 2]);
 });
 
-test("whoever stops early ends the source", async () => {
+test("leaving the loop early closes the source", async () => {
   const notes: string[] = [];
-  for await (const number of prefetch(counting(notes))) if (number === 1) break;
+  for await (const number of prefetch(countToThree(notes))) if (number === 1) break;
   assert.deepEqual(notes, ["makes 1", "makes 2", "is done"]);
 });

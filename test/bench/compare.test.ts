@@ -1,4 +1,4 @@
-/** When a run of the bench suite says that Carquet has become slower. */
+/** When a comparison of two bench runs reports that Carquet became slower. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { assertSameAnswer } from "../../bench/measure/assert-same-answer.ts";
@@ -10,23 +10,23 @@ const timing = (ms: number) => ({ p50_ms: ms, p99_ms: ms });
 
 type Compared = Pick<Results, "asked" | "cases">;
 
-/** A case that took Carquet and its references so many milliseconds. */
-function took(carquet: number, clickhouse: number, duckdb: number, calibration: number): Compared {
+/** Returns a run of one case with these times in milliseconds. */
+function timedRun(carquet: number, clickhouse: number, duckdb: number, calibration: number): Compared {
   const ratio = { clickhouse: clickhouse / carquet, duckdb: duckdb / carquet };
   const peers = { clickhouse: timing(clickhouse), duckdb: timing(duckdb) };
-  const one = { case: "a page", rows: 1, carquet: timing(carquet), peers, ratio, calibration: timing(calibration) };
-  return { asked: "over HTTP", cases: [one] };
+  const result = { case: "a page", rows: 1, carquet: timing(carquet), peers, ratio, calibration: timing(calibration) };
+  return { asked: "over HTTP", cases: [result] };
 }
 
-const before = took(10, 30, 20, 5);
+const before = timedRun(10, 30, 20, 5);
 
 for (const { what, now, isSlower } of [
-  { what: "the same again", now: took(10, 30, 20, 5), isSlower: false },
-  { what: "a machine of half the speed", now: took(20, 60, 40, 10), isSlower: false },
-  { what: "Carquet alone takes twice as long", now: took(20, 30, 20, 5), isSlower: true },
-  { what: "Carquet takes a little longer", now: took(11, 30, 20, 5), isSlower: false },
-  { what: "one peer has become faster", now: took(10, 10, 20, 5), isSlower: false },
-  { what: "one peer has become slower, and Carquet too", now: took(20, 60, 20, 5), isSlower: true },
+  { what: "the same again", now: timedRun(10, 30, 20, 5), isSlower: false },
+  { what: "a machine of half the speed", now: timedRun(20, 60, 40, 10), isSlower: false },
+  { what: "Carquet alone takes twice as long", now: timedRun(20, 30, 20, 5), isSlower: true },
+  { what: "Carquet takes a little longer", now: timedRun(11, 30, 20, 5), isSlower: false },
+  { what: "one peer has become faster", now: timedRun(10, 10, 20, 5), isSlower: false },
+  { what: "one peer has become slower, and Carquet too", now: timedRun(20, 60, 20, 5), isSlower: true },
 ]) {
   test(`${what}: ${isSlower ? "slower" : "not slower"}`, () => {
     assert.deepEqual(
@@ -36,44 +36,47 @@ for (const { what, now, isSlower } of [
   });
 }
 
-test("a run without peers is compared by the work that never changes", () => {
+test("a run without peers is compared by its calibration", () => {
   const alone = ({ cases }: Compared): Compared => ({
     asked: "over HTTP",
-    cases: cases.map((one) => ({ ...one, peers: {}, ratio: {} })),
+    cases: cases.map((result) => ({ ...result, peers: {}, ratio: {} })),
   });
-  assert.equal(compareRuns(alone(before), alone(took(20, 1, 1, 5)), 0.8)[0]?.isSlower, true);
-  assert.equal(compareRuns(alone(before), alone(took(20, 1, 1, 10)), 0.8)[0]?.isSlower, false);
+  assert.equal(compareRuns(alone(before), alone(timedRun(20, 1, 1, 5)), 0.8)[0]?.isSlower, true);
+  assert.equal(compareRuns(alone(before), alone(timedRun(20, 1, 1, 10)), 0.8)[0]?.isSlower, false);
 });
 
-/** A run of the older format, whose peers were asked in process: 5 ms there, and so many over HTTP. */
-const older = (name: string, overHttp: number): Compared => {
+/** Returns a run of the older format, whose peers were timed in process: 5 ms in process, `overHttp` ms over HTTP. */
+const olderRun = (name: string, overHttp: number): Compared => {
   const ratio = { clickhouse: 6, duckdb: 4 };
-  const one = { case: name, rows: 1, carquet: timing(5), http: timing(overHttp), peers: {}, ratio };
-  return { cases: [{ ...one, calibration: timing(5) }] };
+  const result = { case: name, rows: 1, carquet: timing(5), http: timing(overHttp), peers: {}, ratio };
+  return { cases: [{ ...result, calibration: timing(5) }] };
 };
 
-test("a run of the older format is compared by times over HTTP and the calibration alone", () => {
+test("a run of the older format is compared by its times over HTTP and the calibration", () => {
   assert.deepEqual(
-    compareRuns(older("a page", 10), before, 0.8).map(({ change }) => change),
+    compareRuns(olderRun("a page", 10), before, 0.8).map(({ change }) => change),
     [1],
   );
   assert.deepEqual(
-    compareRuns(older("a page", 5), before, 0.8).map(({ isSlower }) => isSlower),
+    compareRuns(olderRun("a page", 5), before, 0.8).map(({ isSlower }) => isSlower),
     [true],
   );
 });
 
-test("a case that asked something else in the older format is not compared", () => {
-  const named = (name: string): Compared => ({ ...before, cases: before.cases.map((one) => ({ ...one, case: name })) });
-  assert.deepEqual(compareRuns(older("search: state", 10), named("search: state"), 0.8), []);
-  assert.equal(compareRuns(older("search: sold", 10), named("search: sold"), 0.8).length, 1);
+test("a case whose request differs in the older format is not compared", () => {
+  const named = (name: string): Compared => ({
+    ...before,
+    cases: before.cases.map((result) => ({ ...result, case: name })),
+  });
+  assert.deepEqual(compareRuns(olderRun("search: state", 10), named("search: state"), 0.8), []);
+  assert.equal(compareRuns(olderRun("search: sold", 10), named("search: sold"), 0.8).length, 1);
 });
 
-test("a case that only one of two runs has is not compared", () => {
+test("a case that only one run has is not compared", () => {
   assert.deepEqual(compareRuns({ cases: [] }, before, 0.8), []);
 });
 
-test("a peer that answers otherwise ends the run with the first difference", () => {
+test("a peer with a different answer ends the run with the first difference", () => {
   const ours = { total: 2, ids: ["a", "b"] };
   assertSameAnswer("/v1/listings", ours, "duckdb", { total: 2, ids: ["a", "b"] });
   assert.throws(
@@ -82,7 +85,7 @@ test("a peer that answers otherwise ends the run with the first difference", () 
   );
 });
 
-test("turns go round, and a percentile is one of the times", async () => {
+test("rounds alternate between peers, and a percentile is one of the measured times", async () => {
   const order: string[] = [];
   const turn = (name: string) => ({ name, run: async (round: number) => order.push(`${name}${round}`) });
   const times = await timeInterleaved([turn("a"), turn("b")], { roundsMax: 2, budgetMs: 1000, slowMs: 1000 });

@@ -1,4 +1,4 @@
-/** Ranges of numbers as peers work them out, and how answers with facets are compared. */
+/** Range facets computed for peers, and the comparison of facet answers. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { foldOuterBuckets } from "../../bench/queries/compare-facets.ts";
@@ -23,7 +23,7 @@ for (const { p1, p99, width, first, last } of [
   });
 }
 
-test("no known values: no buckets", () => {
+test("a column without known values has no buckets", () => {
   assert.deepEqual(rangeBuckets(statistics({}), []).buckets, []);
 });
 
@@ -36,7 +36,7 @@ const counts: readonly RangeCount[] = [
   { bucket: 28, listings: 1 },
 ];
 
-test("what lies outside the regular buckets is in one below and one above, whose ends are the least and the greatest", () => {
+test("values outside the regular buckets are in one bucket below and one above, which end at the minimum and maximum", () => {
   const { buckets, interval, regular } = rangeBuckets(known, counts);
   assert.equal(interval, 2);
   assert.deepEqual(regular, { min: 4, max: 42 });
@@ -50,13 +50,13 @@ test("what lies outside the regular buckets is in one below and one above, whose
   );
 });
 
-test("no bucket below or above where nothing lies outside", () => {
+test("there is no outer bucket if every value is in a regular one", () => {
   const inside = statistics({ min: 4, max: 41, p1: 4, p99: 41, count: 9 });
   const { buckets } = rangeBuckets(inside, counts.slice(1, 3));
   assert.deepEqual([buckets.at(0)?.min, buckets.at(-1)?.max, buckets.length], [4, 42, 19]);
 });
 
-test("the older form counts what lies outside in the first and the last regular bucket", () => {
+test("the older form counts outer values in the first and last regular bucket", () => {
   const { buckets, regular } = rangeBuckets(known, counts);
   const older = foldOuterBuckets(buckets, regular);
   assert.deepEqual(
@@ -67,7 +67,7 @@ test("the older form counts what lies outside in the first and the last regular 
 
 const question = facetQuery({ facets: ["make", "year", "price"] });
 
-/** A body whose range facet has some buckets, as Carquet and as a peer serve it. */
+/** A facets body with these range buckets, as Carquet and the peers serve it. */
 function body(buckets: readonly unknown[], { median = 10, years = ["2026", "2027"] } = {}) {
   const stats = { min: 1, max: 57, count: 12, missing: 0, mean: 8, stddev: 5, median };
   const { interval, regular } = rangeBuckets(known, counts);
@@ -88,25 +88,25 @@ const wrong = truthful.map((bucket, index) => ({ ...bucket, count: bucket.count 
 const exact = { name: "duckdb", tolerance: 0 };
 const approximate = { name: "solr", tolerance: 0.1 };
 
-test("an exact peer has to count each range, in today's form or the older one", () => {
+test("an exact peer must count each range, in the current form or the older one", () => {
   question.compare(body(truthful), body(truthful), exact);
   question.compare(body(older), body(truthful), exact);
   assert.throws(() => question.compare(body(wrong), body(truthful), exact), /price: duckdb returned .* at buckets\.1/);
 });
 
-test("values of equal counts may stand in the order of numbers or of text", () => {
+test("values with equal counts may be ordered as numbers or as text", () => {
   question.compare(body(truthful), body(truthful, { years: ["2027", "2026"] }), exact);
   assert.throws(() => question.compare(body(truthful), body(truthful, { years: ["2026", "2028"] }), exact), /2028/);
 });
 
-test("a percentile may differ within the tolerance of the peer, and by how much is returned", () => {
-  const many = (median: number) => {
-    const made = body(truthful, { median });
-    return { data: { ...made.data, stats: { price: { ...made.data.stats.price, count: 100 } } } };
+test("a percentile may differ within the peer's tolerance, and the difference is returned", () => {
+  const bodyOfMany = (median: number) => {
+    const answer = body(truthful, { median });
+    return { data: { ...answer.data, stats: { price: { ...answer.data.stats.price, count: 100 } } } };
   };
-  assert.equal(question.compare(many(10), many(10.5), approximate), 0.05);
-  assert.throws(() => question.compare(many(10), many(12), approximate), /median of price.*within 10 %/);
-  assert.throws(() => question.compare(many(10), many(10.5), exact), /median of price/);
+  assert.equal(question.compare(bodyOfMany(10), bodyOfMany(10.5), approximate), 0.05);
+  assert.throws(() => question.compare(bodyOfMany(10), bodyOfMany(12), approximate), /median of price.*within 10 %/);
+  assert.throws(() => question.compare(bodyOfMany(10), bodyOfMany(10.5), exact), /median of price/);
 });
 
 const measured = facetQuery({ facets: ["make"], metric: { name: "price.p95", column: "price", fraction: 0.95 } });
@@ -114,7 +114,7 @@ const metricBody = (metric: unknown, sample = 9) => ({
   data: { total: 12, facets: { make: [{ value: "Ford", count: 12, metric, sample }] } },
 });
 
-test("a metric of fewer than ten values may be missing, another may not", () => {
+test("a metric of fewer than ten values may be missing; any other may not", () => {
   measured.compare(metricBody(null), metricBody(5), exact);
   measured.compare(metricBody({ value: 5 }), metricBody(5), exact);
   assert.throws(() => measured.compare(metricBody(null), metricBody(5, 10), exact), /price\.p95 of Ford/);

@@ -1,4 +1,4 @@
-/** The client that asks every server of the bench suite. */
+/** The HTTP client of the bench suite. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
@@ -8,8 +8,8 @@ import { httpClient } from "../../bench/servers/http.ts";
 const answer = (status: string, body: string): string =>
   `HTTP/1.1 ${status}\r\nContent-Length: ${body.length}\r\nConnection: keep-alive\r\n\r\n${body}`;
 
-/** Serves connections; `serve` gets a connection, its number, and the number of the request on it, both from 0. */
-async function listening(serve: (socket: Socket, connection: number, request: number) => void): Promise<Server> {
+/** Starts a server; `serve` gets a connection, its number, and the number of the request on it, both from 0. */
+async function startServer(serve: (socket: Socket, connection: number, request: number) => void): Promise<Server> {
   let connections = 0;
   const server = createServer((socket) => {
     const connection = connections;
@@ -29,7 +29,7 @@ async function withClient(
   serve: (socket: Socket, connection: number, request: number) => void,
   use: (send: ReturnType<typeof httpClient>["send"]) => Promise<void>,
 ): Promise<void> {
-  const server = await listening(serve);
+  const server = await startServer(serve);
   const { port } = server.address() as AddressInfo;
   const client = httpClient(`http://127.0.0.1:${port}`);
   try {
@@ -40,7 +40,7 @@ async function withClient(
   }
 }
 
-test("a request is sent again when the server closes a connection that was idle", async () => {
+test("a request is sent again if the server closes an idle connection", async () => {
   await withClient(
     (socket, connection, request) => {
       if (connection === 0 && request === 1) socket.destroy();
@@ -53,7 +53,7 @@ test("a request is sent again when the server closes a connection that was idle"
   );
 });
 
-test("a request whose first connection is closed fails, and so does one with another status than 200", async () => {
+test("a request fails if its first connection is closed or its status is not 200", async () => {
   await withClient(
     (socket, connection) => {
       if (connection === 0) socket.destroy();

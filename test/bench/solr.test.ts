@@ -1,4 +1,4 @@
-/** The bench suite's questions in the words of Solr and of the API, and what is read of a process. */
+/** The requests of the bench suite in the syntax of Solr and of the API, and the processor time of a process. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -43,14 +43,14 @@ for (const { filter, parameter, query } of [
     query: "{!geofilt sfield=place pt=41.88,-87.62 d=80.4672 cache=false}",
   },
 ] satisfies { readonly filter: BenchFilter; readonly parameter: string; readonly query: string }[]) {
-  test(`the filter ${filter.kind} is ${parameter} for the API, and bypasses Solr's caches`, () => {
+  test(`the filter ${filter.kind} is ${parameter} in the API, and bypasses Solr's caches`, () => {
     const question = searchQuery({ filters: [filter] });
     assert.equal(question.path, `/v1/listings?${parameter}`);
     assert.equal(searchParameters(specOf<"search">(question, "search") satisfies SearchSpec, uncached).q, query);
   });
 }
 
-test("in the cached mode no filter bypasses the caches", () => {
+test("in cached mode no filter bypasses the caches", () => {
   const question = searchQuery({
     filters: [equals("make", "Ford"), equals("state", "IL"), { kind: "maxPrice", price: 1 }],
   });
@@ -58,7 +58,7 @@ test("in the cached mode no filter bypasses the caches", () => {
   assert.deepEqual([q, fq], ["{!term f=make_key}ford", ["{!term f=state}IL", "{!lucene}price:[* TO 1]"]]);
 });
 
-test("categories are counted by bitsets, but for fields of many values; small numbers from their words", () => {
+test("categories are counted with bitsets, except multi-valued fields; small numbers are counted as words", () => {
   const question = facetQuery({ facets: ["year", "version"] });
   const form = new URLSearchParams(
     encodeForm(facetParameters(specOf(question, "facets") satisfies FacetSpec, uncached)),
@@ -70,7 +70,7 @@ test("categories are counted by bitsets, but for fields of many values; small nu
 
 const isLinux = existsSync("/proc/self/stat");
 
-test("processor time is that of a process and its children", { skip: !isLinux && "needs Linux's /proc" }, async () => {
+test("processor time includes a process and its children", { skip: !isLinux && "needs Linux's /proc" }, async () => {
   const busy = "const until = Date.now() + 400; while (Date.now() < until);";
   const parent = `const child = require("node:child_process").spawn(process.execPath, ["-e", ${JSON.stringify(`${busy} setInterval(() => {}, 1000); console.log("done")`)}], { stdio: ["ignore", "inherit", "inherit"] }); process.once("SIGTERM", () => { child.kill(); process.exit(); }); setInterval(() => {}, 1000);`;
   const process = spawn(globalThis.process.execPath, ["-e", parent], { stdio: ["ignore", "pipe", "inherit"] });
@@ -84,6 +84,6 @@ test("processor time is that of a process and its children", { skip: !isLinux &&
   }
 });
 
-test("the processor time of a process that is not there is unknown", () => {
+test("the processor time of a process that does not exist is unknown", () => {
   assert.ok(Number.isNaN(processorMsOf(2 ** 30)));
 });

@@ -1,97 +1,67 @@
+/** The commands of accounts, keys, credits, tiers and the ledger. */
 import assert from "node:assert/strict";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { isObject } from "../../src/base/json.ts";
-import { customerIn } from "../support/accounts.ts";
-import { carquet, eventually, serving } from "../support/command-line.ts";
-import { lakeOf, temporaryFolder } from "../support/lakes/lakes.ts";
-import { wholeFile } from "../support/scope.ts";
+import { createCustomer } from "../support/accounts.ts";
+import { carquet, eventually, startServing } from "../support/command-line.ts";
+import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
 
-const folder = await temporaryFolder(wholeFile);
+const folder = await temporaryFolder(fileScope);
 const file = join(folder, "accounts.db");
 
-/** Runs a command on the accounts file; gives what it printed, and fails when it did not end well. */
+/** Runs a command on the accounts file and returns its output; fails unless it exits with 0 and no standard error. */
 async function run(...args: readonly string[]): Promise<string> {
   const { code, out, err } = await carquet([...args, "--accounts", file]);
   assert.deepEqual([code, err], [0, ""], args.join(" "));
   return out;
 }
 
-async function object(...args: readonly string[]): Promise<Readonly<Record<string, unknown>>> {
+async function runJson(...args: readonly string[]): Promise<Readonly<Record<string, unknown>>> {
   const value: unknown = JSON.parse(await run(...args, "--json"));
   assert.ok(isObject(value), args.join(" "));
   return value;
 }
 
-test("from an e-mail address to an answer that is paid for, and on to a backup", async () => {
-  const { account_id, ...rest } = await object("accounts", "create", "--email", "joe@dealers.example");
+/** Creates an account and a key with the command line. */
+async function createKeyedAccount(): Promise<{ account: readonly string[]; key: string; keyId: string }> {
+  const { account_id, ...rest } = await runJson("accounts", "create", "--email", "joe@dealers.example");
   assert.ok(typeof account_id === "string" && Object.keys(rest).length === 0);
   assert.match(account_id, /^acct_[0-9a-z]{16}$/);
   assert.equal(statSync(file).mode & 0o777, 0o600);
   const account = ["--account", account_id];
-
-  const made = await object("keys", "create", ...account, "--scopes", "inventory.read,usage.read");
-  assert.deepEqual(Object.keys(made).sort(), ["key", "key_id"]);
-  const [key, keyId] = [String(made.key), String(made.key_id)];
+  const created = await runJson("keys", "create", ...account, "--scopes", "inventory.read,usage.read");
+  assert.deepEqual(Object.keys(created).sort(), ["key", "key_id"]);
+  const [key, keyId] = [String(created.key), String(created.key_id)];
   assert.match(key, new RegExp(`^cq_live_${keyId}_[\\w-]{43}$`));
+  return { account, key, keyId };
+}
 
-  const credit = await object("credits", "add", ...account, "--usd", "25", "--unconfirmed", "--reference", "pi_1");
+/** Adds a paid and a promotional credit and an adjustment, 5 USD in all; returns the id of the paid credit. */
+async function addCredits(account: readonly string[]): Promise<string> {
+  const credit = await runJson("credits", "add", ...account, "--usd", "25", "--unconfirmed", "--reference", "pi_1");
   assert.equal(credit.balance_usd, "25.00");
   await run("credits", "confirm", String(credit.credit_id));
-  await object("credits", "add", ...account, "--usd", "0.5", "--kind", "promotional", "--note", "welcome");
-  const adjusted = await object("credits", "adjust", ...account, "--usd", "-20.5", "--note", "a mistake");
+  await runJson("credits", "add", ...account, "--usd", "0.5", "--kind", "promotional", "--note", "welcome");
+  const adjusted = await runJson("credits", "adjust", ...account, "--usd", "-20.5", "--note", "a mistake");
   assert.equal(adjusted.balance_usd, "5.00");
-
-  const { lake } = await lakeOf(wholeFile);
-  const service = await serving(wholeFile, ["serve", "--port", "0", "--lake", lake], {
-    env: { CARQUET_ACCOUNTS: file },
-  });
-  const headers = { Authorization: `Bearer ${key}` };
-  const status = async (path: string): Promise<number> => (await fetch(`${service.url}${path}`, { headers })).status;
-  assert.equal(await status("/v1/listings?limit=1"), 200);
-  assert.equal(await status("/v1/dealers"), 403);
-
-  const shown = await object("accounts", "show", ...account);
+  const credits: unknown = JSON.parse(await run("credits", "list", ...account, "--json"));
+  assert.ok(Array.isArray(credits));
   assert.deepEqual(
-    [shown.billing_state, shown.balance_usd, shown.spent_usd, shown.tier, shown.per_10s, shown.cap_usd],
-    ["low_balance", "4.998", "0.002", 1, 20, null],
-  );
-  await run("accounts", "low-balance", "2", ...account);
-  await run("accounts", "cap", "0.003", ...account);
-  await run("accounts", "rate-limit", "--per10s", "3", "--per60s", "30", ...account);
-  const changed = await object("accounts", "show", ...account);
-  assert.deepEqual(
-    [
-      changed.billing_state,
-      changed.low_below_usd,
-      changed.cap_usd,
-      changed.per_10s,
-      changed.per_60s,
-      changed.is_override,
-    ],
-    ["active", "2.00", "0.003", 3, 30, true],
-  );
-  await eventually("the cap holds", async () => (await status("/v1/listings?limit=1")) === 402, 5000);
-  await run("keys", "revoke", keyId);
-  await eventually("the key is revoked", async () => (await status("/v1/usage")) === 401, 5000);
-
-  const keys = await run("keys", "list", ...account);
-  assert.match(keys, new RegExp(`${keyId} +inventory\\.read,usage\\.read +\\S+Z +\\S+Z\n`));
-  assert.ok(!keys.includes(key.slice(-43)), "a secret is shown once");
-  const listed: unknown = JSON.parse(await run("credits", "list", ...account, "--json"));
-  assert.ok(Array.isArray(listed));
-  assert.deepEqual(
-    listed.map(({ kind, usd, reference, note }) => [kind, usd, reference, note]),
+    credits.map(({ kind, usd, reference, note }) => [kind, usd, reference, note]),
     [
       ["paid", "25.00", "pi_1", null],
       ["promotional", "0.50", null, "welcome"],
       ["adjustment", "-20.50", null, "a mistake"],
     ],
   );
-  await object("credits", "reverse", String(credit.credit_id), "--note", "stolen card");
-  assert.equal((await object("accounts", "show", ...account)).balance_usd, "-20.002");
+  return String(credit.credit_id);
+}
 
+/** Backs the ledger up, suspends the account, and restores the backup, which undoes that. */
+async function backUpAndRestore(account: readonly string[]): Promise<void> {
   const copy = join(folder, "copy.db");
   await run("ledger", "backup", copy);
   assert.match(await run("ledger", "verify"), /: no faults in 2 accounts and 6 entries \(charges: 1\)\.\n$/);
@@ -101,24 +71,52 @@ test("from an e-mail address to an answer that is paid for, and on to a backup",
   const restored = await carquet(["ledger", "restore", copy, "--discard", "--accounts", file]);
   assert.deepEqual([restored.code, /^previous file saved as (.*)\n$/.test(restored.err)], [0, true]);
   assert.ok(existsSync(/saved as (.*)\n/.exec(restored.err)?.[1] ?? ""));
-  assert.equal((await object("accounts", "show", ...account)).state, "active");
+  assert.equal((await runJson("accounts", "show", ...account)).state, "active");
+}
+
+test("the command line takes an account from creation to paid requests and a restored backup", async () => {
+  const { account, key, keyId } = await createKeyedAccount();
+  const creditId = await addCredits(account);
+
+  const { lake } = await createLake(fileScope);
+  const service = await startServing(fileScope, ["serve", "--port", "0", "--lake", lake], {
+    env: { CARQUET_ACCOUNTS: file },
+  });
+  const headers = { Authorization: `Bearer ${key}` };
+  const status = async (path: string): Promise<number> => (await fetch(`${service.url}${path}`, { headers })).status;
+  assert.equal(await status("/v1/listings?limit=1"), 200);
+  assert.equal(await status("/v1/dealers"), 403);
+
+  const shown = await runJson("accounts", "show", ...account);
+  assert.deepEqual(
+    [shown.billing_state, shown.balance_usd, shown.spent_usd, shown.tier, shown.per_10s, shown.cap_usd],
+    ["low_balance", "4.998", "0.002", 1, 20, null],
+  );
+  await run("accounts", "low-balance", "2", ...account);
+  await run("accounts", "cap", "0.003", ...account);
+  await run("accounts", "rate-limit", "--per10s", "3", "--per60s", "30", ...account);
+  const changed = await runJson("accounts", "show", ...account);
+  assert.deepEqual(
+    ["billing_state", "low_below_usd", "cap_usd", "per_10s", "per_60s", "is_override"].map((name) => changed[name]),
+    ["active", "2.00", "0.003", 3, 30, true],
+  );
+  await eventually("the cap holds", async () => (await status("/v1/listings?limit=1")) === 402, 5000);
+  await run("keys", "revoke", keyId);
+  await eventually("the key is revoked", async () => (await status("/v1/usage")) === 401, 5000);
+
+  const keys = await run("keys", "list", ...account);
+  assert.match(keys, new RegExp(`${keyId} +inventory\\.read,usage\\.read +\\S+Z +\\S+Z\n`));
+  assert.ok(!keys.includes(key.slice(-43)), "a secret is shown once");
+  await runJson("credits", "reverse", creditId, "--note", "stolen card");
+  assert.equal((await runJson("accounts", "show", ...account)).balance_usd, "-20.002");
+  await backUpAndRestore(account);
 });
 
-test("the former names of accounts low-balance and accounts rate-limit still work", async () => {
-  const other = join(folder, "former.db");
-  const { out } = await carquet(["accounts", "create", "--email", "a@b.example", "--accounts", other]);
-  const account = ["--account", out.trim(), "--accounts", other, "--json"];
-  const low = await carquet(["accounts", "low", "2", ...account]);
-  assert.equal(JSON.parse(low.out).low_below_usd, "2.00");
-  const limited = await carquet(["accounts", "override", "--per10s", "3", "--per60s", "30", ...account]);
-  assert.equal(JSON.parse(limited.out).per_60s, 30);
-});
-
-test("tiers are reviewed on command, and the manual ones decided", async () => {
+test("tiers are reviewed on command, and manual reviews are decided", async () => {
   const other = join(folder, "tiers.db");
   const { code } = await carquet(["accounts", "create", "--email", "a@b.example", "--tier", "3", "--accounts", other]);
   assert.equal(code, 0);
-  const { accountId } = customerIn(other, { tier: 3, usd: "600" });
+  const { accountId } = createCustomer(other, { tier: 3, usd: "600" });
   const tiers = async (...args: readonly string[]) => carquet(["tiers", ...args, "--accounts", other]);
   assert.equal((await tiers("review", "--json")).out, "[]\n");
   assert.equal((await tiers("queue")).out, "(0 rows)\n");
@@ -138,9 +136,9 @@ const refused: readonly (readonly [args: readonly string[], says: RegExp])[] = [
   [["ledger", "restore", "none.db"], /none\.db: cannot be opened/],
 ];
 
-describe("a command that cannot do what it is asked to", { concurrency: 2 }, () => {
+describe("a command that cannot run", { concurrency: 2 }, () => {
   for (const [args, says] of refused) {
-    test(`says why in one line: carquet ${args.join(" ")}`, async () => {
+    test(`explains why in one line: carquet ${args.join(" ")}`, async () => {
       const { code, out, err } = await carquet([...args, "--accounts", file]);
       assert.ok(code !== null && code > 0);
       assert.equal(out, "");
@@ -149,7 +147,7 @@ describe("a command that cannot do what it is asked to", { concurrency: 2 }, () 
     });
   }
 
-  test("says why in one line: an accounts file that is not there is not made, but by accounts create", async () => {
+  test("explains why in one line: only accounts create creates a missing accounts file", async () => {
     const none = join(folder, "none.db");
     for (const args of [
       ["accounts", "list"],

@@ -1,3 +1,4 @@
+/** The command line: help, errors, `sql`, `verify` and `start`. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { createServer } from "node:net";
@@ -8,15 +9,15 @@ import { Command } from "commander";
 import { textIn } from "../../src/base/json.ts";
 import { projectText } from "../../src/base/project-files.ts";
 import { addServeOptions } from "../../src/cli/commands/serve.ts";
-import { carquet, type Ended, type Surroundings, serving } from "../support/command-line.ts";
-import { ask, lakeOf, temporaryFolder } from "../support/lakes/lakes.ts";
-import { wholeFile } from "../support/scope.ts";
+import { type CommandOptions, type CommandResult, carquet, startServing } from "../support/command-line.ts";
+import { createLake, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
 
-const { lake } = await lakeOf(wholeFile);
-const empty = join(await temporaryFolder(wholeFile), "nothing");
+const { lake } = await createLake(fileScope);
+const empty = join(await temporaryFolder(fileScope), "nothing");
 
-/** What the help of each command says, in the order in which it says it. */
-const told: readonly (readonly [command: string, says: readonly string[]])[] = [
+/** Phrases in the help of each command, in order. */
+const helpPhrases: readonly (readonly [command: string, says: readonly string[]])[] = [
   [
     "",
     [
@@ -47,8 +48,8 @@ const told: readonly (readonly [command: string, says: readonly string[]])[] = [
 ];
 
 describe("help", { concurrency: 2 }, () => {
-  for (const [command, says] of told) {
-    test(`carquet ${command} --help says what there is to do and to set`, async () => {
+  for (const [command, says] of helpPhrases) {
+    test(`carquet ${command} --help describes its commands and options`, async () => {
       const { code, out, err } = await carquet([...command.split(" ").filter(Boolean), "--help"]);
       assert.deepEqual([code, err], [0, ""]);
       const words = out.replaceAll(/\s+/g, " ");
@@ -89,15 +90,15 @@ describe("former names of options and commands", { concurrency: 2 }, () => {
     });
 });
 
-/** Fails when a command did not end with one line that says why. */
-function checkRefused({ code, out, err }: Ended, says: RegExp): void {
-  assert.ok(code !== null && code > 0, "it ends, and not well");
+/** Fails unless a command exited with an error of one line. */
+function assertRefused({ code, out, err }: CommandResult, says: RegExp): void {
+  assert.ok(code !== null && code > 0, "it exits with an error");
   assert.equal(out, "");
   assert.match(err, /^carquet: [^\n]+\n$/);
   assert.match(err, says);
 }
 
-const refused: readonly (readonly [args: readonly string[], says: RegExp, around?: Surroundings])[] = [
+const refused: readonly (readonly [args: readonly string[], says: RegExp, around?: CommandOptions])[] = [
   [["nonsense"], /^carquet: Unknown command 'nonsense': expected a command listed by --help\.\n$/],
   [["serv"], /^carquet: Unknown command 'serv': expected a command listed by --help\. \(Did you mean serve\?\)\n$/],
   [["accounts", "nonsense"], /^carquet: Unknown command 'nonsense': /],
@@ -113,30 +114,34 @@ const refused: readonly (readonly [args: readonly string[], says: RegExp, around
   [["verify", "--lake", empty], /Lake \S+nothing has no published version: expected one made by "carquet ingest"\./],
 ];
 
-describe("a command that cannot do what it is asked to", { concurrency: 2 }, () => {
+describe("a command that cannot run", { concurrency: 2 }, () => {
   for (const [args, says, around] of refused) {
-    const shown = args.map((arg) => (arg === lake || arg === empty ? "…" : arg)).join(" ");
-    test(`says why in one line: carquet ${shown}`, async () => checkRefused(await carquet(args, around), says));
+    const shownArgs = args.map((arg) => (arg === lake || arg === empty ? "…" : arg)).join(" ");
+    test(`explains why in one line: carquet ${shownArgs}`, async () =>
+      assertRefused(await carquet(args, around), says));
   }
 
-  test("says why in one line: a port that is taken", async () => {
-    const taken = createServer();
-    await new Promise<void>((listening) => taken.listen(0, "127.0.0.1", listening));
-    const address = taken.address();
+  test("explains why in one line: a port in use", async () => {
+    const occupied = createServer();
+    await new Promise<void>((listening) => occupied.listen(0, "127.0.0.1", listening));
+    const address = occupied.address();
     assert.ok(typeof address === "object" && address !== null);
     try {
       const ended = await carquet(["serve", "--lake", lake, "--port", String(address.port)]);
-      checkRefused({ ...ended, err: withoutLog(ended.err) }, new RegExp(`127\\.0\\.0\\.1:${address.port}.*EADDRINUSE`));
+      assertRefused(
+        { ...ended, err: withoutLog(ended.err) },
+        new RegExp(`127\\.0\\.0\\.1:${address.port}.*EADDRINUSE`),
+      );
     } finally {
-      taken.close();
+      occupied.close();
     }
   });
 });
 
-/** What a service wrote beside its log. */
+/** The standard error of a service without its log. */
 const withoutLog = (err: string): string => err.replaceAll(/^\{.*\}\n/gm, "");
 
-const question =
+const query =
   "SELECT make, count(*)::INTEGER AS n, 'a,\"b\"' AS text, NULL AS nothing FROM active WHERE make IN ('Ford', 'Kia') GROUP BY make ORDER BY make";
 
 const printed: readonly (readonly [format: string, out: RegExp])[] = [
@@ -147,28 +152,28 @@ const printed: readonly (readonly [format: string, out: RegExp])[] = [
 
 describe("carquet sql", { concurrency: 2 }, () => {
   for (const [format, expected] of printed) {
-    test(`prints an answer as ${format}`, async () => {
-      const { code, out, err } = await carquet(["sql", question, "--format", format, "--lake", lake]);
+    test(`prints rows as ${format}`, async () => {
+      const { code, out, err } = await carquet(["sql", query, "--format", format, "--lake", lake]);
       assert.deepEqual([code, err], [0, ""]);
       assert.match(out, expected);
     });
   }
 
-  test("reads the question from standard input, and the lake from the environment", async () => {
+  test("reads the query from standard input and the lake from the environment", async () => {
     const around = { input: "SELECT count(*)::INTEGER AS n\nFROM active;\n", env: { CARQUET_LAKE: lake } };
     const { code, out, err } = await carquet(["sql", "--format", "csv"], around);
-    const [counted] = await ask(lake, "SELECT count(*)::INTEGER AS n FROM active");
+    const [counted] = await queryLake(lake, "SELECT count(*)::INTEGER AS n FROM active");
     assert.deepEqual([code, out, err], [0, `n\n${counted?.n}\n`, ""]);
   });
 
-  test("tells what is wrong with a question, and where", async () => {
+  test("reports the error in a query", async () => {
     const { code, out, err } = await carquet(["sql", "SELECT nonsense FROM active", "--lake", lake]);
     assert.deepEqual([code, out], [1, ""]);
     assert.match(err, /^carquet: Binder Error: [^\n]*"nonsense"[^\n]*\n/);
     assert.doesNotMatch(err, / {4}at |\.ts\b/);
   });
 
-  test("names the columns of an answer without rows", async () => {
+  test("prints the column names of an empty result", async () => {
     const { code, out } = await carquet([
       "sql",
       "SELECT id, vin FROM active WHERE false",
@@ -181,15 +186,15 @@ describe("carquet sql", { concurrency: 2 }, () => {
   });
 });
 
-test("carquet verify reports a lake without faults", async () => {
+test("carquet verify reports intact lake without faults", async () => {
   const { code, out, err } = await carquet(["verify", "--lake", lake]);
   assert.deepEqual([code, out], [0, `${lake}: version 2026-11-19.1 has no faults.\n`]);
   assert.match(err, /^2026-11-19\.1: 1\/\d+ snapshots\/[^\n]+\n/);
 });
 
-test("carquet start fills an empty lake, prints three requests that work, and says last where it listens", async () => {
-  const fresh = join(await temporaryFolder(wholeFile), "lake");
-  const service = await serving(wholeFile, [
+test("carquet start fills an empty lake, prints three working requests and then its address", async () => {
+  const fresh = join(await temporaryFolder(fileScope), "lake");
+  const service = await startServing(fileScope, [
     "start",
     "--port",
     "0",
@@ -217,19 +222,19 @@ test("carquet start fills an empty lake, prints three requests that work, and sa
   assert.equal((await service.ended).code, 0);
 
   const env = { CARQUET_LAKE: fresh, CARQUET_PORT: "0", CARQUET_PUBLIC_URL: "https://cars.example" };
-  const again = await serving(wholeFile, ["start"], { env });
+  const again = await startServing(fileScope, ["start"], { env });
   assert.deepEqual(
     again.announced.map((line) =>
       line.replace(/^(?:curl(?: -H '[^']+')? ('https:\/\/cars\.example\/v1\/)|(listening on http:)).*$/, "$1$2"),
     ),
     [...Array.from({ length: 3 }, () => "'https://cars.example/v1/"), "listening on http:"],
-    "a lake that has something is not filled again, and a public address is what is announced",
+    "a filled lake is not filled again, and the public URL is printed",
   );
   again.terminate();
   assert.equal((await again.ended).code, 0);
 });
 
-test("a flag goes before the environment", async () => {
+test("a flag takes precedence over the environment", async () => {
   const env = { CARQUET_LAKE: empty };
   const { code, out } = await carquet(["sql", "SELECT 1 AS one", "--format", "csv", "--lake", lake], { env });
   assert.deepEqual([code, out], [0, "one\n1\n"]);

@@ -1,3 +1,4 @@
+/** The size of libuv's thread pool, and the process that restarts itself to set it. */
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -8,26 +9,26 @@ import { text } from "node:stream/consumers";
 import { describe, test } from "node:test";
 import { projectPath } from "../../src/base/project-files.ts";
 import { nodeOptions } from "../../src/base/restart.ts";
-import { accountsFile } from "../support/accounts.ts";
+import { temporaryAccountsFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
-import { lakeOf, temporaryFolder } from "../support/lakes/lakes.ts";
-import { atEndOf, wholeFile } from "../support/scope.ts";
+import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { fileScope, onScopeEnd } from "../support/scope.ts";
 
 const main = projectPath("src/main.ts");
 const plain = [process.execPath, "--import", "tsx", main];
 const { scripts } = JSON.parse(readFileSync(projectPath("package.json"), "utf8"));
-const accounts = await accountsFile(wholeFile);
-const folder = await temporaryFolder(wholeFile);
+const accounts = await temporaryAccountsFile(fileScope);
+const folder = await temporaryFolder(fileScope);
 
-/** FIFOs that block a thread each. */
-function fifosOf(name: string, count: number): string {
+/** Creates FIFOs; opening one blocks a thread. */
+function createFifos(name: string, count: number): string {
   const paths = Array.from({ length: count }, (_, index) => join(folder, `${name}-${index}`));
   execFileSync("mkfifo", paths);
   return paths.join();
 }
 
-/** Runs a command with the probe; returns its output and what the probe wrote, or nothing if it never got a thread. */
-async function probed(command: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
+/** Runs a command with the probe; returns what the probe wrote, which is empty if it never got a thread. */
+async function runWithProbe(command: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
   const [file = "", ...args] = command;
   const { UV_THREADPOOL_SIZE: _, ...inherited } = process.env;
   const probe = `--import=${new URL("../support/pool-probe.mjs", import.meta.url)}`;
@@ -54,29 +55,29 @@ describe("the thread pool has 16 threads, however the program is started", { con
   ];
   for (const [index, [what, command]] of ways.entries()) {
     test(what, async () => {
-      assert.equal(await probed(command, { PROBE_FIFOS: fifosOf(`way-${index}`, 15) }), "free\n");
+      assert.equal(await runWithProbe(command, { PROBE_FIFOS: createFifos(`way-${index}`, 15) }), "free\n");
     });
   }
 
-  test("an operator's own size stays", async () => {
-    const env = { UV_THREADPOOL_SIZE: "20", PROBE_FIFOS: fifosOf("own", 19) };
-    assert.equal(await probed([process.execPath, ...nodeOptions(), main], env), "free\n");
+  test("a size set by the operator is kept", async () => {
+    const env = { UV_THREADPOOL_SIZE: "20", PROBE_FIFOS: createFifos("own", 19) };
+    assert.equal(await runWithProbe([process.execPath, ...nodeOptions(), main], env), "free\n");
   });
 });
 
-describe("a program that had to be started again for it", () => {
+describe("a program that restarted itself to set the size", () => {
   const killed: readonly (readonly [signal: NodeJS.Signals, code: number | null])[] = [
     ["SIGTERM", 0],
     ["SIGINT", 0],
     ["SIGKILL", null],
   ];
   for (const [signal, expected] of killed) {
-    test(`ends as one process does on ${signal}`, async () => {
-      const { lake } = await lakeOf(wholeFile);
+    test(`exits as a single process does on ${signal}`, async () => {
+      const { lake } = await createLake(fileScope);
       const [file = "", ...args] = [...plain, "serve", "--lake", lake, "--accounts", accounts, "--port", "0"];
       const { UV_THREADPOOL_SIZE: _, ...env } = process.env;
       const child = spawn(file, args, { cwd: projectPath("."), env, stdio: ["ignore", "pipe", "ignore"] });
-      atEndOf(wholeFile, async () => void child.kill("SIGKILL"));
+      onScopeEnd(fileScope, async () => void child.kill("SIGKILL"));
       const lines = createInterface({ input: child.stdout });
       const [line] = await once(lines, "line");
       const url = String(line).replace("listening on ", "");

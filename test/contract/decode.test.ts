@@ -1,3 +1,4 @@
+/** Decoding of valid query strings into typed values. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decoderOf } from "../../src/contract/decode.ts";
@@ -10,35 +11,35 @@ const dealers = ["0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c7e40", "0B8F6C1E-5D0A-5C3E-9A5
 type Case = readonly [what: string, query: string, values: Readonly<Record<string, unknown>>];
 
 const cases: readonly Case[] = [
-  ["nothing asked for", "", {}],
+  ["an empty query", "", {}],
   ["stray ampersands", "&&limit=5&", { limit: 5 }],
   ["a whole number", "limit=100", { limit: 100 }],
-  ["the least page", "limit=1&offset=0", { limit: 1, offset: 0 }],
+  ["the smallest page", "limit=1&offset=0", { limit: 1, offset: 0 }],
   ["leading zeros", "limit=007", { limit: 7 }],
-  ["the greatest offset", "offset=2147483647", { offset: 2_147_483_647 }],
+  ["the largest offset", "offset=2147483647", { offset: 2_147_483_647 }],
   ["a comma list", "make=Toyota,Honda", { make: ["Toyota", "Honda"] }],
   ["a list of one", "make=Toyota", { make: ["Toyota"] }],
   ["an encoded comma separates too", "make=Toyota%2CHonda", { make: ["Toyota", "Honda"] }],
-  ["a plus is a blank", "model=Grand+Cherokee", { model: ["Grand Cherokee"] }],
-  ["%20 is a blank", "model=Grand%20Cherokee", { model: ["Grand Cherokee"] }],
+  ["a plus is a space", "model=Grand+Cherokee", { model: ["Grand Cherokee"] }],
+  ["%20 is a space", "model=Grand%20Cherokee", { model: ["Grand Cherokee"] }],
   ["%2B is a plus", "trim=R%2B", { trim: ["R+"] }],
-  ["blanks around items go", "make=+Toyota%20,%20Honda+", { make: ["Toyota", "Honda"] }],
-  ["other characters stay", "trim=a;b|c=d%26e%22'", { trim: [`a;b|c=d&e"'`] }],
+  ["spaces around items are dropped", "make=+Toyota%20,%20Honda+", { make: ["Toyota", "Honda"] }],
+  ["other characters are kept", "trim=a;b|c=d%26e%22'", { trim: [`a;b|c=d&e"'`] }],
   ["a value may hold an equals sign", "trim=a=b", { trim: ["a=b"] }],
   ["UTF-8", "model=Citro%C3%ABn,%F0%9F%9A%97", { model: ["Citroën", "🚗"] }],
   ["an encoded name", "m%61ke=Toyota", { make: ["Toyota"] }],
   ["an open category keeps its case", "make=tOYOTA", { make: ["tOYOTA"] }],
-  ["duplicates go", "make=Ford,Kia,Ford", { make: ["Ford", "Kia"] }],
+  ["duplicates are dropped", "make=Ford,Kia,Ford", { make: ["Ford", "Kia"] }],
   ["whole numbers in a list", "year=2025,2026,2025", { year: [2025, 2026] }],
   ["electric cars have no cylinders", "cylinders=0,4", { cylinders: [0, 4] }],
   ["a pipe list keeps commas", "assembly_location=San+Jose,+CA|Lyon", { assembly_location: ["San Jose, CA", "Lyon"] }],
   ["an encoded pipe separates too", "assembly_location=A%7CB", { assembly_location: ["A", "B"] }],
   ["a sort in any case", "sort=-PRICE", { sort: "-price" }],
   ["fields in any case", "fields=ID,Make,Default", { fields: ["id", "make", "default"] }],
-  ["duplicates of any case go", "fields=make,MAKE", { fields: ["make"] }],
+  ["duplicates in any case are dropped", "fields=make,MAKE", { fields: ["make"] }],
   ["a closed vocabulary in any case", "dealer_type=Franchise", { dealer_type: ["franchise"] }],
   ["cpo is certified", "inventory_type=cpo", { inventory_type: ["certified"] }],
-  ["CPO too, and once", "inventory_type=CPO,certified,new", { inventory_type: ["certified", "new"] }],
+  ["CPO too, once", "inventory_type=CPO,certified,new", { inventory_type: ["certified", "new"] }],
   ["cpo is certified in an exclusion", "exclude_inventory_type=Cpo", { exclude_inventory_type: ["certified"] }],
   ["keywords", "keywords=ONE_OWNER,branded", { keywords: ["one_owner", "branded"] }],
   ["a mode", "inventory_status=Active", { inventory_status: "active" }],
@@ -92,22 +93,22 @@ const others: readonly (readonly [OperationId, query: string, values: Readonly<R
 ];
 
 for (const [id, query, values] of others) {
-  test(`${id} reads ${query === "" ? "nothing" : query}`, () => {
+  test(`${id} reads ${query === "" ? "an empty query" : query}`, () => {
     assert.deepEqual(decoderOf(id)(query, {}).query, values);
   });
 }
 
-test("the deprecated search tells which of its page controls were given", () => {
+test("the deprecated search reports which paging parameters were sent", () => {
   const { query } = decoderOf("searchListingsByPage")("page=2&per_page=25", {});
   assert.deepEqual([query.page, query.per_page, query.limit, query.offset], [2, 25, undefined, undefined]);
 });
 
-test("a VIN is read in either case", () => {
+test("a VIN is accepted in either case", () => {
   for (const vin of ["4T1DAACK3TU512345", "4t1daack3tu512345"])
     assert.deepEqual(decoderOf("getVin")("", { vin }).path, { vin });
 });
 
-test("a request's defaults are its own: changing one leaves the next as it was", () => {
+test("each request has its own copy of the defaults", () => {
   const decode = decoderOf("searchListings");
   (decode("", {}).query.fields as string[]).push("features");
   assert.deepEqual(decode("", {}).query.fields, ["default"]);

@@ -1,3 +1,4 @@
+/** The OpenAPI document: its linter, its operations, and its errors. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -13,7 +14,7 @@ const tool = (name: string) => projectPath(`node_modules/.bin/${name}`);
 const run = promisify(execFile);
 const inProject = { cwd: projectPath("."), maxBuffer: 1 << 26 };
 
-test("the document has no fault that the linter knows", async () => {
+test("the document passes the linter", async () => {
   const args = ["lint", "schemas/openapi.yaml", "--config", "schemas/redocly.yaml", "--format", "json"];
   const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
   const { stdout } = await run(tool("redocly"), args, { ...inProject, env });
@@ -23,7 +24,7 @@ test("the document has no fault that the linter knows", async () => {
   assert.deepEqual(report.totals, { errors: 0, warnings: 0, ignored: 0 });
 });
 
-test("the generated types are those of the document as it is", async () => {
+test("the generated types match the document", async () => {
   const { stdout } = await run(tool("openapi-typescript"), ["schemas/openapi.yaml"], inProject);
   assert.ok(
     stdout === readFileSync(projectPath("src/contract/generated/document.gen.ts"), "utf8"),
@@ -31,7 +32,7 @@ test("the generated types are those of the document as it is", async () => {
   );
 });
 
-test("the document has the ten operations, each with its path and scope; literal paths come first", () => {
+test("the document has ten operations with their paths and scopes, literal paths first", () => {
   const expected: readonly (readonly [OperationId, string, string | undefined])[] = [
     ["searchListings", "/v1/listings", "inventory.read"],
     ["searchListingsByPage", "/v1/listings/search", "inventory.read"],
@@ -62,7 +63,7 @@ const described = (id: OperationId): Operation => {
 };
 
 for (const id of ["searchListings", "getFacets", "searchDealers", "searchDealerListings"] as const) {
-  test(`the parameters of ${id} that are typed as always there are those with a default`, () => {
+  test(`the parameters of ${id} typed as always present are those with a default`, () => {
     const parameters = described(id).parameters.filter((parameter) => parameter.in === "query");
     const typed: readonly string[] = parametersWithDefault;
     assert.deepEqual(
@@ -72,7 +73,7 @@ for (const id of ["searchListings", "getFacets", "searchDealers", "searchDealerL
   });
 }
 
-test("every parameter that is typed as always there is one of the listing search or of the facets", () => {
+test("every parameter typed as always present belongs to the listing search or the facets", () => {
   const names = [...described("searchListings").parameters, ...described("getFacets").parameters].map(
     ({ name }) => name,
   );
@@ -82,7 +83,7 @@ test("every parameter that is typed as always there is one of the listing search
   );
 });
 
-test("page, limit and offset of the deprecated search have no default, so that a mix of them can be told", () => {
+test("paging parameters of the deprecated search have no default, so that a mix of them is detected", () => {
   const paging = ["page", "per_page", "limit", "offset"];
   const parameters = described("searchListingsByPage").parameters.filter(({ name }) => paging.includes(name));
   assert.deepEqual(
@@ -123,7 +124,7 @@ const responses: readonly (readonly [number, ErrorResponse])[] = Object.values(d
     .map(([status, response]) => [Number(status), resolve<ErrorResponse>(response as ErrorResponse)] as const),
 );
 
-test("the document's error bodies have the codes, statuses, types and tags of the table of errors, and no others", () => {
+test("the document has exactly the errors of the table of errors", () => {
   const rows = responses.flatMap(([status, response]) => {
     const { _tag, error } = resolve<ErrorSchema>(response.content["application/json"].schema).properties;
     return error.properties.code.enum.map((code): Row => [code, status, error.properties.type.const, _tag.const]);
@@ -137,15 +138,15 @@ test("every error code has an example in the document", () => {
   assert.deepEqual([...new Set(examples)].sort(), Object.keys(errors).sort());
 });
 
-test("the document's prose lists the same errors", () => {
+test("the document's description lists the same errors", () => {
   const rows = [...projectText("schemas/openapi.yaml").matchAll(/^ +\| (\d{3}) \| `(\w+)` \| `(\w+)` \| (.+) \|$/gm)];
-  const told = rows.flatMap(([, status, type, tag, codes]) =>
+  const listed = rows.flatMap(([, status, type, tag, codes]) =>
     [...(codes ?? "").matchAll(/`(\w+)`/g)].map(([, code]): Row => [code ?? "", Number(status), type ?? "", tag ?? ""]),
   );
-  assert.deepEqual(sorted(told), table);
+  assert.deepEqual(sorted(listed), table);
 });
 
-test("every operation that needs a key can be refused for the lack of one, and the document cannot", () => {
+test("every operation that needs a key documents 401, 403 and 429; the document itself does not", () => {
   for (const { id, scope, statuses } of operations.values()) {
     const refusals = [401, 403, 429].filter((status) => statuses.includes(status));
     assert.deepEqual(refusals, scope === undefined ? [] : [401, 403, 429], id);

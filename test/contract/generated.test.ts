@@ -1,3 +1,4 @@
+/** Generated files are up to date, and generated validators agree with compiled ones. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
@@ -11,13 +12,13 @@ import { validators } from "../../src/contract/generated/parameters.gen.js";
 const largestBytes = 1_500_000;
 
 for (const [path, text] of generatedFiles()) {
-  test(`${path} is what the schemas say`, () => {
+  test(`${path} is up to date with the schemas`, () => {
     assert.ok(readFileSync(projectPath(path), "utf8") === text, `${path} is out of date: npm run generate`);
     assert.ok(text.length < largestBytes, `${path} has ${text.length} characters`);
   });
 }
 
-/** Values that a request can contain, valid and invalid ones, near the bounds of a parameter's schema. */
+/** Values near the bounds of a parameter's schema, valid and invalid. */
 function valuesFor({ schema }: Parameter): fc.Arbitrary<unknown> {
   const { items, minimum = 0, maximum = 0, maxLength = 0 } = { ...schema, ...schema.items };
   const words = [
@@ -36,7 +37,7 @@ function valuesFor({ schema }: Parameter): fc.Arbitrary<unknown> {
       maximum,
       maximum + 1,
       minimum + 0.5,
-      ...["x", "🚗", "\ud83d"].flatMap((one) => [one.repeat(maxLength), one.repeat(maxLength + 1)]),
+      ...["x", "🚗", "\ud83d"].flatMap((text) => [text.repeat(maxLength), text.repeat(maxLength + 1)]),
     ),
     fc.string({ unit: "grapheme" }),
     fc.double(),
@@ -50,7 +51,7 @@ function valuesFor({ schema }: Parameter): fc.Arbitrary<unknown> {
   );
 }
 
-describe("a generated validator finds what one compiled from the document finds", () => {
+describe("a generated validator agrees with one compiled from the document", () => {
   const ajv = createAjv();
   for (const { id, parameters } of operations.values()) {
     test(id, () => {
@@ -58,11 +59,11 @@ describe("a generated validator finds what one compiled from the document finds"
         const compiled = ajv.compile(parameter.schema);
         const generated = validators[id][parameter.in][parameter.name];
         assert.ok(generated, parameter.name);
-        const agree = (value: unknown): void => {
+        const assertAgreement = (value: unknown): void => {
           assert.equal(generated(value), compiled(value), `${parameter.name}: ${JSON.stringify(value)}`);
           assert.deepEqual(generated.errors?.[0], compiled.errors?.[0]);
         };
-        fc.assert(fc.property(valuesFor(parameter), agree), { seed: 1, numRuns: 200 });
+        fc.assert(fc.property(valuesFor(parameter), assertAgreement), { seed: 1, numRuns: 200 });
       }
     });
   }

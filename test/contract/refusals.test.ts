@@ -1,3 +1,4 @@
+/** Refusals of invalid query strings and path parameters, with their messages. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decoderOf } from "../../src/contract/decode.ts";
@@ -14,7 +15,7 @@ function decoder(id: OperationId): Decode {
   return known;
 }
 
-/** What a decoder refuses with. */
+/** Returns the refusal that a decoder throws. */
 function refusal(id: OperationId, query: string, path: Readonly<Record<string, string>> = {}): Refusal {
   try {
     decoder(id)(query, path);
@@ -204,14 +205,14 @@ const others: readonly (readonly [OperationId, query: string, code: ErrorCode, m
 ];
 
 for (const [id, query, code, message] of others) {
-  test(`${id} refuses ${query === "" ? "nothing asked" : query.slice(0, 60)}`, () => {
+  test(`${id} refuses ${query === "" ? "an empty query" : query.slice(0, 60)}`, () => {
     const refused = refusal(id, query, { dealer_id: "x", listing_id: "x" });
     assert.match(refused.message, message);
     assert.equal(refused.code, code);
   });
 }
 
-const noVins: readonly (readonly [vin: string, reason: RegExp])[] = [
+const invalidVins: readonly (readonly [vin: string, reason: RegExp])[] = [
   ["4T1DAACK3TU51234O", /It contains O\.$/],
   ["4Q1DAACK3TU5I234O", /It contains Q and I and O\.$/],
   ["4T1DAACK3TU51234-", /It contains -\.$/],
@@ -220,8 +221,8 @@ const noVins: readonly (readonly [vin: string, reason: RegExp])[] = [
   ["%zz", /It has 3 characters\.$/],
 ];
 
-for (const [vin, reason] of noVins) {
-  test(`a look-up refuses the VIN ${vin}, and says why`, () => {
+for (const [vin, reason] of invalidVins) {
+  test(`a look-up refuses the VIN ${vin} and gives the reason`, () => {
     const refused = refusal("getVin", "", { vin });
     assert.equal(refused.code, "invalid_parameter_value");
     assert.match(refused.message, /^Invalid value ".*" for vin: expected 17 letters and digits without I, O and Q\. /);

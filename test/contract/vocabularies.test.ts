@@ -1,3 +1,4 @@
+/** The parameters, closed vocabularies, bounds and defaults of each operation. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { operations, type Parameter } from "../../src/contract/document.ts";
@@ -27,7 +28,7 @@ const usageClasses = words(`listing_search, listing_search_historical, listing_s
 const inventoryTypes = words("new used certified cpo");
 const keywords = words("one_owner clean_title branded fleet");
 
-/** What each operation takes from a closed vocabulary, beside the filters that several share. */
+/** The closed vocabularies of each operation, besides the filters that several share. */
 const controls: Readonly<Partial<Record<OperationId, Readonly<Record<string, readonly string[]>>>>> = {
   searchListings: { sort: sorts, fields, include: words("price_history options") },
   searchListingsByPage: { sort: sorts, fields, include: words("price_history options") },
@@ -59,7 +60,7 @@ const filtering: readonly OperationId[] = [
 const enumOf = ({ schema }: Parameter): readonly string[] | undefined => schema.items?.enum ?? schema.enum;
 
 for (const { id, parameters } of operations.values()) {
-  test(`the closed vocabularies of ${id} are exactly these`, () => {
+  test(`${id} has exactly the expected closed vocabularies`, () => {
     const closed = parameters.flatMap((parameter) => {
       const known = enumOf(parameter);
       return known === undefined ? [] : [[parameter.name, sorted(known)] as const];
@@ -85,7 +86,7 @@ const listingFilters = words(`make model model_code trim version year body_type 
   latitude longitude postal_code radius bbox`);
 const page = words("limit offset sort fields include");
 
-const taken: Readonly<Record<OperationId, readonly string[]>> = {
+const queryParameters: Readonly<Record<OperationId, readonly string[]>> = {
   searchListings: [...page, "dealer_id", ...listingFilters],
   searchListingsByPage: [...page, "page", "per_page", "dealer_id", ...listingFilters],
   searchDealerListings: [...page, ...listingFilters],
@@ -99,14 +100,14 @@ const taken: Readonly<Record<OperationId, readonly string[]>> = {
 };
 
 for (const { id, parameters } of operations.values()) {
-  test(`${id} takes these query parameters and no others`, () => {
+  test(`${id} takes exactly the expected query parameters`, () => {
     const names = parameters.filter((parameter) => parameter.in === "query").map(({ name }) => name);
-    assert.deepEqual(sorted(names), sorted(taken[id]));
+    assert.deepEqual(sorted(names), sorted(queryParameters[id]));
     assert.equal(new Set(names).size, names.length);
   });
 }
 
-test("lists are separated by commas, but places of assembly, which contain them, by | and +", () => {
+test("lists are separated by commas, except assembly locations, which contain commas", () => {
   const separators = [...operations.values()].flatMap(({ parameters }) =>
     parameters
       .filter(({ schema }) => schema.items !== undefined)
@@ -131,7 +132,7 @@ const bounds: readonly (readonly [OperationId, string, least: number | undefined
   ["searchDealerListings", "limit", 1, 100],
 ];
 
-const most: readonly (readonly [OperationId, string, items: number])[] = [
+const largestLists: readonly (readonly [OperationId, string, items: number])[] = [
   ["searchListings", "dealer_id", 50],
   ["searchListings", "vin_pattern", 10],
   ["searchDealers", "dealer_id", 100],
@@ -142,12 +143,12 @@ const most: readonly (readonly [OperationId, string, items: number])[] = [
 const schemaOf = (id: OperationId, parameter: string) =>
   operations.get(id)?.parameters.find(({ name }) => name === parameter)?.schema;
 
-test("what a request may ask for is bounded", () => {
+test("the size of a request is bounded", () => {
   for (const [id, parameter, least, greatest] of bounds) {
     const schema = schemaOf(id, parameter);
     assert.deepEqual([schema?.minimum, schema?.maximum], [least, greatest], `${id} ${parameter}`);
   }
-  for (const [id, parameter, items] of most)
+  for (const [id, parameter, items] of largestLists)
     assert.equal(schemaOf(id, parameter)?.maxItems, items, `${id} ${parameter}`);
 });
 
@@ -158,10 +159,10 @@ const defaults: readonly (readonly [OperationId, Readonly<Record<string, unknown
   ["searchDealers", { limit: 50, offset: 0 }],
 ];
 
-test("what is not asked for has these defaults", () => {
+test("parameters that are not sent have these defaults", () => {
   for (const [id, expected] of defaults) {
     const parameters = operations.get(id)?.parameters ?? [];
-    const given = parameters.filter(({ schema }) => schema.default !== undefined);
-    assert.deepEqual(Object.fromEntries(given.map(({ name, schema }) => [name, schema.default])), expected, id);
+    const withDefault = parameters.filter(({ schema }) => schema.default !== undefined);
+    assert.deepEqual(Object.fromEntries(withDefault.map(({ name, schema }) => [name, schema.default])), expected, id);
   }
 });

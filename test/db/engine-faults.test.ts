@@ -1,4 +1,4 @@
-/** Faults of the engines and the system, each provoked for real. */
+/** Faults of the engines and the system, provoked for real. */
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -17,7 +17,7 @@ import { temporaryFolder } from "../support/lakes/lakes.ts";
 const run = promisify(execFile);
 const options = { busyMs: 10 } as const;
 
-/** Makes a SQLite file with a table of one row. */
+/** Creates a SQLite file with a table of one row. */
 function sqliteFile(path: string): Sqlite {
   Sqlite.make(path).close();
   const database = Sqlite.open(path, options);
@@ -46,17 +46,17 @@ const table: readonly (readonly [what: string, fault: EngineFault, provoke: Prov
     "a SQLite file that another connection writes",
     "busy",
     (folder) => {
-      const [one, other] = [sqliteFile(join(folder, "a.db")), Sqlite.open(join(folder, "a.db"), options)];
-      one.transaction(() => other.transaction(() => undefined));
+      const [first, second] = [sqliteFile(join(folder, "a.db")), Sqlite.open(join(folder, "a.db"), options)];
+      first.transaction(() => second.transaction(() => undefined));
     },
   ],
   [
-    "a row that a SQLite table has already",
+    "a duplicate key in a SQLite table",
     "constraint",
     (folder) => sqliteFile(join(folder, "a.db")).run(sql`INSERT INTO words VALUES ('one')`),
   ],
   [
-    "a refusal of a SQLite trigger",
+    "an abort by a SQLite trigger",
     "constraint",
     (folder) => {
       const database = sqliteFile(join(folder, "a.db"));
@@ -65,7 +65,7 @@ const table: readonly (readonly [what: string, fault: EngineFault, provoke: Prov
     },
   ],
   [
-    "a SQLite file of something else",
+    "a SQLite file with foreign content",
     "damaged",
     async (folder) => {
       await writeFile(join(folder, "a.db"), "nothing that could be opened".repeat(400));
@@ -89,7 +89,7 @@ const table: readonly (readonly [what: string, fault: EngineFault, provoke: Prov
     (folder) => sqliteFile(join(folder, "a.db")).run(sql`DELETE FROM nothing`),
   ],
   [
-    "a DuckDB file of something else",
+    "a DuckDB file with foreign content",
     "damaged",
     async (folder) => {
       await writeFile(join(folder, "a.duckdb"), "nothing that could be opened".repeat(400));
@@ -97,7 +97,7 @@ const table: readonly (readonly [what: string, fault: EngineFault, provoke: Prov
     },
   ],
   [
-    "a Parquet file that was cut off at its start",
+    "a truncated Parquet file",
     "damaged",
     async (folder) => {
       await writeFile(join(folder, "a.parquet"), "PAR1garbagegarbagePAR1");
@@ -105,7 +105,7 @@ const table: readonly (readonly [what: string, fault: EngineFault, provoke: Prov
     },
   ],
   [
-    "a Parquet file of something else",
+    "a Parquet file with foreign content",
     "damaged",
     async (folder) => {
       await writeFile(join(folder, "a.parquet"), "nothing that could be read".repeat(40));
@@ -117,8 +117,8 @@ const table: readonly (readonly [what: string, fault: EngineFault, provoke: Prov
     "other",
     (folder) => duckDb((session) => session.rows(sql`SELECT * FROM read_parquet(${join(folder, "a.parquet")})`)),
   ],
-  ["DuckDB writing to a device without room", "disk full", () => copyTo("/dev/full")],
-  ["Node.js writing to a device without room", "disk full", () => writeFile("/dev/full", "more")],
+  ["DuckDB writing to a full device", "disk full", () => copyTo("/dev/full")],
+  ["Node.js writing to a full device", "disk full", () => writeFile("/dev/full", "more")],
   [
     "a defect of the program",
     "other",
@@ -133,27 +133,31 @@ for (const [what, fault, provoke] of table)
     const folder = await temporaryFolder(t);
     const thrown = await thrownBy(() => provoke(folder));
     assert.equal(classifyFault(thrown), fault, String(thrown));
-    assert.equal(classifyFault(new UserError("It failed.", { cause: thrown })), fault, "and what it caused");
+    assert.equal(
+      classifyFault(new UserError("It failed.", { cause: thrown })),
+      fault,
+      "also as the cause of another error",
+    );
     assert.equal(lockHolderOf(thrown), undefined);
   });
 
-test("a full disk is one to both engines", async (t) => {
-  const small = join(await temporaryFolder(t), "small");
-  await mkdir(small);
+test("both engines report a full disk", async (t) => {
+  const disk = join(await temporaryFolder(t), "small");
+  await mkdir(disk);
   try {
-    await run("mount", ["-t", "tmpfs", "-o", "size=512k", "tmpfs", small]);
+    await run("mount", ["-t", "tmpfs", "-o", "size=512k", "tmpfs", disk]);
   } catch {
-    t.skip("a file system of its own cannot be mounted here; that takes root");
+    t.skip("mounting a tmpfs needs root");
     return;
   }
   try {
-    await fill(small);
+    await fillDisk(disk);
   } finally {
-    await run("umount", [small]);
+    await run("umount", [disk]);
   }
 });
 
-async function fill(small: string): Promise<void> {
+async function fillDisk(small: string): Promise<void> {
   const database = sqliteFile(join(small, "a.db"));
   try {
     await run("sh", ["-c", `head -c 10M /dev/zero > ${join(small, "ballast")} || true`]);
@@ -168,7 +172,7 @@ async function fill(small: string): Promise<void> {
   }
 }
 
-test("a DuckDB file that another process has open is busy, and says which process", async (t) => {
+test("a DuckDB file that another process has open is busy, and the fault names that process", async (t) => {
   const path = join(await temporaryFolder(t), "a.duckdb");
   const code = `
     const { DuckDatabase } = await import("./src/db/duckdb.ts");

@@ -1,3 +1,4 @@
+/** The `sql` tag: bound values, identifiers and literals, run by DuckDB. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import type { Json } from "../../src/base/json.ts";
@@ -23,8 +24,8 @@ const answer = async (query: Sql): Promise<Json | undefined> => {
   return row?.answer;
 };
 
-const one = sql`${1} + ${2}`;
-const two = sql`${one} * ${3}`;
+const sum = sql`${1} + ${2}`;
+const product = sql`${sum} * ${3}`;
 const nul = "it's\0a '' \\' 汉字 🚗";
 const nuls = "\0".repeat(2000);
 const hostile = `'; DROP TABLE builds; -- " $1`;
@@ -35,10 +36,10 @@ const cases: readonly Case[] = [
   ["a template without holes", sql`SELECT 1 AS answer`, "SELECT 1 AS answer", [], 1],
   ["a number binds", sql`SELECT ${7}::INTEGER AS answer`, "SELECT $1::INTEGER AS answer", [7], 7],
   ["a fraction binds", sql`SELECT ${0.5} AS answer`, "SELECT $1 AS answer", [0.5], 0.5],
-  ["a great whole number binds", sql`SELECT ${2 ** 40} AS answer`, "SELECT $1 AS answer", [2 ** 40], "1099511627776"],
+  ["a large whole number binds", sql`SELECT ${2 ** 40} AS answer`, "SELECT $1 AS answer", [2 ** 40], "1099511627776"],
   ["a bigint binds", sql`SELECT ${5n} AS answer`, "SELECT $1 AS answer", [5n], "5"],
   ["a boolean binds", sql`SELECT ${true} AS answer`, "SELECT $1 AS answer", [true], true],
-  ["nothing binds as NULL", sql`SELECT ${null} IS NULL AS answer`, "SELECT $1 IS NULL AS answer", [null], true],
+  ["null binds as NULL", sql`SELECT ${null} IS NULL AS answer`, "SELECT $1 IS NULL AS answer", [null], true],
   ["a hostile text binds", sql`SELECT ${hostile} AS answer`, "SELECT $1 AS answer", [hostile], hostile],
   ["a text with a NUL and quotes binds", sql`SELECT ${nul} AS answer`, "SELECT $1 AS answer", [nul], nul],
   [
@@ -68,35 +69,35 @@ const cases: readonly Case[] = [
   ],
   ["an empty list binds", sql`SELECT len(${[]})::INTEGER AS answer`, "SELECT len($1)::INTEGER AS answer", [[]], 0],
   [
-    "a piece in a piece numbers its parameters in the order of the text",
-    sql`SELECT (${10} - (${two}))::INTEGER AS answer`,
+    "nested fragments number their parameters in text order",
+    sql`SELECT (${10} - (${product}))::INTEGER AS answer`,
     "SELECT ($1 - ($2 + $3 * $4))::INTEGER AS answer",
     [10, 1, 2, 3],
     3,
   ],
   [
-    "a piece used twice binds its values twice",
-    sql`SELECT ((${one}) * (${one}) - ${4})::INTEGER AS answer`,
+    "a fragment used twice binds its values twice",
+    sql`SELECT ((${sum}) * (${sum}) - ${4})::INTEGER AS answer`,
     "SELECT (($1 + $2) * ($3 + $4) - $5)::INTEGER AS answer",
     [1, 2, 1, 2, 4],
     5,
   ],
   [
-    "pieces side by side",
+    "adjacent fragments",
     sql`SELECT ${sql`${"a"} ||`}${sql` ${"b"}`} AS answer`,
     "SELECT $1 || $2 AS answer",
     ["a", "b"],
     "ab",
   ],
   [
-    "an empty piece leaves nothing",
+    "an empty fragment adds nothing",
     sql`SELECT ${sql``}${8}::INTEGER AS answer`,
     "SELECT $1::INTEGER AS answer",
     [8],
     8,
   ],
   [
-    "a keyword and a quote in a name",
+    "a keyword and a quote in an identifier",
     sql`SELECT ${ident("t", `tr"im`)} AS answer FROM (SELECT 1 AS ${ident(`tr"im`)}) AS ${ident("t")}`,
     `SELECT "t"."tr""im" AS answer FROM (SELECT 1 AS "tr""im") AS "t"`,
     [],
@@ -110,37 +111,37 @@ const cases: readonly Case[] = [
     "it''s '",
   ],
   [
-    "joined pieces have the separator between them",
-    sql`SELECT ${join([one, sql`${3}`, sql`4`], sql` * `)} AS answer`,
+    "joined fragments have the separator between them",
+    sql`SELECT ${join([sum, sql`${3}`, sql`4`], sql` * `)} AS answer`,
     "SELECT $1 + $2 * $3 * 4 AS answer",
     [1, 2, 3],
     "25",
   ],
   [
-    "joined by default with commas",
+    "fragments are joined with commas by default",
     sql`SELECT [${join([sql`1`, sql`2`])}] AS answer`,
     "SELECT [1, 2] AS answer",
     [],
     [1, 2],
   ],
   [
-    "one piece has no separator",
+    "a single fragment has no separator",
     sql`SELECT ${join([sql`${6}`])}::INTEGER AS answer`,
     "SELECT $1::INTEGER AS answer",
     [6],
     6,
   ],
-  ["no pieces join to nothing", sql`SELECT 1${join([])} AS answer`, "SELECT 1 AS answer", [], 1],
+  ["no fragments join to nothing", sql`SELECT 1${join([])} AS answer`, "SELECT 1 AS answer", [], 1],
   ["all of no conditions is true", sql`SELECT ${all([])} AS answer`, "SELECT true AS answer", [], true],
   [
-    "all of one condition is it",
+    "all of one condition is that condition",
     sql`SELECT ${all([sql`${1} = 1`])} AS answer`,
     "SELECT (($1 = 1)) AS answer",
     [1],
     true,
   ],
   [
-    "conditions keep to themselves under all",
+    "all puts each condition in parentheses",
     sql`SELECT ${all([sql`true OR ${true}`, sql`false`])} AS answer`,
     "SELECT ((true OR $1) AND (false)) AS answer",
     [true],
@@ -157,7 +158,7 @@ for (const [what, query, text, values, expected] of cases) {
   });
 }
 
-test("only a piece of SQL splices: what looks like one binds", async () => {
+test("only an instance of Sql splices; a lookalike binds", async () => {
   const lookalike = JSON.parse(`["SELECT 1"]`) as readonly string[];
   const query = sql`SELECT len(${lookalike})::INTEGER AS answer`;
   assert.deepEqual(query.values, [["SELECT 1"]]);
@@ -165,7 +166,7 @@ test("only a piece of SQL splices: what looks like one binds", async () => {
   assert.ok(query instanceof Sql);
 });
 
-test("more than nine parameters keep their numbers apart", async () => {
+test("parameters above nine keep their numbers", async () => {
   const values = Array.from({ length: 12 }, (_, index) => index + 1);
   const query = sql`SELECT (${join(
     values.map((value) => sql`${value}`),
@@ -175,7 +176,7 @@ test("more than nine parameters keep their numbers apart", async () => {
   assert.equal(await answer(query), 78);
 });
 
-test("a hostile name and a hostile literal stay what they are", async () => {
+test("hostile identifiers and literals are escaped", async () => {
   const column = `x" FROM builds; --`;
   const query = sql`SELECT ${ident("t", column)} AS answer FROM (SELECT ${literal(hostile)} AS ${ident(column)}) AS t`;
   assert.equal(await answer(query), hostile);
@@ -205,7 +206,7 @@ for (const text of [
   "INTEGER/**/",
   "INTEGER\n",
 ]) {
-  test(`${JSON.stringify(text)} is no column type`, () => assert.throws(() => columnType(text), TypeError));
+  test(`${JSON.stringify(text)} is not a column type`, () => assert.throws(() => columnType(text), TypeError));
 }
 
 for (const number of [0, 7, -7, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 2n ** 62n]) {
@@ -214,7 +215,7 @@ for (const number of [0, 7, -7, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER
   });
 }
 
-test("other numbers are no integers, and what is not finite is no number", () => {
+test("integer literals refuse fractions, and number literals refuse infinity and NaN", () => {
   for (const number of [0.5, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY])
     assert.throws(() => integerLiteral(number), TypeError, String(number));
   for (const number of [Number.NaN, Number.NEGATIVE_INFINITY])

@@ -1,17 +1,18 @@
+/** A generated market compared with its reference data: builds, prices, VINs and dealers. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Row } from "../../src/base/json.ts";
 import { defaultShares } from "../../src/demo/market-shape.ts";
-import { generated, rowsOf } from "../support/lakes/generated.ts";
-import { fact, facts } from "../support/lakes/reference.ts";
-import { wholeFile } from "../support/scope.ts";
+import { generateFeeds, readCsv } from "../support/lakes/generated.ts";
+import { readReference, referenceValue } from "../support/lakes/reference-data.ts";
+import { fileScope } from "../support/scope.ts";
 import { checkDigit, modelYear } from "./vin.ts";
 
 const listings = 30_000;
-const folder = await generated(wholeFile, { listings, days: 1, shares: { ...defaultShares, dirt: 0 } });
-const inventory = await rowsOf(join(folder, "2026-11-19", "inventory.csv"));
-const dealers = await rowsOf(join(folder, "2026-11-19", "dealers.csv"));
+const folder = await generateFeeds(fileScope, { listings, days: 1, shares: { ...defaultShares, dirt: 0 } });
+const inventory = await readCsv(join(folder, "2026-11-19", "inventory.csv"));
+const dealers = await readCsv(join(folder, "2026-11-19", "dealers.csv"));
 
 const text = (row: Row, column: string): string => String(row[column] ?? "");
 const number = (row: Row, column: string): number => Number(text(row, column).replace(/[$,]/g, ""));
@@ -20,13 +21,15 @@ const kindOf = (row: Row): string =>
   text(row, "inventory_type");
 const plain = (words: string): string => words.toLowerCase().replace(/[^a-z0-9]/g, "");
 
-const makes = facts("makes");
-const models = facts("models");
-const lines = facts("lines");
-const modelOf = new Map(models.map((model) => [plain(fact(model, "make") + fact(model, "model")), model]));
-const makeNames = new Map(makes.map((make) => [plain(fact(make, "make")), fact(make, "make")]));
-/** Rows whose dealer calls the make by its name, which tell the make without the aliases. */
-const named = inventory.filter((row) => makeNames.has(plain(text(row, "make"))));
+const makes = readReference("makes");
+const models = readReference("models");
+const lines = readReference("lines");
+const modelOf = new Map(
+  models.map((model) => [plain(referenceValue(model, "make") + referenceValue(model, "model")), model]),
+);
+const makeNames = new Map(makes.map((make) => [plain(referenceValue(make, "make")), referenceValue(make, "make")]));
+/** Rows whose dealer spells the make as the reference data does, so that no alias is needed. */
+const canonical = inventory.filter((row) => makeNames.has(plain(text(row, "make"))));
 const makeOf = (row: Row): string => makeNames.get(plain(text(row, "make"))) ?? "";
 
 const median = (values: readonly number[]): number =>
@@ -43,26 +46,26 @@ function grouped<T>(items: readonly T[], key: (item: T) => string): ReadonlyMap<
   return groups;
 }
 
-function near(found: number, expected: number, share: number, what: string): void {
+function assertNear(found: number, expected: number, share: number, what: string): void {
   assert.ok(Math.abs(found - expected) <= share * expected, `${what}: ${found}, expected ${expected}`);
 }
 
-test("a market is as large as it was asked for", () => near(inventory.length, listings, 0.02, "rows"));
+test("a market has the requested size", () => assertNear(inventory.length, listings, 0.02, "rows"));
 
-test("every car is one that its maker has built: model, year, engine, trim and drivetrain go together", () => {
+test("every car is one that its maker built: model, year, engine, trim and drivetrain match", () => {
   const built = new Set(
     lines.flatMap((line) =>
-      fact(line, "trims")
+      referenceValue(line, "trims")
         .split("|")
         .flatMap((trim) =>
-          fact(line, "drivetrains")
+          referenceValue(line, "drivetrains")
             .split("|")
             .map((drive) =>
               plain(
                 [
-                  fact(line, "make"),
-                  fact(line, "model"),
-                  fact(line, "engine"),
+                  referenceValue(line, "make"),
+                  referenceValue(line, "model"),
+                  referenceValue(line, "engine"),
                   trim.replace(/ [0-9.]+$/, ""),
                   drive,
                 ].join(" "),
@@ -72,8 +75,8 @@ test("every car is one that its maker has built: model, year, engine, trim and d
     ),
   );
   const drives = new Set(["FWD", "RWD", "AWD", "4WD"]);
-  const told = named.filter((row) => drives.has(text(row, "drivetrain")));
-  const wrong = told.filter(
+  const withDrivetrain = canonical.filter((row) => drives.has(text(row, "drivetrain")));
+  const wrong = withDrivetrain.filter(
     (row) =>
       !built.has(
         plain(
@@ -82,11 +85,15 @@ test("every car is one that its maker has built: model, year, engine, trim and d
       ),
   );
   assert.deepEqual(wrong.slice(0, 3), []);
-  assert.ok(told.length > 0.8 * inventory.length);
-  for (const row of named) {
+  assert.ok(withDrivetrain.length > 0.8 * inventory.length);
+  for (const row of canonical) {
     const years = lines
-      .filter((line) => plain(fact(line, "make") + fact(line, "model")) === plain(makeOf(row) + text(row, "model")))
-      .map((line) => [Number(fact(line, "first")), Number(fact(line, "last") || 9999)] as const);
+      .filter(
+        (line) =>
+          plain(referenceValue(line, "make") + referenceValue(line, "model")) ===
+          plain(makeOf(row) + text(row, "model")),
+      )
+      .map((line) => [Number(referenceValue(line, "first")), Number(referenceValue(line, "last") || 9999)] as const);
     assert.ok(
       years.some(([first, last]) => first <= number(row, "year") && number(row, "year") <= last),
       JSON.stringify(row),
@@ -94,79 +101,84 @@ test("every car is one that its maker has built: model, year, engine, trim and d
   }
 });
 
-test("makes have the shares among the new cars that sales and days of supply give them", () => {
+test("the shares of makes among new cars follow sales and days of supply", () => {
   const isSold = (make: string, model: string): boolean =>
     lines.some((line) => line.make === make && line.model === model && (line.last === "" || Number(line.last) >= 2026));
   const weights = new Map(
     makes.map((make) => {
-      const own = models.filter(
-        (model) => model.make === make.make && isSold(fact(model, "make"), fact(model, "model")),
+      const modelsOfMake = models.filter(
+        (model) => model.make === make.make && isSold(referenceValue(model, "make"), referenceValue(model, "model")),
       );
-      return [fact(make, "make"), own.reduce((sum, model) => sum + Number(model.sales), 0) * Number(make.days)];
+      return [
+        referenceValue(make, "make"),
+        modelsOfMake.reduce((sum, model) => sum + Number(model.sales), 0) * Number(make.days),
+      ];
     }),
   );
   const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0);
-  const cars = named.filter((row) => kindOf(row) === "new");
+  const cars = canonical.filter((row) => kindOf(row) === "new");
   const found = grouped(cars, makeOf);
   const common = [...weights].filter(([, weight]) => weight / total > 0.02);
   assert.ok(common.length >= 12);
-  for (const [make, weight] of common) near((found.get(make)?.length ?? 0) / cars.length, weight / total, 0.15, make);
+  for (const [make, weight] of common)
+    assertNear((found.get(make)?.length ?? 0) / cars.length, weight / total, 0.15, make);
 });
 
-test("used cars cost what their age leaves of their list price", () => {
-  const ages = facts("ages");
-  const used = named.filter(
+test("used cars keep the share of their list price that their age predicts", () => {
+  const ages = readReference("ages");
+  const used = canonical.filter(
     (row) => kindOf(row) === "used" && text(row, "base_msrp") !== "" && !text(row, "keywords").includes("branded"),
   );
   const groups = grouped(
     used,
-    (row) => `${fact(modelOf.get(plain(makeOf(row) + text(row, "model"))), "value")} ${2027 - number(row, "year")}`,
+    (row) =>
+      `${referenceValue(modelOf.get(plain(makeOf(row) + text(row, "model"))), "value")} ${2027 - number(row, "year")}`,
   );
   const large = [...groups].filter(([, rows]) => rows.length >= 60);
   assert.ok(large.length >= 12);
   for (const [group, rows] of large) {
     const [value = "", age = ""] = group.split(" ");
-    const kept = Number(
-      fact(
+    const expectedShare = Number(
+      referenceValue(
         ages.find((row) => row.age === age),
         value,
       ),
     );
-    near(median(rows.map((row) => number(row, "price") / number(row, "base_msrp"))), kept, 0.09, group);
+    assertNear(median(rows.map((row) => number(row, "price") / number(row, "base_msrp"))), expectedShare, 0.09, group);
   }
 });
 
-test("new cars are discounted as their makes are, and have hardly any miles", () => {
-  const listed = named.filter((row) => kindOf(row) === "new" && text(row, "msrp") !== "");
+test("new cars have the usual discount of their make and hardly any miles", () => {
+  const listed = canonical.filter((row) => kindOf(row) === "new" && text(row, "msrp") !== "");
   for (const [make, rows] of [...grouped(listed, makeOf)].filter(([, cars]) => cars.length >= 150)) {
     const usual = Number(
-      fact(
+      referenceValue(
         makes.find((row) => row.make === make),
         "discount",
       ),
     );
-    const off = mean(rows.map((row) => 1 - number(row, "price") / number(row, "msrp")));
-    assert.ok(off > 0.7 * usual - 0.005 && off < 1.2 * usual + 0.03, `${make}: ${off}, usual ${usual}`);
+    const discount = mean(rows.map((row) => 1 - number(row, "price") / number(row, "msrp")));
+    assert.ok(discount > 0.7 * usual - 0.005 && discount < 1.2 * usual + 0.03, `${make}: ${discount}, usual ${usual}`);
   }
   assert.ok(median(listed.map((row) => number(row, "miles"))) < 60);
 });
 
-test("cars have been there for as long as their makes take to sell", () => {
-  const daysThere = (row: Row): number =>
+test("cars stay on a lot for as long as their make takes to sell", () => {
+  const daysOnLot = (row: Row): number =>
     (Date.parse("2026-11-19T23:59:59Z") - Date.parse(text(row, "observed_at"))) / 86_400_000;
-  /** A lot as it is found has more of the long stays: its mean age is 1.04 of the median stay. */
+  /** Mean age of the cars on a lot / median stay: 1.04, because a lot has more of the long stays. */
   const spread = Math.exp(1.5 * 0.7 ** 2) / 2;
-  near(mean(named.filter((row) => kindOf(row) === "used").map(daysThere)), 38 * spread, 0.1, "used");
+  assertNear(mean(canonical.filter((row) => kindOf(row) === "used").map(daysOnLot)), 38 * spread, 0.1, "used");
   for (const [make, rows] of [
     ...grouped(
-      named.filter((row) => kindOf(row) === "new"),
+      canonical.filter((row) => kindOf(row) === "new"),
       makeOf,
     ),
   ].filter(([, cars]) => cars.length >= 400)) {
-    near(
-      mean(rows.map(daysThere)),
+    assertNear(
+      mean(rows.map(daysOnLot)),
       Number(
-        fact(
+        referenceValue(
           makes.find((row) => row.make === make),
           "days",
         ),
@@ -177,30 +189,30 @@ test("cars have been there for as long as their makes take to sell", () => {
   }
 });
 
-test("VINs have their check digit, their year and the world code of a plant that builds the model, and none is there twice", () => {
+test("VINs are unique, with a valid check digit, model year and code of a plant that builds the model", () => {
   const seen = new Map<string, string>();
-  for (const row of named) {
+  for (const row of canonical) {
     const vin = text(row, "vin").toUpperCase();
     assert.match(vin, /^[A-HJ-NPR-Z0-9]{17}$/);
     assert.equal(vin[8], checkDigit(vin), vin);
     assert.equal(modelYear(vin), number(row, "year"), vin);
-    const built = fact(modelOf.get(plain(makeOf(row) + text(row, "model"))), "built")
+    const built = referenceValue(modelOf.get(plain(makeOf(row) + text(row, "model"))), "built")
       .split("|")
       .map((plant) => plant.slice(0, 4));
     assert.ok(built.includes(vin.slice(0, 3) + vin[10]), `${vin}: ${built}`);
     const car = `${text(row, "model")} ${text(row, "trim")} ${text(row, "exterior_color")}`.toLowerCase();
-    assert.equal(seen.get(vin) ?? car, car, "one VIN is one car, also at two dealers");
+    assert.equal(seen.get(vin) ?? car, car, "a VIN is one car, also at two dealers");
     seen.set(vin, car);
   }
   assert.ok(seen.size > 0.9 * inventory.length);
 });
 
-test("electric cars have no cylinders, and the others have some", () => {
+test("electric cars, and only they, have no cylinders", () => {
   for (const row of inventory)
     assert.equal(text(row, "powertrain_type") === "BEV", text(row, "cylinders") === "0", JSON.stringify(row));
 });
 
-test("dealers are where people are, a few of them large and many small", () => {
+test("dealers follow the population: a few are large and many are small", () => {
   assert.ok(dealers.length > 250);
   const inCalifornia = dealers.filter((dealer) => dealer.state === "CA").length / dealers.length;
   assert.ok(inCalifornia > 0.06 && inCalifornia < 0.18, `${inCalifornia}`);

@@ -1,11 +1,12 @@
+/** A generated month, ingested and compared with the generator's record. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { generated, rowsOf } from "../support/lakes/generated.ts";
-import { ask, lakeOf } from "../support/lakes/lakes.ts";
-import { wholeFile } from "../support/scope.ts";
+import { generateFeeds, readCsv } from "../support/lakes/generated.ts";
+import { createLake, queryLake } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
 
-/** More trouble than is usual, so that in a small market everything happens. */
+/** Larger shares of irregularities than usual, so that each kind occurs in a small market. */
 const shares = {
   shared: 0.06,
   transferred: 0.06,
@@ -18,11 +19,11 @@ const shares = {
   closing: 0.1,
 };
 
-const folder = await generated(wholeFile, { listings: 2500, days: 30, shares });
-const { lake, accounts } = await lakeOf(wholeFile, folder);
-const truth = await rowsOf(join(folder, "truth.csv"));
+const folder = await generateFeeds(fileScope, { listings: 2500, days: 30, shares });
+const { lake, reports } = await createLake(fileScope, folder);
+const truth = await readCsv(join(folder, "truth.csv"));
 
-/** What ingest counts by itself. */
+/** Counts that ingest reports. */
 const counted = [
   "rows",
   "listed",
@@ -38,18 +39,18 @@ const counted = [
   "collapsed",
 ] as const;
 
-test("a month that was generated and ingested is what the generator says it caused, day by day", () => {
-  const told = truth.map((row) =>
+test("an ingested month matches the generator's record, day by day", () => {
+  const recorded = truth.map((row) =>
     Object.fromEntries(["day", ...counted].map((what) => [what, what === "day" ? row.day : Number(row[what])])),
   );
-  const found = accounts.map((account) =>
+  const found = reports.map((account) =>
     Object.fromEntries(["day" as const, ...counted].map((what) => [what, account[what]])),
   );
-  assert.deepEqual(found, told);
+  assert.deepEqual(found, recorded);
 });
 
-test("cars that were sold and listed again, and cars that changed hands, are those that the generator moved", async () => {
-  const [found] = await ask(
+test("relisted and transferred cars are those that the generator moved", async () => {
+  const [found] = await queryLake(
     lake,
     `SELECT (SELECT count(*)::INTEGER FROM ended) AS ended,
             (SELECT count(*)::INTEGER FROM (SELECT vin, dealer_id FROM (SELECT vin, dealer_id, id FROM active UNION SELECT vin, dealer_id, id FROM missing UNION SELECT vin, dealer_id, id FROM sold)
@@ -59,7 +60,7 @@ test("cars that were sold and listed again, and cars that changed hands, are tho
   assert.deepEqual(found, { ended: sum("transferred"), relisted: sum("relisted") });
 });
 
-test("in a month of trouble everything has happened", () => {
+test("a month with many irregularities has each kind of event", () => {
   for (const what of Object.keys(truth[0] ?? {}).filter((column) => column !== "day")) {
     assert.ok(
       truth.some((row) => Number(row[what]) > 0),

@@ -10,8 +10,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { projectPath } from "../../src/base/project-files.ts";
-import { ask, lakeOf } from "../support/lakes/lakes.ts";
-import { wholeFile } from "../support/scope.ts";
+import { createLake, queryLake } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
 import { differences } from "./excerpt.ts";
 import { type FencedBlock, fencedBlocks, pages } from "./markdown.ts";
 import { Terminal, type TerminalResult } from "./terminal.ts";
@@ -44,7 +44,7 @@ const commandsIn = ({ text }: FencedBlock): readonly string[] =>
 const flagOf = ({ flags }: FencedBlock, name: string): string | undefined =>
   flags.find((flag) => flag.startsWith(`${name}=`))?.slice(name.length + 1);
 
-const { lake } = await lakeOf(wholeFile);
+const { lake } = await createLake(fileScope);
 
 /** Runs the commands of a block; returns the result of the last one. */
 async function runBlock(terminal: Terminal, block: FencedBlock): Promise<TerminalResult | undefined> {
@@ -82,7 +82,8 @@ describe("the commands of a page work in order", { concurrency: 3 }, () => {
       for (const block of blocks) {
         if (isRun(block)) last = await runBlock(terminal, block);
         else if (block.flags.includes("output")) checkOutput(block, last);
-        else if (block.language === "sql") assert.notDeepEqual(await ask(terminal.lake, block.text), [], block.place);
+        else if (block.language === "sql")
+          assert.notDeepEqual(await queryLake(terminal.lake, block.text), [], block.place);
       }
       await terminal.stop();
     });

@@ -1,8 +1,8 @@
 /** The reference tables of the documentation, as Markdown, generated from the code and the schemas. */
 import type { Argument, Option } from "commander";
-import { usdOf } from "../../src/accounts/money.ts";
+import { formatUsd } from "../../src/accounts/money.ts";
 import { prices } from "../../src/accounts/policy/prices.ts";
-import { limitsOf } from "../../src/accounts/policy/tiers.ts";
+import { tierLimits } from "../../src/accounts/policy/tiers.ts";
 import { errors } from "../../src/contract/errors.ts";
 import { type FeedField, feed, feedTables } from "../../src/ingest/feed/feed-schema.ts";
 import { tableNames, tableOf } from "../../src/lake/tables.ts";
@@ -91,13 +91,13 @@ function commandSection({ name, command }: NamedCommand, isSetting: (option: Opt
 const priceTable = (): string =>
   markdownTable(
     ["usage class", "USD per request"],
-    Object.entries(prices).map(([usageClass, micros]) => [code(usageClass), usdOf(micros)]),
+    Object.entries(prices).map(([usageClass, micros]) => [code(usageClass), formatUsd(micros)]),
   );
 
 const tierTable = (): string =>
   markdownTable(
     ["tier", "requests in 10 s", "requests in 60 s"],
-    Object.entries(limitsOf).map(([tier, { per10s, per60s }]) => [tier, String(per10s), String(per60s)]),
+    Object.entries(tierLimits).map(([tier, { per10s, per60s }]) => [tier, String(per10s), String(per60s)]),
   );
 
 const errorCodes = (): string =>
@@ -143,8 +143,8 @@ function lakeTables(): string {
   const overview = markdownTable(
     ["table", "partition", "sorted by", "written"],
     tableNames.map((name) => {
-      const { partition, order, isLayered } = tableOf(name);
-      const written = isLayered ? "appended to, small files are merged" : "one set of files for each day";
+      const { partition, order, isAppendOnly } = tableOf(name);
+      const written = isAppendOnly ? "appended to, small files are merged" : "one set of files for each day";
       return [code(name), code(partition ?? ""), order.map(code).join(", "), written];
     }),
   );

@@ -11,12 +11,12 @@ import { text } from "node:stream/consumers";
 import { createAccountsFile } from "../../src/accounts/file/schema.ts";
 import { projectPath } from "../../src/base/project-files.ts";
 import { nodeOptions } from "../../src/base/restart.ts";
-import { type Ended, type ServeProcess, serving } from "../support/command-line.ts";
+import { type CommandResult, type ServeProcess, startServing } from "../support/command-line.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
-import { atEndOf, type Scope } from "../support/scope.ts";
+import { onScopeEnd, type Scope } from "../support/scope.ts";
 
 /** A command's output, and the status of each response that `curl` received. */
-export interface TerminalResult extends Ended {
+export interface TerminalResult extends CommandResult {
   readonly statuses: readonly number[];
 }
 
@@ -69,7 +69,7 @@ export class Terminal {
     const path = process.env.PATH ?? "/usr/bin:/bin";
     const env = { PATH: `${join(folder, "bin")}:${path}`, DOCS_PATH: path, DOCS_FOLDER: folder, HOME: folder };
     const terminal = new Terminal(scope, folder, env);
-    atEndOf(scope, () => terminal.stop());
+    onScopeEnd(scope, () => terminal.stop());
     return terminal;
   }
 
@@ -102,7 +102,7 @@ export class Terminal {
     const lake = resolve(this.folder, this.env.CARQUET_LAKE ?? "data/lake");
     const env = { CARQUET_LAKE: lake, CARQUET_ACCOUNTS: accounts, CARQUET_PORT: "0" };
     const located = args.map((arg) => (existsSync(join(this.folder, arg)) ? join(this.folder, arg) : arg));
-    this.service = await serving(this.scope, [name, ...located, ...(name === "start" ? smallDemo : [])], { env });
+    this.service = await startServing(this.scope, [name, ...located, ...(name === "start" ? smallDemo : [])], { env });
     await writeFile(join(this.folder, "url"), this.service.url);
     const out = this.service.announced.join("\n");
     const [, demoKey] = /Bearer (cq_live_[\w-]+)/.exec(out) ?? [];

@@ -6,10 +6,10 @@ import { integerIn } from "../../src/base/json.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { literal, Sql, sql } from "../../src/db/sql.ts";
 import { currentVersion } from "../../src/lake/manifest.ts";
-import { lakeOf } from "../support/lakes/lakes.ts";
+import { createLake } from "../support/lakes/lakes.ts";
 
 test("the .sql file beside a manifest defines the documented views in any DuckDB", async (scope) => {
-  const { lake } = await lakeOf(scope);
+  const { lake } = await createLake(scope);
   const script = readFileSync(join(lake, "versions", `${await currentVersion(lake)}.sql`), "utf8");
   const database = await DuckDatabase.open();
   try {

@@ -1,3 +1,4 @@
+/** Migration of accounts files of earlier formats. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -13,14 +14,14 @@ import { integerIn, textIn } from "../../src/base/json.ts";
 import { projectPath } from "../../src/base/project-files.ts";
 import { type Sql, sql } from "../../src/db/sql.ts";
 import type { SqliteDatabase } from "../../src/db/sqlite.ts";
-import { accountsFile } from "../support/accounts.ts";
-import { fixtureAccounts } from "../support/lakes/fixtures.ts";
-import { nextSteps } from "./next-steps.ts";
+import { temporaryAccountsFile } from "../support/accounts.ts";
+import { copyFixtureAccounts } from "../support/lakes/fixtures.ts";
+import { testMigrations } from "./test-migrations.ts";
 
 const busyMs = 1000;
 
-/** Does some work on an accounts file of any version. */
-function within<T>(path: string, work: (database: SqliteDatabase) => T): T {
+/** Runs work on an accounts file of any version. */
+function withAnyVersion<T>(path: string, work: (database: SqliteDatabase) => T): T {
   const database = openAnyVersion(path, { busyMs });
   try {
     return work(database);
@@ -30,16 +31,16 @@ function within<T>(path: string, work: (database: SqliteDatabase) => T): T {
 }
 
 const schemaOf = (path: string): readonly unknown[] =>
-  within(path, (database) => database.all(sql`SELECT type, name, sql FROM sqlite_schema ORDER BY name`));
+  withAnyVersion(path, (database) => database.all(sql`SELECT type, name, sql FROM sqlite_schema ORDER BY name`));
 
-/** A step after the steps of today. */
-const step = (...statements: readonly Sql[]): readonly Migration[] => [
+/** The current migrations and one more. */
+const migrationsAnd = (...statements: readonly Sql[]): readonly Migration[] => [
   ...migrations,
   { to: versionAfter(migrations) + 1, statements },
 ];
 
-test("an accounts file of version 1, migrated, has the schema of a new one, and its rows", async (t) => {
-  const [path, fresh] = [await fixtureAccounts(t, 1), await accountsFile(t)];
+test("an accounts file of version 1 migrates to the current schema and keeps its rows", async (t) => {
+  const [path, fresh] = [await copyFixtureAccounts(t, 1), await temporaryAccountsFile(t)];
   migrateAccounts(path);
   assert.deepEqual(schemaOf(path), schemaOf(fresh));
   const database = openAccountsFile(path, { busyMs });
@@ -50,19 +51,19 @@ test("an accounts file of version 1, migrated, has the schema of a new one, and 
   assert.equal(found.balanceMicros, 25_000_000 - 2 * 2_000 - 3_000 - 3_000);
 });
 
-test("the steps lead from version to version without a gap", () => {
+test("migrations lead from version to version without a gap", () => {
   assert.deepEqual(
     migrations.map(({ to }) => to),
     migrations.map((_, index) => index + 2),
   );
 });
 
-test("a file that lacks steps gets them in one go, and is kept beside as it was", async (t) => {
-  const path = await fixtureAccounts(t, 1);
+test("missing migrations are applied at once, and a backup of the old file is kept", async (t) => {
+  const path = await copyFixtureAccounts(t, 1);
   const before = schemaOf(path);
-  const done = migrateAccounts(path, nextSteps);
-  assert.deepEqual(done, { from: 1, to: 3, backup: `${path}.version-1` });
-  within(path, (database) => {
+  const result = migrateAccounts(path, testMigrations);
+  assert.deepEqual(result, { from: 1, to: 3, backup: `${path}.version-1` });
+  withAnyVersion(path, (database) => {
     assert.equal(schemaVersionOf(database), 3);
     const [row] = database.all(sql`SELECT count(*) AS n FROM accounts WHERE label = 'tier ' || tier`);
     assert.equal(integerIn(row, "n"), 2);
@@ -73,13 +74,13 @@ test("a file that lacks steps gets them in one go, and is kept beside as it was"
   assert.deepEqual([schemaVersionOf(copy), audit(copy).entries], [1, 6]);
   copy.close();
   assert.deepEqual(
-    migrateAccounts(path, nextSteps),
+    migrateAccounts(path, testMigrations),
     { from: 3, to: 3, backup: undefined },
     "a second run does nothing",
   );
 });
 
-test("a step that fails leaves the file as it was", async (t) => {
+test("a failed migration leaves the file unchanged", async (t) => {
   const cases: readonly (readonly [what: RegExp, step: Sql])[] = [
     [/no such table: strangers/, sql`INSERT INTO strangers VALUES (1)`],
     [/entries are never changed/, sql`UPDATE entries SET micros = 1`],
@@ -89,10 +90,10 @@ test("a step that fails leaves the file as it was", async (t) => {
     ],
   ];
   for (const [what, statement] of cases) {
-    const path = await fixtureAccounts(t, 1);
+    const path = await copyFixtureAccounts(t, 1);
     const before = schemaOf(path);
     const added = sql`ALTER TABLE accounts ADD COLUMN label TEXT`;
-    assert.throws(() => migrateAccounts(path, step(added, statement)), what);
+    assert.throws(() => migrateAccounts(path, migrationsAnd(added, statement)), what);
     assert.deepEqual(schemaOf(path), before);
     const database = openAccountsFile(path, { busyMs });
     assert.deepEqual(audit(database), { faults: [], accounts: 2, entries: 6, charges: 4 });
@@ -100,13 +101,13 @@ test("a step that fails leaves the file as it was", async (t) => {
   }
 });
 
-test("a file of a newer release, and one of none, is refused and stays as it is", async (t) => {
-  const path = await fixtureAccounts(t, 1);
-  migrateAccounts(path, nextSteps);
+test("an accounts file of a newer release, or of none, is refused and left unchanged", async (t) => {
+  const path = await copyFixtureAccounts(t, 1);
+  migrateAccounts(path, testMigrations);
   const message = `${path}: Accounts file version 3 is too new: expected at most 1. Use a newer release of carquet.`;
   assert.throws(() => openAccountsFile(path, { busyMs }), { message });
   assert.throws(() => migrateAccounts(path), { message });
-  within(path, (database) => database.run(sql`PRAGMA user_version = 0`));
+  withAnyVersion(path, (database) => database.run(sql`PRAGMA user_version = 0`));
   assert.throws(() => migrateAccounts(path), /Invalid accounts file version 0: expected 1 to 1\.$/);
   assert.ok(!existsSync(`${path}.version-0`));
   const text = `${path}.txt`;
@@ -115,31 +116,31 @@ test("a file of a newer release, and one of none, is refused and stays as it is"
   assert.equal(readFileSync(text, "utf8"), "no database");
 });
 
-test("a file that an older release wrote says which command migrates it", async (t) => {
-  const path = await fixtureAccounts(t, 1);
-  within(path, (database) => database.run(sql`PRAGMA user_version = 0`));
+test("an accounts file of an older release is refused with the command that migrates it", async (t) => {
+  const path = await copyFixtureAccounts(t, 1);
+  withAnyVersion(path, (database) => database.run(sql`PRAGMA user_version = 0`));
   const message = `${path}: Accounts file version 0 is too old: expected 1. Run carquet migrate --accounts ${path}.`;
   assert.throws(() => openAccountsFile(path, { busyMs }), { message });
 });
 
-test("a migration that is killed leaves the version before or the last one, sound", async (t) => {
-  const left: number[] = [];
+test("a killed migration leaves the old or the new version, sound", async (t) => {
+  const versions: number[] = [];
   for (const delayMs of [0, 20, 60, 120, 250, 2500]) {
-    const path = await fixtureAccounts(t, 1);
+    const path = await copyFixtureAccounts(t, 1);
     await killMigration(path, delayMs);
-    const version = within(path, (database) => {
+    const version = withAnyVersion(path, (database) => {
       assert.deepEqual(audit(database), { faults: [], accounts: 2, entries: 6, charges: 4 });
       return schemaVersionOf(database);
     });
     assert.ok(version === 1 || version === 3, `version ${version} after ${delayMs} ms`);
-    migrateAccounts(path, nextSteps);
-    assert.equal(within(path, schemaVersionOf), 3);
-    left.push(version);
+    migrateAccounts(path, testMigrations);
+    assert.equal(withAnyVersion(path, schemaVersionOf), 3);
+    versions.push(version);
   }
-  assert.equal(left[0], 1, "the first kill came too late to prove anything");
+  assert.equal(versions[0], 1, "the first kill came before the commit");
 });
 
-/** Migrates a file in another process, and kills it some time after it says that it begins. */
+/** Migrates a file in another process and kills it some time after it starts. */
 async function killMigration(path: string, delayMs: number): Promise<void> {
   const command = ["--import", "tsx", projectPath("test/formats/migrate-accounts.ts"), path];
   const child = spawn(process.execPath, command, { stdio: ["ignore", "pipe", "inherit"] });

@@ -1,3 +1,4 @@
+/** Lakes of earlier formats: read, served and extended as current ones. */
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,20 +11,20 @@ import { vacuum } from "../../src/lake/maintenance/vacuum.ts";
 import { currentManifest, lakeFormat, manifestPath } from "../../src/lake/manifest.ts";
 import { priceHistoryType, tableNames } from "../../src/lake/tables.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
-import { faultsOf } from "../support/lakes/contents.ts";
-import { dealerIdOf, deliver, type FeedRow, vinOf } from "../support/lakes/feeds.ts";
-import { fixtureLake, freshLake, keptFixtureDays } from "../support/lakes/fixtures.ts";
-import { ask, ingestPath, temporaryFolder } from "../support/lakes/lakes.ts";
-import { type Scope, wholeFile } from "../support/scope.ts";
-import { serviceOf } from "../support/service.ts";
+import { startService } from "../support/http/service.ts";
+import { lakeFaults } from "../support/lakes/contents.ts";
+import { dealerIdOf, type FeedRow, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
+import { copyFixtureLake, createCurrentLake, keptFixtureDays } from "../support/lakes/fixtures.ts";
+import { ingestPath, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { fileScope, type Scope } from "../support/scope.ts";
 
 const views = [...tableNames, "active"];
 
 /** Fails unless all views of two lakes have the same rows. */
-async function assertSameRows(one: string, other: string): Promise<void> {
+async function assertSameRows(olderAnswer: string, other: string): Promise<void> {
   for (const view of views) {
-    const rows = (lake: string) => ask(lake, `FROM ${view} ORDER BY ALL`);
-    assert.deepEqual(await rows(one), await rows(other), view);
+    const rows = (lake: string) => queryLake(lake, `FROM ${view} ORDER BY ALL`);
+    assert.deepEqual(await rows(olderAnswer), await rows(other), view);
   }
 }
 
@@ -33,8 +34,8 @@ const car = (n: number, dealer_id: string, more: FeedRow = {}): FeedRow => ({
   ...more,
 });
 
-/** Two more days: a cut of a price, a car that is sold, one that moves, and one whose price is unknown for a day. */
-async function deliverMore(scope: Scope): Promise<string> {
+/** Writes two more days: a price cut, a sale, a change of dealer, and a price that is unknown for a day. */
+async function writeMoreDays(scope: Scope): Promise<string> {
   const folder = await temporaryFolder(scope);
   const rows = (more: FeedRow): readonly FeedRow[] => [
     ...[1, 2, 3, 8].map((n) => car(n, north)),
@@ -43,28 +44,31 @@ async function deliverMore(scope: Scope): Promise<string> {
     car(9, north, { trim: "Sport", ...more }),
     car(10, north, { price: 24_000 }),
   ];
-  await deliver(folder, "2026-11-25", { inventory: rows({ price: "" }) });
-  await deliver(folder, "2026-11-26", { inventory: rows({ price: 16_500 }) });
+  await writeFeeds(folder, "2026-11-25", { inventory: rows({ price: "" }) });
+  await writeFeeds(folder, "2026-11-26", { inventory: rows({ price: 16_500 }) });
   return folder;
 }
 
-test("a lake of format 1 is whole", async (t) => {
-  const lake = await fixtureLake(t, 1);
+test("a lake of format 1 passes verification", async (t) => {
+  const lake = await copyFixtureLake(t, 1);
   const manifest = await currentManifest(lake);
   assert.equal(manifest?.format, 1);
   assert.deepEqual(
     manifest.tables.snapshots.map(({ partition }) => partition),
     keptFixtureDays,
   );
-  assert.deepEqual(await faultsOf(lake), []);
+  assert.deepEqual(await lakeFaults(lake), []);
 });
 
-test("a lake of format 1 has the rows of a lake of today from the same feeds", async (t) => {
-  await assertSameRows(await fixtureLake(t, 1), await freshLake(t));
+test("a lake of format 1 has the rows of a current lake of the same feeds", async (t) => {
+  await assertSameRows(await copyFixtureLake(t, 1), await createCurrentLake(t));
 });
 
-test("a lake of format 1 answers as a lake of today does", async (t) => {
-  const [older, newer] = [await serviceOf(t, await fixtureLake(t, 1)), await serviceOf(t, await freshLake(t))];
+test("a lake of format 1 answers as a current lake does", async (t) => {
+  const [older, newer] = [
+    await startService(t, await copyFixtureLake(t, 1)),
+    await startService(t, await createCurrentLake(t)),
+  ];
   const golden = ["schemas/examples", "test/golden"].map(projectPath).flatMap((folder) =>
     readdirSync(folder)
       .filter((file) => file.endsWith(".url"))
@@ -78,46 +82,46 @@ test("a lake of format 1 answers as a lake of today does", async (t) => {
     `/v1/facets?facets=make,price&snapshot_date=${keptFixtureDays[0]}`,
   ];
   for (const request of [...golden, ...vins, ...searches]) {
-    const [one, other] = [await older.get(request), await newer.get(request)];
+    const [olderAnswer, other] = [await older.get(request), await newer.get(request)];
     const plain = (body: unknown): unknown =>
       JSON.parse(JSON.stringify(body, (key, value) => (key === "request_id" || key === "requestId" ? "" : value)));
-    assert.deepEqual([one.status, plain(one.body)], [other.status, plain(other.body)], request);
+    assert.deepEqual([olderAnswer.status, plain(olderAnswer.body)], [other.status, plain(other.body)], request);
   }
 });
 
-test("a day published on a lake of format 1 is what it is on a lake of today, and upgrades what it merges", async (t) => {
-  const [older, newer] = [await fixtureLake(t, 1), await freshLake(t)];
-  const more = await deliverMore(t);
+test("publishing a day on a lake of format 1 yields the rows of a current lake, and rewrites merged files", async (t) => {
+  const [older, newer] = [await copyFixtureLake(t, 1), await createCurrentLake(t)];
+  const more = await writeMoreDays(t);
   for (const lake of [older, newer]) await ingestPath(lake, more);
   await assertSameRows(older, newer);
   const manifest = await currentManifest(older);
   assert.ok(manifest !== undefined);
   assert.equal(manifest.format, lakeFormat);
-  assert.deepEqual(await faultsOf(older), []);
-  const ofToday = (table: "snapshots" | "sold"): readonly boolean[] =>
+  assert.deepEqual(await lakeFaults(older), []);
+  const areCurrent = (table: "snapshots" | "sold"): readonly boolean[] =>
     manifest.tables[table].map((file) => isCurrentSchema(table, file));
-  assert.deepEqual(ofToday("snapshots"), [false, false, true, true]);
-  assert.deepEqual(ofToday("sold"), [true], "older layers are rewritten with the new");
-  assert.equal((await ask(older, "SELECT count(*)::INTEGER AS n FROM sold"))[0]?.n, 2);
-  const [reappeared] = await ask(older, `SELECT price_history FROM active WHERE vin = '${vinOf(9)}'`);
+  assert.deepEqual(areCurrent("snapshots"), [false, false, true, true]);
+  assert.deepEqual(areCurrent("sold"), [true], "merging rewrites older files");
+  assert.equal((await queryLake(older, "SELECT count(*)::INTEGER AS n FROM sold"))[0]?.n, 2);
+  const [reappeared] = await queryLake(older, `SELECT price_history FROM active WHERE vin = '${vinOf(9)}'`);
   const cut = { changed_at: "2026-11-26 00:00:00", price: 16_500, price_before: 17_000, miles: 1_000 };
   assert.deepEqual(reappeared?.price_history, [cut]);
 });
 
-test("vacuum lets days of format 1 go", async (t) => {
-  const lake = await fixtureLake(t, 1);
-  await ingestPath(lake, await deliverMore(t));
+test("vacuum removes days of format 1", async (t) => {
+  const lake = await copyFixtureLake(t, 1);
+  await ingestPath(lake, await writeMoreDays(t));
   const retention = { dailyDays: 2, weeklyDays: 0, versionDays: 1 };
-  const done = await withWriter(lake, {}, (writer) => vacuum(writer, retention, Date.now(), 0));
-  assert.deepEqual(done.days, [keptFixtureDays[0]]);
-  assert.deepEqual(await faultsOf(lake), []);
+  const result = await withWriter(lake, {}, (writer) => vacuum(writer, retention, Date.now(), 0));
+  assert.deepEqual(result.days, [keptFixtureDays[0]]);
+  assert.deepEqual(await lakeFaults(lake), []);
 });
 
 const database = await DuckDatabase.open();
-wholeFile.after(async () => database.close());
+fileScope.after(async () => database.close());
 
-test("a column that a file lacks is null, and one that the layout lacks is dropped", async (t) => {
-  const lake = await fixtureLake(t, 1);
+test("a column that a file lacks reads as null, and a column that the schema lacks is dropped", async (t) => {
+  const lake = await copyFixtureLake(t, 1);
   const [file] = (await currentManifest(lake))?.tables.snapshots ?? [];
   const older = sql`read_parquet(${literal(join(lake, file?.path ?? ""))})`;
   const columns = {
@@ -134,7 +138,7 @@ test("a column that a file lacks is null, and one that the layout lacks is dropp
   }
 });
 
-test("no column of the lake has a type that other engines refuse", async () => {
+test("every column of the lake has a type that other engines read", async () => {
   const refused = /UUID|UTINYINT|USMALLINT|UINTEGER|UBIGINT|HUGEINT|INTERVAL|ENUM|BIT\b|TIME\b|JSON|MAP|UNION/;
   for (const table of tableNames) {
     const described = await database.using((session) => session.rows(sql`DESCRIBE ${rowsOfFiles(table, [], "")}`));
@@ -144,7 +148,7 @@ test("no column of the lake has a type that other engines refuse", async () => {
 });
 
 test("a lake of a newer release is refused", async (t) => {
-  const lake = await fixtureLake(t, 1);
+  const lake = await copyFixtureLake(t, 1);
   const manifest = await currentManifest(lake);
   const path = manifestPath(lake, manifest?.version ?? "");
   writeFileSync(path, JSON.stringify({ ...manifest, format: 3, shards: 7 }));

@@ -1,7 +1,7 @@
-/** Migrates the accounts file that is named, by steps that no release has, for a test that kills it. */
+/** Child process of a kill test: migrates an accounts file with test migrations. */
 import { writeSync } from "node:fs";
 import { migrateAccounts } from "../../src/accounts/file/backup.ts";
-import { nextSteps } from "./next-steps.ts";
+import { testMigrations } from "./test-migrations.ts";
 
 writeSync(1, "migrates\n");
-migrateAccounts(process.argv[2] ?? "", nextSteps);
+migrateAccounts(process.argv[2] ?? "", testMigrations);

@@ -1,3 +1,4 @@
+/** The command `carquet migrate`. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,55 +11,55 @@ import { isCurrentSchema } from "../../src/lake/file-rows.ts";
 import { currentManifest, currentVersion } from "../../src/lake/manifest.ts";
 import { tableNames } from "../../src/lake/tables.ts";
 import { carquet } from "../support/command-line.ts";
-import { contentsOf, faultsOf } from "../support/lakes/contents.ts";
-import { fixtureAccounts, fixtureLake } from "../support/lakes/fixtures.ts";
-import { ask, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
+import { hashLakeFiles, lakeFaults } from "../support/lakes/contents.ts";
+import { copyFixtureAccounts, copyFixtureLake } from "../support/lakes/fixtures.ts";
+import { queryLake, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 
-const migrating = (lake: string): readonly string[] => ["migrate", "--lake", lake, "--json"];
+const migrateCommand = (lake: string): readonly string[] => ["migrate", "--lake", lake, "--json"];
 
-/** All rows of a lake, by view. */
-async function rowsOf(lake: string): Promise<Readonly<Record<string, unknown>>> {
-  const rows = await Promise.all(tableNames.map((view) => ask(lake, `FROM ${view} ORDER BY ALL`)));
+/** Returns all rows of a lake, by view. */
+async function lakeRows(lake: string): Promise<Readonly<Record<string, unknown>>> {
+  const rows = await Promise.all(tableNames.map((view) => queryLake(lake, `FROM ${view} ORDER BY ALL`)));
   return Object.fromEntries(tableNames.map((view, index) => [view, rows[index]]));
 }
 
-test("a lake that was migrated has the rows it had, all in files of today, and a second run changes nothing", async (t) => {
-  const lake = await fixtureLake(t, 1);
-  const before = await rowsOf(lake);
-  const first = await carquet(migrating(lake));
+test("a migrated lake keeps its rows, has only current files, and a second run changes nothing", async (t) => {
+  const lake = await copyFixtureLake(t, 1);
+  const before = await lakeRows(lake);
+  const first = await carquet(migrateCommand(lake));
   assert.equal(first.code, 0, first.err);
   const report = { lake, version: "2026-11-24.3", fromFormat: 1, toFormat: 2, rewritten: 8, recorded: 12 };
   assert.deepEqual(JSON.parse(first.out), { lake: report });
-  assert.deepEqual(await rowsOf(lake), before);
-  assert.deepEqual(await faultsOf(lake), []);
+  assert.deepEqual(await lakeRows(lake), before);
+  assert.deepEqual(await lakeFaults(lake), []);
   const manifest = await currentManifest(lake);
   for (const table of tableNames)
     for (const file of manifest?.tables[table] ?? []) assert.ok(isCurrentSchema(table, file), file.path);
-  const contents = await contentsOf(lake);
+  const contents = await hashLakeFiles(lake);
   const second = await carquet(["migrate", "--lake", lake]);
   assert.equal(second.out, `${lake}: version 2026-11-24.3 already has format 2.\n`);
-  assert.deepEqual(await contentsOf(lake), contents);
+  assert.deepEqual(await hashLakeFiles(lake), contents);
 });
 
-test("a migration that is killed leaves the version before, and the next one does all of it", async (t) => {
-  const undisturbed = await fixtureLake(t, 1);
-  await carquet(migrating(undisturbed));
-  const contents = await contentsOf(undisturbed);
+test("a killed migration leaves the old version, and the next run completes it", async (t) => {
+  const undisturbed = await copyFixtureLake(t, 1);
+  await carquet(migrateCommand(undisturbed));
+  const contents = await hashLakeFiles(undisturbed);
   for (const file of [9, 26]) {
-    const lake = await fixtureLake(t, 1);
-    const rows = await rowsOf(lake);
+    const lake = await copyFixtureLake(t, 1);
+    const rows = await lakeRows(lake);
     await killAtFile(lake, file);
     if ((await currentVersion(lake)) === "2026-11-24.2") {
-      assert.deepEqual(await rowsOf(lake), rows, `killed at file ${file}`);
-      assert.equal((await carquet(migrating(lake))).code, 0);
+      assert.deepEqual(await lakeRows(lake), rows, `killed at file ${file}`);
+      assert.equal((await carquet(migrateCommand(lake))).code, 0);
     }
-    assert.deepEqual(await contentsOf(lake), contents, `killed at file ${file}`);
+    assert.deepEqual(await hashLakeFiles(lake), contents, `killed at file ${file}`);
   }
 });
 
-/** Migrates a lake in another process, and kills it when it begins with its n-th file. */
+/** Migrates a lake in another process and kills it when it reaches its n-th file. */
 async function killAtFile(lake: string, n: number): Promise<void> {
-  const command = ["--import", "tsx", projectPath("src/main.ts"), ...migrating(lake)];
+  const command = ["--import", "tsx", projectPath("src/main.ts"), ...migrateCommand(lake)];
   const child = spawn(process.execPath, command, { cwd: projectPath("."), stdio: ["ignore", "ignore", "pipe"] });
   const ended = once(child, "exit");
   for await (const line of createInterface({ input: child.stderr }))
@@ -66,8 +67,8 @@ async function killAtFile(lake: string, n: number): Promise<void> {
   await ended;
 }
 
-test("migrate without a flag takes the lake and the accounts file that there are", async (t) => {
-  const [lake, accounts] = [await fixtureLake(t, 1), await fixtureAccounts(t, 1)];
+test("migrate without flags migrates the configured lake and accounts file", async (t) => {
+  const [lake, accounts] = [await copyFixtureLake(t, 1), await copyFixtureAccounts(t, 1)];
   const both = await carquet(["migrate"], { env: { CARQUET_LAKE: lake, CARQUET_ACCOUNTS: accounts } });
   assert.equal(
     both.out,
@@ -75,17 +76,17 @@ test("migrate without a flag takes the lake and the accounts file that there are
       `${lake}: migrated from format 1 to 2: 8 files rewritten, 12 unchanged; published as version 2026-11-24.3. Run carquet index to build its search index.\n`,
   );
   const folder = await temporaryFolder(t);
-  const [none, nobody] = [join(folder, "lake"), join(folder, "accounts.db")];
-  const neither = await carquet(["migrate"], { env: { CARQUET_LAKE: none, CARQUET_ACCOUNTS: nobody } });
+  const [noLake, noAccounts] = [join(folder, "lake"), join(folder, "accounts.db")];
+  const neither = await carquet(["migrate"], { env: { CARQUET_LAKE: noLake, CARQUET_ACCOUNTS: noAccounts } });
   assert.equal(
     neither.err,
-    `carquet: Nothing to migrate: expected a lake at ${none} or an accounts file at ${nobody}.\n`,
+    `carquet: Nothing to migrate: expected a lake at ${noLake} or an accounts file at ${noAccounts}.\n`,
   );
   assert.equal(neither.code, 1);
   assert.deepEqual(await readdir(folder), []);
 });
 
-test("what was named and is not there is refused", async (t) => {
+test("migrate refuses a named lake or accounts file that does not exist", async (t) => {
   const folder = await temporaryFolder(t);
   const lake = await carquet(["migrate", "--lake", join(folder, "lake")]);
   assert.equal(

@@ -1,21 +1,22 @@
+/** Golden answers: requests and their stored answers over the sample, for both implementations. */
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { parse } from "yaml";
 import { projectPath, projectText } from "../../src/base/project-files.ts";
-import { implementationsOf } from "../support/implementations.ts";
-import { lakeOf } from "../support/lakes/lakes.ts";
-import { wholeFile } from "../support/scope.ts";
+import { serveBothWays } from "../support/implementations.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
 
-/** Where requests lie beside their answers over the sample: those that the document shows, and others. */
+/** Folders with requests beside their golden answers over the sample: the document's examples, and others. */
 const folders = ["schemas/examples", "test/golden"].map(projectPath);
 
-/** `npm run golden` writes the answers of the first implementation, and compares those of the other with them. */
+/** `npm run golden` writes the answers of the first implementation, and compares those of the other. */
 const isWriting = process.env.GOLDEN === "write";
 
-const { lake } = await lakeOf(wholeFile);
-const implementations = await implementationsOf(wholeFile, lake);
+const { lake } = await createLake(fileScope);
+const implementations = await serveBothWays(fileScope, lake);
 
 const requests = folders.flatMap((folder) =>
   readdirSync(folder)
@@ -23,27 +24,27 @@ const requests = folders.flatMap((folder) =>
     .map((file) => join(folder, file.slice(0, -".url".length))),
 );
 
-/** How the file is called that an implementation writes its answer to where it is another one. */
+/** Extension of the file for a differing answer, by implementation. */
 const changedBy = { "the serving files": "changed", "the Parquet files": "parquet.changed" } as const;
 
-for (const [place, { name, client, confirm }] of implementations.entries()) {
+for (const [index, { name, client, assertNoFallback }] of implementations.entries()) {
   for (const path of requests) {
     const request = readFileSync(`${path}.url`, "utf8").trim();
-    test(`${name} of the sample answer ${request} as they did`, async () => {
+    test(`${name} of the sample answer ${request} as before`, async () => {
       const answer = `${JSON.stringify((await client.get(request)).body, null, 2)}\n`;
-      if (isWriting && place === 0) writeFileSync(`${path}.json`, answer);
+      if (isWriting && index === 0) writeFileSync(`${path}.json`, answer);
       const golden = existsSync(`${path}.json`) ? readFileSync(`${path}.json`, "utf8") : "";
       const changed = `${path}.${changedBy[name]}`;
       if (golden === answer) return rmSync(changed, { force: true });
       writeFileSync(changed, answer);
-      assert.fail(`${path}.json is not the answer, which is ${changed}; npm run golden takes it over`);
+      assert.fail(`${path}.json differs from the answer ${changed}: if the change is intended, run npm run golden.`);
     });
   }
 
-  test(`${name} have answered, and no others`, confirm);
+  test(`${name} answered every request`, assertNoFallback);
 }
 
-test("every golden answer has its request", () => {
+test("every golden answer has a request", () => {
   const answers = folders.flatMap((folder) =>
     readdirSync(folder)
       .filter((file) => file.endsWith(".json"))
@@ -52,10 +53,10 @@ test("every golden answer has its request", () => {
   assert.deepEqual(answers.sort(), [...requests].sort());
 });
 
-/** What the document shows an invented answer for: what depends on the clock, and its own beginning. */
-const invented = ["usage", "document"];
+/** Examples of the document that are not golden: they depend on the clock or on the document itself. */
+const notGolden = ["usage", "document"];
 
-test("the document's examples of answers are golden ones, but for a few", () => {
+test("the document's other examples of answers are golden", () => {
   const { components } = parse(projectText("schemas/openapi.yaml"));
   const examples = Object.entries<{ readonly externalValue?: string }>(components.examples);
   const golden = examples.filter(([, { externalValue }]) => externalValue !== undefined);
@@ -66,6 +67,6 @@ test("the document's examples of answers are golden ones, but for a few", () => 
   );
   assert.deepEqual(
     examples.filter((example) => !golden.includes(example)).map(([key]) => key),
-    invented,
+    notGolden,
   );
 });

@@ -1,16 +1,17 @@
+/** Errors over HTTP: status, type, tag, message and headers. */
 import assert from "node:assert/strict";
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { operations } from "../../src/contract/document.ts";
 import { type ErrorCode, errors } from "../../src/contract/errors.ts";
-import { leastRequest } from "../support/examples.ts";
-import { lakeOf } from "../support/lakes/lakes.ts";
-import { wholeFile } from "../support/scope.ts";
-import { checkAgainstDocument, serviceOf } from "../support/service.ts";
+import { minimalRequest } from "../support/examples.ts";
+import { assertMatchesDocument, startService } from "../support/http/service.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
 
-const { lake } = await lakeOf(wholeFile);
-const client = await serviceOf(wholeFile, lake);
+const { lake } = await createLake(fileScope);
+const client = await startService(fileScope, lake);
 
 interface Raw {
   readonly status: number;
@@ -18,7 +19,7 @@ interface Raw {
   readonly text: string;
 }
 
-/** A request as it is written, which `fetch` would tidy up. */
+/** Sends a request verbatim, without the normalization of `fetch`. */
 function send(method: string, path: string, others: Record<string, string> = {}): Promise<Raw> {
   const { hostname, port } = new URL(client.url);
   const headers = { ...client.customer.bearer, ...others };
@@ -32,14 +33,14 @@ function send(method: string, path: string, others: Record<string, string> = {})
   });
 }
 
-/** Fails when an answer is not the error of that code, whole: status, type, tag, message, headers. */
-function checkError({ status, headers, text: body }: Raw, code: ErrorCode, message?: RegExp): void {
+/** Fails unless an answer is exactly this error: status, type, tag, message and headers. */
+function assertError({ status, headers, text: body }: Raw, code: ErrorCode, message?: RegExp): void {
   const [expected, type, tag] = errors[code];
   assert.equal(status, expected, body);
   const { _tag, error, ...more } = JSON.parse(body);
-  const { message: told, ...rest } = error;
+  const { message: errorMessage, ...rest } = error;
   assert.deepEqual({ _tag, rest, more }, { _tag: tag, rest: { type, code }, more: {} });
-  assert.match(told, message ?? /./);
+  assert.match(errorMessage, message ?? /./);
   assert.doesNotMatch(body, / {4}at |\.ts\b|node_modules|\{\w+\}|undefined/);
   assert.equal(headers.get("Content-Type"), "application/json; charset=utf-8");
   assert.equal(headers.get("Cache-Control"), "no-store");
@@ -62,8 +63,8 @@ const refused: readonly (readonly [path: string, code: ErrorCode, message: RegEx
 for (const [path, code, message] of refused) {
   test(`${path} is answered with ${errors[code][0]} ${code}`, async () => {
     const raw = await send("GET", path);
-    checkError(raw, code, message);
-    checkAgainstDocument(path, { status: raw.status, headers: raw.headers, body: JSON.parse(raw.text) });
+    assertError(raw, code, message);
+    assertMatchesDocument(path, { status: raw.status, headers: raw.headers, body: JSON.parse(raw.text) });
   });
 }
 
@@ -82,31 +83,31 @@ const keys = [
 
 for (const operation of operations.values()) {
   test(`a key in the query of ${operation.path} is refused, whatever else is wrong`, async () => {
-    const least = leastRequest(operation);
+    const least = minimalRequest(operation);
     for (const key of keys) {
       for (const path of [
         `${least}${least.includes("?") ? "&" : "?"}${key}=cq_live_1`,
         `${operation.path}?limit=&nonsense=1&limit=%zz&${key}`,
       ]) {
         const raw = await send("GET", path);
-        checkError(
+        assertError(
           raw,
           "query_string_api_key_rejected",
           new RegExp(`^API key in query parameter ${decodeURIComponent(key)}: `),
         );
         assert.doesNotMatch(raw.text, /cq_live_1/);
-        checkAgainstDocument(path, { status: raw.status, headers: raw.headers, body: JSON.parse(raw.text) });
+        assertMatchesDocument(path, { status: raw.status, headers: raw.headers, body: JSON.parse(raw.text) });
       }
     }
   });
 }
 
-test("what only resembles the name of a key is an unknown parameter", async () => {
+test("a parameter whose name only resembles that of a key is an unknown parameter", async () => {
   for (const name of ["keys", "api-key", "token", "%20key"])
-    checkError(await send("GET", `/v1/listings?${name}=1`), "unknown_query_parameter");
+    assertError(await send("GET", `/v1/listings?${name}=1`), "unknown_query_parameter");
 });
 
-const nowhere = [
+const unknownPaths = [
   "/",
   "/v1",
   "/v1/",
@@ -120,18 +121,18 @@ const nowhere = [
   "/robots.txt",
 ];
 
-for (const path of nowhere) {
-  test(`nothing is at ${path}`, async () => {
-    checkError(await send("GET", path), "not_found", /^No resource \//);
+for (const path of unknownPaths) {
+  test(`${path} is not found`, async () => {
+    assertError(await send("GET", path), "not_found", /^No resource \//);
   });
 }
 
 for (const method of ["HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
-  test(`${method} is not allowed, and the answer says what is`, async () => {
+  test(`${method} is not allowed, and the answer names the allowed method`, async () => {
     for (const path of ["/v1/listings", "/v1/openapi.json", "/v1/nowhere", "/v1/listings?api_key=1"]) {
       const raw = await send(method, path);
       if (method !== "HEAD") {
-        checkError(raw, "method_not_allowed", new RegExp(`^Method ${method} is not allowed: expected GET\\.$`));
+        assertError(raw, "method_not_allowed", new RegExp(`^Method ${method} is not allowed: expected GET\\.$`));
         continue;
       }
       assert.deepEqual([raw.status, raw.text, raw.headers.get("Allow")], [405, "", "GET"]);
@@ -140,7 +141,7 @@ for (const method of ["HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
   });
 }
 
-test("every answer has an identifier of its own, errors and successes alike", async () => {
+test("every answer has its own request id, errors and successes alike", async () => {
   const paths = [
     "/v1/listings?limit=1",
     "/v1/listings?limit=0",
@@ -156,12 +157,12 @@ test("every answer has an identifier of its own, errors and successes alike", as
   assert.ok(!ids.includes(null));
 });
 
-test("an identifier that a client sends is not taken for the service's own", async () => {
+test("a request id sent by a client is ignored", async () => {
   const { headers } = await send("GET", "/v1/listings?limit=1", { "X-Request-Id": "mine" });
   assert.notEqual(headers.get("X-Request-Id"), "mine");
 });
 
-test("what is found belongs to the account that asked: no cache may keep it", async () => {
+test("answers with data are private: no cache may store them", async () => {
   const { status, headers } = await send("GET", "/v1/listings?limit=1");
   assert.deepEqual([status, headers.get("Cache-Control")], [200, "private, no-store"]);
   assert.equal(headers.get("Content-Type"), "application/json; charset=utf-8");

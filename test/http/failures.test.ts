@@ -1,3 +1,4 @@
+/** The service without data, with defects, under overload and past deadlines. */
 import assert from "node:assert/strict";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -5,28 +6,28 @@ import { test } from "node:test";
 import pino from "pino";
 import type { ErrorCode } from "../../src/contract/errors.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
-import { logged } from "../support/command-line.ts";
-import { lakeOf, temporaryFolder } from "../support/lakes/lakes.ts";
-import { wholeFile } from "../support/scope.ts";
-import { type Answer, type Client, serviceOf } from "../support/service.ts";
-import { slow } from "../support/slow.ts";
+import { parseLog } from "../support/command-line.ts";
+import { type Answer, type Client, startService } from "../support/http/service.ts";
+import { slowRequest } from "../support/http/slow-request.ts";
+import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
 
-const { lake } = await lakeOf(wholeFile);
+const { lake } = await createLake(fileScope);
 
-const noServing = { index: false, rows: false, fallbacks: 0 };
-const allServing = { index: true, rows: true, fallbacks: 0 };
-const noAnswers = { hits: 0, shared: 0, misses: 0, kept: 0, bytes: 0 };
+const noServingFiles = { index: false, rows: false, fallbacks: 0 };
+const allServingFiles = { index: true, rows: true, fallbacks: 0 };
+const emptyCache = { hits: 0, shared: 0, misses: 0, kept: 0, bytes: 0 };
 
 const codeOf = ({ body }: Answer): ErrorCode | undefined => (body as { error?: { code: ErrorCode } }).error?.code;
 const messageOf = ({ body }: Answer): string => (body as { error: { message: string } }).error.message;
 
-test("before anything is published the service lives, is not ready, and says so", async (context) => {
-  const client = await serviceOf(context, join(await temporaryFolder(context), "lake"));
+test("before the first publish the service is alive and not ready", async (context) => {
+  const client = await startService(context, join(await temporaryFolder(context), "lake"));
   assert.deepEqual((await client.get("/healthz")).body, { status: "ok" });
   const ready = await client.get("/readyz");
   assert.deepEqual(
     [ready.status, ready.body],
-    [503, { status: "no version published", version: null, serving: noServing, answers: noAnswers }],
+    [503, { status: "no version published", version: null, serving: noServingFiles, answers: emptyCache }],
   );
   const found = await client.get("/v1/listings");
   assert.deepEqual([found.status, codeOf(found)], [503, "data_unavailable"]);
@@ -36,20 +37,20 @@ test("before anything is published the service lives, is not ready, and says so"
   assert.equal((await client.get("/v1/openapi.json")).status, 200);
 });
 
-test("a service with something published is ready, and says with what", async (context) => {
-  const client = await serviceOf(context, lake);
+test("a service with a published version is ready and names the version", async (context) => {
+  const client = await startService(context, lake);
   const { status, body } = await client.get("/readyz");
   assert.deepEqual(
     [status, body],
-    [200, { status: "ready", version: "2026-11-19.1", serving: allServing, answers: noAnswers }],
+    [200, { status: "ready", version: "2026-11-19.1", serving: allServingFiles, answers: emptyCache }],
   );
 });
 
-test("a defect is answered with 500 and the request's identifier, and logged with its cause", async (context) => {
-  const { lake: broken } = await lakeOf(context);
+test("a defect is answered with 500 and the request id, and logged with its cause", async (context) => {
+  const { lake: broken } = await createLake(context);
   const lines: string[] = [];
   const logger = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
-  const client = await serviceOf(context, broken, { logger, responseCacheBytes: 0 });
+  const client = await startService(context, broken, { logger, responseCacheBytes: 0 });
   const past = "/v1/listings?snapshot_date=2026-11-18&limit=1";
   assert.equal((await client.get(past)).status, 200);
   const manifest = await currentManifest(broken);
@@ -62,7 +63,7 @@ test("a defect is answered with 500 and the request's identifier, and logged wit
   assert.equal(messageOf(failed), `Internal error. Quote request id ${requestId} to the operator.`);
   assert.doesNotMatch(JSON.stringify(failed.body), /parquet|snapshots|\/tmp|\.ts\b/i);
 
-  const defects = logged(lines.join("")).filter(({ msg }) => msg === "internal error");
+  const defects = parseLog(lines.join("")).filter(({ msg }) => msg === "internal error");
   assert.deepEqual(
     defects.map((line) => line.requestId),
     [requestId],
@@ -72,7 +73,7 @@ test("a defect is answered with 500 and the request's identifier, and logged wit
   assert.equal((await client.get("/healthz")).status, 200);
 });
 
-/** How many answers there are of each kind. */
+/** Counts answers by status and code. */
 function tally(answers: readonly Answer[]): Readonly<Record<string, number>> {
   const kinds: Record<string, number> = {};
   for (const answer of answers) {
@@ -82,36 +83,36 @@ function tally(answers: readonly Answer[]): Readonly<Record<string, number>> {
   return kinds;
 }
 
-const atOnce = (client: Client, count: number, path: string): Promise<readonly Answer[]> =>
+const getConcurrently = (client: Client, count: number, path: string): Promise<readonly Answer[]> =>
   Promise.all(Array.from({ length: count }, () => client.get(path)));
 
-test("more requests than may wait are refused as overload, and the service goes on", async (context) => {
-  const client = await serviceOf(context, lake, { sessions: 1, waitingQueries: 1, responseCacheBytes: 0 });
-  const kinds = tally(await atOnce(client, 40, "/v1/listings?limit=100&snapshot_date=2026-11-18"));
+test("requests beyond the limit of waiting queries are refused as overload, and the service recovers", async (context) => {
+  const client = await startService(context, lake, { sessions: 1, waitingQueries: 1, responseCacheBytes: 0 });
+  const kinds = tally(await getConcurrently(client, 40, "/v1/listings?limit=100&snapshot_date=2026-11-18"));
   assert.deepEqual(Object.keys(kinds).sort(), ["200 found", "503 overloaded"]);
   assert.ok((kinds["200 found"] ?? 0) >= 2);
   assert.ok((kinds["503 overloaded"] ?? 0) >= 10);
   for (let times = 0; times < 5; times += 1) assert.equal((await client.get("/v1/listings?limit=1")).status, 200);
 });
 
-test("requests that find room to wait are all answered", async (context) => {
-  const client = await serviceOf(context, lake, { sessions: 1, waitingQueries: 40, responseCacheBytes: 0 });
-  assert.deepEqual(tally(await atOnce(client, 40, "/v1/listings?limit=5&snapshot_date=2026-11-18")), {
+test("requests within the limit of waiting queries are all answered", async (context) => {
+  const client = await startService(context, lake, { sessions: 1, waitingQueries: 40, responseCacheBytes: 0 });
+  assert.deepEqual(tally(await getConcurrently(client, 40, "/v1/listings?limit=5&snapshot_date=2026-11-18")), {
     "200 found": 40,
   });
 });
 
-test("a request that has waited past its deadline is refused without being run", async (context) => {
-  const client = await serviceOf(context, lake, { sessions: 1, deadlineMs: 0, responseCacheBytes: 0 });
+test("a request that waits past its deadline is refused without running", async (context) => {
+  const client = await startService(context, lake, { sessions: 1, deadlineMs: 0, responseCacheBytes: 0 });
   const refused = await client.get("/v1/listings");
   assert.deepEqual([refused.status, codeOf(refused)], [504, "deadline_exceeded"]);
-  assert.deepEqual(tally(await atOnce(client, 10, "/v1/listings")), { "504 deadline_exceeded": 10 });
+  assert.deepEqual(tally(await getConcurrently(client, 10, "/v1/listings")), { "504 deadline_exceeded": 10 });
 });
 
 for (const deadlineMs of [1, 3]) {
-  test(`a request that takes longer than its ${deadlineMs} ms is refused, never answered late`, async (context) => {
-    const client = await serviceOf(context, lake, { sessions: 1, deadlineMs });
-    const refused = await client.get(slow);
+  test(`a request that exceeds its deadline of ${deadlineMs} ms is refused, never answered late`, async (context) => {
+    const client = await startService(context, lake, { sessions: 1, deadlineMs });
+    const refused = await client.get(slowRequest);
     assert.deepEqual([refused.status, codeOf(refused)], [504, "deadline_exceeded"]);
     assert.match(
       messageOf(refused),
@@ -120,10 +121,10 @@ for (const deadlineMs of [1, 3]) {
   });
 }
 
-test("a session whose query was ended at the deadline answers the next request", async (context) => {
-  const client = await serviceOf(context, lake, { sessions: 1, deadlineMs: 200, responseCacheBytes: 0 });
+test("a session whose query was cancelled at the deadline answers the next request", async (context) => {
+  const client = await startService(context, lake, { sessions: 1, deadlineMs: 200, responseCacheBytes: 0 });
   for (let times = 0; times < 3; times += 1) {
-    await client.get(slow);
+    await client.get(slowRequest);
     assert.equal((await client.get("/v1/listings?limit=1")).status, 200);
   }
 });

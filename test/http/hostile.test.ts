@@ -1,26 +1,27 @@
+/** Hostile values for each parameter; the campaign `hostile` is longer. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Chance } from "../oracle/random-market/chance.ts";
-import { hostileRequests, searching } from "../support/campaigns/hostile.ts";
-import { outlast } from "../support/campaigns/outlasted.ts";
-import { lakeOf } from "../support/lakes/lakes.ts";
-import { wholeFile } from "../support/scope.ts";
-import { serviceOf } from "../support/service.ts";
+import { sendHostileRequests } from "../support/campaigns/hostile-answers.ts";
+import { hostileRequests, searchOperations } from "../support/campaigns/hostile-requests.ts";
+import { Chance } from "../support/chance.ts";
+import { startService } from "../support/http/service.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
 
-const { lake } = await lakeOf(wholeFile);
-const client = await serviceOf(wholeFile, lake);
+const { lake } = await createLake(fileScope);
+const client = await startService(fileScope, lake);
 const valuesEach = 20;
 
-for (const operation of searching) {
-  test(`every parameter of ${operation} takes or refuses hostile values, and never breaks`, async () => {
+for (const operation of searchOperations) {
+  test(`every parameter of ${operation} answers or refuses hostile values, and never fails`, async () => {
     const requests = hostileRequests(new Chance(20261119), operation, valuesEach);
-    const { answered, refused } = await outlast(client, requests);
+    const { answered, refused } = await sendHostileRequests(client, requests);
     assert.equal(answered + refused, requests.length);
     assert.ok(answered > 0.05 * requests.length && refused > 0.3 * requests.length, `${answered}, ${refused}`);
   });
 }
 
-test("as many values as a request can hold are answered, and a path of NULs leads nowhere", async () => {
+test("the longest lists that a request can hold are answered, and a path of NULs is not found", async () => {
   for (const parameter of ["features", "exclude_features", "make", "exclude_assembly_location"]) {
     const values = Array.from({ length: 1500 }, (_, n) => `v${n}`);
     const separator = parameter === "exclude_assembly_location" ? "%2B" : ",";
@@ -43,7 +44,7 @@ test("a hostile name is an unknown parameter", async () => {
     "make[]",
     "make.x",
   ]) {
-    const { status, code } = await client.refused(`/v1/listings?${name}=1`);
+    const { status, code } = await client.getError(`/v1/listings?${name}=1`);
     assert.deepEqual([status, code], [400, "unknown_query_parameter"], name);
   }
 });

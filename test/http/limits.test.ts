@@ -1,18 +1,19 @@
+/** Rate limits over HTTP, and their headers. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changeAccount } from "../../src/accounts/account.ts";
 import type { Clock } from "../../src/accounts/clock.ts";
 import { createKey, scopes } from "../../src/accounts/keys.ts";
 import { type Tier, tierLimits, tiers } from "../../src/accounts/policy/tiers.ts";
-import { customerIn, onFile } from "../support/accounts.ts";
-import { lakeOf } from "../support/lakes/lakes.ts";
-import { wholeFile } from "../support/scope.ts";
-import { type Answer, serviceOf } from "../support/service.ts";
+import { createCustomer, withAccountsFile } from "../support/accounts.ts";
+import { type Answer, startService } from "../support/http/service.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
 
-const { lake } = await lakeOf(wholeFile);
+const { lake } = await createLake(fileScope);
 
-/** A clock whose wall jumps about, and whose other hand goes as the test says. */
-class Jumping implements Clock {
+/** A clock whose wall time jumps and whose monotonic time the test sets. */
+class JumpingClock implements Clock {
   nowMs = 5_000_000;
   #reads = 0;
 
@@ -26,10 +27,10 @@ class Jumping implements Clock {
   }
 }
 
-const clock = new Jumping();
-const client = await serviceOf(wholeFile, lake, { clock });
+const clock = new JumpingClock();
+const client = await startService(fileScope, lake, { clock });
 
-/** A path that is answered without the market, and counted like any other. */
+/** A path that counts against the rate limit and reads no listings. */
 const path = "/v1/usage";
 
 const rate = ({ headers }: Answer): readonly (string | null)[] =>
@@ -39,16 +40,16 @@ const rate = ({ headers }: Answer): readonly (string | null)[] =>
 
 for (const tier of tiers) {
   const { per10s, per60s } = tierLimits[tier];
-  test(`three keys of a tier ${tier} account together make ${Math.min(per10s, per60s)} requests at once, and no more`, async () => {
-    const customer = customerIn(client.accounts, { tier, override: null });
-    const keys = onFile(client.accounts, (database) =>
+  test(`three keys of a tier ${tier} account share ${Math.min(per10s, per60s)} requests at once, and no more`, async () => {
+    const customer = createCustomer(client.accounts, { tier, override: null });
+    const keys = withAccountsFile(client.accounts, (database) =>
       [1, 2].map(() => createKey(database, { accountId: customer.accountId, scopes, atMs: 0 }).key),
     );
     const bearers = [customer.key, ...keys].map((key) => ({ Authorization: `Bearer ${key}` }));
     const burst = Math.min(per10s, per60s);
-    const atOnce = async (count: number): Promise<readonly Answer[]> =>
+    const getConcurrently = async (count: number): Promise<readonly Answer[]> =>
       Promise.all(Array.from({ length: count }, (_, index) => client.get(path, bearers[index % 3])));
-    const answers = await atOnce(burst + 12);
+    const answers = await getConcurrently(burst + 12);
     assert.equal(answers.filter(({ status }) => status === 200).length, burst);
     for (const { status, headers, body } of answers) {
       assert.equal(headers.get("X-RateLimit-Tier"), `tier_${tier}`);
@@ -63,42 +64,49 @@ for (const tier of tiers) {
     const wait = Math.max(...answers.map(({ headers }) => Number(headers.get("Retry-After") ?? 0)));
     clock.nowMs += wait * 1000 - 1;
     assert.deepEqual(
-      (await atOnce(6)).map(({ status }) => status),
+      (await getConcurrently(6)).map(({ status }) => status),
       Array(6).fill(429),
-      "the windows slide, they do not turn",
+      "the windows slide",
     );
     clock.nowMs += 1;
-    assert.equal((await atOnce(3)).filter(({ status }) => status === 200).length, 3);
+    assert.equal((await getConcurrently(3)).filter(({ status }) => status === 200).length, 3);
     clock.nowMs += 61_000;
   });
 }
 
-test("every answer to an identified account tells its limits, whatever it says", async () => {
-  const customer = customerIn(client.accounts, { tier: 2, override: null, scopes: ["inventory.read"], usd: "0.002" });
-  const asked: readonly (readonly [path: string, status: number, left10s: number, left60s: number])[] = [
+test("every answer to an identified account has its rate limits, whatever its status", async () => {
+  const customer = createCustomer(client.accounts, {
+    tier: 2,
+    override: null,
+    scopes: ["inventory.read"],
+    usd: "0.002",
+  });
+  const requests: readonly (readonly [path: string, status: number, remaining10s: number, remaining60s: number])[] = [
     ["/v1/listings?limit=1", 200, 99, 99],
     ["/v1/listings?limit=1", 402, 98, 98],
     ["/v1/listings?limit=0", 400, 97, 97],
     ["/v1/usage", 403, 97, 97],
     ["/v1/listings?api_key=1", 400, Number.NaN, Number.NaN],
   ];
-  for (const [asking, status, left10s, left60s] of asked) {
-    const answer = await client.get(asking, customer.bearer);
-    assert.equal(answer.status, status, asking);
-    const expected = Number.isNaN(left10s)
+  for (const [requested, status, remaining10s, remaining60s] of requests) {
+    const answer = await client.get(requested, customer.bearer);
+    assert.equal(answer.status, status, requested);
+    const expected = Number.isNaN(remaining10s)
       ? Array(5).fill(null)
-      : ["tier_2", "100", String(left10s), "100", String(left60s)];
-    assert.deepEqual(rate(answer), expected, asking);
+      : ["tier_2", "100", String(remaining10s), "100", String(remaining60s)];
+    assert.deepEqual(rate(answer), expected, requested);
   }
 });
 
-test("an account's own limits go before its tier's, and are told", async () => {
-  const customer = customerIn(client.accounts, { tier: 3 as Tier, override: { per10s: 2, per60s: 3 } });
+test("an account's own limits override its tier's, and are reported", async () => {
+  const customer = createCustomer(client.accounts, { tier: 3 as Tier, override: { per10s: 2, per60s: 3 } });
   const statuses: number[] = [];
   for (let times = 0; times < 3; times += 1) statuses.push((await client.get(path, customer.bearer)).status);
   assert.deepEqual(statuses, [200, 200, 429]);
   assert.deepEqual(rate(await client.get(path, customer.bearer)), ["tier_3", "2", "0", "3", "1"]);
-  onFile(client.accounts, (database) => changeAccount(database, customer.accountId, { rateLimitOverride: null }));
+  withAccountsFile(client.accounts, (database) =>
+    changeAccount(database, customer.accountId, { rateLimitOverride: null }),
+  );
   clock.nowMs += 1_000;
   assert.deepEqual(rate(await client.get(path, customer.bearer)), ["tier_3", "200", "197", "600", "597"]);
 });

@@ -1,3 +1,4 @@
+/** What each request is charged, and the headers that report it. */
 import assert from "node:assert/strict";
 import { get } from "node:http";
 import { join } from "node:path";
@@ -11,28 +12,28 @@ import type { Row } from "../../src/base/json.ts";
 import { operations } from "../../src/contract/document.ts";
 import { sql } from "../../src/db/sql.ts";
 import { serve } from "../../src/http/server.ts";
-import { type Customer, customerIn, onFile } from "../support/accounts.ts";
+import { type Customer, createCustomer, withAccountsFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
-import { leastRequest } from "../support/examples.ts";
-import { lakeOf, temporaryFolder } from "../support/lakes/lakes.ts";
-import { atEndOf, wholeFile } from "../support/scope.ts";
-import { type Answer, type Client, serviceOf } from "../support/service.ts";
-import { slow } from "../support/slow.ts";
+import { minimalRequest } from "../support/examples.ts";
+import { type Answer, type Client, startService } from "../support/http/service.ts";
+import { slowRequest } from "../support/http/slow-request.ts";
+import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { fileScope, onScopeEnd } from "../support/scope.ts";
 
-const { lake } = await lakeOf(wholeFile);
-const client = await serviceOf(wholeFile, lake);
+const { lake } = await createLake(fileScope);
+const client = await startService(fileScope, lake);
 
-/** The charges of an account, the oldest first. */
+/** The charges of an account, oldest first. */
 const chargesOf = ({ accounts }: Client, { accountId }: Customer): readonly Row[] =>
-  onFile(accounts, (database) =>
+  withAccountsFile(accounts, (database) =>
     database.all(sql`
       SELECT   entry_id, entries.micros, usage_class, pricing_version, key_id
       FROM     entries JOIN prices USING (price)
       WHERE    account_id = ${accountId} ORDER BY entry`),
   );
 
-/** Asks as a customer, and gives the answer with what was charged meanwhile. */
-async function ask(path: string, customer: Customer, headers: Record<string, string> = customer.bearer) {
+/** Sends a request as a customer; returns the answer and the charges made meanwhile. */
+async function requestAs(path: string, customer: Customer, headers: Record<string, string> = customer.bearer) {
   const before = chargesOf(client, customer).length;
   const answer = await client.get(path, headers);
   return { answer, charged: chargesOf(client, customer).slice(before) };
@@ -40,9 +41,9 @@ async function ask(path: string, customer: Customer, headers: Record<string, str
 
 const header = ({ headers }: Answer, name: string): string | null => headers.get(name);
 
-/** Fails unless an answer was charged once, as what, and says so. */
-function checkCharged(
-  { answer, charged }: Awaited<ReturnType<typeof ask>>,
+/** Fails unless an answer was charged once as this usage class, and its headers say so. */
+function assertCharged(
+  { answer, charged }: Awaited<ReturnType<typeof requestAs>>,
   usageClass: UsageClass,
   key: Customer,
 ): void {
@@ -61,7 +62,7 @@ function checkCharged(
   assert.equal(header(answer, "X-Pricing-Version"), pricingVersion);
 }
 
-function checkFree({ answer, charged }: Awaited<ReturnType<typeof ask>>): void {
+function assertFree({ answer, charged }: Awaited<ReturnType<typeof requestAs>>): void {
   assert.deepEqual(charged, []);
   for (const name of ["X-Usage-Class", "X-Usage-Cost-Micros", "X-Pricing-Version"])
     assert.equal(header(answer, name), null);
@@ -82,26 +83,26 @@ const searches: readonly (readonly [query: string, usageClass: UsageClass])[] = 
 
 for (const [query, usageClass] of searches) {
   test(`a search with ${query} is charged as ${usageClass}, whatever it finds`, async () => {
-    const customer = customerIn(client.accounts);
-    const asked = await ask(`/v1/listings?${query}`, customer);
-    assert.equal(asked.answer.status, 200);
-    checkCharged(asked, usageClass, customer);
+    const customer = createCustomer(client.accounts);
+    const result = await requestAs(`/v1/listings?${query}`, customer);
+    assert.equal(result.answer.status, 200);
+    assertCharged(result, usageClass, customer);
   });
 }
 
 for (const operation of operations.values()) {
-  test(`${operation.id} is charged when it answers, and when it does not it is not`, async () => {
-    const customer = customerIn(client.accounts);
+  test(`${operation.id} is charged if it answers, and only then`, async () => {
+    const customer = createCustomer(client.accounts);
     const isFree = operation.id === "getUsage" || operation.id === "getDocument";
-    const plain = leastRequest(operation);
+    const plain = minimalRequest(operation);
     const include = `${plain}${plain.includes("?") ? "&" : "?"}include=options`;
     for (const path of [plain, include]) {
-      const asked = await ask(path, customer);
-      if (asked.answer.status !== 200 || isFree) checkFree(asked);
+      const result = await requestAs(path, customer);
+      if (result.answer.status !== 200 || isFree) assertFree(result);
       else {
-        const usageClass = header(asked.answer, "X-Usage-Class") as UsageClass;
+        const usageClass = header(result.answer, "X-Usage-Class") as UsageClass;
         assert.ok(usageClass in prices, path);
-        checkCharged(asked, usageClass, customer);
+        assertCharged(result, usageClass, customer);
       }
     }
   });
@@ -109,31 +110,31 @@ for (const operation of operations.values()) {
 
 const refused: readonly (readonly [what: string, path: string, status: number])[] = [
   ["an unknown parameter", "/v1/listings?mak=Kia", 400],
-  ["a value that is not allowed", "/v1/listings?limit=101", 400],
-  ["a snapshot that is not there", "/v1/listings?snapshot_date=2020-01-01", 400],
-  ["parameters that do not go together", "/v1/listings?min_price=2&max_price=1", 400],
+  ["an invalid value", "/v1/listings?limit=101", 400],
+  ["a missing snapshot", "/v1/listings?snapshot_date=2020-01-01", 400],
+  ["incompatible parameters", "/v1/listings?min_price=2&max_price=1", 400],
   ["a key in the query", "/v1/listings?api_key=1", 400],
-  ["a listing that nobody knows", "/v1/listings/ffffffffffffffffffffffffffffffff", 404],
-  ["a VIN that nobody knows", "/v1/vins/1HGCM82633A999999", 404],
-  ["a VIN that is none", "/v1/vins/NOT-A-VIN", 400],
-  ["a dealer whom nobody knows", "/v1/dealers/ffffffff-ffff-4fff-8fff-ffffffffffff", 404],
-  ["the inventory of nobody", "/v1/dealers/ffffffff-ffff-4fff-8fff-ffffffffffff/listings", 404],
-  ["a path that is nowhere", "/v1/nowhere", 404],
+  ["an unknown listing", "/v1/listings/ffffffffffffffffffffffffffffffff", 404],
+  ["an unknown VIN", "/v1/vins/1HGCM82633A999999", 404],
+  ["a malformed VIN", "/v1/vins/NOT-A-VIN", 400],
+  ["an unknown dealer", "/v1/dealers/ffffffff-ffff-4fff-8fff-ffffffffffff", 404],
+  ["the inventory of an unknown dealer", "/v1/dealers/ffffffff-ffff-4fff-8fff-ffffffffffff/listings", 404],
+  ["an unknown path", "/v1/nowhere", 404],
   ["the account's usage", "/v1/usage", 200],
-  ["the description", "/v1/openapi.json", 200],
+  ["the document", "/v1/openapi.json", 200],
   ["the health of the service", "/healthz", 200],
 ];
 
 for (const [what, path, status] of refused) {
   test(`${what} costs nothing`, async () => {
-    const asked = await ask(path, customerIn(client.accounts));
-    assert.equal(asked.answer.status, status);
-    checkFree(asked);
+    const result = await requestAs(path, createCustomer(client.accounts));
+    assert.equal(result.answer.status, status);
+    assertFree(result);
   });
 }
 
-test("who may not ask pays nothing: no key, a wrong key, a key without the scope", async () => {
-  const customer = customerIn(client.accounts, { scopes: ["usage.read"] });
+test("unauthorized requests are not charged: no key, a wrong key, a missing scope", async () => {
+  const customer = createCustomer(client.accounts, { scopes: ["usage.read"] });
   for (const [authorization, code] of [
     ["", "missing_api_key"],
     ["Basic dXNlcjpwYXNz", "missing_api_key"],
@@ -143,62 +144,64 @@ test("who may not ask pays nothing: no key, a wrong key, a key without the scope
     [customer.bearer.Authorization, "missing_scope"],
     [customer.bearer.Authorization.replace("Bearer", "bearer"), "missing_scope"],
   ] as const) {
-    const asked = await ask("/v1/listings?limit=1", customer, { Authorization: authorization });
-    assert.equal((asked.answer.body as { error: { code: string } }).error.code, code, authorization);
-    checkFree(asked);
+    const result = await requestAs("/v1/listings?limit=1", customer, { Authorization: authorization });
+    assert.equal((result.answer.body as { error: { code: string } }).error.code, code, authorization);
+    assertFree(result);
   }
 });
 
-test("who cannot pay is told so with 402, and pays nothing; usage needs no money", async () => {
-  const poor = customerIn(client.accounts, { usd: "0.003" });
+test("an account that cannot pay gets 402 and no charge; usage stays free", async () => {
+  const customer = createCustomer(client.accounts, { usd: "0.003" });
   const change = (by: Parameters<typeof changeAccount>[2]) =>
-    onFile(client.accounts, (database) => changeAccount(database, poor.accountId, by));
+    withAccountsFile(client.accounts, (database) => changeAccount(database, customer.accountId, by));
   const codeOf = async (path: string): Promise<string> => {
-    const { answer, charged } = await ask(path, poor);
+    const { answer, charged } = await requestAs(path, customer);
     if (answer.status === 402) assert.deepEqual(charged, []);
     return answer.status === 200 ? "found" : (answer.body as { error: { code: string } }).error.code;
   };
   assert.equal(await codeOf("/v1/listings?snapshot_date=2026-11-18"), "billing_state_blocked");
   assert.equal(await codeOf("/v1/listings?limit=1"), "found");
   assert.equal(await codeOf("/v1/listings?limit=1"), "billing_state_blocked");
-  assert.equal(await codeOf("/v1/listings?limit=0"), "invalid_parameter_value", "what is wrong is told first");
+  assert.equal(await codeOf("/v1/listings?limit=0"), "invalid_parameter_value", "validation comes before billing");
   change({ state: "suspended" });
   assert.equal(await codeOf("/v1/usage"), "found");
-  const capped = customerIn(client.accounts);
-  onFile(client.accounts, (database) => changeAccount(database, capped.accountId, { capMicros: 3_000 }));
+  const capped = createCustomer(client.accounts);
+  withAccountsFile(client.accounts, (database) => changeAccount(database, capped.accountId, { capMicros: 3_000 }));
   const statuses: number[] = [];
-  for (let times = 0; times < 3; times += 1) statuses.push((await ask("/v1/listings?limit=1", capped)).answer.status);
+  for (let times = 0; times < 3; times += 1)
+    statuses.push((await requestAs("/v1/listings?limit=1", capped)).answer.status);
   assert.deepEqual(statuses, [200, 402, 402]);
-  const { answer } = await ask("/v1/listings?limit=1", capped);
+  const { answer } = await requestAs("/v1/listings?limit=1", capped);
   assert.equal((answer.body as { error: { code: string } }).error.code, "monthly_spend_cap_exceeded");
 });
 
-test("what was held for a request that failed can be spent by the next one", async () => {
-  const poor = customerIn(client.accounts, { usd: "0.004" });
+test("a failed request releases its hold for the next one", async () => {
+  const customer = createCustomer(client.accounts, { usd: "0.004" });
   for (let times = 0; times < 3; times += 1)
-    assert.equal((await client.get("/v1/listings?snapshot_date=2020-01-01", poor.bearer)).status, 400);
-  assert.equal((await client.get("/v1/listings?snapshot_date=2026-11-18", poor.bearer)).status, 200);
+    assert.equal((await client.get("/v1/listings?snapshot_date=2020-01-01", customer.bearer)).status, 400);
+  assert.equal((await client.get("/v1/listings?snapshot_date=2026-11-18", customer.bearer)).status, 200);
 });
 
-test("who leaves before the charge is not charged", async (t) => {
-  const narrow = await serviceOf(t, lake, { sessions: 1 });
-  const customer = customerIn(narrow.accounts);
-  const staying = Array.from({ length: 4 }, () => narrow.get(slow, customer.bearer));
+test("a client that disconnects before the charge is not charged", async (t) => {
+  const narrow = await startService(t, lake, { sessions: 1 });
+  const customer = createCustomer(narrow.accounts);
+  const staying = Array.from({ length: 4 }, () => narrow.get(slowRequest, customer.bearer));
   const leaving = Array.from({ length: 4 }, () =>
     get(`${narrow.url}/v1/listings?limit=1`, { headers: customer.bearer, agent: false }),
   );
-  for (const one of leaving) one.on("error", () => undefined).once("finish", () => setTimeout(() => one.destroy(), 20));
+  for (const leavingRequest of leaving)
+    leavingRequest.on("error", () => undefined).once("finish", () => setTimeout(() => leavingRequest.destroy(), 20));
   await Promise.all(staying);
-  await eventually("all who left are done with", async () => {
+  await eventually("all disconnected requests have ended", async () => {
     const { status } = await narrow.get("/v1/listings?limit=1", customer.bearer);
     return status === 200;
   });
   assert.equal(chargesOf(narrow, customer).length, 4 + 1);
-  assert.deepEqual(onFile(narrow.accounts, audit).faults, []);
+  assert.deepEqual(withAccountsFile(narrow.accounts, audit).faults, []);
 });
 
-test("a ledger that is locked answers nothing that has a price: 503, and then again as before", async (t) => {
-  const locked = await serviceOf(t, lake);
+test("a locked ledger refuses priced requests with 503 until it is unlocked", async (t) => {
+  const locked = await startService(t, lake);
   const other = openAccountsFile(locked.accounts, { busyMs: 1000 });
   try {
     other.run(sql`BEGIN IMMEDIATE`);
@@ -216,10 +219,10 @@ test("a ledger that is locked answers nothing that has a price: 503, and then ag
   assert.equal(chargesOf(locked, locked.customer).length, 1);
 });
 
-test("a service that starts without an accounts file makes one, in which nobody has a key", async (t) => {
+test("a service without an accounts file creates an empty one", async (t) => {
   const accounts = join(await temporaryFolder(t), "new", "accounts.db");
   const service = await serve({ lake, accounts, host: "127.0.0.1", port: 0, logger: pino({ level: "silent" }) });
-  atEndOf(t, () => service.stop());
+  onScopeEnd(t, () => service.stop());
   assert.equal((await fetch(`${service.url}/v1/listings`, { headers: client.customer.bearer })).status, 401);
-  assert.deepEqual(onFile(accounts, audit), { faults: [], accounts: 0, entries: 0, charges: 0 });
+  assert.deepEqual(withAccountsFile(accounts, audit), { faults: [], accounts: 0, entries: 0, charges: 0 });
 });

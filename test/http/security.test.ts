@@ -1,55 +1,54 @@
-/** The OWASP API Security Top 10 of 2023, as a list of what must hold. */
+/** The OWASP API Security Top 10 of 2023, as tests. */
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { request } from "node:http";
-import { connect } from "node:net";
-import { text } from "node:stream/consumers";
 import { describe, test } from "node:test";
-import { createKey, type ApiScope as KeyScope, scopes } from "../../src/accounts/keys.ts";
+import { type ApiScope, createKey, scopes } from "../../src/accounts/keys.ts";
 import { bounds } from "../../src/base/bounds.ts";
 import { isObject } from "../../src/base/json.ts";
 import { projectPath } from "../../src/base/project-files.ts";
 import { operations } from "../../src/contract/document.ts";
-import { customerIn, onFile } from "../support/accounts.ts";
-import { leastRequest } from "../support/examples.ts";
-import { lakeOf } from "../support/lakes/lakes.ts";
-import { wholeFile } from "../support/scope.ts";
-import { type Answer, serviceOf } from "../support/service.ts";
+import { createCustomer, withAccountsFile } from "../support/accounts.ts";
+import { minimalRequest } from "../support/examples.ts";
+import { exchangeRaw } from "../support/http/raw-http.ts";
+import { type Answer, startService } from "../support/http/service.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
 
-const { lake } = await lakeOf(wholeFile);
-const client = await serviceOf(wholeFile, lake, { headersTimeoutMs: 300 });
-const [mine, theirs] = [customerIn(client.accounts), customerIn(client.accounts)];
+const { lake } = await createLake(fileScope);
+const client = await startService(fileScope, lake, { headersTimeoutMs: 300 });
+const [mine, theirs] = [createCustomer(client.accounts), createCustomer(client.accounts)];
 
 const needKey = [...operations.values()].filter(({ scope }) => scope !== undefined);
 
-/** All keys and texts in a value, however deep. */
-function* words(value: unknown): Generator<string> {
+/** Yields all keys and texts in a value, at any depth. */
+function* textsIn(value: unknown): Generator<string> {
   if (typeof value === "string") yield value;
-  if (Array.isArray(value)) for (const item of value) yield* words(item);
+  if (Array.isArray(value)) for (const item of value) yield* textsIn(item);
   else if (isObject(value))
     for (const [key, item] of Object.entries(value)) {
       yield key;
-      yield* words(item);
+      yield* textsIn(item);
     }
 }
 
-/** Whatever of an account must reach nobody else. */
-const belongingTo = ({ accountId, key, keyId }: typeof mine): readonly string[] => [
+/** The identifiers of an account that no other account may see. */
+const identifiersOf = ({ accountId, key, keyId }: typeof mine): readonly string[] => [
   accountId,
   keyId,
   key,
   key.slice(-43),
 ];
 
-function checkHolds(answer: Answer, forbidden: readonly string[]): void {
-  const told = [...words(answer.body), ...[...answer.headers].flat()].join("\n");
-  for (const word of forbidden) assert.ok(!told.includes(word), word);
+function assertContainsNone(answer: Answer, forbidden: readonly string[]): void {
+  const text = [...textsIn(answer.body), ...[...answer.headers].flat()].join("\n");
+  for (const word of forbidden) assert.ok(!text.includes(word), word);
 }
 
 describe("API1, broken object level authorisation", () => {
   for (const operation of operations.values()) {
-    test(`${operation.id} answers nothing of another account, whatever is asked`, async () => {
-      const least = leastRequest(operation);
+    test(`${operation.id} never shows data of another account`, async () => {
+      const least = minimalRequest(operation);
       for (const more of [
         "",
         `account_id=${theirs.accountId}`,
@@ -60,20 +59,20 @@ describe("API1, broken object level authorisation", () => {
         const headers = { ...mine.bearer, "X-Account-Id": theirs.accountId, Cookie: `account=${theirs.accountId}` };
         const answer = await client.get(path, headers);
         if (more !== "") assert.equal(answer.status, 400, path);
-        checkHolds(answer, more === "" ? belongingTo(theirs) : belongingTo(theirs).slice(2));
+        assertContainsNone(answer, more === "" ? identifiersOf(theirs) : identifiersOf(theirs).slice(2));
       }
     });
   }
 
-  test("usage is the asking account's own, and the other's is not in it", async () => {
-    const [one, other] = [customerIn(client.accounts), customerIn(client.accounts)];
-    await client.get("/v1/listings?limit=1", one.bearer);
+  test("usage covers only the requesting account", async () => {
+    const [customer, other] = [createCustomer(client.accounts), createCustomer(client.accounts)];
+    await client.get("/v1/listings?limit=1", customer.bearer);
     for (let times = 0; times < 3; times += 1) await client.get("/v1/listings?limit=1", other.bearer);
-    for (const [who, requests] of [
-      [one, 1],
+    for (const [sender, requests] of [
+      [customer, 1],
       [other, 3],
     ] as const) {
-      const { body } = await client.get("/v1/usage", who.bearer);
+      const { body } = await client.get("/v1/usage", sender.bearer);
       assert.equal((body as { totals: { requests: number } }).totals.requests, requests);
     }
   });
@@ -84,7 +83,7 @@ describe("API1, broken object level authorisation", () => {
     "/v1/keys",
     `/v1/usage/${theirs.accountId}`,
   ]) {
-    test(`there is no ${path.replace(theirs.accountId, "{account}")}`, async () => {
+    test(`${path.replace(theirs.accountId, "{account}")} is not found`, async () => {
       assert.equal((await client.get(path, mine.bearer)).status, 404);
     });
   }
@@ -92,8 +91,8 @@ describe("API1, broken object level authorisation", () => {
 
 describe("API2, broken authentication", () => {
   for (const { id, ...operation } of needKey) {
-    test(`${id} answers nobody without a key that is valid`, async () => {
-      const path = leastRequest({ id, ...operation });
+    test(`${id} needs a valid key`, async () => {
+      const path = minimalRequest({ id, ...operation });
       const forged = mine.key.replace(/.$/, (last) => (last === "A" ? "B" : "A"));
       const mixed = `cq_live_${mine.keyId}_${theirs.key.slice(-43)}`;
       const tokens = ["", "Bearer ", "Bearer null", "Bearer undefined", `Bearer ${forged}`, `Bearer ${mixed}`];
@@ -115,80 +114,78 @@ describe("API2, broken authentication", () => {
     });
   }
 
-  test("a wrong secret and an unknown key are told the same", async () => {
+  test("a wrong secret and an unknown key get the same answer", async () => {
     const unknown = `cq_live_0000000000000000_${mine.key.slice(-43)}`;
-    const told = await Promise.all(
+    const answers = await Promise.all(
       [unknown, `cq_live_${mine.keyId}_${theirs.key.slice(-43)}`, "nonsense"].map(async (key) => {
         const { body } = await client.get("/v1/usage", { Authorization: `Bearer ${key}` });
         return JSON.stringify(body);
       }),
     );
-    assert.equal(new Set(told).size, 1);
+    assert.equal(new Set(answers).size, 1);
   });
 });
 
-test("API3, broken object property level authorisation: what is nobody's business is in no answer", async () => {
+test("API3, broken object property level authorisation: no answer has internal fields", async () => {
   const forbidden = ["sha256", "email", "buyer@dealers.example", "balance_micros", "account_id", "per_10s"];
   for (const operation of operations.values()) {
     if (operation.id === "getDocument") continue;
-    checkHolds(await client.get(leastRequest(operation), mine.bearer), [...forbidden, ...belongingTo(mine)]);
+    assertContainsNone(await client.get(minimalRequest(operation), mine.bearer), [
+      ...forbidden,
+      ...identifiersOf(mine),
+    ]);
   }
 });
 
-/** What a connection says until it is closed, when it is sent something as it stands. */
-function converse(...sent: readonly string[]): Promise<string> {
-  const { hostname, port } = new URL(client.url);
-  const socket = connect({ host: hostname, port: Number(port) });
-  socket.on("error", () => undefined);
-  for (const bytes of sent) socket.write(bytes);
-  return text(socket).catch(() => "");
-}
-
 describe("API4, unrestricted resource consumption", () => {
-  test(`headers of more than ${bounds.headerBytes} bytes, path and query among them, are refused`, async () => {
+  test(`requests with more than ${bounds.headerBytes} bytes of headers, path and query included, are refused`, async () => {
     const filler = "a".repeat(bounds.headerBytes);
     for (const head of [
       `GET /v1/listings HTTP/1.1\r\nHost: x\r\nX-Filler: ${filler}\r\n\r\n`,
       `GET /v1/listings?make=${filler} HTTP/1.1\r\nHost: x\r\n\r\n`,
       `GET /v1/${filler} HTTP/1.1\r\nHost: x\r\n\r\n`,
     ])
-      assert.match(await converse(head), /^HTTP\/1\.1 431 /);
+      assert.match(await exchangeRaw(client.url, head), /^HTTP\/1\.1 431 /);
   });
 
-  test("a request that does not come to its end in time is given up", async () => {
-    const said = await converse("GET /v1/listings HTTP/1.1\r\nHost: x\r\nX-Slow: ");
-    assert.match(said, /^HTTP\/1\.1 408 /);
+  test("an incomplete request times out", async () => {
+    const response = await exchangeRaw(client.url, "GET /v1/listings HTTP/1.1\r\nHost: x\r\nX-Slow: ");
+    assert.match(response, /^HTTP\/1\.1 408 /);
   });
 
-  test("what is no HTTP is refused, and nothing of the program is told", async () => {
-    const said = await converse("nonsense\r\n\r\n");
-    assert.match(said, /^HTTP\/1\.1 400 /);
-    assert.doesNotMatch(said, /Error|at |\.ts/);
+  test("bytes that are not HTTP are refused without internal details", async () => {
+    const response = await exchangeRaw(client.url, "nonsense\r\n\r\n");
+    assert.match(response, /^HTTP\/1\.1 400 /);
+    assert.doesNotMatch(response, /Error|at |\.ts/);
   });
 
-  test("a body is not waited for: the answer ends the connection", async () => {
+  test("a request body is not read: the answer ends the connection", async () => {
     const head = `GET /v1/openapi.json HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n`;
-    const said = await converse(head, "x".repeat(1000));
-    assert.match(said, /^HTTP\/1\.1 200 OK\r\n/);
-    assert.match(said, /\r\nConnection: close\r\n/);
+    const response = await exchangeRaw(client.url, head, "x".repeat(1000));
+    assert.match(response, /^HTTP\/1\.1 200 OK\r\n/);
+    assert.match(response, /\r\nConnection: close\r\n/);
   });
 
-  test("more headers than a client has need of are not looked at", async () => {
+  test("headers beyond the maximum are ignored", async () => {
     const many = Array.from({ length: bounds.headers + 20 }, (_, index) => `X-${index}: 1\r\n`).join("");
-    const said = await converse(`GET /v1/usage HTTP/1.1\r\n${many}Authorization: ${mine.bearer.Authorization}\r\n\r\n`);
-    assert.match(said, /^HTTP\/1\.1 4\d\d /);
+    const response = await exchangeRaw(
+      client.url,
+      `GET /v1/usage HTTP/1.1\r\n${many}Authorization: ${mine.bearer.Authorization}\r\n\r\n`,
+    );
+    assert.match(response, /^HTTP\/1\.1 4\d\d /);
   });
 });
 
 describe("API5, broken function level authorisation", () => {
-  const keyWith = (granted: readonly KeyScope[]): string =>
-    onFile(client.accounts, (database) => createKey(database, { accountId: mine.accountId, scopes: granted, atMs: 0 }))
-      .key;
+  const keyWith = (granted: readonly ApiScope[]): string =>
+    withAccountsFile(client.accounts, (database) =>
+      createKey(database, { accountId: mine.accountId, scopes: granted, atMs: 0 }),
+    ).key;
   for (const granted of scopes) {
-    test(`a key for ${granted} opens what needs it, and nothing else`, async () => {
+    test(`a key for ${granted} opens the operations of that scope only`, async () => {
       const Authorization = `Bearer ${keyWith([granted])}`;
       for (const operation of needKey) {
-        const { status, headers, body } = await client.get(leastRequest(operation), { Authorization });
+        const { status, headers, body } = await client.get(minimalRequest(operation), { Authorization });
         assert.equal(status === 403, operation.scope !== granted, operation.id);
         if (status !== 403) continue;
         assert.equal((body as { error: { code: string } }).error.code, "missing_scope");
@@ -199,12 +196,12 @@ describe("API5, broken function level authorisation", () => {
   }
 
   for (const method of ["POST", "PUT", "PATCH", "DELETE", "TRACE"]) {
-    test(`${method} does nothing anywhere`, async () => {
+    test(`${method} is refused everywhere`, async () => {
       for (const operation of operations.values()) {
         const { hostname, port } = new URL(client.url);
         const status = await new Promise<number | undefined>((answered, failed) => {
           const sent = request(
-            { hostname, port, path: leastRequest(operation), method, headers: mine.bearer },
+            { hostname, port, path: minimalRequest(operation), method, headers: mine.bearer },
             (response) => {
               response.resume();
               answered(response.statusCode);
@@ -218,26 +215,26 @@ describe("API5, broken function level authorisation", () => {
   }
 });
 
-test("API6, unrestricted access to sensitive flows: nothing can be bought, made or changed over HTTP", () => {
+test("API6, unrestricted access to sensitive flows: nothing can be bought, created or changed over HTTP", () => {
   assert.deepEqual(
     new Set([...operations.values()].map(({ path }) => path.split("/")[2])),
     new Set(["listings", "vins", "facets", "dealers", "usage", "openapi.json"]),
   );
 });
 
-/** Everything that the product is made of. */
+/** All source files of the product. */
 const sources = readdirSync(projectPath("src"), { recursive: true, encoding: "utf8" })
   .filter((path) => path.endsWith(".ts"))
   .map((path) => readFileSync(projectPath(`src/${path}`), "utf8"));
 
-test("API7 and API10, forged requests and trust in other services: the program calls nobody", () => {
+test("API7 and API10, forged requests and trust in other services: the program sends no requests", () => {
   const calls =
     /\bfetch\(|\bhttps?\.(get|request)\(|import \{[^}]*\b(get|request)\b[^}]*\} from "node:https?"|from "(undici|axios|got)"|node:dgram/;
   for (const source of sources) assert.doesNotMatch(source, calls);
 });
 
 describe("API8, security misconfiguration", () => {
-  test("every answer keeps a browser from making more of it than it is", async () => {
+  test("every answer has the security headers", async () => {
     for (const path of [
       "/v1/listings?limit=1",
       "/v1/listings?limit=0",
@@ -253,16 +250,16 @@ describe("API8, security misconfiguration", () => {
       assert.equal(headers.get("Access-Control-Allow-Origin"), null);
       assert.equal(headers.get("Server"), null);
       assert.equal(headers.get("X-Powered-By"), null);
-      assert.equal(headers.get("Strict-Transport-Security"), null, "which plain HTTP must not send");
+      assert.equal(headers.get("Strict-Transport-Security"), null, "plain HTTP must not send it");
     }
   });
 
-  test("what is paid for is kept by no cache", async () => {
+  test("charged answers are not cacheable", async () => {
     for (const path of ["/v1/listings?limit=1", "/v1/usage"])
       assert.equal((await client.get(path)).headers.get("Cache-Control"), "private, no-store");
   });
 
-  test("hostile values are refused or found nothing, and tell nothing of the program", async () => {
+  test("hostile values are refused or match nothing, and reveal nothing internal", async () => {
     const hostile = [
       "'",
       "';--",
@@ -277,7 +274,7 @@ describe("API8, security misconfiguration", () => {
     ];
     for (const operation of needKey)
       for (const value of hostile) {
-        const path = leastRequest(operation).replace(
+        const path = minimalRequest(operation).replace(
           /(dealers|vins|listings)\/[^/?]+/,
           `$1/${encodeURIComponent(value)}`,
         );
@@ -290,9 +287,9 @@ describe("API8, security misconfiguration", () => {
   });
 });
 
-test("API9, improper inventory management: what is in the description answers, and nothing else does", async () => {
+test("API9, improper inventory management: only documented paths answer", async () => {
   for (const operation of operations.values()) {
-    const { status } = await client.get(leastRequest(operation));
+    const { status } = await client.get(minimalRequest(operation));
     assert.ok(status !== 404 || operation.path.includes("{"), operation.id);
   }
   for (const path of ["/v0/listings", "/v2/listings", "/listings", "/v1/admin", "/v1/debug", "/.env", "/.git/config"])

@@ -1,15 +1,16 @@
+/** The end of a service on SIGTERM, and its log. */
 import assert from "node:assert/strict";
 import { Agent, get } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { eventually, logged, serving } from "../support/command-line.ts";
-import { lakeOf } from "../support/lakes/lakes.ts";
-import { wholeFile } from "../support/scope.ts";
-import { slow } from "../support/slow.ts";
+import { eventually, parseLog, startServing } from "../support/command-line.ts";
+import { slowRequest } from "../support/http/slow-request.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
 
-const { lake } = await lakeOf(wholeFile);
+const { lake } = await createLake(fileScope);
 
 const serve = ["serve", "--port", "0", "--lake", lake];
 
@@ -19,8 +20,8 @@ interface Answer {
   readonly atMs: number;
 }
 
-/** A GET over an agent's connections. */
-function ask(agent: Agent, url: string, headers: Record<string, string> = {}): Promise<Answer> {
+/** Sends a GET over an agent's connections. */
+function getOver(agent: Agent, url: string, headers: Record<string, string> = {}): Promise<Answer> {
   return new Promise((answered, failed) => {
     get(url, { agent, headers }, async (response) => {
       answered({ status: response.statusCode, body: await text(response), atMs: performance.now() });
@@ -28,7 +29,7 @@ function ask(agent: Agent, url: string, headers: Record<string, string> = {}): P
   });
 }
 
-/** Whether a connection can be made. */
+/** Returns whether a connection can be made. */
 function connects(url: string): Promise<boolean> {
   const { hostname, port } = new URL(url);
   return new Promise((known) => {
@@ -39,18 +40,20 @@ function connects(url: string): Promise<boolean> {
 }
 
 const inFlight = 8;
-test("on SIGTERM what is in flight is answered, nothing new is taken, and the process ends well and soon", async () => {
-  const service = await serving(wholeFile, serve);
+test("on SIGTERM requests in flight are answered, new ones are refused, and the process exits with 0 soon after", async () => {
+  const service = await startServing(fileScope, serve);
   const agent = new Agent({ keepAlive: true, maxSockets: inFlight });
-  await Promise.all(Array.from({ length: inFlight }, () => ask(agent, `${service.url}/healthz`)));
+  await Promise.all(Array.from({ length: inFlight }, () => getOver(agent, `${service.url}/healthz`)));
 
-  const asked = Array.from({ length: inFlight }, () => ask(agent, `${service.url}${slow}`, service.customer.bearer));
+  const pending = Array.from({ length: inFlight }, () =>
+    getOver(agent, `${service.url}${slowRequest}`, service.customer.bearer),
+  );
   await sleep(60);
   const terminatedAtMs = performance.now();
   service.terminate();
   await eventually("new connections refused", async () => !(await connects(service.url)), 3000);
 
-  const answers = await Promise.all(asked);
+  const answers = await Promise.all(pending);
   assert.deepEqual(
     answers.map(({ status }) => status),
     answers.map(() => 200),
@@ -62,14 +65,14 @@ test("on SIGTERM what is in flight is answered, nothing new is taken, and the pr
   agent.destroy();
   assert.equal(code, 0);
   assert.match(out, /^listening on http:\/\/127\.0\.0\.1:\d+\n$/);
-  assert.equal(logged(err).at(-1)?.msg, "stopped");
+  assert.equal(parseLog(err).at(-1)?.msg, "stopped");
   assert.ok(endedMs < 3000, `ended ${Math.round(endedMs)} ms after the last answer`);
 });
 
-test("SIGTERM ends a service at rest at once, with clients still connected", async () => {
-  const service = await serving(wholeFile, serve);
+test("SIGTERM stops an idle service at once, with clients still connected", async () => {
+  const service = await startServing(fileScope, serve);
   const agent = new Agent({ keepAlive: true });
-  await ask(agent, `${service.url}/healthz`);
+  await getOver(agent, `${service.url}/healthz`);
   const terminatedAtMs = performance.now();
   service.terminate();
   const { code } = await service.ended;
@@ -80,8 +83,8 @@ test("SIGTERM ends a service at rest at once, with clients still connected", asy
 
 const secret = "cq_live_secret_0123456789abcdef";
 
-test("the log has one line of JSON for each request, and no key in any form", async () => {
-  const service = await serving(wholeFile, serve);
+test("the log has one line of JSON per request, and no key in any form", async () => {
+  const service = await startServing(fileScope, serve);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const requests: readonly (readonly [path: string, status: number, logged: Readonly<Record<string, unknown>>])[] = [
     ["/v1/listings?limit=1&make=kia", 200, { path: "/v1/listings", query: "limit=1&make=kia" }],
@@ -104,7 +107,7 @@ test("the log has one line of JSON for each request, and no key in any form", as
   ];
   for (const [path, status] of requests) {
     const headers = { ...service.customer.bearer, Cookie: `key=${secret}`, "X-Api-Key": secret };
-    const answer = await ask(agent, `${service.url}${path}`, status === 401 ? { Authorization: secret } : headers);
+    const answer = await getOver(agent, `${service.url}${path}`, status === 401 ? { Authorization: secret } : headers);
     assert.equal(answer.status, status, path);
     assert.ok(!answer.body.includes(secret) && !answer.body.includes(service.customer.key), path);
   }
@@ -114,7 +117,7 @@ test("the log has one line of JSON for each request, and no key in any form", as
   assert.ok(!`${err}${out}`.includes("secret"), err);
   assert.ok(!`${err}${out}`.includes(service.customer.key.slice(-43)), err);
 
-  const lines = logged(err).filter(({ msg }) => msg === "request");
+  const lines = parseLog(err).filter(({ msg }) => msg === "request");
   assert.equal(lines.length, requests.length);
   for (const [index, [path, status, expected]] of requests.entries()) {
     const line = lines[index] ?? {};
@@ -126,21 +129,21 @@ test("the log has one line of JSON for each request, and no key in any form", as
   assert.equal(new Set(lines.map(({ requestId }) => requestId)).size, lines.length);
 });
 
-test("a client that leaves before its answer is logged as gone, and the service goes on", async () => {
-  const service = await serving(wholeFile, serve);
-  const leaving = get(`${service.url}${slow}`, { headers: service.customer.bearer });
+test("a client that disconnects before its answer is logged as aborted, and the service continues", async () => {
+  const service = await startServing(fileScope, serve);
+  const leaving = get(`${service.url}${slowRequest}`, { headers: service.customer.bearer });
   leaving.on("error", () => undefined);
   await sleep(100);
   leaving.destroy();
   const agent = new Agent();
-  assert.equal((await ask(agent, `${service.url}/v1/listings?limit=1`, service.customer.bearer)).status, 200);
+  assert.equal((await getOver(agent, `${service.url}/v1/listings?limit=1`, service.customer.bearer)).status, 200);
   service.terminate();
   const { code, err } = await service.ended;
   assert.equal(code, 0);
-  const lines = logged(err).filter(({ msg }) => msg === "request");
+  const lines = parseLog(err).filter(({ msg }) => msg === "request");
   assert.deepEqual(lines.map(({ aborted }) => aborted ?? false).sort(), [false, true]);
   assert.deepEqual(
-    logged(err).filter(({ level }) => Number(level) >= 50),
+    parseLog(err).filter(({ level }) => Number(level) >= 50),
     [],
   );
 });

@@ -1,3 +1,4 @@
+/** HTTPS, and requests through reverse proxies. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -7,31 +8,31 @@ import { test } from "node:test";
 import { connect } from "node:tls";
 import { promisify } from "node:util";
 import pino from "pino";
-import { carquet, eventually, logged, serving } from "../support/command-line.ts";
-import { lakeOf, temporaryFolder } from "../support/lakes/lakes.ts";
-import { wholeFile } from "../support/scope.ts";
-import { serviceOf } from "../support/service.ts";
+import { carquet, eventually, parseLog, startServing } from "../support/command-line.ts";
+import { startService } from "../support/http/service.ts";
+import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
 
-const { lake } = await lakeOf(wholeFile);
-const folder = await temporaryFolder(wholeFile);
+const { lake } = await createLake(fileScope);
+const folder = await temporaryFolder(fileScope);
 const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
 await promisify(execFile)("openssl", [
   ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
   ...["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert],
 ]);
 
-test("with a certificate and its key the service speaks HTTPS, and tells browsers to keep to it", async () => {
+test("with a certificate and its key the service uses HTTPS and sends Strict-Transport-Security", async () => {
   const args = ["serve", "--port", "0", "--lake", lake, "--tls-cert", cert, "--tls-key", key];
-  const service = await serving(wholeFile, args);
+  const service = await startServing(fileScope, args);
   const { hostname, port, protocol } = new URL(service.url);
   assert.equal(protocol, "https:");
   const [status, hsts] = await new Promise<readonly [number | undefined, string | undefined]>((answered, failed) => {
     const options = { ca: readFileSync(cert), headers: service.customer.bearer };
-    const asked = tlsRequest(`${service.url}/v1/listings?limit=1`, options, (response) => {
+    const sent = tlsRequest(`${service.url}/v1/listings?limit=1`, options, (response) => {
       response.resume();
       answered([response.statusCode, response.headers["strict-transport-security"]]);
     });
-    asked.on("error", failed).end();
+    sent.on("error", failed).end();
   });
   assert.deepEqual([status, hsts], [200, "max-age=31536000"]);
   await assert.rejects(
@@ -40,13 +41,13 @@ test("with a certificate and its key the service speaks HTTPS, and tells browser
         connected(1),
       ).on("error", failed);
     }),
-    "nothing before TLS 1.2",
+    "versions before TLS 1.2 are refused",
   );
   service.terminate();
   assert.equal((await service.ended).code, 0);
 });
 
-test("a certificate without its key, or one that cannot be read, is told in one line", async () => {
+test("a certificate without its key, or an unreadable one, is refused in one line", async () => {
   const serve = ["serve", "--port", "0", "--lake", lake];
   const alone = await carquet([...serve, "--tls-cert", cert]);
   assert.deepEqual(
@@ -58,22 +59,22 @@ test("a certificate without its key, or one that cannot be read, is told in one 
   assert.match(absent.err, /^carquet: Cannot read \S+none\.pem: [^\n]+\n$/);
 });
 
-const told: readonly (readonly [proxies: number, forwardedFor: string, ip: string, isSecure: boolean])[] = [
+const forwardings: readonly (readonly [proxies: number, forwardedFor: string, ip: string, isSecure: boolean])[] = [
   [0, "203.0.113.7", "127.0.0.1", false],
   [1, "203.0.113.7", "203.0.113.7", true],
   [1, "198.51.100.1, 203.0.113.7", "203.0.113.7", true],
   [2, "198.51.100.1, 203.0.113.7, 10.0.0.1", "203.0.113.7", true],
 ];
 
-for (const [proxies, forwardedFor, ip, isSecure] of told) {
+for (const [proxies, forwardedFor, ip, isSecure] of forwardings) {
   test(`behind ${proxies} proxies, X-Forwarded-For: ${forwardedFor} is ${ip}`, async (t) => {
     const lines: string[] = [];
     const logger = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
-    const client = await serviceOf(t, lake, { logger, trustedProxies: proxies });
+    const client = await startService(t, lake, { logger, trustedProxies: proxies });
     const forwarded = { "X-Forwarded-For": forwardedFor, "X-Forwarded-Proto": "https" };
     const { headers } = await client.get("/v1/listings?limit=1", forwarded);
     assert.equal(headers.get("Strict-Transport-Security") !== null, isSecure);
     await eventually("logged", async () => lines.some((line) => line.includes('"msg":"request"')));
-    assert.equal(logged(lines.join("")).find(({ msg }) => msg === "request")?.ip, ip);
+    assert.equal(parseLog(lines.join("")).find(({ msg }) => msg === "request")?.ip, ip);
   });
 }

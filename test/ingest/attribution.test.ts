@@ -1,18 +1,19 @@
+/** Attribution: which of several claiming dealers owns a car. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { tableCases } from "../support/case-table.ts";
-import { dealerIdOf, deliver, type FeedRow, type Feeds, vinOf } from "../support/lakes/feeds.ts";
-import { ask, lakeOf, temporaryFolder } from "../support/lakes/lakes.ts";
-import { wholeFile } from "../support/scope.ts";
+import { parseCaseTable } from "../support/case-table.ts";
+import { dealerIdOf, type FeedRow, type Feeds, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
+import { createLake, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
 
 const columns = ["case", "A", "B", "C", "A then", "B then", "C then", "owner", "decided by"] as const;
 
 /**
- * Three dealers and one VIN, on a day and on the next; A's id is the lowest, C's the highest. A cell says how the VIN is
- * listed: `listed` is a used car without price or photos, `new` and `franchise` (the dealer sells that make new), `price` and
- * `photos` say what there is; `without` is a delivery without the VIN, `-` no delivery.
+ * Three dealers and one VIN on two days; A has the lowest id, C the highest. A cell describes the dealer's row:
+ * `listed` is a used car without price or photos; `new`, `franchise` (the dealer sells that make new), `price` and
+ * `photos` add to it; `without` is a delivery without the VIN; `-` is no delivery.
  */
-const cases = tableCases(
+const cases = parseCaseTable(
   columns,
   `
   case                                                 | A             | B             | C      | A then  | B then        | C then | owner | decided by
@@ -20,37 +21,37 @@ const cases = tableCases(
   a new car belongs to the franchise of its make       | new price     | new franchise | -      |         |               |        | B     | franchise of the make
   a used car does not                                  | listed price  | listed franchise photos | - |    |               |        | A     | has a price
   nor does a new car at another make's franchise       | new           | new other franchise price | - |  |               |        | B     | has a price
-  a listing with a price goes before one without       | listed photos | listed price  | -      |         |               |        | B     | has a price
+  a listing with a price beats one without             | listed photos | listed price  | -      |         |               |        | B     | has a price
   of two with a price, the one with photos             | listed price  | listed price photos | - |        |               |        | B     | has photos
   of two without a price, the one with photos          | listed        | listed photos | -      |         |               |        | B     | has photos
   all else equal, the lowest dealer id                 | listed price  | listed price  | listed |         |               |        | A     | lowest dealer id
-  of three, what sets the first from the second        | listed        | listed price photos | listed price | |           |        | B     | has photos
+  of three, the rule that separates the first two      | listed        | listed price photos | listed price | |           |        | B     | has photos
   the current owner keeps it against a better claim    | listed        | -             | -      | listed  | listed price photos | -      | A     | current owner
   the current owner keeps it against the franchise     | new           | -             | -      | new     | new franchise price | -      | A     | current owner
-  the owner keeps it while its feed does not come      | listed        | -             | -      | -       | listed price photos | -      | A     | current owner
-  an owner alone keeps it while its feed does not come | listed        | -             | -      | -       | -             | -      | A     | only claimant
+  the owner keeps it while its feed is missing         | listed        | -             | -      | -       | listed price photos | -      | A     | current owner
+  a sole owner keeps it while its feed is missing      | listed        | -             | -      | -       | -             | -      | A     | only claimant
   the owner drops it, the other claimant gets it       | listed price  | listed        | -      | without | listed        | -      | B     | only claimant
   the owner drops it, a newcomer gets it               | listed price  | -             | -      | without | listed        | -      | B     | only claimant
   the owner drops it, the earliest other claim gets it | listed price  | -             | listed | without | listed        | listed | C     | earliest claim
   a price counts more than an earlier claim            | listed price  | -             | listed | without | listed price  | listed | B     | has a price
-  a claim stands while its dealer's feed does not come | listed price  | listed        | -      | without | -             | listed | B     | earliest claim
+  a claim holds while its dealer's feed is missing     | listed price  | listed        | -      | without | -             | listed | B     | earliest claim
 `,
 );
 
 const letters = ["A", "B", "C"] as const;
 const dealerOf = (index: number, letter: string): string => dealerIdOf(10 * (index + 1) + "ABC".indexOf(letter));
 
-/** A dealer's other cars, which it always has: a feed without the VIN is then no collapse. */
+/** VINs of cars that a dealer always has, so that a feed without the tested VIN is not collapsed. */
 const otherCar = (index: number, letter: string): number => 1000 + 10 * (10 * index + "ABC".indexOf(letter));
 
-/** The feeds of one of the two days, all cases side by side: each has a VIN and three dealers of its own. */
-function feedsOf(cellOf: (of: (typeof cases)[number], letter: (typeof letters)[number]) => string): Feeds {
+/** The feeds of one of the two days. Each case has its own VIN and its own three dealers. */
+function feedsOf(cellOf: (row: (typeof cases)[number], letter: (typeof letters)[number]) => string): Feeds {
   const feeds = { dealers: [] as FeedRow[], inventory: [] as FeedRow[], deliveries: [] as FeedRow[] };
-  for (const [index, of] of cases.entries()) {
+  for (const [index, row] of cases.entries()) {
     for (const letter of letters) {
-      const [dealer_id, cell] = [dealerOf(index, letter), cellOf(of, letter)];
-      const [first, second] = [of[letter], of[`${letter} then`]].map((words) => words.includes("franchise"));
-      const make = `${of.A} ${of.B}`.includes("other franchise") ? "Honda" : "Toyota";
+      const [dealer_id, cell] = [dealerOf(index, letter), cellOf(row, letter)];
+      const [first, second] = [row[letter], row[`${letter} then`]].map((words) => words.includes("franchise"));
+      const make = `${row.A} ${row.B}`.includes("other franchise") ? "Honda" : "Toyota";
       feeds.dealers.push({ dealer_id, name: `${letter} of case ${index}`, makes: first || second ? make : "" });
       if (cell === "" || cell === "-") continue;
       feeds.deliveries.push({ dealer_id });
@@ -70,45 +71,45 @@ function feedsOf(cellOf: (of: (typeof cases)[number], letter: (typeof letters)[n
   return feeds;
 }
 
-const folder = await temporaryFolder(wholeFile);
-await deliver(
+const folder = await temporaryFolder(fileScope);
+await writeFeeds(
   folder,
   "2026-03-01",
-  feedsOf((of, letter) => of[letter]),
+  feedsOf((row, letter) => row[letter]),
 );
-await deliver(
+await writeFeeds(
   folder,
   "2026-03-02",
-  feedsOf((of, letter) => of[`${letter} then`]),
+  feedsOf((row, letter) => row[`${letter} then`]),
 );
-const { lake } = await lakeOf(wholeFile, folder);
-const claims = await ask(
+const { lake } = await createLake(fileScope, folder);
+const claims = await queryLake(
   lake,
   `SELECT strftime(claim_date::DATE, '%Y-%m-%d') AS day, * FROM read_parquet('${lake}/claims/*/*.parquet', hive_partitioning = true)
    ORDER BY day, vin, dealer_id`,
 );
 
-for (const [index, of] of cases.entries()) {
-  test(`${of.case}: ${of.owner}, by the rule "${of["decided by"]}"`, () => {
-    const isOneDay = letters.every((letter) => of[`${letter} then`] === "");
+for (const [index, row] of cases.entries()) {
+  test(`${row.case}: ${row.owner}, by the rule "${row["decided by"]}"`, () => {
+    const isOneDay = letters.every((letter) => row[`${letter} then`] === "");
     const day = isOneDay ? "2026-03-01" : "2026-03-02";
-    const ofVin = claims.filter((claim) => claim.vin === vinOf(index) && claim.day === day);
-    const owners = ofVin.filter(({ is_owner }) => is_owner === true);
+    const claimsOfVin = claims.filter((claim) => claim.vin === vinOf(index) && claim.day === day);
+    const owners = claimsOfVin.filter(({ is_owner }) => is_owner === true);
     assert.deepEqual(
       owners.map(({ dealer_id, decided_by }) => ({ dealer_id, decided_by })),
-      [{ dealer_id: dealerOf(index, of.owner), decided_by: of["decided by"] }],
+      [{ dealer_id: dealerOf(index, row.owner), decided_by: row["decided by"] }],
     );
     assert.deepEqual(
-      [...new Set(ofVin.map(({ decided_by }) => decided_by))],
-      [of["decided by"]],
-      "said of every claim",
+      [...new Set(claimsOfVin.map(({ decided_by }) => decided_by))],
+      [row["decided by"]],
+      "every claim names the rule",
     );
   });
 }
 
-test("every claim is kept, also of those that do not get the car", () => {
-  const listed = cases.flatMap((of, index) =>
-    letters.filter((letter) => !["", "-", "without"].includes(of[letter])).map((letter) => [index, letter] as const),
+test("every claim is stored, contenders included", () => {
+  const listed = cases.flatMap((row, index) =>
+    letters.filter((letter) => !["", "-", "without"].includes(row[letter])).map((letter) => [index, letter] as const),
   );
   assert.deepEqual(
     claims
@@ -119,11 +120,11 @@ test("every claim is kept, also of those that do not get the car", () => {
   );
 });
 
-test("a claim dates from the first day of its dealer's listing, and says when it was last sighted", () => {
-  const index = cases.findIndex(({ case: it }) => it === "the owner keeps it while its feed does not come");
-  const ofVin = claims.filter((claim) => claim.vin === vinOf(index) && claim.day === "2026-03-02");
+test("a claim starts on the first day of its dealer's listing and has the day of its last sighting", () => {
+  const index = cases.findIndex(({ case: name }) => name === "the owner keeps it while its feed is missing");
+  const claimsOfVin = claims.filter((claim) => claim.vin === vinOf(index) && claim.day === "2026-03-02");
   assert.deepEqual(
-    ofVin.map(({ dealer_id, claimed_since, sighted_on }) => ({ dealer_id, claimed_since, sighted_on })),
+    claimsOfVin.map(({ dealer_id, claimed_since, sighted_on }) => ({ dealer_id, claimed_since, sighted_on })),
     [
       { dealer_id: dealerOf(index, "A"), claimed_since: "2026-03-01", sighted_on: "2026-03-01" },
       { dealer_id: dealerOf(index, "B"), claimed_since: "2026-03-02", sighted_on: "2026-03-02" },
@@ -131,12 +132,12 @@ test("a claim dates from the first day of its dealer's listing, and says when it
   );
 });
 
-test("no VIN is active twice, and every active listing is at its owner", async () => {
-  const elsewhere = await ask(
+test("no VIN is active twice, and every active listing is at its owner's dealer", async () => {
+  const misattributed = await queryLake(
     lake,
     `SELECT active.vin FROM active LEFT JOIN read_parquet('${lake}/claims/claim_date=2026-03-02/*.parquet') AS claims
        ON claims.vin = active.vin AND claims.dealer_id = active.dealer_id AND is_owner WHERE claims.vin IS NULL
      UNION ALL SELECT vin FROM active GROUP BY vin HAVING count(*) > 1`,
   );
-  assert.deepEqual(elsewhere, []);
+  assert.deepEqual(misattributed, []);
 });

@@ -1,11 +1,12 @@
+/** Three days of feeds: listing ids, price history, missing cars, new owners, and keys. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { integerIn, type Row } from "../../src/base/json.ts";
 import { currentManifest, readManifest } from "../../src/lake/manifest.ts";
-import { contentsOf } from "../support/lakes/contents.ts";
-import { dealerIdOf, deliver, type FeedRow, type Feeds, vinOf } from "../support/lakes/feeds.ts";
-import { ask, ingestPath, lakeOf, temporaryFolder } from "../support/lakes/lakes.ts";
-import { wholeFile } from "../support/scope.ts";
+import { hashLakeFiles } from "../support/lakes/contents.ts";
+import { dealerIdOf, type FeedRow, type Feeds, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
+import { createLake, ingestPath, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
 
 const [north, south, east] = [dealerIdOf(1), dealerIdOf(2), dealerIdOf(3)];
 const days = ["2026-03-01", "2026-03-02", "2026-03-03"] as const;
@@ -14,7 +15,7 @@ const cars = {
   pauses: vinOf(2),
   leaves: vinOf(3),
   moves: vinOf(4),
-  isSilent: vinOf(5),
+  atSilentDealer: vinOf(5),
   losesItsPrice: vinOf(7),
   atSouth: vinOf(8),
   comesLater: vinOf(9),
@@ -38,24 +39,26 @@ const dealers = [
   { dealer_id: east, name: "East", city: "Newark", phone: "(973) 555-0103" },
 ];
 
-const others = [20, 21, 22].map((n) => car(vinOf(n), north));
+const constantCars = [20, 21, 22].map((n) => car(vinOf(n), north));
 
-/** North and South deliver every day, East on the first alone; on the second South and East have other telephones. */
+/**
+ * North and South deliver every day, East only on the first; on the second day South and East have new phone numbers.
+ */
 const feeds: readonly Feeds[] = [
   {
     dealers,
     inventory: [
-      ...others,
+      ...constantCars,
       car(cars.stays, north),
       ...[cars.pauses, cars.leaves, cars.moves, cars.losesItsPrice].map((vin) => car(vin, north)),
-      car(cars.isSilent, east),
+      car(cars.atSilentDealer, east),
       car(cars.atSouth, south),
     ],
   },
   {
     dealers: dealers.slice(1).map((dealer) => ({ ...dealer, phone: `${dealer.phone.slice(0, 10)}9999` })),
     inventory: [
-      ...others,
+      ...constantCars,
       car(cars.stays, north, { price: 19_000, miles: 1_200, observed_at: "2026-03-02T09:30:00Z" }),
       car(cars.losesItsPrice, north, { price: "" }),
       car(cars.moves, south, { price: 18_500 }),
@@ -64,7 +67,7 @@ const feeds: readonly Feeds[] = [
   },
   {
     inventory: [
-      ...others,
+      ...constantCars,
       car(cars.stays, north, { price: 19_500, miles: 1_300 }),
       car(cars.pauses, north),
       car(cars.losesItsPrice, north, { price: 17_000 }),
@@ -75,43 +78,43 @@ const feeds: readonly Feeds[] = [
   },
 ];
 
-const folder = await temporaryFolder(wholeFile);
-for (const [index, day] of days.entries()) await deliver(folder, day, feeds[index] ?? {});
-const { lake } = await lakeOf(wholeFile, folder, { day: days[0] });
-const filesOfFirstDay = await contentsOf(lake);
+const folder = await temporaryFolder(fileScope);
+for (const [index, day] of days.entries()) await writeFeeds(folder, day, feeds[index] ?? {});
+const { lake } = await createLake(fileScope, folder, { day: days[0] });
+const filesOfFirstDay = await hashLakeFiles(lake);
 for (const day of days.slice(1)) await ingestPath(lake, folder, { day });
 
-const snapshots = await ask(lake, "FROM snapshots ORDER BY snapshot_date, vin");
-const missing = await ask(lake, "FROM missing ORDER BY as_of, vin");
-const ended = await ask(lake, "FROM ended ORDER BY vin");
+const snapshots = await queryLake(lake, "FROM snapshots ORDER BY snapshot_date, vin");
+const missing = await queryLake(lake, "FROM missing ORDER BY as_of, vin");
+const ended = await queryLake(lake, "FROM ended ORDER BY vin");
 
-/** The listing of a VIN on each of the three days; undefined where it is not active. */
-const spellOf = (vin: string): readonly (Row | undefined)[] =>
+/** A VIN's active listing on each of the three days, or undefined. */
+const listingsByDay = (vin: string): readonly (Row | undefined)[] =>
   days.map((day) => snapshots.find((listing) => listing.vin === vin && listing.snapshot_date === day));
 
 const missingOf = (vin: string): readonly Row[] => missing.filter((listing) => listing.vin === vin);
 
 test("a listing keeps its id and its first day while it is listed", () => {
-  const spell = spellOf(cars.stays);
-  assert.match(String(spell[0]?.id), /^[0-9a-f]{32}$/);
+  const byDay = listingsByDay(cars.stays);
+  assert.match(String(byDay[0]?.id), /^[0-9a-f]{32}$/);
   assert.deepEqual(
-    spell.map((listing) => [listing?.id, listing?.listed_at, listing?.days_on_market]),
-    [0, 1, 2].map((age) => [spell[0]?.id, "2026-03-01 00:00:00", age]),
+    byDay.map((listing) => [listing?.id, listing?.listed_at, listing?.days_on_market]),
+    [0, 1, 2].map((age) => [byDay[0]?.id, "2026-03-01 00:00:00", age]),
   );
 });
 
-test("a change of price is appended to the history, with the miles and the time of the observation", () => {
-  const [first, second, third] = spellOf(cars.stays).map((listing) => listing?.price_history);
+test("a price change is appended to the history, with the miles and the time of the observation", () => {
+  const [first, second, third] = listingsByDay(cars.stays).map((listing) => listing?.price_history);
   const cut = { changed_at: "2026-03-02 09:30:00", miles: 1_200, price_before: 20_000, price: 19_000 };
   const rise = { changed_at: "2026-03-03 00:00:00", miles: 1_300, price_before: 19_000, price: 19_500 };
   assert.deepEqual([first, second, third], [[], [cut], [cut, rise]]);
 });
 
-test("a price that was unknown for a day is compared with the last known one", () => {
+test("a price after an unknown one is compared with the last known price", () => {
   const cut = { changed_at: "2026-03-03 00:00:00", miles: 1_000, price_before: 20_000, price: 17_000 };
-  const spell = spellOf(cars.losesItsPrice);
+  const byDay = listingsByDay(cars.losesItsPrice);
   assert.deepEqual(
-    spell.map((listing) => [listing?.price, listing?.price_history]),
+    byDay.map((listing) => [listing?.price, listing?.price_history]),
     [
       [20_000, []],
       [null, []],
@@ -120,8 +123,8 @@ test("a price that was unknown for a day is compared with the last known one", (
   );
 });
 
-test("a car that its owner delivers without is missing, since that day", () => {
-  assert.deepEqual(spellOf(cars.leaves).slice(1), [undefined, undefined]);
+test("a car absent from its owner's feed is missing since that day", () => {
+  assert.deepEqual(listingsByDay(cars.leaves).slice(1), [undefined, undefined]);
   assert.deepEqual(
     missingOf(cars.leaves).map(({ as_of, missing_since }) => [as_of, missing_since]),
     [
@@ -132,7 +135,7 @@ test("a car that its owner delivers without is missing, since that day", () => {
 });
 
 test("a missing car keeps its last known row", () => {
-  const [active] = spellOf(cars.leaves);
+  const [active] = listingsByDay(cars.leaves);
   for (const { id, price, miles, listed_at, last_checked_at } of missingOf(cars.leaves)) {
     assert.deepEqual(
       { id, price, miles, listed_at, last_checked_at },
@@ -147,8 +150,8 @@ test("a missing car keeps its last known row", () => {
   }
 });
 
-test("a car that is back from missing is the same listing as before", () => {
-  const [before, during, after] = spellOf(cars.pauses);
+test("a car that reappears continues its listing", () => {
+  const [before, during, after] = listingsByDay(cars.pauses);
   assert.equal(during, undefined);
   assert.deepEqual(
     missingOf(cars.pauses).map(({ as_of }) => as_of),
@@ -160,17 +163,17 @@ test("a car that is back from missing is the same listing as before", () => {
   );
 });
 
-test("a dealer that does not deliver keeps its listings, and they age", () => {
-  const spell = spellOf(cars.isSilent);
+test("the listings of a dealer that does not deliver stay active and age", () => {
+  const byDay = listingsByDay(cars.atSilentDealer);
   assert.deepEqual(
-    spell.map((listing) => [listing?.id, listing?.days_on_market, listing?.days_seen, listing?.last_checked_at]),
-    [0, 1, 2].map((age) => [spell[0]?.id, age, 1, "2026-03-01 00:00:00"]),
+    byDay.map((listing) => [listing?.id, listing?.days_on_market, listing?.days_seen, listing?.last_checked_at]),
+    [0, 1, 2].map((age) => [byDay[0]?.id, age, 1, "2026-03-01 00:00:00"]),
   );
-  assert.deepEqual(missingOf(cars.isSilent), []);
+  assert.deepEqual(missingOf(cars.atSilentDealer), []);
 });
 
-test("another owner is another listing, and the one before has ended without a sale", () => {
-  const [before, after, later] = spellOf(cars.moves);
+test("a new owner starts a new listing, and the old one ends without a sale", () => {
+  const [before, after, later] = listingsByDay(cars.moves);
   assert.deepEqual([before?.dealer_id, after?.dealer_id], [north, south]);
   assert.notEqual(after?.id, before?.id);
   assert.equal(later?.id, after?.id);
@@ -185,8 +188,8 @@ test("another owner is another listing, and the one before has ended without a s
   assert.deepEqual(missingOf(cars.moves), []);
 });
 
-test("a dealer of which something changed has a new row, and its listings point to it", async () => {
-  const rows = await ask(lake, "SELECT dealer_key, dealer_id, phone FROM dealers ORDER BY dealer_key");
+test("a changed dealer gets a new row, and its listings refer to it", async () => {
+  const rows = await queryLake(lake, "SELECT dealer_key, dealer_id, phone FROM dealers ORDER BY dealer_key");
   assert.deepEqual(
     rows.map(({ dealer_key, dealer_id, phone }) => [dealer_key, dealer_id, phone]),
     [
@@ -200,16 +203,20 @@ test("a dealer of which something changed has a new row, and its listings point 
   const keys = await keysByDay("dealer_key");
   assert.deepEqual(keys(days[0], cars.atSouth), 2);
   assert.deepEqual([keys(days[1], cars.atSouth), keys(days[2], cars.atSouth)], [4, 4]);
-  assert.deepEqual([keys(days[1], cars.isSilent), keys(days[2], cars.isSilent)], [5, 5], "also of one that was silent");
+  assert.deepEqual(
+    [keys(days[1], cars.atSilentDealer), keys(days[2], cars.atSilentDealer)],
+    [5, 5],
+    "also for a silent dealer",
+  );
   assert.deepEqual([keys(days[1], cars.stays), keys(days[2], cars.stays)], [1, 1]);
 });
 
-test("keys are given once: what a day wrote stays, and new rows continue", async () => {
-  const now = await contentsOf(lake);
+test("keys are assigned once: later days change no file and continue the sequence", async () => {
+  const now = await hashLakeFiles(lake);
   for (const [path, content] of Object.entries(filesOfFirstDay)) {
     if (path !== "CURRENT") assert.equal(now[path], content, path);
   }
-  assert.deepEqual(await ask(lake, "SELECT build_key, trim FROM builds ORDER BY build_key"), [
+  assert.deepEqual(await queryLake(lake, "SELECT build_key, trim FROM builds ORDER BY build_key"), [
     { build_key: 1, trim: "LX" },
     { build_key: 2, trim: "EX" },
   ]);
@@ -218,9 +225,9 @@ test("keys are given once: what a day wrote stays, and new rows continue", async
   assert.deepEqual(last?.keys, { builds: 2, dealers: 5, tokens: 1, options: 0 });
 });
 
-/** A key of the listing of a VIN on a day, as the files have it. */
+/** Returns a look-up of a listing's stored key by day and VIN. */
 async function keysByDay(key: "dealer_key" | "build_key"): Promise<(day: string, vin: string) => number> {
-  const rows = await ask(
+  const rows = await queryLake(
     lake,
     `SELECT strftime(snapshot_date::DATE, '%Y-%m-%d') AS day, vin, ${key} FROM read_parquet('${lake}/snapshots/*/*.parquet')`,
   );

@@ -1,3 +1,4 @@
+/** Feeds as CSV, NDJSON and Parquet, plain or gzipped, yield the same listings. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -8,14 +9,14 @@ import { DuckDatabase, type Session } from "../../src/db/duckdb.ts";
 import { columnType, ident, join as joined, literal, type Sql, sql } from "../../src/db/sql.ts";
 import { type FeedField, type FeedTable, feed, feedTables } from "../../src/ingest/feed/feed-schema.ts";
 import { lineItemsType } from "../../src/lake/tables.ts";
-import { ask, lakeOf, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
-import { wholeFile } from "../support/scope.ts";
+import { createLake, queryLake, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
 
 const day = "2026-11-18";
 const delivered = feedTables.filter((table) => table !== "deliveries");
 const csvPath = (table: FeedTable): string => join(samplePath, day, `${table}.csv`);
 
-/** The ways to deliver a table: each writes the sample's CSV in another form into a folder. */
+/** Writers of the sample's CSV in each format. */
 const forms: Readonly<Record<string, (table: FeedTable, folder: string) => Promise<void>>> = {
   "csv.gz": async (table, folder) => {
     await writeFile(join(folder, `${table}.csv.gz`), gzipSync(await readFile(csvPath(table))));
@@ -24,7 +25,7 @@ const forms: Readonly<Record<string, (table: FeedTable, folder: string) => Promi
     const text = await readFile(csvPath(table), "utf8");
     await writeFile(join(folder, `${table}.csv`), `\ufeff${text.replaceAll("\n", "\r\n")}`);
   },
-  "CSV in upper case, with a name of its own": async (table, folder) => {
+  "upper-case CSV extension and a suffix in the name": async (table, folder) => {
     await writeFile(join(folder, `${table}-2026.CSV`), await readFile(csvPath(table)));
   },
   ndjson: (table, folder) => copy(table, jsonValue, join(folder, `${table}.ndjson`), "json"),
@@ -32,10 +33,10 @@ const forms: Readonly<Record<string, (table: FeedTable, folder: string) => Promi
   parquet: (table, folder) => copy(table, typedValue, join(folder, `${table}.parquet`), "parquet"),
 };
 
-/** Writes a table of the sample with each column as an expression makes it of the text. */
+/** Writes a table of the sample with each column converted by an expression. */
 async function copy(
   table: FeedTable,
-  writtenAs: (session: Session, table: FeedTable, column: string, field: FeedField) => Promise<Sql>,
+  expressionOf: (session: Session, table: FeedTable, column: string, field: FeedField) => Promise<Sql>,
   path: string,
   format: "json" | "parquet",
 ): Promise<void> {
@@ -48,7 +49,7 @@ async function copy(
       for (const column of header) {
         const field = feed[table].properties[column];
         assert.ok(field !== undefined, column);
-        values.push(sql`${await writtenAs(session, table, column, field)} AS ${ident(column)}`);
+        values.push(sql`${await expressionOf(session, table, column, field)} AS ${ident(column)}`);
       }
       await session.run(
         sql`COPY (SELECT ${joined(values)} FROM ${ident(table)}) TO ${literal(path)} (FORMAT ${ident(format)})`,
@@ -59,7 +60,7 @@ async function copy(
   }
 }
 
-/** JSON of the field's own type where the text is of it, else the text. */
+/** JSON of the field's type if the text is valid for it, else the text. */
 async function jsonValue(_session: Session, _table: FeedTable, column: string, field: FeedField): Promise<Sql> {
   const text = ident(column);
   if (column === "line_items")
@@ -71,7 +72,7 @@ async function jsonValue(_session: Session, _table: FeedTable, column: string, f
 
 const columnTypes = { integer: columnType("INTEGER"), number: columnType("DOUBLE"), boolean: columnType("BOOLEAN") };
 
-/** The column in the field's own type; a column with a value that is not of it stays text, all of it. */
+/** The column in the field's type; a column with an invalid value stays text. */
 async function typedValue(session: Session, table: FeedTable, column: string, field: FeedField): Promise<Sql> {
   const text = ident(column);
   if (column === "line_items") return sql`TRY_CAST(TRY_CAST(${text} AS JSON) AS ${columnType(lineItemsType)})`;
@@ -86,28 +87,28 @@ async function typedValue(session: Session, table: FeedTable, column: string, fi
 }
 
 const everything = "FROM active ORDER BY vin";
-const asCsv = await lakeOf(wholeFile, samplePath, { day });
-const listings = await ask(asCsv.lake, everything);
+const fromCsv = await createLake(fileScope, samplePath, { day });
+const listings = await queryLake(fromCsv.lake, everything);
 
 for (const [form, write] of Object.entries(forms)) {
-  test(`the same feeds give the same listings: ${form}`, async (t) => {
+  test(`the same feeds yield the same listings: ${form}`, async (t) => {
     const folder = join(await temporaryFolder(t), day);
     await mkdir(folder);
     for (const table of delivered) await write(table, folder);
-    const { lake, accounts } = await lakeOf(t, folder);
-    assert.deepEqual(await ask(lake, everything), listings);
-    const sums = ({ rows, listed, elsewhere, merged, rejected, remarks }: (typeof accounts)[number]) => {
+    const { lake, reports } = await createLake(t, folder);
+    assert.deepEqual(await queryLake(lake, everything), listings);
+    const counts = ({ rows, listed, elsewhere, merged, rejected, remarks }: (typeof reports)[number]) => {
       return { rows, listed, elsewhere, merged, rejected, remarks };
     };
-    assert.deepEqual(accounts.map(sums), asCsv.accounts.map(sums));
+    assert.deepEqual(reports.map(counts), fromCsv.reports.map(counts));
   });
 }
 
-test("Parquet columns have the types of their values, and text where a value is in words", async (t) => {
+test("Parquet columns are typed, except a column with text in place of a number", async (t) => {
   const folder = await temporaryFolder(t);
   await forms.parquet?.("inventory", folder);
   const types = new Map(
-    (await ask(asCsv.lake, `DESCRIBE FROM '${join(folder, "inventory.parquet")}'`)).map((row) => [
+    (await queryLake(fromCsv.lake, `DESCRIBE FROM '${join(folder, "inventory.parquet")}'`)).map((row) => [
       row.column_name,
       row.column_type,
     ]),
@@ -119,13 +120,13 @@ test("Parquet columns have the types of their values, and text where a value is 
   assert.match(String(types.get("line_items")), /^STRUCT\(.*\)\[\]$/);
 });
 
-test("an inventory in several files is one inventory", async (t) => {
+test("an inventory split into several files is one inventory", async (t) => {
   const folder = join(await temporaryFolder(t), day);
   await mkdir(folder);
   for (const table of delivered) await writeFile(join(folder, `${table}.csv`), await readFile(csvPath(table)));
   const [header, ...rows] = (await readFile(csvPath("inventory"), "utf8")).trimEnd().split("\n");
   await writeFile(join(folder, "inventory.csv"), `${[header, ...rows.slice(0, 100)].join("\n")}\n`);
   await writeFile(join(folder, "inventory_2.csv.gz"), gzipSync(`${[header, ...rows.slice(100)].join("\n")}\n`));
-  const { lake } = await lakeOf(t, folder);
-  assert.deepEqual(await ask(lake, everything), listings);
+  const { lake } = await createLake(t, folder);
+  assert.deepEqual(await queryLake(lake, everything), listings);
 });

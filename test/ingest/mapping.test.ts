@@ -1,3 +1,4 @@
+/** Mappings that turn a foreign CSV into feeds. */
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -5,9 +6,9 @@ import { type TestContext, test } from "node:test";
 import type { Row } from "../../src/base/json.ts";
 import { readMapping } from "../../src/ingest/feed/mapping.ts";
 import { vinOf } from "../support/lakes/feeds.ts";
-import { ask, lakeOf, temporaryFolder } from "../support/lakes/lakes.ts";
+import { createLake, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
 
-interface Foreign {
+interface ForeignFile {
   readonly mapping: unknown;
   readonly csv: string | Uint8Array;
 }
@@ -15,28 +16,28 @@ interface Foreign {
 const dealer = { columns: ["seller"], fields: { name: { column: "seller" } } };
 const fields = { vin: { column: "vin" } };
 
-/** Writes a mapping as a file and reads it. */
+/** Writes a mapping to a file and reads it. */
 async function mappingOf(t: TestContext, mapping: unknown) {
   const path = join(await temporaryFolder(t), "mapping.json");
   await writeFile(path, typeof mapping === "string" ? mapping : JSON.stringify(mapping));
   return readMapping(path);
 }
 
-/** The lake that a foreign CSV gives. */
-async function lakeOfForeign(t: TestContext, { mapping, csv }: Foreign): Promise<string> {
+/** Ingests a foreign CSV and returns the lake. */
+async function lakeOfForeign(t: TestContext, { mapping, csv }: ForeignFile): Promise<string> {
   const path = join(await temporaryFolder(t), "cars.csv");
   await writeFile(path, csv);
-  return (await lakeOf(t, path, { day: "2026-03-01", mapping: await mappingOf(t, mapping) })).lake;
+  return (await createLake(t, path, { day: "2026-03-01", mapping: await mappingOf(t, mapping) })).lake;
 }
 
-/** The listings that a foreign CSV gives, by VIN. */
-async function listingsOf(t: TestContext, foreign: Foreign): Promise<readonly Row[]> {
-  return ask(await lakeOfForeign(t, foreign), "FROM active ORDER BY vin");
+/** Ingests a foreign CSV and returns its listings by VIN. */
+async function listingsOf(t: TestContext, foreign: ForeignFile): Promise<readonly Row[]> {
+  return queryLake(await lakeOfForeign(t, foreign), "FROM active ORDER BY vin");
 }
 
 const csvOf = (...rows: readonly string[]): string => rows.map((row) => `${row}\n`).join("");
 
-test("a constant fills a field of every row", async (t) => {
+test("a constant fills a field in every row", async (t) => {
   const listings = await listingsOf(t, {
     mapping: { fields: { ...fields, inventory_type: { constant: "used" }, make: { constant: "Ford" } }, dealer },
     csv: csvOf("vin,seller", `${vinOf(1)},North`, `${vinOf(2)},North`),
@@ -50,7 +51,7 @@ test("a constant fills a field of every row", async (t) => {
   );
 });
 
-test("a template puts columns together, without the blanks around their values", async (t) => {
+test("a template joins columns, with spaces around their values removed", async (t) => {
   const [listing] = await listingsOf(t, {
     mapping: {
       fields: { ...fields, version: { template: "{line} {doors}-door" }, stock_number: { template: "S-{lot}" } },
@@ -61,7 +62,7 @@ test("a template puts columns together, without the blanks around their values",
   assert.deepEqual([listing?.version, listing?.stock_number], ["SE 4-door", "S-17"]);
 });
 
-test("a table of values is read in any case; null makes a value unknown, and unnamed values stay", async (t) => {
+test("a value map is case-insensitive, maps null to unknown, and keeps unmapped values", async (t) => {
   const listings = await listingsOf(t, {
     mapping: {
       fields: { ...fields, exterior_color: { column: "paint", values: { rot: "Red", KEINE: null } } },
@@ -78,7 +79,7 @@ test("a table of values is read in any case; null makes a value unknown, and unn
   );
 });
 
-test("a separator of the file's own separates a list's items", async (t) => {
+test("a list may have its own separator", async (t) => {
   const [listing] = await listingsOf(t, {
     mapping: { fields: { ...fields, features: { column: "extras", separator: ";" } }, dealer },
     csv: csvOf("vin,seller,extras", `${vinOf(1)},North,sunroof; heated_seats;tow_package`),
@@ -86,7 +87,7 @@ test("a separator of the file's own separates a list's items", async (t) => {
   assert.deepEqual(listing?.features, ["heated_seats", "sunroof", "tow_package"]);
 });
 
-test("rows that agree in all of the dealer's columns, in any case, are one dealer's", async (t) => {
+test("rows that agree in the dealer's columns, ignoring case and spaces, belong to one dealer", async (t) => {
   const lake = await lakeOfForeign(t, {
     mapping: {
       fields,
@@ -103,18 +104,21 @@ test("rows that agree in all of the dealer's columns, in any case, are one deale
       `${vinOf(4)},,`,
     ),
   });
-  assert.deepEqual(await ask(lake, "SELECT vin, dealer_name, state FROM active ORDER BY vin"), [
+  assert.deepEqual(await queryLake(lake, "SELECT vin, dealer_name, state FROM active ORDER BY vin"), [
     { vin: vinOf(1), dealer_name: "North of Texas", state: "TX" },
     { vin: vinOf(2), dealer_name: "North of Texas", state: "TX" },
     { vin: vinOf(3), dealer_name: "North of Ohio", state: "OH" },
   ]);
   assert.deepEqual(
-    await ask(lake, `SELECT "row"::INTEGER AS "row", field, outcome, reason FROM rejects WHERE outcome <> 'noted'`),
+    await queryLake(
+      lake,
+      `SELECT "row"::INTEGER AS "row", field, outcome, reason FROM rejects WHERE outcome <> 'noted'`,
+    ),
     [{ row: 4, field: "dealer_id", outcome: "rejected", reason: "missing" }],
   );
 });
 
-test("a file may be separated by semicolons and written in latin-1", async (t) => {
+test("a file may use semicolons and latin-1", async (t) => {
   const lake = await lakeOfForeign(t, {
     mapping: {
       delimiter: ";",
@@ -124,71 +128,73 @@ test("a file may be separated by semicolons and written in latin-1", async (t) =
     },
     csv: Buffer.from(csvOf("vin;Händler;Ausführung;Preis", `${vinOf(1)};Müller;Coupé;12500`), "latin1"),
   });
-  assert.deepEqual(await ask(lake, "SELECT trim, price, dealer_name FROM active"), [
+  assert.deepEqual(await queryLake(lake, "SELECT trim, price, dealer_name FROM active"), [
     { trim: "Coupé", price: 12_500, dealer_name: "Müller" },
   ]);
 });
 
-test("a file may be written in UTF-16", async (t) => {
+test("a file may use UTF-16", async (t) => {
   const lake = await lakeOfForeign(t, {
     mapping: { encoding: "utf-16", fields: { ...fields, trim: { column: "trim" } }, dealer },
     csv: Buffer.from(`\ufeff${csvOf("vin,seller,trim", `${vinOf(1)},Müller,Coupé`)}`, "utf16le"),
   });
-  assert.deepEqual(await ask(lake, "SELECT trim, dealer_name FROM active"), [{ trim: "Coupé", dealer_name: "Müller" }]);
+  assert.deepEqual(await queryLake(lake, "SELECT trim, dealer_name FROM active"), [
+    { trim: "Coupé", dealer_name: "Müller" },
+  ]);
 });
 
-/** Mappings that are refused before any file is read, and what is said of them. */
-const refused: Readonly<Record<string, readonly [mapping: unknown, said: RegExp]>> = {
-  "a field that no inventory has": [
+/** Invalid mappings and their errors. */
+const refused: Readonly<Record<string, readonly [mapping: unknown, message: RegExp]>> = {
+  "an unknown inventory field": [
     { fields: { ...fields, colour: { column: "colour" } }, dealer },
     /unknown field "colour" of inventory: expected one of vin, dealer_id, /,
   ],
-  "a field that no dealer has": [
+  "an unknown dealer field": [
     { fields, dealer: { ...dealer, fields: { ...dealer.fields, owner: { column: "seller" } } } },
     /unknown field "owner" of dealers: expected one of dealer_id, name, /,
   ],
-  "a dealer's rule of a column that does not tell dealers apart": [
+  "a dealer rule that uses another column than the dealer's": [
     { fields, dealer: { ...dealer, fields: { ...dealer.fields, city: { column: "town" } } } },
     /invalid column "town" in dealer\.fields\.city: expected .*\(seller/,
   ],
-  "a dealer's template of such a column": [
+  "a dealer template that uses such a column": [
     { fields, dealer: { ...dealer, fields: { name: { template: "{seller} in {town}" } } } },
     /invalid column "town" in dealer\.fields\.name/,
   ],
-  "a rule of two sources": [
+  "a rule with two sources": [
     { fields: { vin: { column: "vin", constant: "x" } }, dealer },
     /fields\.vin must match exactly/,
   ],
-  "a rule of no source": [{ fields: { vin: { values: {} } }, dealer }, /fields\.vin must /],
-  "a dealer id, which follows from the dealer's columns": [
+  "a rule without a source": [{ fields: { vin: { values: {} } }, dealer }, /fields\.vin must /],
+  "a rule for the derived dealer id": [
     { fields: { ...fields, dealer_id: { column: "seller" } }, dealer },
     /fields .*property name/,
   ],
   "a dealer without a name": [{ fields, dealer: { columns: ["seller"], fields: {} } }, /dealer\.fields .*'name'/],
-  "a key that mappings do not have": [{ fields, dealer, separator: ";" }, /must NOT have additional .*\(separator\)/],
-  "an encoding that cannot be read": [{ encoding: "ebcdic", fields, dealer }, /encoding .*"utf-8","utf-16","latin-1"/],
-  "no JSON": ["fields: vin", /mapping\.json: invalid JSON in mapping file: /],
+  "an unknown key": [{ fields, dealer, separator: ";" }, /must NOT have additional .*\(separator\)/],
+  "an unknown encoding": [{ encoding: "ebcdic", fields, dealer }, /encoding .*"utf-8","utf-16","latin-1"/],
+  "text that is not JSON": ["fields: vin", /mapping\.json: invalid JSON in mapping file: /],
   "a list": [[], /mapping\.json: must be object/],
 };
 
-for (const [what, [mapping, said]] of Object.entries(refused)) {
+for (const [what, [mapping, message]] of Object.entries(refused)) {
   test(`a mapping is refused: ${what}`, async (t) => {
-    await assert.rejects(mappingOf(t, mapping), { name: "UserError", message: said });
+    await assert.rejects(mappingOf(t, mapping), { name: "UserError", message });
   });
 }
 
-test("a mapping is refused: a file that is not there", async () => {
+test("a mapping is refused: a missing file", async () => {
   await assert.rejects(readMapping("/nowhere/mapping.json"), { name: "Failure", message: /mapping file not found/ });
 });
 
-test("a mapping that reads a column which the file lacks is refused, and says what the file has", async (t) => {
+test("a mapping that reads a missing column is refused with the columns of the file", async (t) => {
   const csv = csvOf("vin,seller,preis", `${vinOf(1)},North,1`);
-  const wanting = [
+  const mappings = [
     { fields: { ...fields, price: { column: "price" } }, dealer },
     { fields: { ...fields, price: { template: "{price}00" } }, dealer },
     { fields, dealer: { columns: ["seller", "price"], fields: dealer.fields } },
   ];
-  for (const mapping of wanting) {
+  for (const mapping of mappings) {
     await assert.rejects(lakeOfForeign(t, { mapping, csv }), {
       name: "Failure",
       message: /^cars\.csv, row 0 \(header\): missing column "price": .*; found vin, seller, preis/,

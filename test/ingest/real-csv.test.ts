@@ -1,44 +1,45 @@
+/** A real CSV of auctioned cars, ingested with its mapping. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { parse } from "csv-parse/sync";
 import { projectPath } from "../../src/base/project-files.ts";
 import type { DeliveryReport } from "../../src/ingest/delivery-report.ts";
 import { readMapping } from "../../src/ingest/feed/mapping.ts";
-import { ask, lakeOf } from "../support/lakes/lakes.ts";
-import { wholeFile } from "../support/scope.ts";
+import { createLake, queryLake } from "../support/lakes/lakes.ts";
+import { realCsvPath, skipWithoutRealCsv } from "../support/real-feeds.ts";
+import { fileScope } from "../support/scope.ts";
 
-type Auctioned = Readonly<
+type AuctionRow = Readonly<
   Record<
     "price" | "brand" | "model" | "year" | "title_status" | "mileage" | "vin" | "lot" | "state" | "country",
     string
   >
 >;
 
-const path = projectPath("../shared/data/real/usa_cars.csv");
-const skip = existsSync(path) ? false : `${path} is not there`;
+const skip = skipWithoutRealCsv;
 const mapping = await readMapping(projectPath("data/mappings/usa_cars.json"));
-const cars: readonly Auctioned[] = skip ? [] : parse(readFileSync(path, "utf8"), { columns: true, trim: true });
-const { lake, accounts } = skip
-  ? { lake: "", accounts: [] as readonly DeliveryReport[] }
-  : await lakeOf(wholeFile, path, { mapping });
+const cars: readonly AuctionRow[] = skip ? [] : parse(readFileSync(realCsvPath, "utf8"), { columns: true, trim: true });
+const { lake, reports } = skip
+  ? { lake: "", reports: [] as readonly DeliveryReport[] }
+  : await createLake(fileScope, realCsvPath, { mapping });
 
-const carOf = (row: unknown): Auctioned => {
+const carOf = (row: unknown): AuctionRow => {
   const car = cars[Number(row) - 1];
   assert.ok(car !== undefined, `row ${String(row)}`);
   return car;
 };
 
-/** Each listing with the row that it comes from. */
-const listed = () =>
-  ask(
+/** Each listing with the number of its row. */
+const listingsWithRow = () =>
+  queryLake(
     lake,
     `SELECT active.*, claims."row"::INTEGER AS "row" FROM active
      JOIN claims ON claims.vin = active.vin AND is_owner`,
   );
 
-/** A UUIDv5 by the book: SHA-1 of the namespace and the name, with version and variant set. */
+/** UUIDv5 as in RFC 9562: SHA-1 of namespace and name, with the version and variant bits set. */
 function uuid5(namespace: string, text: string): string {
   const hash = createHash("sha1")
     .update(Buffer.from(namespace.replaceAll("-", ""), "hex"))
@@ -50,17 +51,17 @@ function uuid5(namespace: string, text: string): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
-test("2,499 auctioned cars give 2,494 listings, 4 merged rows and 1 rejected", { skip }, () => {
-  const [account] = accounts;
+test("2,499 auctioned cars yield 2,494 listings, 4 merged rows and 1 rejected", { skip }, () => {
+  const [report] = reports;
   assert.deepEqual(
-    [account?.day, account?.rows, account?.listed, account?.elsewhere, account?.merged, account?.rejected],
+    [report?.day, report?.rows, report?.listed, report?.elsewhere, report?.merged, report?.rejected],
     ["2020-05-01", 2499, 2494, 0, 4, 1],
   );
-  assert.equal(account?.active, 2494);
+  assert.equal(report?.active, 2494);
 });
 
-test("every row of the file is a listing, merged or rejected, and no row is two of them", { skip }, async () => {
-  const rows = await ask(
+test("every row is exactly one of listing, merged or rejected", { skip }, async () => {
+  const rows = await queryLake(
     lake,
     `SELECT file, "row"::INTEGER AS "row" FROM claims WHERE is_owner
      UNION ALL SELECT file, "row"::INTEGER FROM rejects WHERE outcome IN ('rejected', 'merged') AND feed = 'inventory' ORDER BY ALL`,
@@ -71,8 +72,8 @@ test("every row of the file is a listing, merged or rejected, and no row is two 
   );
 });
 
-test("each listing says what its row says", { skip }, async () => {
-  for (const listing of await listed()) {
+test("each listing has the values of its row", { skip }, async () => {
+  for (const listing of await listingsWithRow()) {
     const car = carOf(listing.row);
     const [price, miles] = [Number(car.price), Number(car.mileage)];
     const { vin, stock_number, year, inventory_type, keywords } = listing;
@@ -91,9 +92,9 @@ test("each listing says what its row says", { skip }, async () => {
   }
 });
 
-test("43 prices of zero and one mileage beyond a million are unknown, and recorded", { skip }, async () => {
+test("43 prices of zero and one mileage above a million become unknown and are recorded", { skip }, async () => {
   assert.equal(cars.filter((car) => Number(car.price) === 0).length, 43);
-  const recorded = await ask(
+  const recorded = await queryLake(
     lake,
     `SELECT field, reason, count(*)::INTEGER AS n FROM rejects WHERE outcome = 'unknown' GROUP BY ALL ORDER BY ALL`,
   );
@@ -103,34 +104,37 @@ test("43 prices of zero and one mileage beyond a million are unknown, and record
   ]);
 });
 
-test("the VIN of 13 characters is rejected with its reason", { skip }, async () => {
+test("a VIN of 13 characters is rejected with its reason", { skip }, async () => {
   const short = cars.flatMap((car, index) => (car.vin.length === 17 ? [] : [{ car, row: index + 1 }]));
   assert.equal(short.length, 1);
   assert.deepEqual(
-    await ask(lake, `SELECT file, "row"::INTEGER AS "row", value, reason FROM rejects WHERE outcome = 'rejected'`),
+    await queryLake(
+      lake,
+      `SELECT file, "row"::INTEGER AS "row", value, reason FROM rejects WHERE outcome = 'rejected'`,
+    ),
     short.map(({ car, row }) => ({ file: "usa_cars.csv", row, value: car.vin, reason: "not 17 characters" })),
   );
 });
 
-test("of two rows of a VIN in one state the later one counts", { skip }, async () => {
-  const merged = await ask(lake, `SELECT "row"::INTEGER AS "row", vin FROM rejects WHERE outcome = 'merged'`);
-  const owners = new Map((await listed()).map(({ vin, row }) => [vin, Number(row)]));
+test("of two rows with the same VIN and state the later one is listed", { skip }, async () => {
+  const merged = await queryLake(lake, `SELECT "row"::INTEGER AS "row", vin FROM rejects WHERE outcome = 'merged'`);
+  const owners = new Map((await listingsWithRow()).map(({ vin, row }) => [vin, Number(row)]));
   assert.equal(merged.length, 4);
   for (const { row, vin } of merged) assert.ok(Number(owners.get(vin ?? "")) > Number(row), String(vin));
 });
 
-test("each state's auctions are one dealer, whose id is a UUIDv5 of state and country", { skip }, async () => {
+test("the auctions of a state are one dealer, whose id is a UUIDv5 of state and country", { skip }, async () => {
   const namespace = uuid5("6ba7b810-9dad-11d1-80b4-00c04fd430c8", "carquet");
   const places = [...new Set(cars.map(({ state, country }) => `${state}\u001f${country}`))];
-  const dealers = await ask(lake, "SELECT dealer_id FROM dealers");
+  const dealers = await queryLake(lake, "SELECT dealer_id FROM dealers");
   assert.deepEqual(
     dealers.map(({ dealer_id }) => dealer_id).sort(),
     places.map((place) => uuid5(namespace, place)).sort(),
   );
 });
 
-test("dealers are in two-letter states; Ontario is in Canada, all others in the United States", { skip }, async () => {
-  const dealers = await ask(lake, "SELECT name, type, state, country, latitude FROM dealers");
+test("dealers have two-letter states; Ontario is in Canada, all others in the United States", { skip }, async () => {
+  const dealers = await queryLake(lake, "SELECT name, type, state, country, latitude FROM dealers");
   for (const { state, country, type, latitude } of dealers) {
     assert.match(String(state), /^[A-Z]{2}$/);
     assert.deepEqual([country, type, latitude], [state === "ON" ? "CA" : "US", "independent", null]);
@@ -139,15 +143,15 @@ test("dealers are in two-letter states; Ontario is in Canada, all others in the 
   assert.ok(dealers.some(({ name, state }) => name === "Auctions of new jersey" && state === "NJ"));
 });
 
-test("makes are spelled as their makers spell them", { skip }, async () => {
-  const spelled = new Map((await listed()).map(({ row, make }) => [carOf(row).brand, make]));
+test("makes are spelled as their manufacturers spell them", { skip }, async () => {
+  const spelled = new Map((await listingsWithRow()).map(({ row, make }) => [carOf(row).brand, make]));
   const expected = { ford: "Ford", bmw: "BMW", gmc: "GMC", "mercedes-benz": "Mercedes-Benz", land: "Land Rover" };
   for (const [brand, make] of Object.entries(expected)) assert.equal(spelled.get(brand), make);
 });
 
-test("body words that stand where the model should are no model", { skip }, async () => {
+test("body types in the place of a model are not a model", { skip }, async () => {
   const noModels = new Set(["door", "mpv", "pickup", "suv", "sedan", "vehicl", "van", "wagon", "truck"]);
-  const listings = await listed();
+  const listings = await listingsWithRow();
   const without = listings.filter(({ row }) => noModels.has(carOf(row).model));
   assert.ok(without.length > 100);
   for (const { vin, model } of without) assert.equal(model, null, String(vin));

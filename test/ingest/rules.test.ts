@@ -1,22 +1,23 @@
+/** The rules for missing, sold and ended listings, collapsed feeds and silent dealers. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { integerLiteral, join, type Sql, sql } from "../../src/db/sql.ts";
 import { feedVerdict, isSilent, stateOfAbsent } from "../../src/ingest/lifecycle/rules.ts";
-import { tableCases } from "../support/case-table.ts";
+import { parseCaseTable } from "../support/case-table.ts";
 
 const database = await DuckDatabase.open();
 after(() => database.close());
 
-/** What an expression says. */
-const said = async (expression: Sql): Promise<unknown> => {
-  const row = await database.using((session) => session.row(sql`SELECT ${expression} AS said`));
-  return row?.said;
+/** Evaluates an expression. */
+const evaluate = async (expression: Sql): Promise<unknown> => {
+  const row = await database.using((session) => session.row(sql`SELECT ${expression} AS value`));
+  return row?.value;
 };
 
 const number = (text: string): Sql => integerLiteral(Number.parseInt(text, 10));
 
-for (const of of tableCases(
+for (const row of parseCaseTable(
   ["absent", "feeds without it", "days seen", "missing for", "becomes"],
   `
   absent   | feeds without it | days seen | missing for | becomes
@@ -36,18 +37,18 @@ for (const of of tableCases(
   97 days  | 3                | 30        | 90 days     | sold
 `,
 )) {
-  test(`absent for ${of.absent}, ${of["feeds without it"]} feeds without it, seen on ${of["days seen"]} days: ${of.becomes}`, async () => {
+  test(`absent for ${row.absent}, ${row["feeds without it"]} feeds without it, seen on ${row["days seen"]} days: ${row.becomes}`, async () => {
     const state = stateOfAbsent({
-      daysAbsent: number(of.absent),
-      feedsWithout: number(of["feeds without it"]),
-      daysSeen: number(of["days seen"]),
-      daysMissing: number(of["missing for"]),
+      daysAbsent: number(row.absent),
+      feedsWithout: number(row["feeds without it"]),
+      daysSeen: number(row["days seen"]),
+      daysMissing: number(row["missing for"]),
     });
-    assert.equal(await said(state), of.becomes);
+    assert.equal(await evaluate(state), row.becomes);
   });
 }
 
-for (const of of tableCases(
+for (const row of parseCaseTable(
   ["VINs", "accepted before", "collapsed before", "verdict"],
   `
   VINs | accepted before            | collapsed before | verdict
@@ -67,22 +68,22 @@ for (const of of tableCases(
   60   | 100                        | 6                | accepted
 `,
 )) {
-  const usual = of["accepted before"] === "" ? "nothing" : of["accepted before"];
-  test(`a feed of ${of.VINs} VINs after ${usual}, ${of["collapsed before"]} collapsed in a row: ${of.verdict}`, async () => {
+  const usual = row["accepted before"] === "" ? "nothing" : row["accepted before"];
+  test(`a feed of ${row.VINs} VINs after ${usual}, ${row["collapsed before"]} collapsed in a row: ${row.verdict}`, async () => {
     const accepted =
-      of["accepted before"] === ""
+      row["accepted before"] === ""
         ? sql`NULL::INTEGER[]`
-        : sql`[${join((of["accepted before"] ?? "").split(",").map(number))}]`;
+        : sql`[${join((row["accepted before"] ?? "").split(",").map(number))}]`;
     const verdict = feedVerdict({
-      vins: number(of.VINs),
+      vins: number(row.VINs),
       acceptedVins: accepted,
-      collapsedInARow: number(of["collapsed before"]),
+      collapsedInARow: number(row["collapsed before"]),
     });
-    assert.equal(await said(verdict), of.verdict);
+    assert.equal(await evaluate(verdict), row.verdict);
   });
 }
 
-test("a dealer is silent after 7 days without a delivery, not after 6", async () => {
-  assert.equal(await said(isSilent(number("6"))), false);
-  assert.equal(await said(isSilent(number("7"))), true);
+test("a dealer is silent after 7 days without a delivery, and not after 6", async () => {
+  assert.equal(await evaluate(isSilent(number("6"))), false);
+  assert.equal(await evaluate(isSilent(number("7"))), true);
 });

@@ -1,3 +1,4 @@
+/** Publishing: the writer's lock, leftovers of killed writers, and readers during a publish. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
@@ -7,64 +8,70 @@ import { type TestContext, test } from "node:test";
 import { UserError } from "../../src/base/user-error.ts";
 import { currentVersion } from "../../src/lake/manifest.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
-import { ingestingProcess, killIngests } from "../support/campaigns/kills.ts";
-import { contentsOf, faultsOf, filesUnder, marketOf, strayFilesIn } from "../support/lakes/contents.ts";
-import { ingestPath, lakeOf, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
-import { wholeFile } from "../support/scope.ts";
+import { killIngests, spawnIngest } from "../support/campaigns/ingest-kills.ts";
+import {
+  activeListingsText,
+  hashLakeFiles,
+  lakeFaults,
+  listLakeFiles,
+  unreferencedFiles,
+} from "../support/lakes/contents.ts";
+import { createLake, ingestPath, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
 
 const [firstDay, secondDay] = ["2026-11-18", "2026-11-19"] as const;
-const sample = await lakeOf(wholeFile, samplePath, { day: firstDay });
+const sample = await createLake(fileScope, samplePath, { day: firstDay });
 
-/** A copy of a lake with the sample's first day. */
+/** Copies a lake with the sample's first day. */
 async function copyOfLake(t: TestContext): Promise<string> {
   const lake = join(await temporaryFolder(t), "lake");
   await cp(sample.lake, lake, { recursive: true });
   return lake;
 }
 
-/** Tries to ingest the second day from another process. */
-async function ingestElsewhere(lake: string): Promise<{ code: unknown; said: string }> {
-  const child = ingestingProcess(lake, secondDay);
+/** Ingests the second day in another process. */
+async function ingestInOtherProcess(lake: string): Promise<{ code: unknown; output: string }> {
+  const child = spawnIngest(lake, secondDay);
   assert.ok(child.stderr !== null);
-  const [said, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
-  return { code, said };
+  const [output, [code]] = await Promise.all([text(child.stderr), once(child, "exit")]);
+  return { code, output };
 }
 
-test("a second writer is refused in one line that names the process of the first", async (t) => {
+test("a second writer is refused in one line that names the first one's process", async (t) => {
   const lake = await copyOfLake(t);
-  const before = await contentsOf(lake);
-  const { code, said } = await withWriter(lake, {}, () => ingestElsewhere(lake));
+  const before = await hashLakeFiles(lake);
+  const { code, output } = await withWriter(lake, {}, () => ingestInOtherProcess(lake));
   assert.equal(code, 1);
-  assert.equal(said, `carquet: ${lake} is locked by process ${process.pid}: expected one writer at a time.\n`);
-  assert.deepEqual(await contentsOf(lake), before);
-  assert.equal((await ingestElsewhere(lake)).code, 0, "when the first has ended, the next may write");
+  assert.equal(output, `carquet: ${lake} is locked by process ${process.pid}: expected one writer at a time.\n`);
+  assert.deepEqual(await hashLakeFiles(lake), before);
+  assert.equal((await ingestInOtherProcess(lake)).code, 0, "the next writer succeeds after the first");
   assert.equal(await currentVersion(lake), `${secondDay}.1`);
 });
 
-test("a second writer that is refused touches nothing that the first is working with", async (t) => {
+test("a refused writer changes no file of the working one", async (t) => {
   const lake = await copyOfLake(t);
   const spilled = join(lake, "spill", "first-writers.tmp");
   const stray = join(lake, "builds", `${secondDay}.1.parquet`);
   await withWriter(lake, {}, async () => {
     await mkdir(join(lake, "spill"), { recursive: true });
     for (const path of [spilled, stray]) await writeFile(path, "half written");
-    assert.equal((await ingestElsewhere(lake)).code, 1);
+    assert.equal((await ingestInOtherProcess(lake)).code, 1);
     for (const path of [stray, spilled]) assert.equal(await readFile(path, "utf8"), "half written", path);
   });
 });
 
-test("a writer that fails gives the lock back", async (t) => {
+test("a failed writer releases the lock", async (t) => {
   const lake = await copyOfLake(t);
   const failing = withWriter(lake, {}, () => Promise.reject(new UserError("the disk is full")));
   await assert.rejects(failing, /the disk is full/);
   await ingestPath(lake, samplePath, { day: secondDay });
 });
 
-test("the next writer removes what one that was killed left behind, and nothing else", async (t) => {
+test("the next writer removes the leftovers of a killed one, and nothing else", async (t) => {
   const lake = await copyOfLake(t);
-  const before = await contentsOf(lake);
+  const before = await hashLakeFiles(lake);
   const manifest = await readFile(join(lake, "versions", `${firstDay}.1.json`), "utf8");
-  const left = {
+  const leftovers = {
     [`builds/${secondDay}.1.parquet`]: "a file of the version that never came",
     [`snapshots/snapshot_date=${secondDay}/${secondDay}.1.parquet`]: "its listings",
     [`versions/${secondDay}.1.json`]: manifest.replaceAll(firstDay, secondDay),
@@ -76,26 +83,26 @@ test("the next writer removes what one that was killed left behind, and nothing 
     "CURRENT.new": `${secondDay}.1\n`,
     "spill/duckdb_temp_storage-0.tmp": "spilled",
   };
-  for (const [path, content] of Object.entries(left)) {
+  for (const [path, content] of Object.entries(leftovers)) {
     await mkdir(join(lake, path, ".."), { recursive: true });
     await writeFile(join(lake, path), content);
   }
-  assert.equal((await strayFilesIn(lake)).length, Object.keys(left).length);
+  assert.equal((await unreferencedFiles(lake)).length, Object.keys(leftovers).length);
   await withWriter(lake, {}, async () => undefined);
-  assert.deepEqual(await contentsOf(lake), before);
+  assert.deepEqual(await hashLakeFiles(lake), before);
 });
 
-test("versions before the published one, and their files, stay", async (t) => {
+test("earlier versions and their files are kept", async (t) => {
   const lake = await copyOfLake(t);
   await ingestPath(lake, samplePath, { day: secondDay });
-  const before = await contentsOf(lake);
+  const before = await hashLakeFiles(lake);
   await withWriter(lake, {}, async () => undefined);
-  assert.deepEqual(await contentsOf(lake), before);
-  assert.ok((await filesUnder(lake)).includes(`versions/${firstDay}.1.json`));
+  assert.deepEqual(await hashLakeFiles(lake), before);
+  assert.ok((await listLakeFiles(lake)).includes(`versions/${firstDay}.1.json`));
 });
 
 for (const size of [0, 100, 4096, 8192]) {
-  test(`a lock file of which only ${size} bytes reached the disk keeps nobody out`, async (t) => {
+  test(`a lock file truncated to ${size} bytes blocks no writer`, async (t) => {
     const lake = await copyOfLake(t);
     const lock = join(lake, "writer.lock");
     await writeFile(lock, (await readFile(lock)).subarray(0, size));
@@ -104,24 +111,27 @@ for (const size of [0, 100, 4096, 8192]) {
   });
 }
 
-test("readers see the day before, whole, until the new day is published", async (t) => {
+test("readers see the previous day in full until the new day is published", async (t) => {
   const lake = await copyOfLake(t);
-  const before = await marketOf(lake);
-  const seen: Promise<string>[] = [];
-  await ingestPath(lake, samplePath, { day: secondDay, onStep: () => seen.push(marketOf(lake).catch(String)) });
-  const after = await marketOf(lake);
-  for (const market of await Promise.all(seen)) assert.ok(market === before || market === after);
+  const before = await activeListingsText(lake);
+  const reads: Promise<string>[] = [];
+  await ingestPath(lake, samplePath, {
+    day: secondDay,
+    onStep: () => reads.push(activeListingsText(lake).catch(String)),
+  });
+  const after = await activeListingsText(lake);
+  for (const market of await Promise.all(reads)) assert.ok(market === before || market === after);
   assert.notEqual(after, before);
-  assert.deepEqual(await faultsOf(lake), []);
+  assert.deepEqual(await lakeFaults(lake), []);
 });
 
-test("an ingest that is killed at any moment leaves the old day or the new one, whole, and its serving files", async (t) => {
+test("an ingest killed at any moment leaves the old or the new version intact, with its serving files", async (t) => {
   const kills = await killIngests({ folder: await temporaryFolder(t), kills: 8, seed: 20_261_118 });
   assert.equal(kills.length, 8);
-  for (const { afterMs, when, version, halfBuilt } of kills)
-    t.diagnostic(`killed after ${afterMs} ms (${when}): serves ${version}, ${halfBuilt} serving files half-built`);
+  for (const { afterMs, when, version, partialFiles } of kills)
+    t.diagnostic(`killed after ${afterMs} ms (${when}): serves ${version}, ${partialFiles} serving files half-built`);
   assert.ok(
-    kills.some(({ halfBuilt }) => halfBuilt > 0),
-    "no kill left a serving file half-built, so that this proves little",
+    kills.some(({ partialFiles }) => partialFiles > 0),
+    "no kill left a partial serving file",
   );
 });

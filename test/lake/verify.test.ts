@@ -1,16 +1,17 @@
+/** Verification of a lake, which finds each kind of damage. */
 import assert from "node:assert/strict";
 import { cp, open, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { verify } from "../../src/lake/maintenance/verify.ts";
 import { currentManifest, type LakeFile, manifestPath } from "../../src/lake/manifest.ts";
-import { faultsOf } from "../support/lakes/contents.ts";
-import { lakeOf, temporaryFolder } from "../support/lakes/lakes.ts";
-import { wholeFile } from "../support/scope.ts";
+import { lakeFaults } from "../support/lakes/contents.ts";
+import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
 
-const sample = await lakeOf(wholeFile);
+const sample = await createLake(fileScope);
 
-/** A copy of the sample's lake to damage, and one of its files. */
+/** Copies the sample's lake; returns it with one of its files. */
 async function copyOfLake(t: TestContext, table: "snapshots" | "builds" | "claims" = "snapshots") {
   const lake = join(await temporaryFolder(t), "lake");
   await cp(sample.lake, lake, { recursive: true });
@@ -20,62 +21,62 @@ async function copyOfLake(t: TestContext, table: "snapshots" | "builds" | "claim
   return { lake, manifest, file, path: join(lake, file.path) };
 }
 
-test("nothing is wrong with a lake as it was written, and every file is looked at once", async () => {
+test("an intact lake has no faults, and each file is checked once", async () => {
   const manifest = await currentManifest(sample.lake);
   assert.ok(manifest !== undefined);
   const files = [...Object.values(manifest.tables).flat(), ...manifest.serving];
-  const seen: string[] = [];
+  const checked: string[] = [];
   const faults = await verify(sample.lake, manifest, { threads: 1 }, (path, index, count) => {
-    seen.push(path);
-    assert.deepEqual([index, count], [seen.length, files.length]);
+    checked.push(path);
+    assert.deepEqual([index, count], [checked.length, files.length]);
   });
   assert.deepEqual(faults, []);
-  assert.deepEqual(seen.sort(), files.map(({ path }) => path).sort());
+  assert.deepEqual(checked.sort(), files.map(({ path }) => path).sort());
 });
 
-test("a changed byte is found, wherever it is", async (t) => {
+test("a changed byte is found at any position", async (t) => {
   const { lake, file, path } = await copyOfLake(t);
   for (const place of [4, Math.floor(file.bytes / 2), file.bytes - 5]) {
     const whole = await readFile(path);
     const handle = await open(path, "r+");
     await handle.write(Buffer.from([(whole[place] ?? 0) ^ 1]), 0, 1, place);
     await handle.close();
-    assert.deepEqual(await faultsOf(lake), [`${file.path}: wrong SHA-256: expected ${file.sha256}`]);
+    assert.deepEqual(await lakeFaults(lake), [`${file.path}: wrong SHA-256: expected ${file.sha256}`]);
     await writeFile(path, whole);
   }
-  assert.deepEqual(await faultsOf(lake), []);
+  assert.deepEqual(await lakeFaults(lake), []);
 });
 
 for (const table of ["snapshots", "builds", "claims"] as const) {
   test(`a missing file of ${table} is found`, async (t) => {
     const { lake, file, path } = await copyOfLake(t, table);
     await rm(path);
-    const faults = await faultsOf(lake);
+    const faults = await lakeFaults(lake);
     assert.equal(faults.length, 1);
     assert.ok(faults[0]?.startsWith(`${file.path}: `), faults[0]);
   });
 }
 
-test("a file that was cut short is found", async (t) => {
+test("a truncated file is found", async (t) => {
   const { lake, file, path } = await copyOfLake(t);
   await truncate(path, file.bytes - 1);
-  assert.deepEqual(await faultsOf(lake), [`${file.path}: ${file.bytes - 1} bytes: expected ${file.bytes}`]);
+  assert.deepEqual(await lakeFaults(lake), [`${file.path}: ${file.bytes - 1} bytes: expected ${file.bytes}`]);
 });
 
-test("every fault is told, not only the first", async (t) => {
+test("every fault is reported, not only the first", async (t) => {
   const { lake, manifest } = await copyOfLake(t);
   for (const file of manifest.tables.snapshots) await rm(join(lake, file.path));
-  assert.equal((await faultsOf(lake)).length, 2);
+  assert.equal((await lakeFaults(lake)).length, 2);
 });
 
-test("a manifest that counts other rows than a file has is found", async (t) => {
+test("a wrong row count in the manifest is found", async (t) => {
   const { lake, manifest, file } = await copyOfLake(t);
   const tables = { ...manifest.tables, snapshots: [{ ...file, rows: file.rows + 1 }] };
   await writeFile(manifestPath(lake, manifest.version), JSON.stringify({ ...manifest, tables }));
-  assert.ok((await faultsOf(lake)).includes(`${file.path}: ${file.rows} rows: expected ${file.rows + 1}`));
+  assert.ok((await lakeFaults(lake)).includes(`${file.path}: ${file.rows} rows: expected ${file.rows + 1}`));
 });
 
-test("listings whose builds or dealers are in no file are found", async (t) => {
+test("listings without their build or dealer are found", async (t) => {
   const { lake, manifest } = await copyOfLake(t);
   const tables = {
     ...manifest.tables,
@@ -83,7 +84,7 @@ test("listings whose builds or dealers are in no file are found", async (t) => {
     dealers: manifest.tables.dealers.slice(1),
   };
   await writeFile(manifestPath(lake, manifest.version), JSON.stringify({ ...manifest, tables }));
-  const faults = (await faultsOf(lake)).join("; ");
+  const faults = (await lakeFaults(lake)).join("; ");
   assert.match(faults, /\d+ listings whose build does not exist/);
   assert.match(faults, /\d+ listings whose dealer does not exist/);
 });
@@ -93,5 +94,5 @@ test("a VIN that is active twice is found", async (t) => {
   const twice = manifest.tables.snapshots.filter(({ partition }) => partition === manifest.as_of);
   const tables = { ...manifest.tables, snapshots: [...manifest.tables.snapshots, ...twice] };
   await writeFile(manifestPath(lake, manifest.version), JSON.stringify({ ...manifest, tables }));
-  assert.deepEqual(await faultsOf(lake), ["206 VINs with two active listings"]);
+  assert.deepEqual(await lakeFaults(lake), ["206 VINs with two active listings"]);
 });

@@ -1,9 +1,9 @@
 /**
- * A ledger in plain JavaScript, written from the specification and without a database: lists, sums and comparisons. What the real
- * one does in transactions and triggers this one counts anew from all that was ever posted.
+ * Ledger model in plain JavaScript, without a database: it recounts every balance, month and review from the list of
+ * all entries. The real ledger must agree after each operation.
  */
 
-export interface Posted {
+export interface ModelEntry {
   readonly id: string;
   readonly account: number;
   readonly kind: "paid" | "promotional" | "charge" | "adjustment" | "chargeback_reversal";
@@ -35,25 +35,27 @@ export const classes = Object.keys(cost);
 const isoDay = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10);
 const daysBetween = (from: string, to: string): number => Math.round((Date.parse(to) - Date.parse(from)) / 86_400_000);
 
-export class Model {
+export class LedgerModel {
   readonly accounts: ModelAccount[] = [];
-  readonly posted: Posted[] = [];
+  readonly posted: ModelEntry[] = [];
   readonly confirmed = new Map<string, number>();
 
-  open(tier: number): void {
+  openAccount(tier: number): void {
     this.accounts.push({ tier, isSuspended: false, cap: null, low: 5_000_000, isQueued: false, declinedOn: null });
   }
 
-  of(account: number): readonly Posted[] {
+  entriesOf(account: number): readonly ModelEntry[] {
     return this.posted.filter((entry) => entry.account === account);
   }
 
   balance(account: number): number {
-    return this.of(account).reduce((sum, { micros }) => sum + micros, 0);
+    return this.entriesOf(account).reduce((sum, { micros }) => sum + micros, 0);
   }
 
   spent(account: number, month: string): number {
-    const charges = this.of(account).filter(({ kind, atMs }) => kind === "charge" && isoDay(atMs).startsWith(month));
+    const charges = this.entriesOf(account).filter(
+      ({ kind, atMs }) => kind === "charge" && isoDay(atMs).startsWith(month),
+    );
     return charges.reduce((sum, { micros }) => sum - micros, 0);
   }
 
@@ -63,7 +65,7 @@ export class Model {
     return balance <= 0 ? "exhausted" : balance < (this.accounts[account]?.low ?? 0) ? "low_balance" : "active";
   }
 
-  /** Charges, and says what came of it. */
+  /** Charges an account; returns `charged` or the code of the refusal. */
   charge(id: string, account: number, usageClass: string, atMs: number): string {
     if (this.posted.some((entry) => entry.id === id)) return "charged";
     const price = cost[usageClass] ?? Number.NaN;
@@ -75,7 +77,7 @@ export class Model {
     return "charged";
   }
 
-  /** Why a payment of a reference cannot be posted, if it cannot. */
+  /** Returns whether a payment with this reference was posted. */
   isKnown(reference: string | undefined): boolean {
     return reference !== undefined && this.posted.some((entry) => entry.reference === reference);
   }
@@ -86,7 +88,7 @@ export class Model {
 
   usage(account: number): readonly string[] {
     const rows = new Map<string, [number, number]>();
-    for (const { kind, atMs, usageClass, micros } of this.of(account)) {
+    for (const { kind, atMs, usageClass, micros } of this.entriesOf(account)) {
       if (kind !== "charge") continue;
       const row = rows.get(`${isoDay(atMs)} ${usageClass}`) ?? [0, 0];
       rows.set(`${isoDay(atMs)} ${usageClass}`, [row[0] + 1, row[1] - micros]);
@@ -94,7 +96,7 @@ export class Model {
     return [...rows].map(([key, [requests, charged]]) => `${key} ${requests} ${charged}`).sort();
   }
 
-  /** Reviews all accounts, and says what came of it. */
+  /** Reviews all accounts; returns one line per raised or queued account. */
   review(day: string): readonly string[] {
     return this.accounts.flatMap((account, index) => {
       const needs = { 1: [25, 7], 2: [150, 14], 3: [500, 30] }[account.tier];
@@ -104,16 +106,16 @@ export class Model {
         this.posted
           .filter(({ kind, credit }) => kind === "chargeback_reversal" && credit === id)
           .map(({ atMs }) => isoDay(atMs))[0];
-      const credits = this.of(index).filter(({ kind }) => kind === "paid");
-      const good = credits.flatMap(({ id, micros }) => {
+      const credits = this.entriesOf(index).filter(({ kind }) => kind === "paid");
+      const confirmedCredits = credits.flatMap(({ id, micros }) => {
         const confirmedAt = this.confirmed.get(id);
         const reversed = reversedOn(id);
         if (confirmedAt === undefined || isoDay(confirmedAt) > day || (reversed !== undefined && reversed <= day))
           return [];
         return [{ micros, on: isoDay(confirmedAt) }];
       });
-      const paid = good.reduce((sum, { micros }) => sum + micros, 0);
-      const first = good.map(({ on }) => on).sort()[0];
+      const paid = confirmedCredits.reduce((sum, { micros }) => sum + micros, 0);
+      const first = confirmedCredits.map(({ on }) => on).sort()[0];
       if (paid < usd * 1_000_000 || first === undefined || daysBetween(first, day) < days) return [];
       if (account.declinedOn !== null && daysBetween(account.declinedOn, day) < 30) return [];
       if (account.tier === 3) {

@@ -1,4 +1,4 @@
-/** The schema beside the feed: every column has a field that fills it, and every field fills one. */
+/** Compares the schema with the feed: every attribute is filled by a field, and every field fills an attribute. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type FeedTable, feed } from "../../src/ingest/feed/feed-schema.ts";
@@ -6,27 +6,27 @@ import { attributeOf, attributes, namesIn, pricingAmounts } from "../../src/list
 
 type Name = keyof typeof attributes;
 
-const delivered: readonly (readonly [FeedTable, readonly Name[]])[] = [
+const attributesByTable: readonly (readonly [FeedTable, readonly Name[]])[] = [
   ["inventory", [...namesIn("listings"), ...namesIn("builds")]],
   ["dealers", namesIn("dealers")],
 ];
 
-/** Fields of which an attribute's rule makes something else. */
-const ofRules: Readonly<Partial<Record<FeedTable, readonly string[]>>> = {
+/** Fields that an attribute's rule derives from. */
+const ruleInputs: Readonly<Partial<Record<FeedTable, readonly string[]>>> = {
   inventory: ["dealer_id", "observed_at", "line_items", ...pricingAmounts],
 };
 
-for (const [table, names] of delivered) {
+for (const [table, names] of attributesByTable) {
   const fields = Object.keys(feed[table].properties);
 
-  test(`an attribute that a field of ${table} fills has such a field`, () => {
+  test(`every attribute filled from ${table} has a field`, () => {
     const filled = names.filter((name) => !["rule", "history"].includes(attributes[name].feed));
     const without = filled.filter((name) => !fields.includes(attributeOf(name).column));
     assert.deepEqual(without, []);
   });
 
-  test(`a field of ${table} fills an attribute`, () => {
+  test(`every field of ${table} fills an attribute`, () => {
     const columns = names.map((name) => attributeOf(name).column);
-    assert.deepEqual(fields.filter((field) => !columns.includes(field)).sort(), [...(ofRules[table] ?? [])].sort());
+    assert.deepEqual(fields.filter((field) => !columns.includes(field)).sort(), [...(ruleInputs[table] ?? [])].sort());
   });
 }

@@ -1,21 +1,22 @@
+/** Categorical facets: values, counts, order and limits. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { tableCases } from "../support/case-table.ts";
+import { parseCaseTable } from "../support/case-table.ts";
+import type { Client } from "../support/http/service.ts";
 import { dealerIdOf, vinOf } from "../support/lakes/feeds.ts";
-import { type Car, feedsOf, serveMarket } from "../support/lakes/markets.ts";
-import { wholeFile } from "../support/scope.ts";
-import type { Client } from "../support/service.ts";
+import { type CarRow, feedsOf, serveFeeds } from "../support/lakes/served-feeds.ts";
+import { fileScope } from "../support/scope.ts";
 
 const north = dealerIdOf(1);
 const south = dealerIdOf(2);
-const nowhere = dealerIdOf(3);
+const withoutState = dealerIdOf(3);
 const dealers = [
   { dealer_id: north, state: "ME", type: "franchise" },
   { dealer_id: south, state: "TX", type: "independent" },
-  { dealer_id: nowhere },
+  { dealer_id: withoutState },
 ];
 
-const cars: readonly Car[] = [
+const cars: readonly CarRow[] = [
   {
     ...{ dealer_id: north, make: "Toyota", model: "Camry", year: 2025, trim: "LE", doors: 4, cylinders: 4 },
     ...{ exterior_color: "Ice Cap", inventory_type: "new", availability_status: "transit", price: 30_000 },
@@ -31,18 +32,18 @@ const cars: readonly Car[] = [
     ...{ exterior_color: "Race Red", inventory_type: "used", options_packages: "3T", keywords: "fleet|branded" },
   },
   { dealer_id: south, make: "Ford", model: "Escape", year: 2024, cylinders: 0, inventory_type: "used" },
-  { dealer_id: nowhere, make: "Mazda", model: "3", year: 2009 },
-  { dealer_id: nowhere, make: "Fiat", model: "500", trim: "Ábarth" },
+  { dealer_id: withoutState, make: "Mazda", model: "3", year: 2009 },
+  { dealer_id: withoutState, make: "Fiat", model: "500", trim: "Ábarth" },
 ];
-const client = await serveMarket(wholeFile, feedsOf(cars, dealers));
+const client = await serveFeeds(fileScope, feedsOf(cars, dealers));
 
-/** The buckets of a facet in words: `value count, value count`. */
-async function countsOf(of: Client, facet: string, query = ""): Promise<string> {
-  const { data } = await of.found("getFacets", `/v1/facets?facets=${facet}${query}`);
+/** Returns the buckets of a facet as text: `value count, value count`. */
+async function countsOf(service: Client, facet: string, query = ""): Promise<string> {
+  const { data } = await service.getBody("getFacets", `/v1/facets?facets=${facet}${query}`);
   return (data.facets[facet] ?? []).map(({ value, count }) => `${value} ${count}`).join(", ");
 }
 
-const cases = tableCases(
+const cases = parseCaseTable(
   ["facet", "more", "buckets"],
   `
   facet               | more                    | buckets
@@ -79,18 +80,18 @@ const cases = tableCases(
 );
 
 for (const { facet, more, buckets } of cases) {
-  test(`${facet} ${more}: ${buckets || "nothing"}`, async () => {
+  test(`${facet} ${more}: ${buckets || "no bucket"}`, async () => {
     assert.equal(await countsOf(client, facet, more === "" ? "" : `&${more}`), buckets);
   });
 }
 
-test("facets that are asked for together are those that are asked for one by one", async () => {
+test("facets requested together equal those requested one by one", async () => {
   const facets = [...new Set(cases.map(({ facet }) => facet))];
   for (const query of ["", "&make=toyota"]) {
-    const { data, meta } = await client.found("getFacets", `/v1/facets?facets=${facets}${query}`);
+    const { data, meta } = await client.getBody("getFacets", `/v1/facets?facets=${facets}${query}`);
     assert.deepEqual([meta.facets, Object.keys(data.facets)], [facets, facets]);
     for (const facet of facets) {
-      const alone = await client.found("getFacets", `/v1/facets?facets=${facet}${query}`);
+      const alone = await client.getBody("getFacets", `/v1/facets?facets=${facet}${query}`);
       assert.deepEqual(data.facets[facet], alone.data.facets[facet], facet);
       assert.equal(alone.data.total, data.total);
     }
@@ -99,24 +100,27 @@ test("facets that are asked for together are those that are asked for one by one
 
 test("a value is text in every facet, spelled as its filter takes it", async () => {
   const facets = [...new Set(cases.map(({ facet }) => facet))];
-  const { data } = await client.found("getFacets", `/v1/facets?facets=${facets}`);
+  const { data } = await client.getBody("getFacets", `/v1/facets?facets=${facets}`);
   assert.deepEqual(data.facets.year, [
     { value: "2024", count: 3 },
     { value: "2009", count: 1 },
     { value: "2025", count: 1 },
   ]);
-  for (const facet of facets.filter((one) => one !== "keywords")) {
+  for (const facet of facets.filter((name) => name !== "keywords")) {
     for (const { value, count } of data.facets[facet] ?? []) {
       assert.equal(typeof value, "string", facet);
-      const { pagination } = await client.found("searchListings", `/v1/listings?${facet}=${encodeURIComponent(value)}`);
+      const { pagination } = await client.getBody(
+        "searchListings",
+        `/v1/listings?${facet}=${encodeURIComponent(value)}`,
+      );
       assert.equal(pagination.total, count, `${facet}=${value}`);
     }
   }
 });
 
-test("ties are in order of number for whole numbers, in order of text for digits in a text", async (scope) => {
+test("ties are ordered by number for whole numbers, and by text for digits in a text", async (scope) => {
   const digits = ["9", "10", "007", "7", "1e1", "100"];
-  const numbered = await serveMarket(
+  const numbered = await serveFeeds(
     scope,
     feedsOf(digits.map((trim, index) => ({ trim, year: 2030 - index, cylinders: [8, 10, 12, 4, 16, 5][index] ?? "" }))),
   );
@@ -125,15 +129,15 @@ test("ties are in order of number for whole numbers, in order of text for digits
     assert.equal(await countsOf(numbered, "cylinders", `&sort=${sort}`), "4 1, 5 1, 8 1, 10 1, 12 1, 16 1");
     assert.equal(await countsOf(numbered, "year", `&sort=${sort}`), "2025 1, 2026 1, 2027 1, 2028 1, 2029 1, 2030 1");
   }
-  const { data } = await numbered.found("getFacets", "/v1/facets?facets=cylinders&facet_value_limit=3");
+  const { data } = await numbered.getBody("getFacets", "/v1/facets?facets=cylinders&facet_value_limit=3");
   assert.deepEqual(
     data.facets.cylinders?.map(({ value }) => value),
     ["4", "5", "8"],
   );
 });
 
-test("twenty values are answered unless more are asked for, at most a hundred", async (scope) => {
-  const many = await serveMarket(
+test("a facet has twenty values by default, and at most a hundred", async (scope) => {
+  const lakeOf120 = await serveFeeds(
     scope,
     feedsOf(Array.from({ length: 120 }, (_, index) => ({ trim: `trim ${1000 + index}` }))),
   );
@@ -142,32 +146,32 @@ test("twenty values are answered unless more are asked for, at most a hundred", 
     ["&facet_value_limit=5", 5],
     ["&facet_value_limit=100", 100],
   ] as const) {
-    const { data } = await many.found("getFacets", `/v1/facets?facets=trim${query}`);
+    const { data } = await lakeOf120.getBody("getFacets", `/v1/facets?facets=trim${query}`);
     const values = Array.from({ length: count }, (_, index) => ({ value: `trim ${1000 + index}`, count: 1 }));
     assert.deepEqual([data.total, data.facets.trim], [120, values]);
   }
 });
 
-test("a color that two days spelled differently is one value, and measured as one", async (scope) => {
-  const of = (color: string, first: number, dealer_id: string) =>
+test("a color spelled differently on two days is one value with one metric", async (scope) => {
+  const carsOfColor = (color: string, first: number, dealer_id: string) =>
     Array.from({ length: 6 }, (_, index) => ({
       ...{ vin: vinOf(first + index), dealer_id, make: "Kia", price: 10_000 + index },
       ...{ base_exterior_color: color },
     }));
   const described = [north, south].map((dealer_id) => ({ dealer_id, name: "A dealer" }));
-  const two = await serveMarket(
+  const lakeOfTwoDays = await serveFeeds(
     scope,
-    { dealers: described, inventory: of("Zebra", 1, north) },
-    { dealers: described, inventory: of("ZEBRA", 11, south) },
+    { dealers: described, inventory: carsOfColor("Zebra", 1, north) },
+    { dealers: described, inventory: carsOfColor("ZEBRA", 11, south) },
   );
   const metric = { name: "price.mean", value: 10_002.5, sample: 12 };
-  const { data } = await two.found("getFacets", "/v1/facets?facets=base_exterior_color&metric=price.mean");
+  const { data } = await lakeOfTwoDays.getBody("getFacets", "/v1/facets?facets=base_exterior_color&metric=price.mean");
   assert.equal(data.facets.base_exterior_color?.length, 1);
   assert.deepEqual(
     [data.facets.base_exterior_color?.[0]?.count, data.facets.base_exterior_color?.[0]?.metric],
     [12, metric],
   );
-  assert.match(await countsOf(two, "base_exterior_color"), /^zebra 12$/i);
-  const { pagination } = await two.found("searchListings", "/v1/listings?base_exterior_color=zebra");
+  assert.match(await countsOf(lakeOfTwoDays, "base_exterior_color"), /^zebra 12$/i);
+  const { pagination } = await lakeOfTwoDays.getBody("searchListings", "/v1/listings?base_exterior_color=zebra");
   assert.equal(pagination.total, 12);
 });

@@ -1,21 +1,23 @@
+/** Range facets with a fixed `interval`. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type Car, feedsOf, serveMarket } from "../support/lakes/markets.ts";
-import { wholeFile } from "../support/scope.ts";
+import { type CarRow, feedsOf, serveFeeds } from "../support/lakes/served-feeds.ts";
+import { fileScope } from "../support/scope.ts";
 
 /** A hundred cars whose prices, MSRPs and miles are evenly spread; one in four lacks a price. */
-const cars: readonly Car[] = Array.from({ length: 100 }, (_, step) => ({
+const cars: readonly CarRow[] = Array.from({ length: 100 }, (_, step) => ({
   make: step % 2 === 0 ? "Even" : "Odd",
   price: step % 4 === 3 ? "" : 10_000 + 300 * step,
   msrp: 20_000 + 300 * step,
   miles: 1000 * step,
 }));
-const client = await serveMarket(wholeFile, feedsOf(cars));
+const client = await serveFeeds(fileScope, feedsOf(cars));
 
 const rangesOf = async (query: string) =>
-  (await client.found("getFacets", `/v1/facets?facets=make,price,msrp,miles,days_on_market${query}`)).data.range_facets;
+  (await client.getBody("getFacets", `/v1/facets?facets=make,price,msrp,miles,days_on_market${query}`)).data
+    .range_facets;
 
-test("a fixed width applies to its facet, and the other facets keep their own", async () => {
+test("a fixed width applies to its facet only", async () => {
   const [plain, priced] = [await rangesOf(""), await rangesOf("&interval=price:4000")];
   assert.deepEqual({ ...priced, price: plain.price }, plain);
   assert.deepEqual([plain.price?.interval, priced.price?.interval], [2000, 4000]);
@@ -35,7 +37,7 @@ test("a fixed width applies to its facet, and the other facets keep their own", 
   );
 });
 
-test("widths of all four numeric facets are fixed at once, in any order and any case", async () => {
+test("all four numeric facets take fixed widths, in any order and case", async () => {
   const ranges = await rangesOf("&interval=DAYS_ON_MARKET:7,miles:10000,Price:5000,msrp:10000000");
   const widths = Object.entries(ranges).map(([facet, { interval }]) => [facet, interval]);
   assert.deepEqual(Object.fromEntries(widths), { price: 5000, msrp: 10_000_000, miles: 10_000, days_on_market: 7 });
@@ -45,11 +47,11 @@ test("widths of all four numeric facets are fixed at once, in any order and any 
   });
 });
 
-test("a facet that is named twice with the same width has that width", async () => {
+test("a facet named twice with the same width has that width", async () => {
   assert.deepEqual(await rangesOf("&interval=price:5000,PRICE:5000"), await rangesOf("&interval=price:5000"));
 });
 
-test("with a fixed width, edges of two answers coincide", async () => {
+test("with a fixed width, the edges of two answers coincide", async () => {
   const edgesOf = async (make: string): Promise<readonly number[]> => {
     const { miles } = await rangesOf(`&interval=miles:10000&make=${make}`);
     return miles?.buckets.map(({ min }) => min) ?? [];
@@ -58,10 +60,10 @@ test("with a fixed width, edges of two answers coincide", async () => {
   assert.deepEqual([await edgesOf("even"), await edgesOf("odd")], [decades, decades]);
 });
 
-test("a fixed width changes neither values, nor their metrics, nor statistics", async () => {
+test("a fixed width changes neither values, metrics nor statistics", async () => {
   const path = "/v1/facets?facets=make,price&metric=miles.mean&sort=metric";
   const [plain, fixed] = await Promise.all(
-    ["", "&interval=price:9999"].map((interval) => client.found("getFacets", `${path}${interval}`)),
+    ["", "&interval=price:9999"].map((interval) => client.getBody("getFacets", `${path}${interval}`)),
   );
   assert.deepEqual(
     [fixed?.data.facets, fixed?.data.stats, fixed?.meta],
@@ -70,7 +72,7 @@ test("a fixed width changes neither values, nor their metrics, nor statistics", 
   assert.deepEqual([plain?.data.range_facets.price?.interval, fixed?.data.range_facets.price?.interval], [2000, 9999]);
 });
 
-test("a width is kept if no listing matches, and null without one", async () => {
+test("a fixed width is kept if no listing matches; otherwise it is null", async () => {
   const { price, miles } = await rangesOf("&interval=price:5000&make=nobody");
   assert.deepEqual(price, { buckets: [], interval: 5000, min: null, max: null });
   assert.deepEqual(miles, { buckets: [], interval: null, min: null, max: null });

@@ -1,16 +1,17 @@
+/** Metrics of facet values: aggregates, samples and order. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { tableCases } from "../support/case-table.ts";
+import { parseCaseTable } from "../support/case-table.ts";
 import { dealerIdOf } from "../support/lakes/feeds.ts";
-import { type Car, feedsOf, serveMarket } from "../support/lakes/markets.ts";
-import { wholeFile } from "../support/scope.ts";
+import { type CarRow, feedsOf, serveFeeds } from "../support/lakes/served-feeds.ts";
+import { fileScope } from "../support/scope.ts";
 
-/** Eleven cars from 10,000 to 20,000, a thousand apart, with all else that is measured in the same steps. */
-const eleven = (make: string, more: (step: number) => Car = () => ({})): readonly Car[] =>
+/** Eleven cars from 10,000 to 20,000 in steps of a thousand; other measures in equal steps. */
+const eleven = (make: string, more: (step: number) => CarRow = () => ({})): readonly CarRow[] =>
   Array.from({ length: 11 }, (_, step) => ({ make, price: 10_000 + 1000 * step, ...more(step) }));
 
-/** Makes with so many listings, of which so many have a price: 30,000 and more, 2000 apart. */
-const sampled = tableCases(
+/** Makes by number of listings and number of known prices: 30,000 and up, in steps of 2000. */
+const sampled = parseCaseTable(
   ["make", "count", "known", "median"],
   `
   make         | count | known | median
@@ -29,7 +30,7 @@ const sampled = tableCases(
 `,
 );
 
-const cars: readonly Car[] = [
+const cars: readonly CarRow[] = [
   ...eleven("Steps", (step) => ({
     miles: 100 * step,
     msrp: 20_000,
@@ -51,14 +52,14 @@ const dealers = [
   { dealer_id: dealerIdOf(1), state: "TX" },
   { dealer_id: dealerIdOf(2), state: "CA", type: "franchise" },
 ];
-const client = await serveMarket(wholeFile, feedsOf(cars, dealers));
+const client = await serveFeeds(fileScope, feedsOf(cars, dealers));
 
 async function bucketsOf(facet: string, query: string) {
-  const { data } = await client.found("getFacets", `/v1/facets?facets=${facet}&${query}`);
+  const { data } = await client.getBody("getFacets", `/v1/facets?facets=${facet}&${query}`);
   return data.facets[facet] ?? [];
 }
 
-const metricCases = tableCases(
+const metricCases = parseCaseTable(
   ["metric", "value"],
   `
   metric                    | value
@@ -85,7 +86,7 @@ const metricCases = tableCases(
 );
 
 for (const { metric, value } of metricCases) {
-  test(`${metric} of eleven cars in even steps is ${value}`, async () => {
+  test(`${metric} of eleven cars in equal steps is ${value}`, async () => {
     const [bucket] = await bucketsOf("make", `metric=${metric}&make=steps`);
     assert.deepEqual(bucket, { value: "Steps", count: 11, metric: { name: metric, value: Number(value), sample: 11 } });
   });
@@ -103,9 +104,9 @@ for (const { make, count, known, median } of sampled) {
   });
 }
 
-test("the sample of a discount is the listings with both a price and an MSRP", async (scope) => {
+test("the sample of a discount counts the listings with both a price and an MSRP", async (scope) => {
   const priced = { make: "Kia", price: 18_000 };
-  const client = await serveMarket(
+  const client = await serveFeeds(
     scope,
     feedsOf([
       ...Array.from({ length: 2 }, () => ({ ...priced, msrp: 20_000 })),
@@ -119,10 +120,10 @@ test("the sample of a discount is the listings with both a price and an MSRP", a
     ["msrp.mean", 6, 20_000],
     ["days_on_market.mean", 11, 0],
   ] as const) {
-    const { data } = await client.found("getFacets", `/v1/facets?facets=make&metric=${metric}`);
+    const { data } = await client.getBody("getFacets", `/v1/facets?facets=make&metric=${metric}`);
     assert.deepEqual(data.facets.make, [{ value: "Kia", count: 11, metric: { name: metric, value, sample } }]);
   }
-  const { data } = await client.found("getFacets", "/v1/facets?facets=make&metric=miles.p95");
+  const { data } = await client.getBody("getFacets", "/v1/facets?facets=make&metric=miles.p95");
   const metric = { name: "miles.p95", value: null, sample: 0, null_reason: "no_values" };
   assert.deepEqual(data.facets.make, [{ value: "Kia", count: 11, metric }]);
 });
@@ -139,7 +140,7 @@ for (const [facet, values] of Object.entries({
   options_packages: ["X1"],
   keywords: ["clean_title", "fleet"],
 })) {
-  test(`a metric by ${facet} measures the listings of each of its values`, async () => {
+  test(`a metric by ${facet} measures the listings of each value`, async () => {
     const metric = { name: "price.p25", value: 12_500, sample: 11 };
     const buckets = await bucketsOf(facet, "metric=price.p25&state=CA");
     assert.deepEqual(
@@ -149,7 +150,7 @@ for (const [facet, values] of Object.entries({
   });
 }
 
-const orders = tableCases(
+const orders = parseCaseTable(
   ["sort", "makes"],
   `
   sort    | makes
@@ -169,16 +170,18 @@ for (const { sort, makes } of orders) {
   });
 }
 
-test("with a metric, buckets are ordered by count unless another order is asked for", async () => {
+test("with a metric, buckets are ordered by count by default", async () => {
   assert.deepEqual(
     await bucketsOf("make", "metric=price.mean"),
     await bucketsOf("make", "metric=price.mean&sort=-count"),
   );
 });
 
-test("beside a metric, numeric facets are counted in ranges as without it", async () => {
+test("with a metric, numeric facets are counted in ranges as without it", async () => {
   const [plain, measured] = await Promise.all(
-    ["", "&metric=miles.p95"].map((metric) => client.found("getFacets", `/v1/facets?facets=price,make,msrp${metric}`)),
+    ["", "&metric=miles.p95"].map((metric) =>
+      client.getBody("getFacets", `/v1/facets?facets=price,make,msrp${metric}`),
+    ),
   );
   assert.deepEqual(measured?.data.range_facets, plain?.data.range_facets);
   assert.deepEqual(measured?.data.stats, plain?.data.stats);

@@ -1,18 +1,19 @@
+/** Range facets: widths, edges and counts. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { AnswerOf } from "../../src/contract/types.ts";
-import { eachOf } from "../oracle/compare/agree.ts";
-import { tableCases } from "../support/case-table.ts";
-import { type Car, feedsOf, serveMarket } from "../support/lakes/markets.ts";
-import { wholeFile } from "../support/scope.ts";
+import { forEachConcurrently } from "../oracle/compare/oracle.ts";
+import { parseCaseTable } from "../support/case-table.ts";
+import { type CarRow, feedsOf, serveFeeds } from "../support/lakes/served-feeds.ts";
+import { fileScope } from "../support/scope.ts";
 
 type RangeFacet = AnswerOf<"getFacets">["data"]["range_facets"][string];
 
-/** Numbers in words: `20 x 1000` is twenty of the same, `100 .. 104` each whole number, `-` an unknown one. */
-function numbersOf(words: string): readonly (number | "")[] {
+/** Parses numbers: `20 x 1000` repeats one, `100 .. 104` is each whole number, `-` is unknown. */
+function parseNumbers(words: string): readonly (number | "")[] {
   return words.split(",").flatMap((word) => {
     const [, count, repeated] = /(\d+) x (.+)/.exec(word) ?? [];
-    if (repeated !== undefined) return Array.from({ length: Number(count) }, () => numbersOf(repeated)).flat();
+    if (repeated !== undefined) return Array.from({ length: Number(count) }, () => parseNumbers(repeated)).flat();
     const [, from, to] = /(\d+) \.\. (\d+)/.exec(word) ?? [];
     if (from !== undefined) {
       return Array.from({ length: Number(to) - Number(from) + 1 }, (_, index) => Number(from) + index);
@@ -21,8 +22,8 @@ function numbersOf(words: string): readonly (number | "")[] {
   });
 }
 
-/** Buckets in words: `0-5: 7` counts 7, and `0-15 (3): 7` is three buckets of one width that count 7 each. */
-function wordsOf({ buckets }: RangeFacet): string {
+/** Returns buckets as text: `0-5: 7` counts 7, and `0-15 (3): 7` is three buckets of one width that count 7 each. */
+function formatBuckets({ buckets }: RangeFacet): string {
   const runs: { min: number; max: number; count: number; width: number; length: number }[] = [];
   for (const { min, max, count } of buckets) {
     const run = runs.at(-1);
@@ -36,8 +37,8 @@ function wordsOf({ buckets }: RangeFacet): string {
     .join(", ");
 }
 
-/** Without a width in the request; `width` is the one that follows from the values. */
-const chosen = tableCases(
+/** Without `interval`; `width` follows from the values. */
+const chosen = parseCaseTable(
   ["case", "miles", "width", "buckets"],
   `
   case                                   | miles                             | width | buckets
@@ -66,7 +67,7 @@ const chosen = tableCases(
 );
 
 /** With `interval=miles:width`. */
-const fixed = tableCases(
+const fixed = parseCaseTable(
   ["case", "miles", "width", "buckets"],
   `
   case                                   | miles                             | width    | buckets
@@ -86,8 +87,8 @@ const fixed = tableCases(
 `,
 );
 
-/** More than 100 regular buckets: the answer names the least width that gives at most 100. */
-const refused = tableCases(
+/** More than 100 regular buckets: the error names the smallest width that gives at most 100. */
+const refused = parseCaseTable(
   ["case", "miles", "width", "least"],
   `
   case                                    | miles                  | width | least
@@ -98,25 +99,27 @@ const refused = tableCases(
 `,
 );
 
-/** The cars of each table, a make for each case. */
-const carsOf = (table: string, cases: readonly { readonly miles: string }[]): readonly Car[] =>
-  cases.flatMap(({ miles }, index) => numbersOf(miles).map((value) => ({ make: `${table} ${index}`, miles: value })));
+/** The cars of each table, one make per case. */
+const carsOf = (table: string, cases: readonly { readonly miles: string }[]): readonly CarRow[] =>
+  cases.flatMap(({ miles }, index) =>
+    parseNumbers(miles).map((value) => ({ make: `${table} ${index}`, miles: value })),
+  );
 const cars = [...carsOf("chosen", chosen), ...carsOf("fixed", fixed), ...carsOf("refused", refused)];
-const client = await serveMarket(wholeFile, feedsOf(cars));
+const client = await serveFeeds(fileScope, feedsOf(cars));
 
-/** Checks that ranges adjoin, that edges of regular ones are multiples of the width, and that searches find what they count. */
-async function checkRanges(range: RangeFacet, make: string, values: readonly number[]): Promise<void> {
+/** Checks that ranges adjoin, that regular edges are multiples of the width, and that searches find what they count. */
+async function assertRanges(range: RangeFacet, make: string, values: readonly number[]): Promise<void> {
   const { buckets, interval, min, max } = range;
   assert.deepEqual([min, max], [buckets[0]?.min ?? null, buckets.at(-1)?.max ?? null]);
   const isRegular = buckets.map((bucket) => bucket.max - bucket.min === interval && bucket.min % interval === 0);
   assert.equal(isRegular.slice(1, -1).includes(false), false, "only the first and the last bucket may be irregular");
-  for (const [place, bucket] of buckets.slice(1).entries()) assert.equal(bucket.min, buckets[place]?.max);
+  for (const [index, bucket] of buckets.slice(1).entries()) assert.equal(bucket.min, buckets[index]?.max);
   for (const bucket of buckets) {
     assert.equal(values.filter((value) => bucket.min <= value && value < bucket.max).length, bucket.count);
   }
-  await eachOf(buckets, async (bucket) => {
+  await forEachConcurrently(buckets, async (bucket) => {
     const path = `/v1/listings?limit=1&make=${make}&min_mileage=${bucket.min}&max_mileage=${bucket.max - 1}`;
-    assert.equal((await client.found("searchListings", path)).pagination.total, bucket.count, path);
+    assert.equal((await client.getBody("searchListings", path)).pagination.total, bucket.count, path);
   });
 }
 
@@ -125,27 +128,28 @@ for (const [table, cases] of Object.entries({ chosen, fixed })) {
     test(`ranges of a ${table} width: ${title}`, async () => {
       const make = `${table}%20${index}`;
       const interval = table === "fixed" ? `&interval=miles:${width}` : "";
-      const { data } = await client.found("getFacets", `/v1/facets?facets=miles&make=${make}${interval}`);
+      const { data } = await client.getBody("getFacets", `/v1/facets?facets=miles&make=${make}${interval}`);
       const [range, stats] = [data.range_facets.miles, data.stats.miles];
       assert.ok(range && stats);
-      assert.deepEqual([String(range.interval), wordsOf(range)], [width, buckets]);
-      const values = numbersOf(miles);
+      assert.deepEqual([String(range.interval), formatBuckets(range)], [width, buckets]);
+      const values = parseNumbers(miles);
       const known = values.filter((value) => value !== "");
       assert.deepEqual([stats.count, stats.missing], [known.length, values.length - known.length]);
       assert.equal(data.total, values.length);
-      await checkRanges(range, make, known);
+      await assertRanges(range, make, known);
     });
   }
 }
 
 for (const [index, { case: title, width, least }] of refused.entries()) {
   test(`a width is refused: ${title}`, async () => {
-    const path = (of: string): string => `/v1/facets?facets=miles&make=refused%20${index}&interval=miles:${of}`;
-    const { status, code, message } = await client.refused(path(width));
+    const path = (interval: string): string =>
+      `/v1/facets?facets=miles&make=refused%20${index}&interval=miles:${interval}`;
+    const { status, code, message } = await client.getError(path(width));
     assert.deepEqual([status, code], [400, "invalid_parameter_value"]);
     assert.match(message, /\binterval\b/);
     assert.match(message, new RegExp(`\\b${least}\\b`));
-    const { data } = await client.found("getFacets", path(least));
+    const { data } = await client.getBody("getFacets", path(least));
     assert.equal(data.range_facets.miles?.interval, Number(least));
     assert.ok((data.range_facets.miles?.buckets.length ?? 0) <= 100);
   });

@@ -1,11 +1,12 @@
+/** Statistics of numeric facets. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { tableCases } from "../support/case-table.ts";
-import { type Car, feedsOf, serveMarket } from "../support/lakes/markets.ts";
-import { wholeFile } from "../support/scope.ts";
+import { parseCaseTable } from "../support/case-table.ts";
+import { type CarRow, feedsOf, serveFeeds } from "../support/lakes/served-feeds.ts";
+import { fileScope } from "../support/scope.ts";
 
-/** Statistics of prices, by hand; `-` is an unknown price, or no statistic. */
-const cases = tableCases(
+/** Statistics of prices, calculated by hand; `-` is an unknown price, or no statistic. */
+const cases = parseCaseTable(
   ["prices", "count", "missing", "min", "max", "mean", "median", "stddev"],
   `
   prices                          | count | missing | min     | max      | mean      | median  | stddev
@@ -20,14 +21,14 @@ const cases = tableCases(
 `,
 );
 
-const cars: readonly Car[] = cases.flatMap(({ prices }, index) =>
+const cars: readonly CarRow[] = cases.flatMap(({ prices }, index) =>
   prices.split(",").map((price) => ({ make: `case ${index}`, price: price.trim() === "-" ? "" : price.trim() })),
 );
-const client = await serveMarket(wholeFile, feedsOf(cars));
+const client = await serveFeeds(fileScope, feedsOf(cars));
 
 for (const [index, { prices, ...expected }] of cases.entries()) {
   test(`the statistics of the prices ${prices}`, async () => {
-    const { data } = await client.found("getFacets", `/v1/facets?facets=price&make=case%20${index}`);
+    const { data } = await client.getBody("getFacets", `/v1/facets?facets=price&make=case%20${index}`);
     const stats = Object.entries(data.stats.price ?? {});
     assert.equal(stats.length, 7);
     for (const [name, value] of stats) {
@@ -39,7 +40,7 @@ for (const [index, { prices, ...expected }] of cases.entries()) {
 }
 
 test("all numeric facets are answered together, each with its own ranges and statistics", async () => {
-  const { data, meta } = await client.found("getFacets", "/v1/facets?facets=days_on_market,price,msrp,miles");
+  const { data, meta } = await client.getBody("getFacets", "/v1/facets?facets=days_on_market,price,msrp,miles");
   const names = ["days_on_market", "price", "msrp", "miles"];
   assert.deepEqual([Object.keys(data.range_facets), Object.keys(data.stats), meta.facets], [names, names, names]);
   assert.deepEqual(data.facets, {});

@@ -1,81 +1,93 @@
+/** Answers after each day of a growing lake, compared with the oracle. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Market, readMarket } from "../oracle/answers/market.ts";
-import { agree } from "../oracle/compare/agree.ts";
-import type { RandomMarketExtent } from "../oracle/random-market/feeds.ts";
-import { growingLake, variedLake } from "../oracle/random-market/lakes.ts";
+import { type OracleInventory, readInventory } from "../oracle/answers/inventory.ts";
+import { compareWithOracle } from "../oracle/compare/oracle.ts";
+import type { RandomFeedsExtent } from "../oracle/random-lake/feeds.ts";
+import { createRandomLake, growLake } from "../oracle/random-lake/lakes.ts";
 import { randomFacets, randomRequests } from "../oracle/random-requests/requests.ts";
-import { type Implementation, implementationsOf } from "../support/implementations.ts";
+import type { Client } from "../support/http/service.ts";
+import { type Implementation, serveBothWays } from "../support/implementations.ts";
 import type { Scope } from "../support/scope.ts";
-import { wholeFile } from "../support/scope.ts";
-import type { Client } from "../support/service.ts";
+import { fileScope } from "../support/scope.ts";
 
 const seed = 20261120;
 
-/** Far more than a published version takes to come into service. */
+/** Maximum wait for a published version. */
 const servedWithinMs = 60_000;
 
 async function waitForVersion(client: Client, version: string): Promise<void> {
   const untilMs = Date.now() + servedWithinMs;
   for (;;) {
-    const { meta } = await client.found("searchListings", "/v1/listings?limit=1&fields=id");
+    const { meta } = await client.getBody("searchListings", "/v1/listings?limit=1&fields=id");
     if (meta.version === version) return;
     assert.ok(Date.now() < untilMs, `${version} was not served within ${servedWithinMs} ms, but ${meta.version}`);
     await sleep(20);
   }
 }
 
-const distinct = (market: Market, valuesOf: (listing: Market["active"][number]) => readonly (string | null)[]) =>
-  new Set(market.active.flatMap(valuesOf));
+const distinct = (
+  inventory: OracleInventory,
+  valuesOf: (listing: OracleInventory["active"][number]) => readonly (string | null)[],
+) => new Set(inventory.active.flatMap(valuesOf));
 
-/** What the newest day has and no earlier day had. */
-function noveltiesOf(market: Market): Readonly<Record<"makes" | "features" | "options" | "dealers", number>> {
-  const earlier = [...market.snapshots].filter(([day]) => day < market.asOf).flatMap(([, listings]) => listings);
-  const before: Market = { ...market, active: earlier };
-  const novel = (valuesOf: Parameters<typeof distinct>[1]): number => {
+/** Counts the values that the newest day has and no earlier day had. */
+function countNewValues(
+  inventory: OracleInventory,
+): Readonly<Record<"makes" | "features" | "options" | "dealers", number>> {
+  const earlier = [...inventory.snapshots].filter(([day]) => day < inventory.asOf).flatMap(([, listings]) => listings);
+  const before: OracleInventory = { ...inventory, active: earlier };
+  const countNew = (valuesOf: Parameters<typeof distinct>[1]): number => {
     const known = distinct(before, valuesOf);
-    return [...distinct(market, valuesOf)].filter((value) => !known.has(value)).length;
+    return [...distinct(inventory, valuesOf)].filter((value) => !known.has(value)).length;
   };
   return {
-    makes: novel(({ make }) => [make]),
-    features: novel(({ features }) => features),
-    options: novel(({ options_packages }) => options_packages),
-    dealers: novel(({ dealer_id, dealer_name, state, city }) => [
+    makes: countNew(({ make }) => [make]),
+    features: countNew(({ features }) => features),
+    options: countNew(({ options_packages }) => options_packages),
+    dealers: countNew(({ dealer_id, dealer_name, state, city }) => [
       JSON.stringify([dealer_id, dealer_name, state, city]),
     ]),
   };
 }
 
-/** Asks each implementation random requests of its own. */
-async function agreeAll(
+/** Compares random requests to each implementation with the oracle. */
+async function compareAll(
   implementations: readonly Implementation[],
-  market: Market,
+  inventory: OracleInventory,
   counts: { readonly seed: number; readonly requests: number; readonly facets: number },
 ): Promise<void> {
-  for (const [place, { client, confirm }] of implementations.entries()) {
-    const own = counts.seed + place;
-    await agree(client, market, randomRequests(market, { seed: own, count: counts.requests }));
-    await agree(client, market, randomFacets(market, { seed: own, count: counts.facets }));
-    confirm();
+  for (const [place, { client, assertNoFallback }] of implementations.entries()) {
+    const seed = counts.seed + place;
+    await compareWithOracle(client, inventory, randomRequests(inventory, { seed, count: counts.requests }));
+    await compareWithOracle(client, inventory, randomFacets(inventory, { seed, count: counts.facets }));
+    assertNoFallback();
   }
 }
 
-async function grow(scope: Scope, extent: RandomMarketExtent): Promise<readonly ReturnType<typeof noveltiesOf>[]> {
-  const novelties: ReturnType<typeof noveltiesOf>[] = [];
+async function compareGrowingLakeOverHttp(
+  scope: Scope,
+  extent: RandomFeedsExtent,
+): Promise<readonly ReturnType<typeof countNewValues>[]> {
+  const novelties: ReturnType<typeof countNewValues>[] = [];
   let implementations: readonly Implementation[] | undefined;
-  for await (const { lake } of growingLake(scope, extent)) {
-    const market = await readMarket(lake);
-    implementations ??= await implementationsOf(scope, lake);
-    for (const { client } of implementations) await waitForVersion(client, market.version);
-    await agreeAll(implementations, market, { seed: extent.seed + 2 * novelties.length, requests: 30, facets: 20 });
-    novelties.push(noveltiesOf(market));
+  for await (const { lake } of growLake(scope, extent)) {
+    const inventory = await readInventory(lake);
+    implementations ??= await serveBothWays(scope, lake);
+    for (const { client } of implementations) await waitForVersion(client, inventory.version);
+    await compareAll(implementations, inventory, {
+      seed: extent.seed + 2 * novelties.length,
+      requests: 30,
+      facets: 20,
+    });
+    novelties.push(countNewValues(inventory));
   }
   return novelties;
 }
 
-test("after each day that is published, answers are those of a plain search, new values and dealers included", async () => {
-  const [, ...later] = await grow(wholeFile, { seed, days: 4, cars: 250 });
+test("after each published day, answers match the oracle's, new values and dealers included", async () => {
+  const [, ...later] = await compareGrowingLakeOverHttp(fileScope, { seed, days: 4, cars: 250 });
   assert.equal(later.length, 3);
   for (const kind of ["makes", "features", "options", "dealers"] as const) {
     const days = later.filter((novelties) => novelties[kind] > 0);
@@ -83,16 +95,16 @@ test("after each day that is published, answers are those of a plain search, new
   }
 });
 
-/** Columns of the inventory feed, some of which are never known in the markets below. */
+/** Inventory columns that are never known in the lakes below. */
 const unknowns: readonly (readonly string[])[] = [
   ["make", "model", "year", "features", "msrp", "base_msrp", "availability_status"],
   ["trim", "cylinders", "price", "miles", "options_packages", "keywords", "inventory_type", "exterior_color"],
 ];
 
 for (const unknown of unknowns) {
-  test(`in a market where nobody knows ${unknown.join(", ")}, answers are those of a plain search`, async (scope) => {
-    const { lake } = await variedLake(scope, { seed, days: 3, cars: 120, unknown });
-    const market = await readMarket(lake);
-    await agreeAll(await implementationsOf(scope, lake), market, { seed, requests: 50, facets: 40 });
+  test(`in a lake where ${unknown.join(", ")} are never known, answers match the oracle's`, async (scope) => {
+    const { lake } = await createRandomLake(scope, { seed, days: 3, cars: 120, unknown });
+    const inventory = await readInventory(lake);
+    await compareAll(await serveBothWays(scope, lake), inventory, { seed, requests: 50, facets: 40 });
   });
 }

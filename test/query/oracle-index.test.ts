@@ -1,47 +1,48 @@
+/** Answers of the index, of Parquet and of the oracle, compared; the campaign `index` is longer. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { operation } from "../../src/contract/document.ts";
 import {
-  askGrown,
-  askReal,
-  askRespelled,
-  askSample,
-  askVaried,
-  hasReal,
+  compareGrowingLake,
+  compareRealLake,
+  compareRespelledLake,
+  compareSample,
+  compareVariedLake,
   type TrialResult,
 } from "../oracle/compare/index-trials.ts";
+import { skipWithoutRealCsv } from "../support/real-feeds.ts";
 
 const seed = 20261122;
 
-/** The same as the campaign `index`, for one small market of each kind. */
+/** The campaign `index` for one small lake of each kind. */
 const trials: readonly (readonly [
   what: string,
   draws: number,
   ask: () => Promise<TrialResult>,
   skip?: string | undefined,
 ])[] = [
-  ["a varied market", 400, () => askVaried({ seed, draws: 400, days: 5, cars: 250 })],
-  ["a market of values in two spellings", 120, () => askRespelled({ seed, draws: 120, days: 2, cars: 150 })],
-  ["a market that grows day by day", 150, () => askGrown({ seed, draws: 150, days: 3, cars: 150 })],
-  ["the sample", 60, () => askSample({ seed, draws: 60 })],
-  ["real auctions", 60, () => askReal({ seed, draws: 60 }), hasReal ? undefined : "there are no real feeds"],
+  ["a random lake", 400, () => compareVariedLake({ seed, draws: 400, days: 5, cars: 250 })],
+  ["a lake of values in two spellings", 120, () => compareRespelledLake({ seed, draws: 120, days: 2, cars: 150 })],
+  ["a lake that grows day by day", 150, () => compareGrowingLake({ seed, draws: 150, days: 3, cars: 150 })],
+  ["the sample", 60, () => compareSample({ seed, draws: 60 })],
+  ["real auctions", 60, () => compareRealLake({ seed, draws: 60 }), skipWithoutRealCsv || undefined],
 ];
 
-const given = new Set<string>();
+const requestedParameters = new Set<string>();
 
-for (const [what, draws, ask, skip = false] of trials) {
-  test(`the search index, the Parquet files and a plain search answer alike in ${what}`, { skip }, async () => {
-    const { requests, found, compared, lookUps, parameters } = await ask();
+for (const [what, draws, compare, skip = false] of trials) {
+  test(`the search index, the Parquet files and the oracle answer alike in ${what}`, { skip }, async () => {
+    const { requests, found, compared, lookUps, parameters } = await compare();
     assert.equal(requests, draws);
     assert.ok(found > draws / 5, `only ${found} of ${draws} requests found anything`);
     assert.ok(compared > draws && lookUps > 0, `${compared} listings and buckets, ${lookUps} look-ups`);
-    for (const parameter of parameters) given.add(parameter);
+    for (const parameter of parameters) requestedParameters.add(parameter);
   });
 }
 
-test("each parameter of searches and facets was given", () => {
+test("each parameter of searches and facets was requested", () => {
   const all = (["searchListings", "searchListingsByPage", "getFacets"] as const).flatMap((id) =>
     operation(id).parameters.map(({ name }) => name),
   );
-  assert.deepEqual([...given].sort(), [...new Set(all)].sort());
+  assert.deepEqual([...requestedParameters].sort(), [...new Set(all)].sort());
 });

@@ -1,50 +1,51 @@
+/** Random requests to both implementations, compared with the oracle; see the campaigns `search` and `facets`. */
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
 import { test } from "node:test";
 import { projectPath } from "../../src/base/project-files.ts";
 import { readMapping } from "../../src/ingest/feed/mapping.ts";
 import { oracleCategoricalFacets, oracleNumericFacets } from "../oracle/answers/facets.ts";
-import { readMarket } from "../oracle/answers/market.ts";
-import { agree, eachOf } from "../oracle/compare/agree.ts";
-import { searchBuckets } from "../oracle/compare/buckets.ts";
+import { readInventory } from "../oracle/answers/inventory.ts";
+import { compareBucketsWithSearch } from "../oracle/compare/buckets.ts";
+import { compareWithOracle, forEachConcurrently } from "../oracle/compare/oracle.ts";
 import { pageThrough, sorts } from "../oracle/compare/pages.ts";
-import { Chance } from "../oracle/random-market/chance.ts";
-import { variedLake } from "../oracle/random-market/lakes.ts";
+import { createRandomLake } from "../oracle/random-lake/lakes.ts";
 import { type Query, queryValues } from "../oracle/random-requests/query.ts";
-import { type Request, randomFacets, randomFilters, randomRequests } from "../oracle/random-requests/requests.ts";
-import { implementationsOf } from "../support/implementations.ts";
-import { lakeOf } from "../support/lakes/lakes.ts";
-import { type Scope, wholeFile } from "../support/scope.ts";
+import { type RandomRequest, randomFacets, randomFilters, randomRequests } from "../oracle/random-requests/requests.ts";
+import { Chance } from "../support/chance.ts";
+import { serveBothWays } from "../support/implementations.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+import { realCsvPath, skipWithoutRealCsv } from "../support/real-feeds.ts";
+import { fileScope, type Scope } from "../support/scope.ts";
 
 const seed = 20261119;
 
-const { lake } = await variedLake(wholeFile, { seed, days: 11, cars: 600 });
-const market = await readMarket(lake);
-const implementations = await implementationsOf(wholeFile, lake);
+const { lake } = await createRandomLake(fileScope, { seed, days: 11, cars: 600 });
+const inventory = await readInventory(lake);
+const implementations = await serveBothWays(fileScope, lake);
 
 const isUnknown = (value: string | number | null): boolean => value === null;
 
-const isOf =
+const hasParameter =
   (mode: string, value?: string) =>
-  ({ query }: Request): boolean =>
+  ({ query }: RandomRequest): boolean =>
     query.has(mode) && (value === undefined || query.get(mode)?.toLowerCase() === value);
 
-test("the market has all that a search can differ by", () => {
-  const { active, sold, snapshots, everywhere } = market;
+test("the random lake has values, ties and locations of every kind", () => {
+  const { active, sold, snapshots, all } = inventory;
   assert.ok(active.length > 200 && sold.length > 80 && snapshots.size === 11);
   assert.ok(new Set(sold.map(({ sold_date }) => sold_date?.slice(0, 7))).size > 1, "sold in several months");
   for (const [field, value] of Object.entries(active[0] ?? {})) {
-    const values = everywhere.map((listing) => listing[field as "make"]);
-    assert.ok(new Set(values.map((one) => JSON.stringify(one))).size > 1, `${field}: always ${value}`);
+    const values = all.map((listing) => listing[field as "make"]);
+    assert.ok(new Set(values.map((value) => JSON.stringify(value))).size > 1, `${field}: always ${value}`);
   }
-  const west = everywhere.filter(({ longitude }) => (longitude ?? 0) > 100);
-  const unplaced = everywhere.filter(({ latitude, longitude }) => latitude === null && longitude === null);
-  assert.ok(west.length > 10 && unplaced.length > 10);
-  assert.ok(new Set(unplaced.map(({ dealer_id }) => dealer_id)).size >= 2, "dealers without coordinates");
+  const west = all.filter(({ longitude }) => (longitude ?? 0) > 100);
+  const withoutCoordinates = all.filter(({ latitude, longitude }) => latitude === null && longitude === null);
+  assert.ok(west.length > 10 && withoutCoordinates.length > 10);
+  assert.ok(new Set(withoutCoordinates.map(({ dealer_id }) => dealer_id)).size >= 2, "dealers without coordinates");
 });
 
-test("most lists of features and options are like no other, some texts are odd, of some cars nothing is known", () => {
-  const { active } = market;
+test("most token lists are unique, some texts are odd, and some cars are unknown except for their VIN", () => {
+  const { active } = inventory;
   for (const field of ["features", "options_packages"] as const) {
     const lists = active.map(({ [field]: list }) => JSON.stringify([...list].sort())).filter((list) => list !== "[]");
     const unique = lists.filter((list) => lists.indexOf(list) === lists.lastIndexOf(list));
@@ -61,90 +62,87 @@ test("most lists of features and options are like no other, some texts are odd, 
 });
 
 /** The requests to each implementation. */
-const searches = implementations.map((_, place) => [...randomRequests(market, { seed: seed + place, count: 250 })]);
+const searches = implementations.map((_, place) => [...randomRequests(inventory, { seed: seed + place, count: 250 })]);
 
-test("the random requests are of every past day, and of what was sold", () => {
+test("the random requests cover every past day and sold listings", () => {
   const requests = searches.flat();
-  for (const day of market.snapshots.keys())
-    assert.ok(requests.some(isOf("snapshot_date", day)), `no request for ${day}`);
-  assert.ok(requests.filter(isOf("inventory_status", "sold")).length > 25);
-  assert.ok(requests.filter(isOf("sold_within_days")).length > 25);
+  for (const day of inventory.snapshots.keys())
+    assert.ok(requests.some(hasParameter("snapshot_date", day)), `no request for ${day}`);
+  assert.ok(requests.filter(hasParameter("inventory_status", "sold")).length > 25);
+  assert.ok(requests.filter(hasParameter("sold_within_days")).length > 25);
 });
 
-for (const [place, { name, client, confirm }] of implementations.entries()) {
-  test(`random requests to ${name} find what a plain search of every listing finds: today, on past days, and sold`, async () => {
-    const { found } = await agree(client, market, searches[place] ?? []);
+for (const [place, { name, client, assertNoFallback }] of implementations.entries()) {
+  test(`random requests to ${name} find what the oracle finds, in every mode`, async () => {
+    const { found } = await compareWithOracle(client, inventory, searches[place] ?? []);
     assert.ok(found > 125, `only ${found} requests found anything`);
-    confirm();
+    assertNoFallback();
   });
 
-  test(`random requests to ${name} for facets count what a plain count of every listing counts`, async () => {
-    const requests = [...randomFacets(market, { seed: seed + place, count: 200 })];
+  test(`random facets of ${name} count what the oracle counts`, async () => {
+    const requests = [...randomFacets(inventory, { seed: seed + place, count: 200 })];
     const facets = new Set(requests.flatMap(({ query }) => queryValues(query.get("facets"))));
     const metrics = new Set(requests.map(({ query }) => query.get("metric")?.toLowerCase()));
     assert.ok(facets.size === 30 && metrics.size > 25, `${facets.size} facets, ${metrics.size} metrics`);
     assert.ok(requests.filter(({ query }) => query.has("interval")).length > 25);
-    const { found, refused, compared } = await agree(client, market, requests);
+    const { found, refused, compared } = await compareWithOracle(client, inventory, requests);
     assert.ok(found > 100 && compared > 1300, `${found} requests found anything, ${compared} buckets`);
     assert.ok(refused > 1, `${refused} requests had a width that gives too many buckets`);
-    confirm();
+    assertNoFallback();
   });
 
-  test(`a search of ${name} for a bucket's value or range finds as many as the bucket counts, under random filters`, async () => {
-    const queries = [new Map(), ...randomFilters(market, { seed: seed + place, count: 4 })];
-    const { buckets, facets } = await searchBuckets(client, new Chance(seed + place), queries, 4);
+  test(`a search of ${name} for a bucket's value or range finds as many listings as the bucket counts, under random filters`, async () => {
+    const queries = [new Map(), ...randomFilters(inventory, { seed: seed + place, count: 4 })];
+    const { buckets, facets } = await compareBucketsWithSearch(client, new Chance(seed + place), queries, 4);
     assert.ok(buckets > 200, `only ${buckets} buckets`);
     assert.equal(facets, oracleCategoricalFacets.length + oracleNumericFacets.length);
-    confirm();
+    assertNoFallback();
   });
 }
 
 const modes: Readonly<Record<string, Query>> = {
   today: new Map(),
-  "on a past day": new Map([["snapshot_date", [...market.snapshots.keys()][4] ?? ""]]),
+  "on a past day": new Map([["snapshot_date", [...inventory.snapshots.keys()][4] ?? ""]]),
   sold: new Map([["inventory_status", "sold"]]),
 };
 
 for (const [mode, query] of Object.entries(modes)) {
-  test(`paging through any sort ${mode}, 1, 7 or 100 at a time, gives each listing once, in its order`, async () => {
+  test(`paging through any sort ${mode}, 1, 7 or 100 at a time, returns each listing once, in order`, async () => {
     const origin: Query = new Map([["postal_code", "96813"]]);
     const walks = implementations.flatMap(({ client }, place) =>
       sorts.flatMap((sort, at) => (mode === "today" || at % 2 === place ? [{ client, sort }] : [])),
     );
-    await eachOf(walks, async ({ client, sort }) => {
+    await forEachConcurrently(walks, async ({ client, sort }) => {
       const sorted = new Map([...query, ["fields", "id"], ["sort", sort], ...(sort === "distance" ? origin : [])]);
-      const some = new Map([...sorted, ["year", "2020,2021"]]);
-      const few = new Map([...some, ["drivetrain", "fwd,awd"]]);
-      assert.ok((await pageThrough(client, market, sorted, 100)) > 100);
-      assert.ok((await pageThrough(client, market, some, 7)) > 14);
-      assert.ok((await pageThrough(client, market, few, 1)) > 2);
+      const filtered = new Map([...sorted, ["year", "2020,2021"]]);
+      const narrow = new Map([...filtered, ["drivetrain", "fwd,awd"]]);
+      assert.ok((await pageThrough(client, inventory, sorted, 100)) > 100);
+      assert.ok((await pageThrough(client, inventory, filtered, 7)) > 14);
+      assert.ok((await pageThrough(client, inventory, narrow, 1)) > 2);
     });
-    for (const { confirm } of implementations) confirm();
+    for (const { assertNoFallback } of implementations) assertNoFallback();
   });
 }
 
-/** Asks both implementations, each for half of the requests; returns how many of them found something. */
-async function askHalfEach(scope: Scope, lake: string, count: number): Promise<number> {
-  const asked = await readMarket(lake);
+/** Compares half of the requests with each implementation; returns how many found something. */
+async function compareHalfEach(scope: Scope, lake: string, count: number): Promise<number> {
+  const inventory = await readInventory(lake);
   let found = 0;
-  for (const [place, { client, confirm }] of (await implementationsOf(scope, lake)).entries()) {
-    const requests = randomRequests(asked, { seed: seed + place, count: count / 2 });
-    found += (await agree(client, asked, requests)).found;
-    confirm();
+  for (const [place, { client, assertNoFallback }] of (await serveBothWays(scope, lake)).entries()) {
+    const requests = randomRequests(inventory, { seed: seed + place, count: count / 2 });
+    found += (await compareWithOracle(client, inventory, requests)).found;
+    assertNoFallback();
   }
   return found;
 }
 
-test("random requests find what a plain search finds in the sample", async (scope) => {
-  const found = await askHalfEach(scope, (await lakeOf(scope)).lake, 150);
+test("random requests to the sample find what the oracle finds", async (scope) => {
+  const found = await compareHalfEach(scope, (await createLake(scope)).lake, 150);
   assert.ok(found > 50, `only ${found} requests found anything`);
 });
 
-const realPath = projectPath("../shared/data/real/usa_cars.csv");
-const skip = existsSync(realPath) ? false : `there is no ${realPath}`;
-
-test("random requests find what a plain search finds in real auctions", { skip }, async (scope) => {
+test("random requests to real auctions find what the oracle finds", { skip: skipWithoutRealCsv }, async (scope) => {
   const mapping = await readMapping(projectPath("data/mappings/usa_cars.json"));
-  const found = await askHalfEach(scope, (await lakeOf(scope, realPath, { mapping })).lake, 150);
+  const found = await compareHalfEach(scope, (await createLake(scope, realCsvPath, { mapping })).lake, 150);
   assert.ok(found > 35, `only ${found} requests found anything`);
 });

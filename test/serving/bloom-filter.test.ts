@@ -1,3 +1,4 @@
+/** Bloom filters of ids and VINs. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
@@ -10,24 +11,24 @@ for (const [what, keyOf] of [
   ["ids", idOf],
   ["VINs that differ in their last digits", vinOf],
 ] as const) {
-  test(`a filter of ${what} holds each that was added, and hardly any other, also when it was written and read`, () => {
+  test(`a filter of ${what} holds every added key and few others, also after it is written and read`, () => {
     const keys = Array.from({ length: 20_000 }, (_, n) => keyOf(n));
     const filter = BloomFilter.withCapacity(keys.length);
     for (const key of keys) filter.add(key);
-    const again = BloomFilter.read(filter.toString());
-    for (const one of [filter, again]) {
+    const restored = BloomFilter.read(filter.toString());
+    for (const bloomFilter of [filter, restored]) {
       assert.equal(
-        keys.every((key) => one.mightContain(key)),
+        keys.every((key) => bloomFilter.mightContain(key)),
         true,
       );
-      const mistaken = Array.from({ length: 20_000 }, (_, n) => keyOf(n + 500_000)).filter((key) =>
-        one.mightContain(key),
+      const falsePositives = Array.from({ length: 20_000 }, (_, n) => keyOf(n + 500_000)).filter((key) =>
+        bloomFilter.mightContain(key),
       );
-      assert.ok(mistaken.length < 400, `${mistaken.length} of 20000 seem to be there`);
+      assert.ok(falsePositives.length < 400, `${falsePositives.length} of 20000 seem to be there`);
     }
   });
 }
 
-test("a filter of nothing holds nothing", () => {
+test("an empty filter holds nothing", () => {
   assert.equal(BloomFilter.withCapacity(0).mightContain(idOf(1)), false);
 });

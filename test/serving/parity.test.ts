@@ -1,16 +1,17 @@
+/** Answers from serving files equal those from Parquet files. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { plusDays } from "../../src/base/day.ts";
 import { operation } from "../../src/contract/document.ts";
-import { encodedParameter } from "../support/examples.ts";
-import { dealerIdOf, deliver, vinOf } from "../support/lakes/feeds.ts";
-import { ask, lakeOf, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
-import { wholeFile } from "../support/scope.ts";
-import { answerOf, versionOf } from "../support/versions.ts";
+import { encodeExample } from "../support/examples.ts";
+import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
+import { createLake, queryLake, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
+import { answerPath, openVersion } from "../support/versions.ts";
 
-/** Ten days in which equipment is the same from car to car, and five cars are sold and come back. */
-async function alikeFeeds(): Promise<string> {
-  const folder = await temporaryFolder(wholeFile);
+/** Writes ten days of cars with few distinct values; five of them are sold and relisted. */
+async function writeFewValues(): Promise<string> {
+  const folder = await temporaryFolder(fileScope);
   const equipment = ["apple_carplay|heated_seats", "apple_carplay", "sunroof", ""];
   const dealers = [{ dealer_id: dealerIdOf(1), name: "North", state: "CA" }];
   for (let day = 0; day < 10; day += 1) {
@@ -21,19 +22,19 @@ async function alikeFeeds(): Promise<string> {
         ...{ price: 20_000 + 100 * (n % 7), features: equipment[n % 4] ?? "" },
         options_packages: n % 5 === 0 ? "A1|B2" : "",
       }));
-    await deliver(folder, plusDays("2026-03-20", day), { dealers, inventory });
+    await writeFeeds(folder, plusDays("2026-03-20", day), { dealers, inventory });
   }
   return folder;
 }
 
-/** Parameters that are only asked for together with others. */
-const together: Readonly<Record<string, string>> = {
+/** Examples that need other parameters. */
+const companions: Readonly<Record<string, string>> = {
   latitude: "latitude=37.5483&longitude=-121.9886",
   longitude: "latitude=37.5483&longitude=-121.9886",
   radius: "postal_code=94538&radius=50",
 };
 
-/** A query for each parameter of an operation, and for each value of the vocabularies that choose what is done. */
+/** Returns a query for each parameter of an operation, or for each of its values. */
 function queriesOf(id: "searchListings" | "getFacets"): readonly string[] {
   return operation(id).parameters.flatMap((parameter) => {
     const { name, schema } = parameter;
@@ -41,7 +42,7 @@ function queriesOf(id: "searchListings" | "getFacets"): readonly string[] {
     const values = choices ? (schema.items?.enum ?? schema.enum ?? []) : [];
     return choices
       ? values.map((value) => `${name}=${value}`)
-      : [together[name] ?? `${name}=${encodedParameter(parameter)}`];
+      : [companions[name] ?? `${name}=${encodeExample(parameter)}`];
   });
 }
 
@@ -81,7 +82,7 @@ const combined: readonly string[] = [
 ].map((query) => `/v1/listings?${query}`);
 
 const facets = "make,model,year,trim,exterior_color,inventory_type,features,options_packages,keywords,state";
-const counted: readonly string[] = [
+const facetRequests: readonly string[] = [
   `facets=${facets},price,miles,msrp,days_on_market`,
   `facets=${facets},price&make=honda`,
   `facets=${facets},miles&exclude_make=honda&sort=count&facet_value_limit=3`,
@@ -94,19 +95,19 @@ const counted: readonly string[] = [
   ]),
 ].map((query) => `/v1/facets?${query}`);
 
-/** What a version answers, or why it refuses. */
-async function said(version: Awaited<ReturnType<typeof versionOf>>, path: string): Promise<unknown> {
-  return answerOf(version, path).catch((thrown: unknown) => (thrown instanceof Error ? thrown.message : thrown));
+/** Returns a version's answer, or the message of its refusal. */
+async function answerOrRefusal(version: Awaited<ReturnType<typeof openVersion>>, path: string): Promise<unknown> {
+  return answerPath(version, path).catch((thrown: unknown) => (thrown instanceof Error ? thrown.message : thrown));
 }
 
-for (const [name, path, asked] of [
-  ["the sample", samplePath, [...everyParameter, ...combined, ...counted]],
-  ["a market of alike cars", await alikeFeeds(), [...combined, ...counted]],
+for (const [name, path, requests] of [
+  ["the sample", samplePath, [...everyParameter, ...combined, ...facetRequests]],
+  ["a lake with few distinct values", await writeFewValues(), [...combined, ...facetRequests]],
 ] as const) {
-  test(`the search index and the row store of ${name} answer as the Parquet files do`, async (scope) => {
-    const { lake } = await lakeOf(scope, path);
-    const served = await versionOf(scope, lake);
-    const parquet = await versionOf(scope, lake, { hasServingFiles: false });
+  test(`the search index and the row store answer as the Parquet files do: ${name}`, async (scope) => {
+    const { lake } = await createLake(scope, path);
+    const served = await openVersion(scope, lake);
+    const parquet = await openVersion(scope, lake, { hasServingFiles: false });
     assert.deepEqual(
       [served.served, parquet.served],
       [
@@ -114,12 +115,13 @@ for (const [name, path, asked] of [
         { index: false, rows: false },
       ],
     );
-    for (const one of asked) assert.deepEqual(await said(served, one), await said(parquet, one), one);
-    for (const { id, vin } of await ask(lake, "SELECT id, vin FROM active UNION SELECT id, vin FROM sold")) {
+    for (const request of requests)
+      assert.deepEqual(await answerOrRefusal(served, request), await answerOrRefusal(parquet, request), request);
+    for (const { id, vin } of await queryLake(lake, "SELECT id, vin FROM active UNION SELECT id, vin FROM sold")) {
       const listing = String(id).replaceAll("-", "");
-      for (const one of [`/v1/listings/${listing}?include=options,price_history`, `/v1/vins/${vin}`])
-        assert.deepEqual(await said(served, one), await said(parquet, one), one);
+      for (const request of [`/v1/listings/${listing}?include=options,price_history`, `/v1/vins/${vin}`])
+        assert.deepEqual(await answerOrRefusal(served, request), await answerOrRefusal(parquet, request), request);
     }
-    assert.deepEqual(served.served, { index: true, rows: true }, "nothing fell back");
+    assert.deepEqual(served.served, { index: true, rows: true }, "no file fell back to Parquet");
   });
 }

@@ -1,3 +1,4 @@
+/** Serving files: building, damage, fallback and repair. */
 import assert from "node:assert/strict";
 import { cp, open, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,16 +9,16 @@ import { Engine } from "../../src/db/sqlite.ts";
 import { currentManifest, type Manifest, manifestPath, type ServingFile } from "../../src/lake/manifest.ts";
 import type { LakeVersion } from "../../src/serving/lake-version.ts";
 import { carquet, eventually } from "../support/command-line.ts";
+import { startService } from "../support/http/service.ts";
+import { createLakeOfEveryState } from "../support/lakes/every-state.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
-import { lakeOfEveryState } from "../support/lakes/states.ts";
-import { type Scope, wholeFile } from "../support/scope.ts";
-import { serviceOf } from "../support/service.ts";
-import { answerOf, versionOf } from "../support/versions.ts";
+import { fileScope, type Scope } from "../support/scope.ts";
+import { answerPath, openVersion } from "../support/versions.ts";
 
-const original = await lakeOfEveryState(wholeFile);
+const original = await createLakeOfEveryState(fileScope);
 
-/** A copy of a lake with listings in every state. */
-async function lakeFor(scope: Scope): Promise<string> {
+/** Copies a lake with listings in every state. */
+async function copyLake(scope: Scope): Promise<string> {
   const lake = join(await temporaryFolder(scope), "lake");
   await cp(original.lake, lake, { recursive: true });
   return lake;
@@ -27,10 +28,10 @@ const manifestOf = async (lake: string): Promise<Manifest> =>
   (await currentManifest(lake)) ?? assert.fail("nothing is published");
 
 const fileOf = (manifest: Manifest, kind: ServingFile["kind"]): ServingFile =>
-  manifest.serving.find((one) => one.kind === kind) ?? assert.fail(`no file of ${kind}`);
+  manifest.serving.find((candidate) => candidate.kind === kind) ?? assert.fail(`no file of ${kind}`);
 
-/** Pages, facets, and every listing by its id and its VIN. */
-async function everything(version: LakeVersion): Promise<ReadonlyMap<string, unknown>> {
+/** Returns pages, facets and look-ups of every listing by id and VIN. */
+async function allAnswers(version: LakeVersion): Promise<ReadonlyMap<string, unknown>> {
   const answers = new Map<string, unknown>();
   const paths = [
     ...[
@@ -45,15 +46,15 @@ async function everything(version: LakeVersion): Promise<ReadonlyMap<string, unk
     ]),
   ];
   for (const path of paths) {
-    const body = (await answerOf(version, path)) as { data: unknown; pagination?: unknown };
+    const body = (await answerPath(version, path)) as { data: unknown; pagination?: unknown };
     answers.set(path, { data: body.data, pagination: body.pagination });
   }
   return answers;
 }
 
-const expected = await everything(await versionOf(wholeFile, original.lake, { hasServingFiles: false }));
+const expected = await allAnswers(await openVersion(fileScope, original.lake, { hasServingFiles: false }));
 
-test("a publisher builds the index and a row file for each file of listings, once at the end of a run", async () => {
+test("a publisher builds the index and one row file per Parquet file of listings, once per run", async () => {
   const manifest = await manifestOf(original.lake);
   const states = new Set(original.listings.map(({ state }) => state));
   assert.deepEqual([...states].sort(), ["active", "ended", "missing", "sold"]);
@@ -66,25 +67,25 @@ test("a publisher builds the index and a row file for each file of listings, onc
     assert.match(
       path,
       new RegExp(`^serving/${manifest.version.replaceAll(".", "\\.")}-`),
-      "built for the last day alone",
+      "built for the last day only",
     );
   }
-  const version = await versionOf(wholeFile, original.lake);
+  const version = await openVersion(fileScope, original.lake);
   assert.deepEqual(version.served, { index: true, rows: true });
-  assert.deepEqual(await everything(version), expected);
+  assert.deepEqual(await allAnswers(version), expected);
 });
 
-/** Damage to a serving file, and which of the two is given up because of it. */
+/** Damage to a serving file, and the kind that is then not used. */
 const damages: readonly (readonly [
   what: string,
   kind: ServingFile["kind"],
   damage: (path: string, file: ServingFile) => Promise<unknown>,
 ])[] = [
-  ["an index that is missing", "index", (path) => rm(path)],
-  ["an index that is cut short", "index", (path, { bytes }) => truncate(path, bytes - 4096)],
+  ["a missing index", "index", (path) => rm(path)],
+  ["a truncated index", "index", (path, { bytes }) => truncate(path, bytes - 4096)],
   ["an index with a changed byte", "index", (path, { bytes }) => changeByte(path, Math.floor(bytes / 2))],
-  ["a row file that is missing", "rows", (path) => rm(path)],
-  ["a row file that is cut short", "rows", (path, { bytes }) => truncate(path, bytes - 4096)],
+  ["a missing row file", "rows", (path) => rm(path)],
+  ["a truncated row file", "rows", (path, { bytes }) => truncate(path, bytes - 4096)],
 ];
 
 async function changeByte(path: string, at: number): Promise<void> {
@@ -98,32 +99,28 @@ async function changeByte(path: string, at: number): Promise<void> {
 }
 
 for (const [what, kind, damage] of damages) {
-  test(`with ${what}, the Parquet files answer, it is reported once, and carquet index heals it`, async (scope) => {
-    const lake = await lakeFor(scope);
+  test(`with ${what}, Parquet answers, the fault is reported once, and carquet index repairs it`, async (scope) => {
+    const lake = await copyLake(scope);
     const file = fileOf(await manifestOf(lake), kind);
     await damage(join(lake, file.path), file);
     const reported: string[] = [];
-    const version = await versionOf(scope, lake, { onFallback: (message) => reported.push(message) });
-    assert.deepEqual(await everything(version), expected);
+    const version = await openVersion(scope, lake, { onFallback: (message) => reported.push(message) });
+    assert.deepEqual(await allAnswers(version), expected);
     assert.equal(version.served[kind], false);
     assert.equal(reported.length, 1, reported.join("\n"));
     assert.match(reported[0] ?? "", kind === "index" ? /^search index: / : /^row store: /);
     const { code, out } = await carquet(["index", "--lake", lake, "--json"]);
     assert.equal(code, 0);
     assert.equal(JSON.parse(out).built, 1);
-    const healed = await versionOf(scope, lake);
-    assert.deepEqual(healed.served, { index: true, rows: true });
-    assert.deepEqual(await everything(healed), expected);
-    assert.equal(
-      JSON.parse((await carquet(["index", "--lake", lake, "--json"])).out).built,
-      0,
-      "nothing is left to build",
-    );
+    const repaired = await openVersion(scope, lake);
+    assert.deepEqual(repaired.served, { index: true, rows: true });
+    assert.deepEqual(await allAnswers(repaired), expected);
+    assert.equal(JSON.parse((await carquet(["index", "--lake", lake, "--json"])).out).built, 0, "every file is built");
   });
 }
 
-test("a row that does not match its checksum is not served: the Parquet files answer", async (scope) => {
-  const lake = await lakeFor(scope);
+test("a row with a wrong checksum is not served, and Parquet answers", async (scope) => {
+  const lake = await copyLake(scope);
   for (const { kind, path } of (await manifestOf(lake)).serving) {
     if (kind === "index") continue;
     const file = new Engine(join(lake, path));
@@ -131,52 +128,52 @@ test("a row that does not match its checksum is not served: the Parquet files an
     file.close();
   }
   const reported: string[] = [];
-  const version = await versionOf(scope, lake, { onFallback: (message) => reported.push(message) });
-  assert.equal(version.served.rows, true, "as large as it was");
-  assert.deepEqual(await everything(version), expected);
+  const version = await openVersion(scope, lake, { onFallback: (message) => reported.push(message) });
+  assert.equal(version.served.rows, true, "the size is unchanged");
+  assert.deepEqual(await allAnswers(version), expected);
   assert.equal(reported.length, 1, reported.join("\n"));
   assert.match(reported[0] ?? "", /checksum|malformed/);
 });
 
-test("files of another format are not read", async (scope) => {
-  const lake = await lakeFor(scope);
+test("serving files of another format are not used", async (scope) => {
+  const lake = await copyLake(scope);
   const manifest = await manifestOf(lake);
   const serving = manifest.serving.map((file) => ({ ...file, format: "another" }));
   await replaceFile(manifestPath(lake, manifest.version), JSON.stringify({ ...manifest, serving }));
-  const version = await versionOf(scope, lake);
+  const version = await openVersion(scope, lake);
   assert.deepEqual(version.served, { index: false, rows: false });
-  assert.deepEqual(await everything(version), expected);
+  assert.deepEqual(await allAnswers(version), expected);
   assert.equal(JSON.parse((await carquet(["index", "--lake", lake, "--json"])).out).built, serving.length);
-  assert.deepEqual((await versionOf(scope, lake)).served, { index: true, rows: true });
+  assert.deepEqual((await openVersion(scope, lake)).served, { index: true, rows: true });
 });
 
-test("a service whose index fails goes on answering, and takes the one that carquet index publishes", async (scope) => {
-  const lake = await lakeFor(scope);
+test("a service whose index fails continues, and adopts the one that carquet index publishes", async (scope) => {
+  const lake = await copyLake(scope);
   const { path } = fileOf(await manifestOf(lake), "index");
   await rm(join(lake, path));
-  const client = await serviceOf(scope, lake);
+  const client = await startService(scope, lake);
   const total = async (): Promise<number> =>
-    (await client.found("searchListings", "/v1/listings?make=honda")).pagination.total;
+    (await client.getBody("searchListings", "/v1/listings?make=honda")).pagination.total;
   const before = await total();
   assert.ok(before > 0);
   const serving = async (): Promise<unknown> => ((await client.get("/readyz")).body as { serving: unknown }).serving;
   assert.deepEqual(await serving(), { index: false, rows: true, fallbacks: 1 });
   const { version } = JSON.parse((await carquet(["index", "--lake", lake, "--json"])).out);
   const served = async (): Promise<string> =>
-    (await client.found("searchListings", "/v1/listings?limit=1")).meta.version;
-  await eventually("the new version in service", async () => (await served()) === version, 5000);
+    (await client.getBody("searchListings", "/v1/listings?limit=1")).meta.version;
+  await eventually("the new version is served", async () => (await served()) === version, 5000);
   assert.equal(await total(), before);
   assert.deepEqual(await serving(), { index: true, rows: true, fallbacks: 1 });
 });
 
-test("a Parquet file that is not what the manifest says keeps a version from opening", async (scope) => {
+test("a version with a Parquet file that differs from its manifest does not open", async (scope) => {
   for (const damage of ["size", "content"] as const) {
-    const lake = await lakeFor(scope);
+    const lake = await copyLake(scope);
     const manifest = await manifestOf(lake);
     const file = manifest.tables.builds[0] ?? assert.fail("no builds");
     const path = join(lake, file.path);
     if (damage === "size") await writeFile(path, Buffer.concat([await readFile(path), Buffer.from("x")]));
     else await changeByte(path, 100);
-    await assert.rejects(versionOf(scope, lake), damage === "size" ? /expected \d+ bytes/ : /SHA-256/);
+    await assert.rejects(openVersion(scope, lake), damage === "size" ? /expected \d+ bytes/ : /SHA-256/);
   }
 });

@@ -1,3 +1,4 @@
+/** Statistics of numbers that were fetched from the index. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
@@ -11,10 +12,10 @@ const numbers = fc.oneof(
   fc.constant(-1),
 );
 
-test("statistics of fetched numbers are those of sorting all of them; unknown ones are left out", () => {
+test("statistics of fetched numbers equal those of sorting them all, without unknown values", () => {
   fc.assert(
     fc.property(fc.array(fc.array(numbers, { maxLength: 200 }), { maxLength: 6 }), (parts) => {
-      const known = parts.flat().filter((one) => one >= 0);
+      const known = parts.flat().filter((value) => value >= 0);
       const sorted = known.toSorted((one, other) => one - other);
       const summary = summarizeNumbers(parts.map((part) => Int32Array.from(part)));
       if (summary === undefined) return assert.equal(known.length, 0);
@@ -24,8 +25,8 @@ test("statistics of fetched numbers are those of sorting all of them; unknown on
         { min, max, count, mean, median },
       );
       assert.deepEqual([summary.p1, summary.p99], [percentile(sorted, 0.01), percentile(sorted, 0.99)]);
-      const off = Math.abs((summary.stddev ?? -1) - (stddev ?? -1));
-      assert.ok(off <= 1e-9 * Math.max(1, stddev ?? 0), `${summary.stddev} is not ${stddev}`);
+      const difference = Math.abs((summary.stddev ?? -1) - (stddev ?? -1));
+      assert.ok(difference <= 1e-9 * Math.max(1, stddev ?? 0), `${summary.stddev} is not ${stddev}`);
     }),
     { seed: 20261122, numRuns: 2000 },
   );

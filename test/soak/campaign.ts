@@ -1,14 +1,14 @@
-/** What a soak campaign is. */
+/** A soak campaign and the extent of its run. */
 export interface CampaignExtent {
   readonly seed: number;
   readonly draws: number;
 }
 
 export interface Campaign {
-  /** What it does, in a line. */
+  /** One line for the list of campaigns. */
   readonly describe: string;
-  /** How many draws it makes unless told otherwise. */
+  /** Default number of draws. */
   readonly draws: number;
-  /** Runs it; says in a line what came of it, and fails when anything is wrong. */
+  /** Runs the campaign and returns a summary of one line; throws if anything is wrong. */
   run(extent: CampaignExtent): Promise<string>;
 }

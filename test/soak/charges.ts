@@ -1,20 +1,20 @@
-/** The campaign `charges`: services that are killed while they charge. */
-import { killServing } from "../ledger/kills.ts";
-import { Chance } from "../oracle/random-market/chance.ts";
-import { lakeOf } from "../support/lakes/lakes.ts";
+/** Campaign `charges`: services killed while they charge. */
+import { killServices } from "../ledger/service-kills.ts";
+import { Chance } from "../support/chance.ts";
+import { createLake } from "../support/lakes/lakes.ts";
 import { withScope } from "../support/scope.ts";
 import type { Campaign } from "./campaign.ts";
 
 export default {
-  describe: "a service that is killed under load from 32 clients has charged each whole answer exactly once",
+  describe: "a service killed under load from 32 clients charges each complete answer exactly once",
   draws: 200,
   run: ({ seed, draws }) =>
     withScope(async (scope) => {
-      const { lake } = await lakeOf(scope);
+      const { lake } = await createLake(scope);
       const options = { lake, kills: draws, clients: 32, chance: new Chance(seed) };
-      const { kills, whole, unanswered, refused } = await killServing(scope, options);
+      const { kills, complete, unanswered, refused } = await killServices(scope, options);
       return (
-        `${kills} kills: ${whole} whole answers, each charged once; ${unanswered} charges of answers that were cut off by a kill; ` +
+        `${kills} kills: ${complete} complete answers, each charged once; ${unanswered} charges whose answers a kill cut off; ` +
         `${refused} requests refused on the last cent; sums exact, files sound`
       );
     }),

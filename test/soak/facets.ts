@@ -1,27 +1,28 @@
-/** The campaign `facets`: many random requests for facets, each compared with a plain count, and with the searches that they promise. */
-import { agree } from "../oracle/compare/agree.ts";
-import { searchBuckets } from "../oracle/compare/buckets.ts";
-import { Chance } from "../oracle/random-market/chance.ts";
-import { randomFacets, randomFilters } from "../oracle/random-requests/requests.ts";
-import type { Campaign } from "./campaign.ts";
-import { inMarkets } from "./markets.ts";
+/** Campaign `facets`: random facet requests, compared with the oracle and with searches for the buckets. */
 
-/** Of so many requests, one has its buckets searched for. */
+import { compareBucketsWithSearch } from "../oracle/compare/buckets.ts";
+import { compareWithOracle } from "../oracle/compare/oracle.ts";
+import { randomFacets, randomFilters } from "../oracle/random-requests/requests.ts";
+import { Chance } from "../support/chance.ts";
+import type { Campaign } from "./campaign.ts";
+import { visitRandomLakes } from "./random-lakes.ts";
+
+/** One request in this many has its buckets searched for. */
 const searchedEvery = 100;
 const bucketsMost = 20;
 
 export default {
-  describe: "random requests for facets of random markets count what a plain count does, and what searches find",
+  describe: "random facet requests to random lakes match the oracle and the searches for their buckets",
   draws: 5000,
   async run(extent) {
     let [requests, buckets, searched] = [0, 0, 0];
-    const markets = await inMarkets(extent, async ({ client, market, seed, count }) => {
-      const agreed = await agree(client, market, randomFacets(market, { seed, count }));
-      const queries = randomFilters(market, { seed, count: Math.ceil(count / searchedEvery) });
-      searched += (await searchBuckets(client, new Chance(seed), queries, bucketsMost)).buckets;
-      requests += agreed.requests;
-      buckets += agreed.compared;
+    const lakes = await visitRandomLakes(extent, async ({ client, inventory, seed, count }) => {
+      const summary = await compareWithOracle(client, inventory, randomFacets(inventory, { seed, count }));
+      const queries = randomFilters(inventory, { seed, count: Math.ceil(count / searchedEvery) });
+      searched += (await compareBucketsWithSearch(client, new Chance(seed), queries, bucketsMost)).buckets;
+      requests += summary.requests;
+      buckets += summary.compared;
     });
-    return `${requests} requests to ${markets} markets agree, ${buckets} buckets compared, ${searched} searched for`;
+    return `${requests} requests to ${lakes} lakes agree, ${buckets} buckets compared, ${searched} searched for`;
   },
 } satisfies Campaign;

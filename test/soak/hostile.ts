@@ -1,24 +1,25 @@
-/** The campaign `hostile`: values that try to be something else than a value, for each parameter. */
-import { Chance } from "../oracle/random-market/chance.ts";
-import { hostileRequests, searching } from "../support/campaigns/hostile.ts";
-import { outlast } from "../support/campaigns/outlasted.ts";
-import { lakeOf } from "../support/lakes/lakes.ts";
+/** Campaign `hostile`: hostile values for each parameter. */
+
+import { sendHostileRequests } from "../support/campaigns/hostile-answers.ts";
+import { hostileRequests, searchOperations } from "../support/campaigns/hostile-requests.ts";
+import { Chance } from "../support/chance.ts";
+import { startService } from "../support/http/service.ts";
+import { createLake } from "../support/lakes/lakes.ts";
 import { withScope } from "../support/scope.ts";
-import { serviceOf } from "../support/service.ts";
 import type { Campaign } from "./campaign.ts";
 
 export default {
-  describe: "so many hostile values for each parameter are answered or refused, and nothing else",
+  describe: "hostile values for each parameter are answered or refused",
   draws: 500,
   run: ({ seed, draws }) =>
     withScope(async (scope) => {
-      const { lake } = await lakeOf(scope);
-      const client = await serviceOf(scope, lake);
+      const { lake } = await createLake(scope);
+      const client = await startService(scope, lake);
       const counts: string[] = [];
-      for (const operation of searching) {
+      for (const operation of searchOperations) {
         const requests = hostileRequests(new Chance(seed), operation, draws);
         const parameters = new Set(requests.map(({ parameter }) => parameter)).size;
-        const { answered, refused } = await outlast(client, requests);
+        const { answered, refused } = await sendHostileRequests(client, requests);
         counts.push(`${operation}: ${parameters} parameters, ${answered} answered, ${refused} refused`);
       }
       return counts.join("; ");

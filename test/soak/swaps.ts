@@ -1,12 +1,12 @@
-/** The campaign `swaps`: versions that are published while clients search. */
+/** Campaign `swaps`: versions published while clients search. */
 
-import { swapWhileServing } from "../support/campaigns/swaps.ts";
+import { swapWhileServing } from "../support/campaigns/version-swaps.ts";
 import { withScope } from "../support/scope.ts";
 import type { Campaign } from "./campaign.ts";
 
 export default {
   describe:
-    "versions with and without serving files come into service while 8 clients search, without a failed request or a mixed answer",
+    "versions with and without serving files are published while 8 clients search, without a failed request or a mixed answer",
   draws: 100,
   run: ({ seed, draws }) =>
     withScope(async (scope) => {

@@ -1,7 +1,7 @@
-/** Tables of cases in the field's words, as text: a line of columns, then a line for each case, `|` between cells. */
+/** Tables of test cases as text: a line of columns, then a line per case, with `|` between cells. */
 
-/** The cases of a table by column; fails when a line does not have the columns' number of cells. */
-export function tableCases<Column extends string>(
+/** Returns the cases of a table by column; throws on a line with another number of cells. */
+export function parseCaseTable<Column extends string>(
   columns: readonly Column[],
   text: string,
 ): readonly Readonly<Record<Column, string>>[] {
@@ -9,9 +9,11 @@ export function tableCases<Column extends string>(
     .trim()
     .split("\n")
     .map((line) => line.split("|").map((cell) => cell.trim()));
-  if (head?.join() !== columns.join()) throw new Error(`The table has the columns ${head?.join(", ")}.`);
+  if (head?.join() !== columns.join())
+    throw new Error(`Invalid columns ${head?.join(", ")}: expected ${columns.join(", ")}.`);
   return lines.map((cells) => {
-    if (cells.length !== columns.length) throw new Error(`Not ${columns.length} cells: ${cells.join(" | ")}`);
+    if (cells.length !== columns.length)
+      throw new Error(`Invalid row "${cells.join(" | ")}": expected ${columns.length} cells.`);
     return Object.fromEntries(columns.map((column, index) => [column, cells[index] ?? ""])) as Record<Column, string>;
   });
 }

@@ -1,4 +1,4 @@
-/** The command line as somebody at a terminal, or a supervisor, has it: child processes, their output and their end. */
+/** Runs the command line in child processes. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -10,76 +10,78 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isObject } from "../../src/base/json.ts";
 import { projectPath } from "../../src/base/project-files.ts";
 import { nodeOptions } from "../../src/base/restart.ts";
-import { accountsFile, type Customer, customerIn } from "./accounts.ts";
-import { atEndOf, type Scope } from "./scope.ts";
+import { type Customer, createCustomer, temporaryAccountsFile } from "./accounts.ts";
+import { onScopeEnd, type Scope } from "./scope.ts";
 
-/** How a command ended, and what it wrote. */
-export interface Ended {
+/** The exit code and the output of a command. */
+export interface CommandResult {
   readonly code: number | null;
   readonly out: string;
   readonly err: string;
 }
 
-export interface Surroundings {
+export interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
   readonly withinMs?: number;
 }
 
-/** A command that has not ended by then is killed, and so has no exit code. */
-const endsWithinMs = 60_000;
+/** Default timeout; a killed command has no exit code. */
+const timeoutMs = 60_000;
 
-/** Runs `carquet` with arguments until it ends. */
+/** Runs `carquet` until it exits. */
 export async function carquet(
   args: readonly string[],
-  { env = {}, input = "", withinMs = endsWithinMs }: Surroundings = {},
-): Promise<Ended> {
-  const child = started(args, env);
+  { env = {}, input = "", withinMs = timeoutMs }: CommandOptions = {},
+): Promise<CommandResult> {
+  const child = spawnCarquet(args, env);
   const timer = setTimeout(() => child.kill("SIGKILL"), withinMs);
   child.stdin?.end(input);
   try {
-    const [out, err, code] = await Promise.all([textOf(child.stdout), textOf(child.stderr), endOf(child)]);
+    const [out, err, code] = await Promise.all([textOf(child.stdout), textOf(child.stderr), exitCodeOf(child)]);
     return { code, out, err };
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** A service in a process of its own. */
+/** A running `carquet serve` or `carquet start`. */
 export interface ServeProcess {
-  /** Where it says that it listens. */
+  /** Its address. */
   readonly url: string;
-  /** Who may ask it: a customer whom no limit stops. */
+  /** A customer with unreachable rate limits. */
   readonly customer: Customer;
-  /** What standard output had by then, line by line. */
+  /** Lines of standard output up to the address. */
   readonly announced: readonly string[];
   /** Sends SIGTERM. */
   terminate(): void;
   /** Sends SIGKILL. */
   kill(): void;
-  /** What it wrote in all, when it has ended. */
-  readonly ended: Promise<Ended>;
+  /** Resolves when it exits. */
+  readonly ended: Promise<CommandResult>;
 }
 
 /**
- * Runs a command that serves, with an accounts file of its own unless the environment names one, until it listens; it is killed
- * when the scope ends, if it still runs.
+ * Starts a serving command and waits until it listens. Its accounts file is temporary unless the environment names
+ * one. It is killed when the scope ends.
  */
-export async function serving(
+export async function startServing(
   scope: Scope,
   args: readonly string[],
-  { env = {} }: Surroundings = {},
+  { env = {} }: CommandOptions = {},
 ): Promise<ServeProcess> {
-  const accounts = env.CARQUET_ACCOUNTS ?? (await accountsFile(scope));
-  const customer = customerIn(accounts);
-  const child = started(args, { ...env, CARQUET_ACCOUNTS: accounts });
+  const accounts = env.CARQUET_ACCOUNTS ?? (await temporaryAccountsFile(scope));
+  const customer = createCustomer(accounts);
+  const child = spawnCarquet(args, { ...env, CARQUET_ACCOUNTS: accounts });
   child.stdin?.end();
-  const ended = Promise.all([textOf(child.stdout), textOf(child.stderr), endOf(child)]).then(([out, err, code]) => ({
-    code,
-    out,
-    err,
-  }));
-  atEndOf(scope, async () => {
+  const ended = Promise.all([textOf(child.stdout), textOf(child.stderr), exitCodeOf(child)]).then(
+    ([out, err, code]) => ({
+      code,
+      out,
+      err,
+    }),
+  );
+  onScopeEnd(scope, async () => {
     child.kill("SIGKILL");
     await ended;
   });
@@ -92,54 +94,54 @@ export async function serving(
     const [terminate, kill] = [() => void child.kill("SIGTERM"), () => void child.kill("SIGKILL")];
     return { url, customer, announced, terminate, kill, ended };
   }
-  throw new Error(`It ended before it listened: ${(await ended).err}`);
+  throw new Error(`The command exited before it listened: ${(await ended).err}`);
 }
 
-function started(args: readonly string[], env: Readonly<Record<string, string>>): ChildProcess {
+function spawnCarquet(args: readonly string[], env: Readonly<Record<string, string>>): ChildProcess {
   const command = [...nodeOptions(), projectPath("src/main.ts"), ...args];
   const plain = Object.entries(process.env).filter(([key]) => !/^(CARQUET|NODE_TEST)_/.test(key));
   return spawn(process.execPath, command, {
     cwd: projectPath("."),
-    env: { ...Object.fromEntries(plain), CARQUET_ACCOUNTS: join(ownFolder(), "accounts.db"), ...env },
+    env: { ...Object.fromEntries(plain), CARQUET_ACCOUNTS: join(scratchFolder(), "accounts.db"), ...env },
     stdio: ["pipe", "pipe", "pipe"],
   });
 }
 
 let folder: string | undefined;
 
-/** A folder for what commands write that are not told where, gone when this process ends. */
-function ownFolder(): string {
+/** Returns a folder for commands without an accounts file; it is removed when this process exits. */
+function scratchFolder(): string {
   if (folder !== undefined) return folder;
-  const made = mkdtempSync(join(tmpdir(), "carquet-"));
-  process.once("exit", () => rmSync(made, { recursive: true, force: true }));
-  folder = made;
-  return made;
+  const created = mkdtempSync(join(tmpdir(), "carquet-"));
+  process.once("exit", () => rmSync(created, { recursive: true, force: true }));
+  folder = created;
+  return created;
 }
 
 async function textOf(stream: NodeJS.ReadableStream | null): Promise<string> {
   return stream === null ? "" : text(stream);
 }
 
-async function endOf(child: ChildProcess): Promise<number | null> {
+async function exitCodeOf(child: ChildProcess): Promise<number | null> {
   if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
   return child.exitCode;
 }
 
-/** The objects of a log, one from each line; fails when a line is none. */
-export function logged(log: string): readonly Readonly<Record<string, unknown>>[] {
+/** Parses a log with one JSON object per line. */
+export function parseLog(log: string): readonly Readonly<Record<string, unknown>>[] {
   const lines = log.split("\n").filter((line) => line !== "");
   return lines.map((line) => {
     const entry: unknown = JSON.parse(line);
-    if (!isObject(entry)) throw new TypeError(`No object: ${line}`);
+    if (!isObject(entry)) throw new TypeError(`Invalid log line "${line}": expected an object.`);
     return entry;
   });
 }
 
-/** Waits until something holds; fails when it does not in time. */
-export async function eventually(what: string, holds: () => Promise<boolean>, withinMs = 5000): Promise<void> {
+/** Polls until a condition holds; throws after `withinMs`. */
+export async function eventually(what: string, condition: () => Promise<boolean>, withinMs = 5000): Promise<void> {
   const lastMs = performance.now() + withinMs;
-  while (!(await holds())) {
-    if (performance.now() > lastMs) throw new Error(`Not within ${withinMs} ms: ${what}.`);
+  while (!(await condition())) {
+    if (performance.now() > lastMs) throw new Error(`Timed out after ${withinMs} ms: ${what}.`);
     await sleep(10);
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Loaded with `--import` into a command: when the command has done its work, blocks as many threads of libuv's pool as PROBE_FIFOS
- * names FIFOs, and then asks for one file operation. Writes `free` to standard error if a thread was left to run it.
+ * Loaded with `--import` into a command: when the command has finished, blocks as many threads of libuv's pool as
+ * PROBE_FIFOS names FIFOs, then runs one file operation. Writes `free` to standard error if a thread was left to run
+ * it.
  */
 import { closeSync, openSync } from "node:fs";
 import { open, stat } from "node:fs/promises";
@@ -8,7 +9,7 @@ import { open, stat } from "node:fs/promises";
 const fifos = process.env.PROBE_FIFOS?.split(",") ?? [];
 
 process.once("beforeExit", async () => {
-  // Opening a FIFO to read blocks until somebody opens it to write.
+  // Opening a FIFO for reading blocks until it is opened for writing.
   const blocked = fifos.map((path) => open(path, "r"));
   await stat(".");
   process.stderr.write("free\n");

@@ -1,47 +1,47 @@
-/** What a test made is ended with it, the latest first. */
+/** Cleans up what a test created, latest first. */
 import { after } from "node:test";
 
-type Work = () => Promise<void>;
+type Cleanup = () => Promise<void>;
 
-/** What an ending can be tied to: a test, or a whole file's `after`. */
+/** Anything that runs work at its end: a test, or all tests of a file. */
 export interface Scope {
-  after(work: Work): void;
+  after(work: Cleanup): void;
 }
 
-/** A scope for what all tests of a file share. */
-export const wholeFile: Scope = { after: (work) => after(work) };
+/** Scope of all tests in a file. */
+export const fileScope: Scope = { after: (work) => after(work) };
 
-const endings = new WeakMap<Scope, Work[]>();
+const cleanupsByScope = new WeakMap<Scope, Cleanup[]>();
 
-/** Does something when a scope ends, before what was asked for earlier: a service stops before its folder goes. */
-export function atEndOf(scope: Scope, work: Work): void {
-  const known = endings.get(scope);
+/** Registers cleanup that runs before earlier cleanup: a service stops before its folder is removed. */
+export function onScopeEnd(scope: Scope, work: Cleanup): void {
+  const known = cleanupsByScope.get(scope);
   if (known !== undefined) {
     known.push(work);
     return;
   }
-  const works = [work];
-  endings.set(scope, works);
-  scope.after(() => endAll(works));
+  const cleanups = [work];
+  cleanupsByScope.set(scope, cleanups);
+  scope.after(() => cleanUp(cleanups));
 }
 
-/** Does what was put off, the last first and all of it, also after a failure, which is told at the end. */
-async function endAll(works: Work[]): Promise<void> {
-  const work = works.pop();
+/** Runs all cleanup, latest first. Continues after a failure and throws it at the end. */
+async function cleanUp(cleanups: Cleanup[]): Promise<void> {
+  const work = cleanups.pop();
   if (work === undefined) return;
   try {
     await work();
   } finally {
-    await endAll(works);
+    await cleanUp(cleanups);
   }
 }
 
-/** Does some work, and then, also after a failure, all that was put off until the end of its scope. */
+/** Runs work in a scope, and then its cleanup, also after a failure. */
 export async function withScope<T>(work: (scope: Scope) => Promise<T>): Promise<T> {
-  const works: Work[] = [];
+  const works: Cleanup[] = [];
   try {
-    return await work({ after: (ending) => works.push(ending) });
+    return await work({ after: (cleanup) => works.push(cleanup) });
   } finally {
-    await endAll(works);
+    await cleanUp(works);
   }
 }

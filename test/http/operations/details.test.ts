@@ -1,33 +1,34 @@
+/** Operations `getListing` and `getVin`, compared with searches and with the lifecycle oracle. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { AnswerOf } from "../../../src/contract/types.ts";
-import type { Listing as Spell, Told } from "../../life/oracle.ts";
-import { delivered } from "../../life/trial.ts";
-import { ingestPath, lakeOf, temporaryFolder } from "../../support/lakes/lakes.ts";
-import { type ServedListing, walk } from "../../support/paging.ts";
-import { wholeFile } from "../../support/scope.ts";
-import { type Client, serviceOf } from "../../support/service.ts";
+import type { OracleDay, OracleListing } from "../../lifecycle/oracle.ts";
+import { writeLifecycleFeeds } from "../../lifecycle/trial.ts";
+import { fetchListings, type ServedListing } from "../../support/http/paging.ts";
+import { type Client, startService } from "../../support/http/service.ts";
+import { createLake, ingestPath, temporaryFolder } from "../../support/lakes/lakes.ts";
+import { fileScope } from "../../support/scope.ts";
 
 type Detail = AnswerOf<"getListing">["data"];
 type LatestListing = NonNullable<AnswerOf<"getVin">["data"]["latest_listing"]>;
 
-const sample = await serviceOf(wholeFile, (await lakeOf(wholeFile)).lake);
+const sample = await startService(fileScope, (await createLake(fileScope)).lake);
 
-/** A random market, in which cars come back after they were sold, change hands, and are missing, some of them for too long. */
+/** A random lake in which cars are relisted after a sale, change dealers and go missing, some of them for too long. */
 const quiet = { from: 12, to: 92 };
-const { folder, told } = await delivered(wholeFile, {
+const { folder, expectedDays } = await writeLifecycleFeeds(fileScope, {
   ...{ seed: 20261122, days: 104, dealers: 10, cars: 60, dayless: 0.05, quiet },
 });
-const lake = join(await temporaryFolder(wholeFile), "lake");
+const lake = join(await temporaryFolder(fileScope), "lake");
 await ingestPath(lake, folder);
-const random = await serviceOf(wholeFile, lake);
-const lastDay = told.at(-1) ?? assert.fail("the market has no day");
+const random = await startService(fileScope, lake);
+const lastDay = expectedDays.at(-1) ?? assert.fail("expected at least one day");
 
 const detailOf = async (client: Client, id: string, query = ""): Promise<AnswerOf<"getListing">> =>
-  client.found("getListing", `/v1/listings/${id}${query}`);
+  client.getBody("getListing", `/v1/listings/${id}${query}`);
 
-/** What a summary and a detail both say, in the summary's words. */
+/** The fields that a summary and a detail share, named as in the summary. */
 function sharedWith({ dealer, vehicle, ...listing }: Detail): Partial<ServedListing> {
   const { combined_msrp, base_msrp: _, assembly_location: __, window_sticker_verified: ___, ...build } = vehicle.build;
   const { dealer_id, name: dealer_name, city, state, postal_code, latitude, longitude } = dealer;
@@ -39,13 +40,13 @@ function sharedWith({ dealer, vehicle, ...listing }: Detail): Partial<ServedList
   };
 }
 
-const markets = { "the sample": sample, "a random market": random };
+const services = { "the sample": sample, "a random lake": random };
 const modes = { active: "", sold: "inventory_status=sold" };
 
-for (const [where, client] of Object.entries(markets)) {
+for (const [where, client] of Object.entries(services)) {
   for (const [status, query] of Object.entries(modes)) {
-    test(`in ${where}, the detail of each ${status} listing says what the search says of it`, async () => {
-      for (const summary of await walk(client, query, 100)) {
+    test(`in ${where}, the detail of each ${status} listing matches its search result`, async () => {
+      for (const summary of await fetchListings(client, query, 100)) {
         const { data, meta } = await detailOf(client, summary.id);
         const shared = sharedWith(data);
         assert.ok(Object.keys(shared).length > 30);
@@ -61,42 +62,44 @@ for (const [where, client] of Object.entries(markets)) {
   }
 }
 
-test("every listing of every past day's search has a detail, of the same vehicle", async () => {
+test("every listing of every past day's search has a detail of the same vehicle", async () => {
   const vins = new Map<string, string>();
-  for (const { day } of told) {
-    for (const { id, vin } of await walk(random, `snapshot_date=${day}&fields=id`, 100)) vins.set(id, vin);
+  for (const { day } of expectedDays) {
+    for (const { id, vin } of await fetchListings(random, `snapshot_date=${day}&fields=id`, 100)) vins.set(id, vin);
   }
   assert.ok(vins.size > 100, `${vins.size} listings`);
   for (const [id, vin] of vins) assert.equal((await detailOf(random, id)).data.vin, vin);
 });
 
-/** The spells of each VIN that was ever in a feed, as the oracle tells them, the latest last; each with how it stands now. */
-function spellsIn(days: readonly Told[]): ReadonlyMap<string, readonly (readonly [Spell, state: string])[]> {
-  const spells = new Map<number, readonly [Spell, string]>();
-  const note = (state: string) => (one: Spell) => spells.set(one.spell, [one, state]);
+/** The listing periods of each VIN according to the oracle, latest last, each with its current state. */
+function periodsByVin(
+  days: readonly OracleDay[],
+): ReadonlyMap<string, readonly (readonly [OracleListing, state: string])[]> {
+  const periods = new Map<number, readonly [OracleListing, string]>();
+  const note = (state: string) => (period: OracleListing) => periods.set(period.periodId, [period, state]);
   for (const { active, missing, sold, ended } of days) {
     active.forEach(note("active"));
     missing.forEach(note("missing"));
     sold.forEach(note("sold"));
     ended.forEach(note("ended"));
   }
-  const byVin = new Map<string, (readonly [Spell, string])[]>();
-  for (const [, one] of [...spells].sort(([first], [second]) => first - second)) {
-    byVin.set(one[0].vin, [...(byVin.get(one[0].vin) ?? []), one]);
+  const byVin = new Map<string, (readonly [OracleListing, string])[]>();
+  for (const [, entry] of [...periods].sort(([first], [second]) => first - second)) {
+    byVin.set(entry[0].vin, [...(byVin.get(entry[0].vin) ?? []), entry]);
   }
   return byVin;
 }
 
-const spells = spellsIn(told);
+const allPeriods = periodsByVin(expectedDays);
 
-/** The state of a vehicle: one that left without a sale is still missing. */
-function stateOf(ofVin: readonly (readonly [Spell, state: string])[]): string | undefined {
-  const state = ofVin.at(-1)?.[1];
+/** The state of a vehicle; one whose listing ended without a sale is still missing. */
+function stateOf(periodsOfVin: readonly (readonly [OracleListing, state: string])[]): string | undefined {
+  const state = periodsOfVin.at(-1)?.[1];
   return state === "ended" ? "missing" : state;
 }
 
-/** What the oracle tells of a spell, and a look-up too. */
-const asToldOf = ({ dealer, listedAt, price, miles, soldDate, priceHistory }: Spell) => ({
+/** The fields of a listing period that a look-up serves. */
+const expectedDetail = ({ dealer, listedAt, price, miles, soldDate, priceHistory }: OracleListing) => ({
   dealer,
   inventory_date: listedAt.slice(0, 10),
   ...{ price, miles, sold_date: soldDate },
@@ -106,42 +109,42 @@ const asToldOf = ({ dealer, listedAt, price, miles, soldDate, priceHistory }: Sp
     changed_at: `${change.changed_at.replace(" ", "T")}Z`,
   })),
 });
-const asServed = ({ dealer, inventory_date, price, miles, sold_date, price_history }: Detail | LatestListing) => ({
+const servedDetail = ({ dealer, inventory_date, price, miles, sold_date, price_history }: Detail | LatestListing) => ({
   ...{ dealer: dealer.dealer_id, inventory_date, price, miles, sold_date, price_history },
 });
 
-test("every VIN in the feeds is in the state that its life has led to, with its latest listing", async () => {
+test("every VIN in the feeds is in its expected state, with its latest listing", async () => {
   const states = new Map<string, number>();
-  for (const [vin, ofVin] of spells) {
-    const [latest, state] = ofVin.at(-1) ?? assert.fail(vin);
-    const { data } = await random.found("getVin", `/v1/vins/${vin}?include=price_history`);
+  for (const [vin, periodsOfVin] of allPeriods) {
+    const [latest, state] = periodsOfVin.at(-1) ?? assert.fail(vin);
+    const { data } = await random.getBody("getVin", `/v1/vins/${vin}?include=price_history`);
     assert.equal(data.vin, vin);
-    assert.equal(data.status, stateOf(ofVin), vin);
+    assert.equal(data.status, stateOf(periodsOfVin), vin);
     assert.ok(data.latest_listing);
-    assert.deepEqual(asServed(data.latest_listing), asToldOf(latest), vin);
+    assert.deepEqual(servedDetail(data.latest_listing), expectedDetail(latest), vin);
     assert.equal((await detailOf(random, data.latest_listing.id)).data.vehicle.status, data.status, vin);
     states.set(state, 1 + (states.get(state) ?? 0));
   }
   assert.deepEqual([...states.keys()].sort(), ["active", "ended", "missing", "sold"]);
 });
 
-test("a listing that ended without a sale leads to the one that took its place, and to no other", async () => {
+test("a listing that ended without a sale links to its successor, and no other listing does", async () => {
   const ids = new Set<string>();
-  for (const { day } of told)
-    for (const { id } of await walk(random, `snapshot_date=${day}&fields=id`, 100)) ids.add(id);
+  for (const { day } of expectedDays)
+    for (const { id } of await fetchListings(random, `snapshot_date=${day}&fields=id`, 100)) ids.add(id);
   let [superseded, soldAndBack] = [0, 0];
   for (const id of ids) {
     const { data, meta } = await detailOf(random, id, "?include=price_history");
-    const ofVin = spells.get(data.vin) ?? [];
-    const place = ofVin.findIndex(
+    const periodsOfVin = allPeriods.get(data.vin) ?? [];
+    const place = periodsOfVin.findIndex(
       ([{ dealer, listedAt }]) => dealer === data.dealer.dealer_id && listedAt.startsWith(data.inventory_date),
     );
-    const [spell, state] = ofVin[place] ?? assert.fail(`${id} is of no spell`);
-    assert.deepEqual(asServed(data), asToldOf(spell), id);
+    const [period, state] = periodsOfVin[place] ?? assert.fail(`${id} has no listing period`);
+    assert.deepEqual(servedDetail(data), expectedDetail(period), id);
     assert.equal(data.status, state === "sold" ? "sold" : "active");
-    const next = state === "ended" ? ofVin[place + 1] : undefined;
-    assert.equal(data.vehicle.status, stateOf(ofVin), id);
-    if (state === "sold" && place + 1 < ofVin.length) soldAndBack += 1;
+    const next = state === "ended" ? periodsOfVin[place + 1] : undefined;
+    assert.equal(data.vehicle.status, stateOf(periodsOfVin), id);
+    if (state === "sold" && place + 1 < periodsOfVin.length) soldAndBack += 1;
     if (next === undefined) {
       assert.deepEqual(meta, {}, id);
       continue;
@@ -152,28 +155,28 @@ test("a listing that ended without a sale leads to the one that took its place, 
       meta.superseded_by ?? assert.fail(`${id} has no successor`),
       "?include=price_history",
     );
-    assert.deepEqual(asServed(successor.data), asToldOf(next[0]), id);
+    assert.deepEqual(servedDetail(successor.data), expectedDetail(next[0]), id);
   }
   assert.ok(superseded > 20, `${superseded} superseded`);
   assert.ok(soldAndBack > 0, `${soldAndBack} sold and listed again`);
   assert.ok(lastDay.active.length > 20);
 });
 
-test("the details of today's market are those of the day on which each VIN was last in its owner's feed", async () => {
+test("the details of a listing are those of the last day on which its VIN was in its owner's feed", async () => {
   for (const { vin, lastSeen } of [...lastDay.active, ...lastDay.missing]) {
-    const { latest_listing } = (await random.found("getVin", `/v1/vins/${vin}`)).data;
+    const { latest_listing } = (await random.getBody("getVin", `/v1/vins/${vin}`)).data;
     assert.equal(latest_listing?.last_checked_at.slice(0, 10) ?? "", lastSeen, vin);
   }
 });
 
-test("a VIN is found in either case, and is answered in upper case", async () => {
-  const one = await sample.get("/v1/vins/5ux53gp07t9n56896?include=options,price_history");
-  const other = await sample.get("/v1/vins/5UX53GP07T9N56896?include=options,price_history");
-  assert.equal(one.status, 200);
-  assert.deepEqual(one.body, other.body);
+test("a VIN is found in either case and answered in upper case", async () => {
+  const lowerCase = await sample.get("/v1/vins/5ux53gp07t9n56896?include=options,price_history");
+  const upperCase = await sample.get("/v1/vins/5UX53GP07T9N56896?include=options,price_history");
+  assert.equal(lowerCase.status, 200);
+  assert.deepEqual(lowerCase.body, upperCase.body);
 });
 
-test("options are there when they are asked for, and absent when they are not", async () => {
+test("options are served only if requested", async () => {
   const id = "ad97e543e226497617a6a94a77a9f61d";
   const options = async (query: string) => (await detailOf(sample, id, query)).data.vehicle.build.options;
   assert.deepEqual(await options("?include=options"), [
@@ -184,7 +187,7 @@ test("options are there when they are asked for, and absent when they are not", 
   assert.equal(await options("?include=price_history"), undefined);
 });
 
-test("what no listing has is not found, whatever its form", async () => {
+test("an unknown or malformed listing id is not found", async () => {
   const ids = [
     "1",
     "x".repeat(300),
@@ -194,11 +197,11 @@ test("what no listing has is not found, whatever its form", async () => {
     "ad97e543-e226-4976-17a6-a94a77a9f61d",
   ];
   for (const id of [...ids, "00000000000000000000000000000000", "'%20OR%201=1--"]) {
-    const { status, code } = await sample.refused(`/v1/listings/${id}`);
+    const { status, code } = await sample.getError(`/v1/listings/${id}`);
     assert.deepEqual([status, code], [404, "not_found"], id);
   }
 });
 
-test("a VIN that nobody ever listed is not found", async () => {
-  assert.equal((await sample.refused("/v1/vins/1HGCM82633A123456")).status, 404);
+test("a VIN without a listing is not found", async () => {
+  assert.equal((await sample.getError("/v1/vins/1HGCM82633A123456")).status, 404);
 });

@@ -1,18 +1,19 @@
+/** The docs page, in HTTP and in a browser. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Locator, Page } from "playwright-core";
 import { operations } from "../../../src/contract/document.ts";
-import { browserOf, withoutBrowser } from "../../support/browser.ts";
-import { lakeOf } from "../../support/lakes/lakes.ts";
-import { wholeFile } from "../../support/scope.ts";
-import { serviceOf } from "../../support/service.ts";
+import { launchBrowser, skipWithoutBrowser } from "../../support/http/browser.ts";
+import { startService } from "../../support/http/service.ts";
+import { createLake } from "../../support/lakes/lakes.ts";
+import { fileScope } from "../../support/scope.ts";
 
-const { lake } = await lakeOf(wholeFile);
-const client = await serviceOf(wholeFile, lake);
+const { lake } = await createLake(fileScope);
+const client = await startService(fileScope, lake);
 
 const get = (path: string, headers: Record<string, string> = {}) => fetch(`${client.url}${path}`, { headers });
 
-test("the docs page and all that it consists of may be kept, and who has it is told so", async () => {
+test("the docs page and its assets are cacheable and revalidate with 304", async () => {
   const page = await (await get("/docs")).text();
   const parts = [...page.matchAll(/(?:src|href)="(docs\/[^"]+)"/g)].map(([, part]) => `/${part}`);
   assert.equal(parts.length, 5);
@@ -27,23 +28,23 @@ test("the docs page and all that it consists of may be kept, and who has it is t
   }
 });
 
-test("the docs page lets a browser load nothing from elsewhere, and run nothing that is written into it", async () => {
+test("the docs page's policy allows no external resource and no inline code", async () => {
   const policy = (await get("/docs")).headers.get("Content-Security-Policy") ?? "";
   assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self'; /);
   assert.doesNotMatch(policy, /unsafe|https?:|\*/);
   assert.doesNotMatch(await (await get("/docs")).text(), /https?:\/\/|<style|<script>| style=| on\w+=/);
 });
 
-test("below the docs page there is nothing else, and nothing but GET", async () => {
+test("other paths below /docs are not found, and other methods are refused", async () => {
   for (const path of ["/docs/", "/docs/package.json", "/docs/../package.json", "/docs/swagger-ui.css.map"]) {
     assert.equal((await get(path)).status, 404, path);
   }
   assert.equal((await fetch(`${client.url}/docs`, { method: "POST" })).status, 405);
 });
 
-/** The page in a browser, with every address it asked for, and what its policy forbade. */
-async function opened(scope: Parameters<typeof browserOf>[0]) {
-  const page = await (await browserOf(scope)).newPage();
+/** Opens the docs page; returns it with all requested URLs and all violations of its policy. */
+async function openDocs(scope: Parameters<typeof launchBrowser>[0]) {
+  const page = await (await launchBrowser(scope)).newPage();
   const requests: string[] = [];
   const faults: string[] = [];
   page.on("request", (request) => requests.push(request.url()));
@@ -56,19 +57,19 @@ async function opened(scope: Parameters<typeof browserOf>[0]) {
   return { page, requests, faults };
 }
 
-/** Addresses that are not this service's. */
-const elsewhere = (addresses: readonly string[]): readonly string[] =>
+/** URLs outside this service. */
+const externalUrls = (addresses: readonly string[]): readonly string[] =>
   addresses.filter((address) => new URL(address).origin !== client.url && !address.startsWith("data:"));
 
-async function opening(page: Page, tag: string, id: string): Promise<Locator> {
+async function openOperation(page: Page, tag: string, id: string): Promise<Locator> {
   const operation = page.locator(`#operations-${tag}-${id}`);
   await operation.locator(".opblock-summary-control").click();
   await operation.locator(".execute").waitFor();
   return operation;
 }
 
-/** Signs in with a key, as people do. */
-async function authorized(page: Page): Promise<void> {
+/** Signs in with the customer's key. */
+async function authorize(page: Page): Promise<void> {
   await page.locator(".auth-wrapper .authorize").click();
   const dialog = page.locator(".modal-ux");
   await dialog.locator("input").fill(client.customer.bearer.Authorization.replace("Bearer ", ""));
@@ -76,8 +77,8 @@ async function authorized(page: Page): Promise<void> {
   await dialog.locator("button.btn-done").click();
 }
 
-/** Sends the request of an operation's form, and gives its address, the status and the body of the answer. */
-async function tried(operation: Locator) {
+/** Sends the form of an operation; returns the address, the status and the body of the answer. */
+async function execute(operation: Locator) {
   await operation.locator(".execute").click();
   const answer = operation.locator(".live-responses-table");
   await answer.waitFor();
@@ -88,45 +89,45 @@ async function tried(operation: Locator) {
   };
 }
 
-describe("in a browser", { skip: withoutBrowser }, () => {
-  test("the docs page shows every operation with an example request, and asks this service alone", async (scope) => {
-    const { page, requests, faults } = await opened(scope);
+describe("in a browser", { skip: skipWithoutBrowser }, () => {
+  test("the docs page shows every operation with an example request, and loads from this service only", async (scope) => {
+    const { page, requests, faults } = await openDocs(scope);
     assert.equal(await page.locator(".opblock").count(), operations.size);
     for (const { path } of operations.values()) {
       assert.equal(await page.locator(`.opblock-summary [data-path="${path}"]`).count(), 1, path);
     }
-    const operation = await opening(page, "Dealers", "searchDealers");
+    const operation = await openOperation(page, "Dealers", "searchDealers");
     assert.match((await operation.locator(".opblock-description").textContent()) ?? "", /GET \/v1\/dealers\?/);
     assert.match((await operation.locator(".responses-table").textContent()) ?? "", /"listing_count": \d+/);
     assert.deepEqual(faults, []);
     assert.ok(requests.length >= 6);
-    assert.deepEqual(elsewhere(requests), []);
+    assert.deepEqual(externalUrls(requests), []);
   });
 
-  test("operations can be tried on the docs page, without their filters being filled in", async (scope) => {
-    const { page, requests, faults } = await opened(scope);
-    await authorized(page);
-    const search = await opening(page, "Listings", "searchListings");
+  test("operations can be tried on the docs page, and no filter is prefilled", async (scope) => {
+    const { page, requests, faults } = await openDocs(scope);
+    await authorize(page);
+    const search = await openOperation(page, "Listings", "searchListings");
     const make = search.locator('tr[data-param-name="make"]');
     for (const [index, word] of ["honda", "toyota"].entries()) {
       await make.locator("button.json-schema-form-item-add").click();
       await make.locator("input").nth(index).fill(word);
     }
-    const found = await tried(search);
-    const asked = new URL(found.address).searchParams;
-    assert.deepEqual([...asked.keys()], ["limit", "offset", "sort", "fields", "make"]);
-    assert.equal(asked.get("make"), "honda,toyota");
+    const found = await execute(search);
+    const sent = new URL(found.address).searchParams;
+    assert.deepEqual([...sent.keys()], ["limit", "offset", "sort", "fields", "make"]);
+    assert.equal(sent.get("make"), "honda,toyota");
     assert.equal(found.status, "200");
     const makes = found.body.data.map((listing: { make: string }) => listing.make);
     assert.deepEqual(new Set(makes), new Set(["Honda", "Toyota"]));
 
     const { id } = found.body.data[0];
-    const detail = await opening(page, "Listings", "getListing");
+    const detail = await openOperation(page, "Listings", "getListing");
     await detail.locator('tr[data-param-name="listing_id"] input').fill(id);
-    const one = await tried(detail);
-    assert.deepEqual([one.status, one.body.data.id], ["200", id]);
+    const detailAnswer = await execute(detail);
+    assert.deepEqual([detailAnswer.status, detailAnswer.body.data.id], ["200", id]);
 
     assert.deepEqual(faults, []);
-    assert.deepEqual(elsewhere(requests), []);
+    assert.deepEqual(externalUrls(requests), []);
   });
 });

@@ -1,15 +1,16 @@
+/** Operation `getFacets`: its parameters, refusals and form. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parse } from "yaml";
 import { projectText } from "../../../src/base/project-files.ts";
 import { operation } from "../../../src/contract/document.ts";
 import type { ErrorCode } from "../../../src/contract/errors.ts";
-import { lakeOf } from "../../support/lakes/lakes.ts";
-import { wholeFile } from "../../support/scope.ts";
-import { serviceOf } from "../../support/service.ts";
+import { startService } from "../../support/http/service.ts";
+import { createLake } from "../../support/lakes/lakes.ts";
+import { fileScope } from "../../support/scope.ts";
 
-const { lake } = await lakeOf(wholeFile);
-const client = await serviceOf(wholeFile, lake);
+const { lake } = await createLake(fileScope);
+const client = await startService(fileScope, lake);
 
 const facetsSchema = operation("getFacets").parameters.find(({ name }) => name === "facets")?.schema;
 const everyFacet = facetsSchema?.items?.enum ?? [];
@@ -101,8 +102,8 @@ const refused: readonly (readonly [query: string, code: ErrorCode, message: RegE
 ];
 
 for (const [query, code, message] of refused) {
-  test(`facets are refused: ${query || "no parameter"}`, async () => {
-    const answer = await client.refused(`/v1/facets?${query}`);
+  test(`facets refuse ${query || "an empty query"}`, async () => {
+    const answer = await client.getError(`/v1/facets?${query}`);
     assert.deepEqual([answer.status, answer.code], [400, code]);
     assert.match(answer.message, message);
   });
@@ -113,51 +114,51 @@ for (const control of [
   ...["radius_id=1", "columns=make", "option_sort=count", "agnostic=true", "facet=make", "facet_limit=5"],
 ]) {
   test(`facets take no ${control}`, async () => {
-    const { status, code, message } = await client.refused(`/v1/facets?facets=make&${control}`);
+    const { status, code, message } = await client.getError(`/v1/facets?facets=make&${control}`);
     assert.deepEqual([status, code], [400, "unknown_query_parameter"]);
     assert.match(message, new RegExp(`^Unknown query parameter ${control.split("=")[0]}\\.`));
   });
 }
 
-test("all thirty facets are answered at once, in the order asked, each in its own part", async () => {
+test("all thirty facets are answered together, in the requested order", async () => {
   assert.equal(everyFacet.length, 30);
-  for (const asked of [everyFacet, [...everyFacet].reverse()]) {
-    const { data, meta } = await client.found("getFacets", `/v1/facets?facets=${asked}`);
-    assert.deepEqual(meta.facets, asked);
-    const numeric = asked.filter((facet) => ["price", "msrp", "miles", "days_on_market"].includes(facet));
+  for (const requested of [everyFacet, [...everyFacet].reverse()]) {
+    const { data, meta } = await client.getBody("getFacets", `/v1/facets?facets=${requested}`);
+    assert.deepEqual(meta.facets, requested);
+    const numeric = requested.filter((facet) => ["price", "msrp", "miles", "days_on_market"].includes(facet));
     assert.deepEqual(
       Object.keys(data.facets),
-      asked.filter((facet) => !numeric.includes(facet)),
+      requested.filter((facet) => !numeric.includes(facet)),
     );
     assert.deepEqual([Object.keys(data.range_facets), Object.keys(data.stats)], [numeric, numeric]);
     for (const [facet, buckets] of Object.entries(data.facets)) assert.ok(buckets.length > 0, facet);
   }
 });
 
-test("a facet that is named twice is answered once, and any case will do", async () => {
-  const plain = await client.found("getFacets", "/v1/facets?facets=make,price&metric=price.p5&sort=-metric");
-  const odd = await client.found("getFacets", "/v1/facets?facets=Make,PRICE,make&metric=PRICE.P5&sort=-Metric");
-  assert.deepEqual(odd, plain);
+test("facet names are case-insensitive, and a repeated name is answered once", async () => {
+  const plain = await client.getBody("getFacets", "/v1/facets?facets=make,price&metric=price.p5&sort=-metric");
+  const variant = await client.getBody("getFacets", "/v1/facets?facets=Make,PRICE,make&metric=PRICE.P5&sort=-Metric");
+  assert.deepEqual(variant, plain);
   assert.deepEqual(plain.meta.facets, ["make", "price"]);
 });
 
-test("the answer says what was asked for, and of which published day it is", async () => {
-  const { meta } = await client.found("getFacets", "/v1/facets?facets=make&metric=miles.median&sort=metric");
+test("meta repeats the request and names the published version", async () => {
+  const { meta } = await client.getBody("getFacets", "/v1/facets?facets=make&metric=miles.median&sort=metric");
   assert.deepEqual(meta, {
     ...{ facets: ["make"], metric: "miles.median", sort: "metric", minimum_metric_count: 10 },
     ...{ as_of: "2026-11-19", version: "2026-11-19.1" },
   });
 });
 
-test("nothing in meta is null: without a metric it is count, and the minimum of listings is always said", async () => {
-  const { meta } = await client.found("getFacets", "/v1/facets?facets=Price,make&make=nobody");
+test("meta has no nulls: the metric defaults to count, and the minimum count is always present", async () => {
+  const { meta } = await client.getBody("getFacets", "/v1/facets?facets=Price,make&make=nobody");
   assert.deepEqual(meta, {
     ...{ facets: ["price", "make"], metric: "count", sort: "-count", minimum_metric_count: 10 },
     ...{ as_of: "2026-11-19", version: "2026-11-19.1" },
   });
 });
 
-test("the total is that of the search, in every mode", async () => {
+test("the total equals that of the search, in every mode", async () => {
   for (const query of [
     "make=toyota",
     "snapshot_date=2026-11-18",
@@ -165,8 +166,8 @@ test("the total is that of the search, in every mode", async () => {
     "sold_within_days=30",
     "state=CA&max_price=20000",
   ]) {
-    const { data } = await client.found("getFacets", `/v1/facets?facets=make,price&${query}`);
-    const { pagination } = await client.found("searchListings", `/v1/listings?${query}`);
+    const { data } = await client.getBody("getFacets", `/v1/facets?facets=make,price&${query}`);
+    const { pagination } = await client.getBody("searchListings", `/v1/listings?${query}`);
     const ranged = data.range_facets.price?.buckets ?? [];
     assert.equal(data.total, pagination.total);
     assert.equal(
@@ -186,25 +187,25 @@ const { components }: { readonly components: Readonly<Record<string, Readonly<Re
 );
 const schemas = components.schemas ?? {};
 
-/** A name as generators of clients write it. */
+/** A name as client generators write it. */
 const camelCased = (name: string): string =>
   name.replaceAll(/(?:^|_)([a-z0-9])/gi, (_, letter: string) => letter.toUpperCase());
 
-test("no facet component has the camel-cased name of another component, nor of a schema and its property", () => {
+test("no two names of facet components and properties are equal once camel-cased", () => {
   const { examples: _, ...sections } = components;
   const names = Object.values(sections).flatMap((section) => Object.keys(section));
   const properties = Object.entries(schemas).flatMap(([schema, { properties = {} }]) =>
     Object.keys(properties).map((property) => `${schema}_${property}`),
   );
-  const ofFacets = names.filter((name) => /facet|metric|range/i.test(name));
-  assert.ok(ofFacets.length > 10);
+  const facetNames = names.filter((name) => /facet|metric|range/i.test(name));
+  assert.ok(facetNames.length > 10);
   const all = [...names, ...properties].map(camelCased);
-  for (const name of ofFacets) assert.equal(all.filter((other) => other === camelCased(name)).length, 1, name);
+  for (const name of facetNames) assert.equal(all.filter((other) => other === camelCased(name)).length, 1, name);
 });
 
-test("no value in an answer with facets is of one primitive type or another", () => {
-  const ofFacets = Object.entries(schemas).filter(([name]) => /facet|metric|range/i.test(name));
-  const types = ofFacets.flatMap(([schema, { properties = {} }]) =>
+test("no facet value has a union of primitive types", () => {
+  const facetSchemas = Object.entries(schemas).filter(([name]) => /facet|metric|range/i.test(name));
+  const types = facetSchemas.flatMap(([schema, { properties = {} }]) =>
     Object.entries(properties).map(([property, { type = [] }]) => ({
       of: `${schema}.${property}`,
       type: [type].flat(),
@@ -214,14 +215,17 @@ test("no value in an answer with facets is of one primitive type or another", ()
   for (const { of, type } of types) assert.ok(type.filter((one) => one !== "null").length <= 1, `${of}: ${type}`);
 });
 
-test("facets belong to the account that asked: no cache may keep them", async () => {
+test("facet answers are private: no cache may store them", async () => {
   const { headers } = await client.get("/v1/facets?facets=make");
   assert.equal(headers.get("Cache-Control"), "private, no-store");
 });
 
-test("hostile values are values that nothing has", async () => {
+test("hostile values match nothing", async () => {
   for (const value of ["'; DROP TABLE builds; --", '"', "\\", "%00", "$1", "{}", "ſ", "💥"]) {
-    const { data } = await client.found("getFacets", `/v1/facets?facets=make,price&trim=${encodeURIComponent(value)}`);
+    const { data } = await client.getBody(
+      "getFacets",
+      `/v1/facets?facets=make,price&trim=${encodeURIComponent(value)}`,
+    );
     assert.deepEqual([data.total, data.facets], [0, { make: [] }]);
   }
 });

@@ -1,22 +1,23 @@
+/** The `fields` of a listing search, and their values. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Row } from "../../../src/base/json.ts";
 import { vocabulary } from "../../../src/contract/document.ts";
-import { ask, lakeOf } from "../../support/lakes/lakes.ts";
-import { servedPage, walk } from "../../support/paging.ts";
-import { wholeFile } from "../../support/scope.ts";
-import { serviceOf } from "../../support/service.ts";
+import { fetchListings, fetchPage } from "../../support/http/paging.ts";
+import { startService } from "../../support/http/service.ts";
+import { createLake, queryLake } from "../../support/lakes/lakes.ts";
+import { fileScope } from "../../support/scope.ts";
 
-const { lake } = await lakeOf(wholeFile);
-const client = await serviceOf(wholeFile, lake);
+const { lake } = await createLake(fileScope);
+const client = await startService(fileScope, lake);
 
 const onRequest = ["features", "options_packages"];
 const every = vocabulary("searchListings", "fields").filter((field) => field !== "default");
 const summary = every.filter((field) => !onRequest.includes(field));
-const all = await walk(client, `fields=default,${onRequest.join(",")}`, 100);
+const all = await fetchListings(client, `fields=default,${onRequest.join(",")}`, 100);
 const sorted = (list: readonly string[]): readonly string[] => [...list].sort();
 
-const cases: readonly (readonly [asked: string, served: readonly string[]])[] = [
+const cases: readonly (readonly [query: string, served: readonly string[]])[] = [
   ["", summary],
   ["fields=default", summary],
   ["fields=Default,Features", [...summary, "features"]],
@@ -33,17 +34,17 @@ const cases: readonly (readonly [asked: string, served: readonly string[]])[] = 
   ["fields=status,inventory_status", ["id", "vin", "status", "inventory_status"]],
 ];
 
-for (const [asked, served] of cases) {
-  test(`${asked === "" ? "no fields asked for" : asked.slice(0, 60)}: each listing has those keys and no others`, async () => {
-    const { data } = await servedPage(client, asked, 40, 0);
+for (const [query, served] of cases) {
+  test(`${query === "" ? "without fields" : query.slice(0, 60)}: each listing has exactly the expected keys`, async () => {
+    const { data } = await fetchPage(client, query, 40, 0);
     assert.equal(data.length, 40);
     for (const listing of data) assert.deepEqual(sorted(Object.keys(listing)), sorted(served));
   });
 }
 
 for (const field of every) {
-  test(`the field ${field} can be asked for alone, and is as among all others`, async () => {
-    const alone = (await servedPage(client, `fields=${field}`, 100, 0)).data;
+  test(`the field ${field} requested alone has the values it has among all fields`, async () => {
+    const alone = (await fetchPage(client, `fields=${field}`, 100, 0)).data;
     assert.deepEqual(
       alone,
       all
@@ -53,37 +54,37 @@ for (const field of every) {
   });
 }
 
-test("names of filters, expansions and unknown names are no fields", async () => {
+test("filters, expansions and unknown names are not fields", async () => {
   for (const field of ["model_code", "assembly_country", "keywords", "price_history", "options", "base_msrp", "*"]) {
-    const { status, code, message } = await client.refused(`/v1/listings?fields=id,${field}`);
+    const { status, code, message } = await client.getError(`/v1/listings?fields=id,${field}`);
     assert.deepEqual([status, code], [400, "invalid_parameter_value"], field);
     assert.ok(message.startsWith(`Invalid value "${field}" for fields: expected one of default, id, `), message);
   }
 });
 
-/** Fields that are not served as the lake has them. */
-const madeOf: Readonly<Record<string, (row: Row) => unknown>> = {
+/** Fields that are served in another form than the lake's. */
+const servedForm: Readonly<Record<string, (row: Row) => unknown>> = {
   status: () => "active",
   inventory_status: () => "active",
   distance_miles: () => null,
   listed_at: (row) => `${String(row.listed_at).slice(0, 19).replace(" ", "T")}Z`,
 };
 
-test("what is served is what the lake has, listing by listing and field by field", async () => {
-  const rows = new Map((await ask(lake, "FROM active")).map((row) => [row.id, row]));
+test("every served field matches the lake", async () => {
+  const rows = new Map((await queryLake(lake, "FROM active")).map((row) => [row.id, row]));
   assert.equal(all.length, rows.size);
   for (const listing of all) {
     const row = rows.get(listing.id);
     assert.ok(row);
     assert.deepEqual(
       listing,
-      Object.fromEntries(every.map((field) => [field, (madeOf[field] ?? ((of: Row) => of[field]))(row)])),
+      Object.fromEntries(every.map((field) => [field, (servedForm[field] ?? ((of: Row) => of[field]))(row)])),
     );
   }
 });
 
-test("a discount is the share of the MSRP that the price lies above or below it, with 4 decimals", async () => {
-  const found = await walk(client, "fields=price,msrp,discount_from_msrp", 100);
+test("a discount is (price - MSRP) / MSRP, rounded to 4 decimals", async () => {
+  const found = await fetchListings(client, "fields=price,msrp,discount_from_msrp", 100);
   for (const { price, msrp, discount_from_msrp, id } of found) {
     if (price == null || msrp == null || msrp === 0) {
       assert.equal(discount_from_msrp, null, id);
@@ -96,8 +97,13 @@ test("a discount is the share of the MSRP that the price lies above or below it,
   assert.ok(found.some(({ discount_from_msrp }) => (discount_from_msrp ?? 0) < 0));
 });
 
-test("whole numbers are served as numbers, times with their zone, lists as lists", async () => {
-  const [listing] = await walk(client, "fields=default,features,options_packages&min_price=1&min_msrp=1", 100, 1);
+test("whole numbers are served as numbers, times with a zone, lists as arrays", async () => {
+  const [listing] = await fetchListings(
+    client,
+    "fields=default,features,options_packages&min_price=1&min_msrp=1",
+    100,
+    1,
+  );
   assert.ok(listing);
   for (const field of ["year", "price", "miles", "msrp", "days_on_market"] as const)
     assert.ok(Number.isInteger(listing[field]), field);

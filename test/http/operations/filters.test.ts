@@ -1,26 +1,27 @@
+/** The filters of a listing search, compared with a scan of the sample. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json, Row } from "../../../src/base/json.ts";
 import { operations } from "../../../src/contract/document.ts";
-import { ask, lakeOf } from "../../support/lakes/lakes.ts";
-import { servedTotal, walk } from "../../support/paging.ts";
-import { wholeFile } from "../../support/scope.ts";
-import { serviceOf } from "../../support/service.ts";
+import { fetchListings, fetchTotal } from "../../support/http/paging.ts";
+import { startService } from "../../support/http/service.ts";
+import { createLake, queryLake } from "../../support/lakes/lakes.ts";
+import { fileScope } from "../../support/scope.ts";
 
-const { lake } = await lakeOf(wholeFile);
-const client = await serviceOf(wholeFile, lake);
+const { lake } = await createLake(fileScope);
+const client = await startService(fileScope, lake);
 
-/** All listings as they are served, with the columns that can be filtered by and are not served. */
+/** All listings as served, with the filterable columns that are not served. */
 const listings: readonly Row[] = await (async () => {
-  const hidden = await ask(lake, "SELECT id, model_code, assembly_location, assembly_country FROM active");
+  const hidden = await queryLake(lake, "SELECT id, model_code, assembly_location, assembly_country FROM active");
   const byId = new Map(hidden.map((row) => [row.id, row]));
-  const served = await walk(client, "fields=default,features", 100);
+  const served = await fetchListings(client, "fields=default,features", 100);
   return served.map((listing) => ({ ...(listing as unknown as Row), ...byId.get(listing.id) }));
 })();
 
 const count = (holds: (listing: Row) => boolean): number => listings.filter(holds).length;
 
-/** The filters whose values are alternatives, each with the field it looks at. */
+/** Filters whose values are alternatives, with the field that each tests. */
 const alternatives: Readonly<Record<string, string>> = Object.fromEntries(
   [
     ...["make", "model", "model_code", "trim", "version", "year", "body_type", "engine", "transmission", "drivetrain"],
@@ -30,12 +31,12 @@ const alternatives: Readonly<Record<string, string>> = Object.fromEntries(
   ].map((field) => [field, field]),
 );
 
-const takesWords = new Set(["make", "model"]);
+const matchesSlugs = new Set(["make", "model"]);
 
-/** A value as it is compared: without regard to case, and makes and models by letters and digits alone. */
+/** A value as it is compared: case-insensitively, makes and models by letters and digits only. */
 function folded(parameter: string, value: Json | undefined): string {
   const text = String(value).toLowerCase();
-  return takesWords.has(parameter) ? text.normalize("NFD").replace(/[^\p{L}\p{N}]/gu, "") : text;
+  return matchesSlugs.has(parameter) ? text.normalize("NFD").replace(/[^\p{L}\p{N}]/gu, "") : text;
 }
 
 const has = (parameter: string, field: string, values: readonly Json[]) => {
@@ -43,7 +44,7 @@ const has = (parameter: string, field: string, values: readonly Json[]) => {
   return (listing: Row): boolean => listing[field] != null && wanted.has(folded(parameter, listing[field]));
 };
 
-const written = (parameter: string, values: readonly Json[]): string =>
+const encodeList = (parameter: string, values: readonly Json[]): string =>
   values.map((value) => encodeURIComponent(String(value))).join(parameter === "assembly_location" ? "|" : ",");
 
 const known = new Set(operations.get("searchListings")?.parameters.map(({ name }) => name));
@@ -57,31 +58,31 @@ for (const [parameter, field] of Object.entries(alternatives)) {
     values.slice(-2).map((value) => (typeof value === "string" ? value.toUpperCase() : value)),
   ];
 
-  test(`${parameter} finds the listings that have one of its values, and no others`, async () => {
+  test(`${parameter} finds exactly the listings with one of its values`, async () => {
     assert.ok(values.length > 1, `the sample has several values of ${field}`);
     for (const choice of choices) {
-      const query = `${parameter}=${written(parameter, choice)}`;
-      assert.equal(await servedTotal(client, query), count(has(parameter, field, choice)), query);
+      const query = `${parameter}=${encodeList(parameter, choice)}`;
+      assert.equal(await fetchTotal(client, query), count(has(parameter, field, choice)), query);
     }
   });
 
   const exclusion = `exclude_${parameter}`;
   if (!known.has(exclusion) || parameter === "assembly_location") continue;
 
-  test(`${exclusion} leaves out those listings, and keeps those whose ${parameter} is unknown`, async () => {
+  test(`${exclusion} drops those listings and keeps those whose ${parameter} is unknown`, async () => {
     for (const choice of choices) {
-      const query = `${exclusion}=${written(parameter, choice)}`;
-      const isLeftOut = has(parameter, field, choice);
+      const query = `${exclusion}=${encodeList(parameter, choice)}`;
+      const isExcluded = has(parameter, field, choice);
       assert.equal(
-        await servedTotal(client, query),
-        count((listing) => !isLeftOut(listing)),
+        await fetchTotal(client, query),
+        count((listing) => !isExcluded(listing)),
         query,
       );
     }
   });
 }
 
-test("the sample has listings whose value is unknown, so that exclusions can keep them", async () => {
+test("the sample has unknown values, so that exclusions can keep them", async () => {
   for (const field of ["version", "doors"]) assert.ok(count((listing) => listing[field] == null) > 0, field);
 });
 
@@ -101,16 +102,16 @@ for (const [query, make, model] of spellings) {
   test(`${query} finds ${make} ${model ?? ""}`, async () => {
     const expected = count((listing) => listing.make === make && (model === undefined || listing.model === model));
     assert.ok(expected > 0);
-    assert.equal(await servedTotal(client, query), expected);
+    assert.equal(await fetchTotal(client, query), expected);
   });
 }
 
-test("certified listings are also found as cpo, and left out as cpo", async () => {
+test("cpo is an alias of certified, in filters and in exclusions", async () => {
   const certified = count((listing) => listing.inventory_type === "certified");
   assert.ok(certified > 0);
-  assert.equal(await servedTotal(client, "inventory_type=cpo"), certified);
-  assert.equal(await servedTotal(client, "inventory_type=CPO,certified"), certified);
-  assert.equal(await servedTotal(client, "exclude_inventory_type=cpo"), listings.length - certified);
+  assert.equal(await fetchTotal(client, "inventory_type=cpo"), certified);
+  assert.equal(await fetchTotal(client, "inventory_type=CPO,certified"), certified);
+  assert.equal(await fetchTotal(client, "exclude_inventory_type=cpo"), listings.length - certified);
 });
 
 const measures: Readonly<Record<string, string>> = {
@@ -121,7 +122,7 @@ const measures: Readonly<Record<string, string>> = {
 };
 
 for (const [range, field] of Object.entries(measures)) {
-  test(`min_${range} and max_${range} include their ends and drop what is unknown`, async () => {
+  test(`min_${range} and max_${range} include their bounds and drop unknown values`, async () => {
     const values = listings.flatMap((listing) => (typeof listing[field] === "number" ? [listing[field]] : []));
     const ordered = [...values].sort((one, other) => one - other);
     const at = (share: number): number => ordered[Math.floor(share * (ordered.length - 1))] ?? 0;
@@ -133,22 +134,22 @@ for (const [range, field] of Object.entries(measures)) {
       [at(0.5) + 1, at(0.9)],
     ] as const) {
       if (least > most) continue;
-      assert.equal(await servedTotal(client, `min_${range}=${least}&max_${range}=${most}`), within(least, most));
+      assert.equal(await fetchTotal(client, `min_${range}=${least}&max_${range}=${most}`), within(least, most));
     }
-    assert.equal(await servedTotal(client, `min_${range}=0`), values.length);
-    assert.equal(await servedTotal(client, `min_${range}=${at(0.6)}`), within(at(0.6), at(1)));
-    assert.equal(await servedTotal(client, `max_${range}=${at(0.4)}`), within(0, at(0.4)));
-    assert.equal(await servedTotal(client, `min_${range}=${at(1) + 1}`), 0);
+    assert.equal(await fetchTotal(client, `min_${range}=0`), values.length);
+    assert.equal(await fetchTotal(client, `min_${range}=${at(0.6)}`), within(at(0.6), at(1)));
+    assert.equal(await fetchTotal(client, `max_${range}=${at(0.4)}`), within(0, at(0.4)));
+    assert.equal(await fetchTotal(client, `min_${range}=${at(1) + 1}`), 0);
   });
 
   test(`a min_${range} above its max_${range} is refused`, async () => {
-    const { status, code, message } = await client.refused(`/v1/listings?min_${range}=2&max_${range}=1`);
+    const { status, code, message } = await client.getError(`/v1/listings?min_${range}=2&max_${range}=1`);
     assert.deepEqual([status, code], [400, "incompatible_parameters"]);
     assert.equal(message, `min_${range} and max_${range} cannot be combined: the minimum 2 is above the maximum 1.`);
   });
 }
 
-test("different filters must all hold", async () => {
+test("filters combine with AND", async () => {
   const query =
     "make=toyota,honda&exclude_model=camry&min_price=20000&max_mileage=60000&exclude_state=fl&fuel_type=hybrid,gasoline";
   const expected = count(
@@ -161,13 +162,13 @@ test("different filters must all hold", async () => {
       (fuel_type === "Hybrid" || fuel_type === "Gasoline"),
   );
   assert.ok(expected > 0);
-  assert.equal(await servedTotal(client, query), expected);
+  assert.equal(await fetchTotal(client, query), expected);
 });
 
-test("a value that nobody has matches nothing, and its exclusion leaves out nothing", async () => {
+test("an unknown value matches nothing, and its exclusion drops nothing", async () => {
   for (const value of ["Nobody", "'; DROP TABLE builds; --", "%", "_", "*", "\\", "\u0000", "🚗"]) {
     const text = encodeURIComponent(value);
-    assert.equal(await servedTotal(client, `trim=${text}`), 0, value);
-    assert.equal(await servedTotal(client, `exclude_trim=${text}`), listings.length, value);
+    assert.equal(await fetchTotal(client, `trim=${text}`), 0, value);
+    assert.equal(await fetchTotal(client, `exclude_trim=${text}`), listings.length, value);
   }
 });

@@ -1,18 +1,19 @@
+/** Operation `searchListings`: sorts and pages. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { textIn } from "../../../src/base/json.ts";
-import { ask, lakeOf } from "../../support/lakes/lakes.ts";
-import { type ServedListing, servedPage, walk } from "../../support/paging.ts";
-import { wholeFile } from "../../support/scope.ts";
-import { serviceOf } from "../../support/service.ts";
+import { fetchListings, fetchPage, type ServedListing } from "../../support/http/paging.ts";
+import { startService } from "../../support/http/service.ts";
+import { createLake, queryLake } from "../../support/lakes/lakes.ts";
+import { fileScope } from "../../support/scope.ts";
 
-const { lake } = await lakeOf(wholeFile);
-const client = await serviceOf(wholeFile, lake);
+const { lake } = await createLake(fileScope);
+const client = await startService(fileScope, lake);
 
-/** All listings in the partition's own order, which settles ties. */
+/** All listings in the partition's order, which settles ties. */
 const listings: readonly ServedListing[] = await (async () => {
-  const order = await ask(lake, "SELECT id FROM active ORDER BY make, model, year, trim, id");
-  const served = new Map((await walk(client, "", 100)).map((listing) => [listing.id, listing]));
+  const order = await queryLake(lake, "SELECT id FROM active ORDER BY make, model, year, trim, id");
+  const served = new Map((await fetchListings(client, "", 100)).map((listing) => [listing.id, listing]));
   return order.map((row) => {
     const listing = served.get(textIn(row, "id"));
     assert.ok(listing);
@@ -22,7 +23,7 @@ const listings: readonly ServedListing[] = await (async () => {
 
 type Key = (listing: ServedListing) => number | string | null | undefined;
 
-/** Listings in the order of a key; unknown ones last, ties as they were. */
+/** Returns ids in the order of a key: unknown values last, ties in the partition's order. */
 function inOrder(key: Key, direction: 1 | -1): readonly string[] {
   const compared = (one: ServedListing, other: ServedListing): number => {
     const [left, right] = [key(one) ?? null, key(other) ?? null];
@@ -45,7 +46,7 @@ const keys: Readonly<Record<string, Key>> = {
 
 const ids = (found: readonly ServedListing[]): readonly string[] => found.map(({ id }) => id);
 
-test("the sample has what orders can differ by: unknown values and ties", () => {
+test("the sample has unknown values and ties, so that sorts are tested", () => {
   for (const [sort, key] of Object.entries(keys)) {
     const known = listings.map(key).filter((value) => value !== null && value !== undefined);
     assert.ok(new Set(known).size > 1, `${sort}: distinct values`);
@@ -60,13 +61,13 @@ for (const [sort, key] of Object.entries(keys)) {
     [sort, 1],
     [`-${sort}`, -1],
   ] as const) {
-    test(`paging through sort=${name} gives each listing once, in its order, unknown ones last, ties stable`, async () => {
+    test(`paging through sort=${name} returns each listing once, in order, unknown values last, ties stable`, async () => {
       const expected = inOrder(key, direction);
       const query = `sort=${name}&fields=id`;
       const [ones, sevens, hundreds] = await Promise.all([
-        walk(client, query, 1, 30),
-        walk(client, query, 7),
-        walk(client, query, 100),
+        fetchListings(client, query, 1, 30),
+        fetchListings(client, query, 7),
+        fetchListings(client, query, 100),
       ]);
       assert.deepEqual(ids(hundreds), expected);
       assert.deepEqual(ids(sevens), expected);
@@ -77,23 +78,23 @@ for (const [sort, key] of Object.entries(keys)) {
 
 test("without a sort, the newest on the market come first", async () => {
   assert.deepEqual(
-    ids(await walk(client, "fields=id", 100)),
+    ids(await fetchListings(client, "fields=id", 100)),
     inOrder((listing) => listing.days_on_market, 1),
   );
 });
 
-test("a sort is the same in any case, and the same when it is asked for again", async () => {
-  const expected = ids(await walk(client, "sort=-price", 100));
+test("a sort is case-insensitive and repeatable", async () => {
+  const expected = ids(await fetchListings(client, "sort=-price", 100));
   for (const sort of ["-price", "-PRICE", "-Price"])
-    assert.deepEqual(ids(await walk(client, `sort=${sort}`, 100)), expected);
+    assert.deepEqual(ids(await fetchListings(client, `sort=${sort}`, 100)), expected);
 });
 
-test("filters and pages go together: the total counts the matches only", async () => {
+test("filters and pages combine: the total counts only the matches", async () => {
   const expected = inOrder((listing) => listing.price, 1).filter(
     (id) => listings.find((listing) => listing.id === id)?.make === "Toyota",
   );
   assert.ok(expected.length > 14);
-  assert.deepEqual(ids(await walk(client, "make=toyota&sort=price", 7)), expected);
+  assert.deepEqual(ids(await fetchListings(client, "make=toyota&sort=price", 7)), expected);
 });
 
 const total = listings.length;
@@ -113,31 +114,31 @@ const pages: readonly (readonly [limit: number, offset: number, found: number, n
 ];
 
 for (const [limit, offset, found, next] of pages) {
-  test(`limit=${limit} from offset=${offset} finds ${found} of ${total}, and goes on at ${next}`, async () => {
-    const { data, pagination } = await servedPage(client, "", limit, offset);
+  test(`limit=${limit}&offset=${offset} returns ${found} of ${total} listings, and next_offset ${next}`, async () => {
+    const { data, pagination } = await fetchPage(client, "", limit, offset);
     assert.deepEqual(pagination, { limit, offset, total, next_offset: next });
     assert.equal(data.length, found);
   });
 }
 
-test("a page is 50 listings from the first unless asked otherwise", async () => {
-  const { data, pagination } = await client.found("searchListings", "/v1/listings");
+test("a page has 50 listings from the first by default", async () => {
+  const { data, pagination } = await client.getBody("searchListings", "/v1/listings");
   assert.deepEqual(pagination, { limit: 50, offset: 0, total, next_offset: 50 });
   assert.equal(data.length, 50);
 });
 
-test("a search that nothing matches is answered, with nothing", async () => {
-  const { data, pagination } = await client.found("searchListings", "/v1/listings?make=Nobody");
+test("a search without a match returns an empty page", async () => {
+  const { data, pagination } = await client.getBody("searchListings", "/v1/listings?make=Nobody");
   assert.deepEqual(data, []);
   assert.deepEqual(pagination, { limit: 50, offset: 0, total: 0, next_offset: null });
 });
 
-test("many searches at once are answered as one by one", async () => {
+test("concurrent searches are answered as sequential ones", async () => {
   const queries = ["sort=price", "sort=-miles", "make=ford", "state=ca", "year=2026", "sort=discount&max_price=40000"];
   const alone = new Map<string, unknown>();
-  for (const query of queries) alone.set(query, await servedPage(client, query, 20, 0));
+  for (const query of queries) alone.set(query, await fetchPage(client, query, 20, 0));
   const together = Array.from({ length: 60 }, (_, index) => queries[index % queries.length] ?? "");
   await Promise.all(
-    together.map(async (query) => assert.deepEqual(await servedPage(client, query, 20, 0), alone.get(query))),
+    together.map(async (query) => assert.deepEqual(await fetchPage(client, query, 20, 0), alone.get(query))),
   );
 });

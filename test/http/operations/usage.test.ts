@@ -1,21 +1,22 @@
+/** Operation `getUsage`: days, usage classes and totals. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Clock } from "../../../src/accounts/clock.ts";
 import { postCharge } from "../../../src/accounts/ledger/charging.ts";
 import type { UsageClass } from "../../../src/accounts/policy/prices.ts";
-import { type Customer, customerIn, onFile } from "../../support/accounts.ts";
-import { lakeOf } from "../../support/lakes/lakes.ts";
-import { wholeFile } from "../../support/scope.ts";
-import { serviceOf } from "../../support/service.ts";
+import { type Customer, createCustomer, withAccountsFile } from "../../support/accounts.ts";
+import { startService } from "../../support/http/service.ts";
+import { createLake } from "../../support/lakes/lakes.ts";
+import { fileScope } from "../../support/scope.ts";
 
-/** The clock says 1 second before midnight UTC of 2026-11-19, which is another day in most places. */
+/** The clock stands at 1 second before midnight UTC of 2026-11-19, which is another day in most time zones. */
 const clock: Clock = { wallMs: () => Date.parse("2026-11-19T23:59:59Z"), monotonicMs: () => performance.now() };
-const { lake } = await lakeOf(wholeFile);
-const client = await serviceOf(wholeFile, lake, { clock });
+const { lake } = await createLake(fileScope);
+const client = await startService(fileScope, lake, { clock });
 
 let charges = 0;
-function used(customer: Customer, at: string, usageClass: UsageClass, times = 1): void {
-  onFile(client.accounts, (database) => {
+function postUsage(customer: Customer, at: string, usageClass: UsageClass, times = 1): void {
+  withAccountsFile(client.accounts, (database) => {
     for (let time = 0; time < times; time += 1) {
       charges += 1;
       const { accountId, keyId } = customer;
@@ -24,16 +25,16 @@ function used(customer: Customer, at: string, usageClass: UsageClass, times = 1)
   });
 }
 
-const someone = customerIn(client.accounts);
-used(someone, "2025-11-18T12:00:00Z", "listing_search");
-used(someone, "2025-11-19T00:00:00Z", "facet_counts");
-used(someone, "2026-10-20T23:59:59.999Z", "listing_search", 3);
-used(someone, "2026-10-21T00:00:00Z", "vehicle_detail", 2);
-used(someone, "2026-10-21T23:59:59.999Z", "listing_search");
-used(someone, "2026-11-19T00:00:00Z", "listing_search_enriched");
-used(someone, "2026-11-20T00:00:00Z", "dealer_lookup");
-const another = customerIn(client.accounts);
-used(another, "2026-11-01T00:00:00Z", "listing_search", 50);
+const mainCustomer = createCustomer(client.accounts);
+postUsage(mainCustomer, "2025-11-18T12:00:00Z", "listing_search");
+postUsage(mainCustomer, "2025-11-19T00:00:00Z", "facet_counts");
+postUsage(mainCustomer, "2026-10-20T23:59:59.999Z", "listing_search", 3);
+postUsage(mainCustomer, "2026-10-21T00:00:00Z", "vehicle_detail", 2);
+postUsage(mainCustomer, "2026-10-21T23:59:59.999Z", "listing_search");
+postUsage(mainCustomer, "2026-11-19T00:00:00Z", "listing_search_enriched");
+postUsage(mainCustomer, "2026-11-20T00:00:00Z", "dealer_lookup");
+const otherCustomer = createCustomer(client.accounts);
+postUsage(otherCustomer, "2026-11-01T00:00:00Z", "listing_search", 50);
 
 const rows = {
   before: { date: "2026-10-20", metering_class: "listing_search", requests: 3, charged_micros: 6_000 },
@@ -44,23 +45,27 @@ const rows = {
   lastYear: { date: "2025-11-19", metering_class: "facet_counts", requests: 1, charged_micros: 3_000 },
 } as const;
 
-const asked: readonly (readonly [query: string, from: string, to: string, expected: readonly (keyof typeof rows)[]])[] =
-  [
-    ["", "2026-10-21", "2026-11-19", ["search", "detail", "today"]],
-    ["?start_date=2026-10-20", "2026-10-20", "2026-11-19", ["before", "search", "detail", "today"]],
-    ["?end_date=2026-11-18", "2026-10-20", "2026-11-18", ["before", "search", "detail"]],
-    ["?start_date=2026-10-21&end_date=2026-10-21", "2026-10-21", "2026-10-21", ["search", "detail"]],
-    ["?end_date=2026-11-30", "2026-11-01", "2026-11-30", ["today", "tomorrow"]],
-    ["?metering_class=vehicle_detail", "2026-10-21", "2026-11-19", ["detail"]],
-    ["?metering_class=VEHICLE_DETAIL,listing_search", "2026-10-21", "2026-11-19", ["search", "detail"]],
-    ["?metering_class=facet_counts", "2026-10-21", "2026-11-19", []],
-    ["?start_date=2025-11-19&end_date=2025-11-20", "2025-11-19", "2025-11-20", ["lastYear"]],
-    ["?start_date=2025-11-19", "2025-11-19", "2026-11-19", ["lastYear", "before", "search", "detail", "today"]],
-  ];
+const ranges: readonly (readonly [
+  query: string,
+  from: string,
+  to: string,
+  expected: readonly (keyof typeof rows)[],
+])[] = [
+  ["", "2026-10-21", "2026-11-19", ["search", "detail", "today"]],
+  ["?start_date=2026-10-20", "2026-10-20", "2026-11-19", ["before", "search", "detail", "today"]],
+  ["?end_date=2026-11-18", "2026-10-20", "2026-11-18", ["before", "search", "detail"]],
+  ["?start_date=2026-10-21&end_date=2026-10-21", "2026-10-21", "2026-10-21", ["search", "detail"]],
+  ["?end_date=2026-11-30", "2026-11-01", "2026-11-30", ["today", "tomorrow"]],
+  ["?metering_class=vehicle_detail", "2026-10-21", "2026-11-19", ["detail"]],
+  ["?metering_class=VEHICLE_DETAIL,listing_search", "2026-10-21", "2026-11-19", ["search", "detail"]],
+  ["?metering_class=facet_counts", "2026-10-21", "2026-11-19", []],
+  ["?start_date=2025-11-19&end_date=2025-11-20", "2025-11-19", "2025-11-20", ["lastYear"]],
+  ["?start_date=2025-11-19", "2025-11-19", "2026-11-19", ["lastYear", "before", "search", "detail", "today"]],
+];
 
-for (const [query, start_date, end_date, expected] of asked) {
-  test(`usage${query} is of ${start_date} to ${end_date}, and of this account alone`, async () => {
-    const { status, body } = await client.get(`/v1/usage${query}`, someone.bearer);
+for (const [query, start_date, end_date, expected] of ranges) {
+  test(`usage${query} covers ${start_date} to ${end_date}, of this account only`, async () => {
+    const { status, body } = await client.get(`/v1/usage${query}`, mainCustomer.bearer);
     assert.equal(status, 200);
     const data = expected.map((name) => rows[name]);
     assert.deepEqual(body, {
@@ -93,14 +98,14 @@ const refused: readonly (readonly [query: string, code: string, message: RegExp]
 
 for (const [query, code, message] of refused) {
   test(`usage?${query} is refused`, async () => {
-    const told = await client.refused(`/v1/usage?${query}`);
-    assert.equal(told.code, code);
-    assert.match(told.message, message);
+    const refusal = await client.getError(`/v1/usage?${query}`);
+    assert.equal(refusal.code, code);
+    assert.match(refusal.message, message);
   });
 }
 
-test("what was just charged is in the usage", async () => {
-  const fresh = customerIn(client.accounts);
+test("a charge is in the usage at once", async () => {
+  const fresh = createCustomer(client.accounts);
   for (let times = 1; times <= 3; times += 1) {
     assert.equal((await client.get("/v1/listings?limit=1", fresh.bearer)).status, 200);
     const { body } = await client.get("/v1/usage", fresh.bearer);

@@ -1,5 +1,5 @@
-/* Preloaded into a service, it records what the service writes to its accounts file, when the disk has confirmed it, and which
-   answers it sends: in the order in which that happens. Records are a head of 16 bytes and their bytes; see record.ts. */
+/* Library that is preloaded into a service. Records, in order, the service's writes to its accounts file, the syncs that the disk has
+   confirmed, and the answers that it sends. Each record is a header of 16 bytes followed by its bytes; see recording.ts. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -15,17 +15,17 @@
 enum { WRITTEN = 1, CUT = 2, SYNC_BEGINS = 3, SYNC_ENDS = 4, ANSWERED = 5 };
 enum { DATABASE = 0, WAL = 1, FOLDER = 2, SOCKET = 3, OTHER = 4 };
 
-struct head { uint8_t kind, file; uint16_t unused; uint32_t length; uint64_t offset; };
+struct header { uint8_t kind, file; uint16_t unused; uint32_t length; uint64_t offset; };
 
 static pthread_mutex_t order = PTHREAD_MUTEX_INITIALIZER;
 static int out = -1;
 
 static void record(int kind, int file, uint64_t offset, const void *bytes, uint32_t length) {
-  struct head head = {(uint8_t)kind, (uint8_t)file, 0, length, offset};
+  struct header header = {(uint8_t)kind, (uint8_t)file, 0, length, offset};
   pthread_mutex_lock(&order);
   if (out < 0) out = open(getenv("POWER_LOG"), O_WRONLY | O_CREAT | O_APPEND, 0600);
-  struct iovec parts[2] = {{&head, sizeof head}, {(void *)bytes, length}};
-  if (syscall(SYS_writev, out, parts, length > 0 ? 2 : 1) != (long)(sizeof head + length)) abort();
+  struct iovec parts[2] = {{&header, sizeof header}, {(void *)bytes, length}};
+  if (syscall(SYS_writev, out, parts, length > 0 ? 2 : 1) != (long)(sizeof header + length)) abort();
   pthread_mutex_unlock(&order);
 }
 
@@ -38,10 +38,10 @@ static int file_of(int descriptor) {
   if (length < 0) return OTHER;
   name[length] = 0;
   if (strncmp(name, "socket:", 7) == 0) return SOCKET;
-  size_t whole = strlen(path);
-  if (strncmp(name, path, whole) == 0) {
-    if (name[whole] == 0) return DATABASE;
-    return strcmp(name + whole, "-wal") == 0 ? WAL : OTHER;
+  size_t path_length = strlen(path);
+  if (strncmp(name, path, path_length) == 0) {
+    if (name[path_length] == 0) return DATABASE;
+    return strcmp(name + path_length, "-wal") == 0 ? WAL : OTHER;
   }
   size_t folder = (size_t)(strrchr(path, '/') - path);
   return (size_t)length == folder && strncmp(name, path, folder) == 0 ? FOLDER : OTHER;
@@ -49,7 +49,7 @@ static int file_of(int descriptor) {
 
 static void *real(const char *name) { return dlsym(RTLD_NEXT, name); }
 
-static void sent(int descriptor, const void *bytes, size_t length) {
+static void record_answer(int descriptor, const void *bytes, size_t length) {
   if (length > 12 && memcmp(bytes, "HTTP/1.1 200", 12) == 0 && file_of(descriptor) == SOCKET)
     record(ANSWERED, SOCKET, 0, bytes, length > 1024 ? 1024 : (uint32_t)length);
 }
@@ -72,25 +72,25 @@ ssize_t write(int descriptor, const void *bytes, size_t length) {
   int file = length > 12 ? file_of(descriptor) : OTHER;
   if (file == DATABASE || file == WAL)
     record(WRITTEN, file, (uint64_t)lseek(descriptor, 0, SEEK_CUR), bytes, (uint32_t)length);
-  sent(descriptor, bytes, length);
+  record_answer(descriptor, bytes, length);
   return ((ssize_t(*)(int, const void *, size_t))real("write"))(descriptor, bytes, length);
 }
 
 ssize_t writev(int descriptor, const struct iovec *parts, int count) {
-  if (count > 0) sent(descriptor, parts[0].iov_base, parts[0].iov_len);
+  if (count > 0) record_answer(descriptor, parts[0].iov_base, parts[0].iov_len);
   return ((ssize_t(*)(int, const struct iovec *, int))real("writev"))(descriptor, parts, count);
 }
 
-static int cut(const char *name, int descriptor, off_t length) {
+static int truncate_file(const char *name, int descriptor, off_t length) {
   int file = file_of(descriptor);
   if (file == DATABASE || file == WAL) record(CUT, file, (uint64_t)length, NULL, 0);
   return ((int (*)(int, off_t))real(name))(descriptor, length);
 }
 
-int ftruncate(int descriptor, off_t length) { return cut("ftruncate", descriptor, length); }
-int ftruncate64(int descriptor, off_t length) { return cut("ftruncate64", descriptor, length); }
+int ftruncate(int descriptor, off_t length) { return truncate_file("ftruncate", descriptor, length); }
+int ftruncate64(int descriptor, off_t length) { return truncate_file("ftruncate64", descriptor, length); }
 
-static int synced(const char *name, int descriptor) {
+static int sync_file(const char *name, int descriptor) {
   int file = file_of(descriptor);
   int is_ours = file == DATABASE || file == WAL || file == FOLDER;
   if (is_ours) record(SYNC_BEGINS, file, 0, NULL, 0);
@@ -99,5 +99,5 @@ static int synced(const char *name, int descriptor) {
   return result;
 }
 
-int fsync(int descriptor) { return synced("fsync", descriptor); }
-int fdatasync(int descriptor) { return synced("fdatasync", descriptor); }
+int fsync(int descriptor) { return sync_file("fsync", descriptor); }
+int fdatasync(int descriptor) { return sync_file("fdatasync", descriptor); }

@@ -1,4 +1,4 @@
-/** The service in a process of its own, with a ledger that waits for the disk as it is told: `service.ts LAKE ACCOUNTS FULL|NORMAL`. */
+/** Child process that serves with the given durability: `service.ts LAKE ACCOUNTS FULL|NORMAL`. */
 import pino from "pino";
 import { serve } from "../../../src/http/server.ts";
 

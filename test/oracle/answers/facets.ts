@@ -1,9 +1,9 @@
-/** Facets, slow and plain: the matching listings are gone through once for every bucket. */
+/** Oracle of facets: scans the matching listings for every bucket. */
 
 import { numberOf, type Query, queryValues } from "../random-requests/query.ts";
-import { discountOf, matching } from "./listings.ts";
-import { compare, type FlatListing, listFields, type Market } from "./market.ts";
-import { aggregates, ascending, leastWidthInstead, oracleRanges, oracleStats } from "./statistics.ts";
+import { compare, type FlatListing, listFields, type OracleInventory } from "./inventory.ts";
+import { discountOf, matchingListings } from "./search.ts";
+import { aggregates, ascending, oracleRanges, oracleStats, smallestAllowedWidth } from "./statistics.ts";
 
 export const oracleCategoricalFacets = [
   ...["make", "model", "inventory_type", "year", "trim", "version", "base_exterior_color", "exterior_color"],
@@ -14,10 +14,10 @@ export const oracleCategoricalFacets = [
 export const oracleNumericFacets = ["price", "msrp", "miles", "days_on_market"];
 export const measures = ["price", "miles", "msrp", "days_on_market", "discount_from_msrp"];
 
-/** A bucket of fewer listings has no metric. */
+/** A bucket with fewer listings has no metric. */
 const metricListingsMin = 10;
 
-type Value = string | number;
+type BucketValue = string | number;
 
 interface Metric {
   readonly name: string;
@@ -26,40 +26,40 @@ interface Metric {
   readonly null_reason?: "insufficient_sample" | "no_values";
 }
 
-/** A bucket whose value is still a number where the attribute is one. */
+/** A bucket; numeric values are still numbers. */
 interface Bucket {
-  readonly value: Value;
+  readonly value: BucketValue;
   readonly count: number;
   readonly metric?: Metric;
 }
 
-/** A numeric facet with a width that gives too many buckets, and the least width that does not. */
-export interface TooNarrow {
+/** A numeric facet whose fixed width gives too many buckets, with the smallest width that does not. */
+export interface TooNarrowWidth {
   readonly facet: string;
   readonly leastWidth: number;
 }
 
-/** The facets of a query whose fixed width is refused. */
-export function tooNarrow(market: Market, query: Query): readonly TooNarrow[] {
+/** Returns the facets of a query whose fixed width is refused. */
+export function tooNarrowWidths(inventory: OracleInventory, query: Query): readonly TooNarrowWidth[] {
   const widths = fixedWidths(query);
-  const listings = widths.size === 0 ? [] : matching(market, query);
+  const listings = widths.size === 0 ? [] : matchingListings(inventory, query);
   return [...widths].flatMap(([facet, width]) => {
-    const leastWidth = leastWidthInstead(knownOf(listings, facet), width);
+    const leastWidth = smallestAllowedWidth(knownOf(listings, facet), width);
     return leastWidth === undefined ? [] : [{ facet, leastWidth }];
   });
 }
 
-/** Answers a query for facets that is not refused. */
-export function facetsOf(market: Market, query: Query) {
-  const listings = matching(market, query);
-  const asked = [...new Set(queryValues(query.get("facets")))];
+/** Returns the answer to a facet query that is not refused. */
+export function oracleFacets(inventory: OracleInventory, query: Query) {
+  const listings = matchingListings(inventory, query);
+  const requested = [...new Set(queryValues(query.get("facets")))];
   const [metric] = queryValues(query.get("metric"));
   const [sort = "-count"] = queryValues(query.get("sort"));
   const limit = numberOf(query, "facet_value_limit") ?? 20;
-  const categories = asked.filter((name) => oracleCategoricalFacets.includes(name));
-  const numbers = asked.filter((name) => oracleNumericFacets.includes(name));
+  const categories = requested.filter((name) => oracleCategoricalFacets.includes(name));
+  const numbers = requested.filter((name) => oracleNumericFacets.includes(name));
   const widths = fixedWidths(query);
-  const named = (facet: string) =>
+  const categoryBuckets = (facet: string) =>
     bucketsOf(listings, facet, metric)
       .toSorted(orders[sort])
       .slice(0, limit)
@@ -67,22 +67,22 @@ export function facetsOf(market: Market, query: Query) {
   return {
     data: {
       total: listings.length,
-      facets: keyed(categories, named),
+      facets: keyed(categories, categoryBuckets),
       range_facets: keyed(numbers, (facet) => oracleRanges(knownOf(listings, facet), widths.get(facet))),
       stats: keyed(numbers, (facet) => oracleStats(knownOf(listings, facet), listings.length)),
     },
     meta: {
-      facets: asked,
+      facets: requested,
       metric: metric ?? "count",
       sort,
       minimum_metric_count: metricListingsMin,
-      as_of: market.asOf,
-      version: market.version,
+      as_of: inventory.asOf,
+      version: inventory.version,
     },
   };
 }
 
-/** The widths that a query fixes, by facet. */
+/** Returns the fixed widths of a query, by facet. */
 function fixedWidths(query: Query): ReadonlyMap<string, number> {
   return new Map(
     queryValues(query.get("interval")).map((item) => {
@@ -97,35 +97,35 @@ function keyed<Answer>(names: readonly string[], answer: (name: string) => Answe
 }
 
 /**
- * A bucket for each value that some listing has; a listing with several values is in the bucket of each. Spellings in another case
- * are one value, which goes by the first of them.
+ * Returns a bucket for each value; a listing with several values is in several buckets. Spellings that differ in case
+ * are one value, represented by the first of them.
  */
 function bucketsOf(listings: readonly FlatListing[], facet: string, metric?: string): readonly Bucket[] {
-  const groups = new Map<Value, { spellings: Set<Value>; having: Set<FlatListing> }>();
+  const groups = new Map<BucketValue, { spellings: Set<BucketValue>; members: Set<FlatListing> }>();
   for (const listing of listings) {
     for (const value of valuesOf(listing, facet)) {
       const key = typeof value === "string" ? value.toLowerCase() : value;
-      const group = groups.get(key) ?? { spellings: new Set(), having: new Set() };
+      const group = groups.get(key) ?? { spellings: new Set(), members: new Set() };
       groups.set(key, group);
       group.spellings.add(value);
-      group.having.add(listing);
+      group.members.add(listing);
     }
   }
-  return [...groups.values()].map(({ spellings, having }) => ({
+  return [...groups.values()].map(({ spellings, members }) => ({
     value: [...spellings].sort(compare)[0] ?? "",
-    count: having.size,
-    ...(metric === undefined ? {} : { metric: metricOf([...having], metric) }),
+    count: members.size,
+    ...(metric === undefined ? {} : { metric: metricOf([...members], metric) }),
   }));
 }
 
-function valuesOf(listing: FlatListing, facet: string): readonly Value[] {
+function valuesOf(listing: FlatListing, facet: string): readonly BucketValue[] {
   const list = listFields.find((field) => field === facet);
   if (list !== undefined) return listing[list];
   const value = listing[facet as "make" | "year"];
   return value === null ? [] : [value];
 }
 
-/** A metric of the listings of a bucket: too few listings, no known value, or the aggregate of however many are known. */
+/** Returns a metric of a bucket's listings: too few listings, no known value, or the aggregate of the known values. */
 function metricOf(listings: readonly FlatListing[], name: string): Metric {
   const [measure = "", aggregate = ""] = name.split(".");
   const known = knownOf(listings, measure);
@@ -135,12 +135,12 @@ function metricOf(listings: readonly FlatListing[], name: string): Metric {
   return { name, value: aggregates[aggregate]?.(known) ?? Number.NaN, sample };
 }
 
-/** The known values of a measure in ascending order. */
+/** Returns the known values of a measure in ascending order. */
 function knownOf(listings: readonly FlatListing[], measure: string): readonly number[] {
   return ascending(listings.flatMap((listing) => measured(listing, measure)));
 }
 
-/** A listing's value of a measure; none where it is unknown. */
+/** Returns a listing's value of a measure, or nothing if it is unknown. */
 function measured(listing: FlatListing, measure: string): readonly number[] {
   const value = measure === "discount_from_msrp" ? discountOf(listing) : listing[measure as "price"];
   return value === null ? [] : [value];
@@ -151,7 +151,7 @@ type Order = (one: Bucket, other: Bucket) => number;
 const byCount = (one: Bucket, other: Bucket): number => one.count - other.count;
 const byValue = (one: Bucket, other: Bucket): number => compare(one.value, other.value);
 
-/** By metric, upwards or downwards; buckets without one are last either way. */
+/** Orders by metric in either direction; buckets without one are last. */
 const byMetric =
   (direction: 1 | -1): Order =>
   (one, other) => {
@@ -159,7 +159,7 @@ const byMetric =
     return left === null || right === null || direction === 1 ? compare(left, right) : compare(right, left);
   };
 
-/** Ties go by value, always upwards. */
+/** Ties are ordered by value, ascending. */
 const orders: Readonly<Record<string, Order>> = {
   count: (one, other) => byCount(one, other) || byValue(one, other),
   "-count": (one, other) => byCount(other, one) || byValue(one, other),

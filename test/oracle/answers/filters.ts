@@ -1,38 +1,38 @@
-/** Which listings the filters of a query let through, one listing and one filter at a time. */
+/** Oracle of filters: tests one listing and one filter at a time. */
 
-import { itemsOf, plain, type Query, queryValues } from "../random-requests/query.ts";
+import { decodeValue, itemsOf, type Query, queryValues } from "../random-requests/query.ts";
 import { distanceOf, isInsideBox, oracleOrigin } from "./geography.ts";
-import type { FlatListing, ListField, Market, NumberField, TextField } from "./market.ts";
+import type { FlatListing, ListField, NumberField, OracleInventory, TextField } from "./inventory.ts";
 
-/** Whether a listing has what a filter names; undefined where the listing's value is unknown. */
+/** Whether a listing matches a filter; undefined if its value is unknown. */
 type Test = (listing: FlatListing) => boolean | undefined;
 
-/** A test from the parameter's encoded value, and from all that the query and the market hold. */
-type Rule = (raw: string, query: Query, market: Market) => Test;
+/** Creates a test from the parameter's encoded value, the query and the inventory. */
+type Rule = (raw: string, query: Query, inventory: OracleInventory) => Test;
 
 const fold = (text: string): string => text.toLowerCase();
 
-/** Letters and digits only, without accents: what a name and its slug have in common. */
+/** Letters and digits without accents, which a name and its slug share. */
 const matchKey = (name: string): string => fold(name.normalize("NFD").replaceAll(/[^\p{L}\p{N}]/gu, ""));
 
 const oneOf = (
   field: TextField,
-  values: (raw: string, market: Market) => readonly string[] = (raw) => itemsOf(raw),
+  values: (raw: string, inventory: OracleInventory) => readonly string[] = (raw) => itemsOf(raw),
 ): Rule => {
-  return (raw, _query, market) => {
-    const wanted = values(raw, market).map(fold);
-    return ({ [field]: value }) => (value === null ? undefined : wanted.includes(fold(value)));
+  return (raw, _query, inventory) => {
+    const accepted = values(raw, inventory).map(fold);
+    return ({ [field]: value }) => (value === null ? undefined : accepted.includes(fold(value)));
   };
 };
 
-const named =
+const nameOrSlug =
   (field: "make" | "model"): Rule =>
   (raw) => {
-    const wanted = itemsOf(raw);
+    const accepted = itemsOf(raw);
     return ({ [field]: value }) =>
       value === null
         ? undefined
-        : wanted.some(
+        : accepted.some(
             (name) => fold(name) === fold(value) || (/[\p{L}\p{N}]/u.test(name) && matchKey(name) === matchKey(value)),
           );
   };
@@ -40,49 +40,49 @@ const named =
 const oneNumberOf =
   (field: NumberField): Rule =>
   (raw) => {
-    const wanted = itemsOf(raw).map(Number);
-    return ({ [field]: value }) => (value === null ? undefined : wanted.includes(value));
+    const accepted = itemsOf(raw).map(Number);
+    return ({ [field]: value }) => (value === null ? undefined : accepted.includes(value));
   };
 
 const atLeast =
   (field: NumberField): Rule =>
   (raw) =>
   ({ [field]: value }) =>
-    value === null ? undefined : value >= Number(plain(raw));
+    value === null ? undefined : value >= Number(decodeValue(raw));
 
 const atMost =
   (field: NumberField): Rule =>
   (raw) =>
   ({ [field]: value }) =>
-    value === null ? undefined : value <= Number(plain(raw));
+    value === null ? undefined : value <= Number(decodeValue(raw));
 
-const carries = (listing: FlatListing, field: ListField, token: string): boolean =>
+const hasToken = (listing: FlatListing, field: ListField, token: string): boolean =>
   listing[field].map(fold).includes(fold(token));
 
 const allOf =
   (field: ListField): Rule =>
   (raw) =>
   (listing) =>
-    itemsOf(raw).every((token) => carries(listing, field, token));
+    itemsOf(raw).every((token) => hasToken(listing, field, token));
 
 const someOf =
   (field: ListField): Rule =>
   (raw) =>
   (listing) =>
-    itemsOf(raw).some((token) => carries(listing, field, token));
+    itemsOf(raw).some((token) => hasToken(listing, field, token));
 
-/** An exclusion leaves out what is known to match, and nothing else. */
+/** An exclusion drops what is known to match, and nothing else. */
 const not =
   (rule: Rule): Rule =>
-  (raw, query, market) => {
-    const test = rule(raw, query, market);
+  (raw, query, inventory) => {
+    const test = rule(raw, query, inventory);
     return (listing) => test(listing) !== true;
   };
 
 const negativeKeywords = ["branded", "fleet"];
 
 const keywords: Rule = (raw) => (listing) =>
-  queryValues(raw).every((word) => carries(listing, "keywords", word) !== negativeKeywords.includes(word));
+  queryValues(raw).every((word) => hasToken(listing, "keywords", word) !== negativeKeywords.includes(word));
 
 const masks: Rule = (raw) => {
   const patterns = itemsOf(raw.toUpperCase()).map((mask) => mask.replace(/\*$/, "").replaceAll("?", "."));
@@ -93,21 +93,21 @@ const inventoryTypes = oneOf("inventory_type", (raw) =>
   queryValues(raw).map((word) => (word === "cpo" ? "certified" : word)),
 );
 
-/** `%2B` separates and `+` is a blank; without any `%2B`, `+` is a blank in a known place, and else separates. */
-const excludedLocations = (raw: string, market: Market): readonly string[] => {
+/** `%2B` separates and `+` is a space. Without `%2B`, `+` is a space in a known location, and otherwise separates. */
+const excludedLocations = (raw: string, inventory: OracleInventory): readonly string[] => {
   if (/%2b/i.test(raw)) return itemsOf(raw, "+");
-  const whole = plain(raw);
-  const isKnown = market.assemblyLocations.some((place) => fold(place) === fold(whole));
+  const whole = decodeValue(raw);
+  const isKnown = inventory.assemblyLocations.some((place) => fold(place) === fold(whole));
   return isKnown ? [whole] : raw.split("+").map(decodeURIComponent);
 };
 
 const listedAfter: Rule = (raw) => {
-  const from = Date.parse(plain(raw).replace(/([+-]\d\d)(\d\d)$/, "$1:$2"));
+  const from = Date.parse(decodeValue(raw).replace(/([+-]\d\d)(\d\d)$/, "$1:$2"));
   return ({ listed_at }) => (listed_at === null ? undefined : Date.parse(listed_at) >= from);
 };
 
 const soldWithin: Rule = (raw, _query, { asOf }) => {
-  const after = Date.parse(asOf) - Number(plain(raw)) * 86_400_000;
+  const after = Date.parse(asOf) - Number(decodeValue(raw)) * 86_400_000;
   return ({ sold_date }) => (sold_date === null ? undefined : Date.parse(sold_date) > after);
 };
 
@@ -115,13 +115,13 @@ const withinRadius: Rule = (raw, query, { zips }) => {
   const origin = oracleOrigin(query, zips);
   return (listing) => {
     const miles = distanceOf(listing, origin);
-    return miles === null ? undefined : miles <= Number(plain(raw));
+    return miles === null ? undefined : miles <= Number(decodeValue(raw));
   };
 };
 
-const included = {
-  make: named("make"),
-  model: named("model"),
+const alternatives = {
+  make: nameOrSlug("make"),
+  model: nameOrSlug("model"),
   model_code: oneOf("model_code"),
   trim: oneOf("trim"),
   version: oneOf("version"),
@@ -148,8 +148,8 @@ const included = {
 } satisfies Record<string, Rule>;
 
 const rules: Readonly<Record<string, Rule>> = {
-  ...included,
-  ...Object.fromEntries(Object.entries(included).map(([name, rule]) => [`exclude_${name}`, not(rule)])),
+  ...alternatives,
+  ...Object.fromEntries(Object.entries(alternatives).map(([name, rule]) => [`exclude_${name}`, not(rule)])),
   assembly_location: oneOf("assembly_location", (raw) => itemsOf(raw, "|")),
   exclude_assembly_location: not(oneOf("assembly_location", excludedLocations)),
   options_packages: allOf("options_packages"),
@@ -176,20 +176,20 @@ const rules: Readonly<Record<string, Rule>> = {
   },
 };
 
-/** What says how to answer, or from which inventory, rather than which listings. */
-const others = [
+/** Parameters that select the inventory or the form of the answer. */
+const otherParameters = [
   ...["limit", "offset", "page", "per_page", "sort", "fields", "include", "inventory_status", "snapshot_date"],
   ...["facets", "facet_value_limit", "interval", "metric"],
 ];
 const origins = ["latitude", "longitude", "postal_code"];
 
-/** Whether a listing passes every filter of a query. */
-export function filterOf(query: Query, market: Market): (listing: FlatListing) => boolean {
+/** Returns whether a listing passes every filter of a query. */
+export function filterOf(query: Query, inventory: OracleInventory): (listing: FlatListing) => boolean {
   const tests = [...query].flatMap(([name, raw]) => {
-    if ([...others, ...origins].includes(name)) return [];
+    if ([...otherParameters, ...origins].includes(name)) return [];
     const rule = rules[name];
-    if (rule === undefined) throw new TypeError(`There is no filter ${name}.`);
-    return [rule(raw, query, market)];
+    if (rule === undefined) throw new TypeError(`Unknown filter ${name}.`);
+    return [rule(raw, query, inventory)];
   });
   return (listing) => tests.every((test) => test(listing) === true);
 }

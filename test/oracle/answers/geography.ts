@@ -1,20 +1,21 @@
-/** Where a search starts from, and how far dealers are from there. */
+/** Oracle of distances: the origin of a search and the miles to a dealer. */
 import assert from "node:assert/strict";
-import { numberOf, plain, type Query } from "../random-requests/query.ts";
-import type { FlatListing, OraclePoint } from "./market.ts";
+import { decodeValue, numberOf, type Query } from "../random-requests/query.ts";
+import type { FlatListing, OraclePoint } from "./inventory.ts";
 
 const earthRadiusMiles = 3958.7613;
 
-/** The origin of a query; undefined where it has none. */
+/** Returns the origin of a query, or undefined if it has none. */
 export function oracleOrigin(query: Query, zips: ReadonlyMap<string, OraclePoint>): OraclePoint | undefined {
   const postalCode = query.get("postal_code");
-  if (postalCode !== undefined) return zips.get(plain(postalCode)) ?? assert.fail(`${postalCode} is no known ZIP`);
+  if (postalCode !== undefined)
+    return zips.get(decodeValue(postalCode)) ?? assert.fail(`unknown ZIP code ${postalCode}`);
   const latitude = numberOf(query, "latitude");
   const longitude = numberOf(query, "longitude");
   return latitude === undefined || longitude === undefined ? undefined : { latitude, longitude };
 }
 
-/** Great-circle miles from the origin to the dealer; null where either is unknown. */
+/** Returns great-circle miles from the origin to the dealer; null if either is unknown. */
 export function distanceOf({ latitude, longitude }: FlatListing, origin: OraclePoint | undefined): number | null {
   if (origin === undefined || latitude === null || longitude === null) return null;
   return oracleMilesBetween(origin, { latitude, longitude });
@@ -33,7 +34,7 @@ function radians(degrees: number): number {
   return (degrees * Math.PI) / 180;
 }
 
-/** Whether a dealer is in the box west, south, east, north; a west above its east crosses the antimeridian. */
+/** Returns whether a dealer is in a box west, south, east, north; a west above its east crosses the antimeridian. */
 export function isInsideBox({ latitude, longitude }: FlatListing, box: readonly number[]): boolean {
   const [west = Number.NaN, south = Number.NaN, east = Number.NaN, north = Number.NaN] = box;
   if (latitude === null || longitude === null || latitude < south || latitude > north) return false;

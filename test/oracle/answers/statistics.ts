@@ -1,19 +1,19 @@
-/** Statistics of numbers: means, percentiles, and counts in ranges. */
+/** Oracle of statistics: means, percentiles and range buckets. */
 import assert from "node:assert/strict";
 
-/** The value below which a share of sorted values lies, between two of them by linear interpolation; null of none. */
+/** Returns a percentile of sorted values with linear interpolation; null without values. */
 export function percentile(sorted: readonly number[], share: number): number | null {
-  const place = (sorted.length - 1) * share;
-  const [below, above] = [sorted[Math.floor(place)], sorted[Math.ceil(place)]];
+  const index = (sorted.length - 1) * share;
+  const [below, above] = [sorted[Math.floor(index)], sorted[Math.ceil(index)]];
   if (below === undefined || above === undefined) return null;
-  return below + (above - below) * (place - Math.floor(place));
+  return below + (above - below) * (index - Math.floor(index));
 }
 
 export function mean(values: readonly number[]): number | null {
   return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** The standard deviation of a sample; null of fewer than two values. */
+/** Returns the sample standard deviation; null for fewer than two values. */
 function stddev(values: readonly number[]): number | null {
   const middle = mean(values);
   if (middle === null || values.length < 2) return null;
@@ -21,7 +21,7 @@ function stddev(values: readonly number[]): number | null {
   return Math.sqrt(squares.reduce((sum, square) => sum + square, 0) / (values.length - 1));
 }
 
-/** The aggregates that a metric may ask for, of values in ascending order. */
+/** The aggregates of metrics, of values in ascending order. */
 export const aggregates: Readonly<Record<string, (sorted: readonly number[]) => number | null>> = {
   mean,
   p5: (sorted) => percentile(sorted, 0.05),
@@ -33,7 +33,7 @@ export const aggregates: Readonly<Record<string, (sorted: readonly number[]) => 
 
 export const ascending = (values: readonly number[]): readonly number[] => values.toSorted((one, other) => one - other);
 
-/** Statistics of the known ones among so many values. */
+/** Returns the statistics of the known values among `total` values. */
 export function oracleStats(sorted: readonly number[], total: number) {
   return {
     min: sorted[0] ?? null,
@@ -46,24 +46,24 @@ export function oracleStats(sorted: readonly number[], total: number) {
   };
 }
 
-/** The maximum number of regular buckets: of a width that follows from the values, and of a fixed one. */
+/** Maximum number of regular buckets: of a chosen width, and of a fixed one. */
 const regularBucketsMax = { chosen: 20, fixed: 100 };
 
-/** Widths to choose from: 1, 2 and 5 times the powers of ten. */
+/** Candidate widths: 1, 2 and 5 times powers of ten. */
 const roundWidths = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 
-/** The 1st and the 99th percentile of sorted whole numbers, rounded down; undefined of none. */
-interface Middle {
+/** The 1st and 99th percentile of sorted whole numbers, rounded down. */
+interface PercentileRange {
   readonly low: number;
   readonly high: number;
 }
 
 /**
- * Half-open ranges [min, max) of one width from the 1st to the 99th percentile, preceded by one range if values lie below them and
- * followed by one if values lie above. Without `fixedWidth`, the width is the smallest round one that gives at most 20 ranges.
+ * Returns half-open ranges [min, max) of one width from the 1st to the 99th percentile, with one more range below and
+ * above if values lie there. Without `fixedWidth`, the width is the smallest round one that gives at most 20 ranges.
  */
 export function oracleRanges(sorted: readonly number[], fixedWidth?: number) {
-  const middle = middleOf(sorted);
+  const middle = percentileRange(sorted);
   const [least, greatest] = [sorted[0], sorted.at(-1)];
   if (middle === undefined || least === undefined || greatest === undefined) {
     return { buckets: [], interval: fixedWidth ?? null, min: null, max: null };
@@ -83,21 +83,21 @@ export function oracleRanges(sorted: readonly number[], fixedWidth?: number) {
   return { buckets, interval, min: edges[0] ?? null, max: edges.at(-1) ?? null };
 }
 
-/** The least width that gives at most 100 regular buckets, if the fixed one gives more; else undefined. */
-export function leastWidthInstead(sorted: readonly number[], fixedWidth: number): number | undefined {
-  const middle = middleOf(sorted);
+/** Returns the smallest width that gives at most 100 regular buckets, or undefined if the fixed one does. */
+export function smallestAllowedWidth(sorted: readonly number[], fixedWidth: number): number | undefined {
+  const middle = percentileRange(sorted);
   if (middle === undefined || regularCount(middle, fixedWidth) <= regularBucketsMax.fixed) return undefined;
   let width = 1;
   while (regularCount(middle, width) > regularBucketsMax.fixed) width += 1;
   return width;
 }
 
-function middleOf(sorted: readonly number[]): Middle | undefined {
+function percentileRange(sorted: readonly number[]): PercentileRange | undefined {
   const [low, high] = [wholePercentile(sorted, 1), wholePercentile(sorted, 99)];
   return low === undefined || high === undefined ? undefined : { low, high };
 }
 
-/** A percentile of sorted whole numbers, interpolated and rounded down in whole numbers, so without an error of rounding. */
+/** Returns a percentile of sorted whole numbers, interpolated and rounded down in integer arithmetic. */
 function wholePercentile(sorted: readonly number[], percent: number): number | undefined {
   const hundredths = (sorted.length - 1) * percent;
   const [below, above] = [sorted[Math.floor(hundredths / 100)], sorted[Math.ceil(hundredths / 100)]];
@@ -105,7 +105,7 @@ function wholePercentile(sorted: readonly number[], percent: number): number | u
   return Math.floor((100 * below + (above - below) * (hundredths % 100)) / 100);
 }
 
-/** How many buckets of a width run from the one that holds the lower value to the one that holds the higher value. */
-function regularCount({ low, high }: Middle, width: number): number {
+/** Returns the number of buckets from the one of the lower value to the one of the higher. */
+function regularCount({ low, high }: PercentileRange, width: number): number {
   return Math.floor(high / width) - Math.floor(low / width) + 1;
 }

@@ -1,29 +1,29 @@
-/** Facets agree with search: a search for the value or the range of a bucket finds as many listings as the bucket counts. */
+/** Compares facets with search: a search for a bucket's value or range finds as many listings as the bucket counts. */
 import assert from "node:assert/strict";
 import type { AnswerOf } from "../../../src/contract/types.ts";
-import type { Client } from "../../support/service.ts";
+import type { Chance } from "../../support/chance.ts";
+import type { Client } from "../../support/http/service.ts";
 import { oracleCategoricalFacets, oracleNumericFacets } from "../answers/facets.ts";
-import type { Chance } from "../random-market/chance.ts";
 import { numberOf, pathOf, type Query } from "../random-requests/query.ts";
-import { eachOf } from "./agree.ts";
+import { forEachConcurrently } from "./oracle.ts";
 
-/** Filters that every named value must pass, so that one more value makes them narrower. */
+/** Filters that combine their values with AND, so that another value narrows the search. */
 const narrowing = ["features", "options_packages", "keywords"];
 
 /** Keywords that the filter of the same name excludes. */
 const negative = ["branded", "fleet"];
 
-/** Widths that give at most 100 ranges in a random market. */
+/** Widths that give at most 100 ranges in a random lake. */
 const fixedWidths = "price:70000,msrp:50000,miles:7000,days_on_market:3";
 
-export interface BucketsChecked {
+export interface BucketSummary {
   readonly buckets: number;
-  /** By how many facets. */
+  /** Number of facets they belong to. */
   readonly facets: number;
 }
 
-interface Search {
-  /** The bucket, for a message. */
+interface BucketSearch {
+  /** Description of the bucket for messages. */
   readonly bucket: string;
   readonly facet: string;
   readonly count: number;
@@ -31,77 +31,80 @@ interface Search {
   readonly query: Query | undefined;
 }
 
-/** Asks for all facets under each query of filters, and searches for some buckets of each facet. */
-export async function searchBuckets(
+/** Requests all facets under each query, and searches for some buckets of each facet. */
+export async function compareBucketsWithSearch(
   client: Client,
   chance: Chance,
   queries: Iterable<Query>,
   bucketsMost: number,
-): Promise<BucketsChecked> {
+): Promise<BucketSummary> {
   const seen = new Set<string>();
   let buckets = 0;
   for (const query of queries) {
     const facets = [...oracleCategoricalFacets, ...oracleNumericFacets].join(",");
-    const asked = new Map([...query, ["facets", facets], ["facet_value_limit", "100"]]);
-    if (chance.happens(0.5)) asked.set("interval", fixedWidths);
-    const path = pathOf("getFacets", asked);
-    const { data } = await client.found("getFacets", path);
-    await eachOf(searchesOf(data, query, chance, bucketsMost), async ({ bucket, facet, count, query: narrowed }) => {
-      const found = narrowed === undefined ? 0 : await totalOf(client, narrowed);
-      assert.equal(
-        found,
-        count,
-        `${path}\n${bucket} counts ${count}; a search of ${JSON.stringify([...(narrowed ?? [])])}`,
-      );
-      seen.add(facet);
-      buckets += 1;
-    });
+    const facetQuery = new Map([...query, ["facets", facets], ["facet_value_limit", "100"]]);
+    if (chance.happens(0.5)) facetQuery.set("interval", fixedWidths);
+    const path = pathOf("getFacets", facetQuery);
+    const { data } = await client.getBody("getFacets", path);
+    await forEachConcurrently(
+      searchesOf(data, query, chance, bucketsMost),
+      async ({ bucket, facet, count, query: narrowed }) => {
+        const found = narrowed === undefined ? 0 : await totalOf(client, narrowed);
+        assert.equal(
+          found,
+          count,
+          `${path}\n${bucket} counts ${count}; a search of ${JSON.stringify([...(narrowed ?? [])])}`,
+        );
+        seen.add(facet);
+        buckets += 1;
+      },
+    );
   }
   return { buckets, facets: seen.size };
 }
 
-/** The searches for some buckets of each facet of an answer. */
+/** Returns searches for some buckets of each facet of an answer. */
 function searchesOf(
   { facets, range_facets }: AnswerOf<"getFacets">["data"],
   query: Query,
   chance: Chance,
   bucketsMost: number,
-): readonly Search[] {
-  const some = <Bucket>(of: readonly Bucket[]): readonly Bucket[] =>
+): readonly BucketSearch[] {
+  const sample = <Bucket>(of: readonly Bucket[]): readonly Bucket[] =>
     of.length <= bucketsMost ? of : chance.some(of, bucketsMost);
-  const ofValues = Object.entries(facets).flatMap(([facet, buckets]) =>
-    some(buckets).flatMap(({ value, count }) => {
+  const valueSearches = Object.entries(facets).flatMap(([facet, buckets]) =>
+    sample(buckets).flatMap(({ value, count }) => {
       const narrowed = narrowedTo(query, facet, value);
       return narrowed === undefined ? [] : [{ bucket: `${facet} ${value}`, facet, count, query: narrowed }];
     }),
   );
-  const ofRanges = Object.entries(range_facets).flatMap(([facet, { buckets }]) =>
-    [...some(buckets), ...buckets.slice(0, 1), ...buckets.slice(-1)].map(({ min, max, count }) => {
+  const rangeSearches = Object.entries(range_facets).flatMap(([facet, { buckets }]) =>
+    [...sample(buckets), ...buckets.slice(0, 1), ...buckets.slice(-1)].map(({ min, max, count }) => {
       return { bucket: `${facet} ${min} to ${max}`, facet, count, query: narrowedToRange(query, facet, { min, max }) };
     }),
   );
-  return [...ofValues, ...ofRanges];
+  return [...valueSearches, ...rangeSearches];
 }
 
 async function totalOf(client: Client, query: Query): Promise<number> {
   const search = pathOf("searchListings", new Map([...query, ["limit", "1"], ["fields", "id"]]));
-  return (await client.found("searchListings", search)).pagination.total;
+  return (await client.getBody("searchListings", search)).pagination.total;
 }
 
-/** A query with a value of a facet added; undefined if no parameter can express it. */
+/** Returns a query with a facet value added, or undefined if no parameter can express it. */
 function narrowedTo(query: Query, facet: string, value: string): Query | undefined {
-  const given = query.get(facet);
+  const current = query.get(facet);
   const isExpressible =
-    (given === undefined || narrowing.includes(facet)) &&
+    (current === undefined || narrowing.includes(facet)) &&
     !value.includes(facet === "assembly_location" ? "|" : ",") &&
     !(facet === "keywords" && negative.includes(value)) &&
     !(facet === "state" && !/^[A-Z]{2}$/.test(value));
   if (!isExpressible) return undefined;
   const added = encodeURIComponent(value);
-  return new Map([...query, [facet, given === undefined ? added : `${given},${added}`]]);
+  return new Map([...query, [facet, current === undefined ? added : `${current},${added}`]]);
 }
 
-/** A query with the range of a bucket added to the bounds that it has; undefined if they exclude each other. */
+/** Returns a query narrowed to a bucket's range, or undefined if the bounds exclude each other. */
 function narrowedToRange(
   query: Query,
   facet: string,

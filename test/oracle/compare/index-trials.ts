@@ -1,107 +1,110 @@
-/** Random requests to lakes of four kinds, each answered by the search index and row store, by the Parquet files, and by the oracle. */
-import { existsSync } from "node:fs";
+/**
+ * Random requests to several kinds of lakes, each answered by the index and row store, by Parquet and by the oracle.
+ */
 import { projectPath } from "../../../src/base/project-files.ts";
 import { readMapping } from "../../../src/ingest/feed/mapping.ts";
-import { bothVersionsOf } from "../../support/implementations.ts";
-import { lakeOf } from "../../support/lakes/lakes.ts";
+import { Chance } from "../../support/chance.ts";
+import { openBothWays } from "../../support/implementations.ts";
+import { createLake } from "../../support/lakes/lakes.ts";
+import { realCsvPath } from "../../support/real-feeds.ts";
 import { withScope } from "../../support/scope.ts";
-import { readMarket } from "../answers/market.ts";
-import { Chance } from "../random-market/chance.ts";
-import type { RandomMarketExtent } from "../random-market/feeds.ts";
-import { growingLake, respelledLake, variedLake } from "../random-market/lakes.ts";
-import { type Request, randomFacets, randomRequests } from "../random-requests/requests.ts";
-import type { Agreed } from "./agree.ts";
-import { agreeThreeWays, lookUpBothWays } from "./three-ways.ts";
+import { readInventory } from "../answers/inventory.ts";
+import type { RandomFeedsExtent } from "../random-lake/feeds.ts";
+import { createRandomLake, createRespelledLake, growLake } from "../random-lake/lakes.ts";
+import { type RandomRequest, randomFacets, randomRequests } from "../random-requests/requests.ts";
+import type { ComparisonSummary } from "./oracle.ts";
+import { compareLookUps, compareThreeWays } from "./three-ways.ts";
 
 export interface Trial {
   readonly seed: number;
-  /** How many requests are drawn. */
+  /** Number of requests. */
   readonly draws: number;
 }
 
-export interface TrialResult extends Agreed {
-  /** Versions that were asked. */
+export interface TrialResult extends ComparisonSummary {
+  /** Number of versions that answered. */
   readonly versions: number;
-  /** Listings that were looked up by id or VIN. */
+  /** Number of listings looked up by id or VIN. */
   readonly lookUps: number;
-  /** Parameters that were given. */
+  /** Parameters of all requests. */
   readonly parameters: ReadonlySet<string>;
 }
 
-/** One of so many requests is for facets, and for so many requests a listing is looked up. */
+/** One request in three is for facets; one listing is looked up per ten requests. */
 const [facetsEvery, lookUpEvery] = [3, 10];
 
-/** Asks a lake that a random market of many days was ingested into at once. */
-export function askVaried({ draws, ...extent }: Trial & RandomMarketExtent): Promise<TrialResult> {
-  return withScope(async (scope) => askLake((await variedLake(scope, extent)).lake, { seed: extent.seed, draws }));
+/** Compares answers from a lake of many days, ingested at once. */
+export function compareVariedLake({ draws, ...extent }: Trial & RandomFeedsExtent): Promise<TrialResult> {
+  return withScope(async (scope) =>
+    compareLake((await createRandomLake(scope, extent)).lake, { seed: extent.seed, draws }),
+  );
 }
 
-/** Asks a lake that holds values in two spellings. */
-export function askRespelled({ draws, ...extent }: Trial & RandomMarketExtent): Promise<TrialResult> {
-  return withScope(async (scope) => askLake(await respelledLake(scope, extent), { seed: extent.seed, draws }));
+/** Compares answers from a lake with values in two spellings. */
+export function compareRespelledLake({ draws, ...extent }: Trial & RandomFeedsExtent): Promise<TrialResult> {
+  return withScope(async (scope) =>
+    compareLake(await createRespelledLake(scope, extent), { seed: extent.seed, draws }),
+  );
 }
 
-/** Asks a lake into which a random market is ingested day by day, after each day. */
-export function askGrown({ draws, ...extent }: Trial & RandomMarketExtent): Promise<TrialResult> {
+/** Compares answers from a lake after each ingested day. */
+export function compareGrowingLake({ draws, ...extent }: Trial & RandomFeedsExtent): Promise<TrialResult> {
   return withScope(async (scope) => {
     const outcomes: TrialResult[] = [];
-    for await (const { lake } of growingLake(scope, extent)) {
+    for await (const { lake } of growLake(scope, extent)) {
       const day = outcomes.length;
       const share = Math.floor(draws / extent.days) + Number(day < draws % extent.days);
-      outcomes.push(await askLake(lake, { seed: extent.seed + day, draws: share }));
+      outcomes.push(await compareLake(lake, { seed: extent.seed + day, draws: share }));
     }
-    return sumOf(outcomes);
+    return sumResults(outcomes);
   });
 }
 
-/** Asks the sample. */
-export function askSample(trial: Trial): Promise<TrialResult> {
-  return withScope(async (scope) => askLake((await lakeOf(scope)).lake, trial));
+/** Compares answers from the sample. */
+export function compareSample(trial: Trial): Promise<TrialResult> {
+  return withScope(async (scope) => compareLake((await createLake(scope)).lake, trial));
 }
 
-const realPath = projectPath("../shared/data/real/usa_cars.csv");
-
-/** Whether there are real feeds to ask. */
-export const hasReal = existsSync(realPath);
-
-/** Asks a lake of real feeds. */
-export function askReal(trial: Trial): Promise<TrialResult> {
+/** Compares answers from a lake of real feeds. */
+export function compareRealLake(trial: Trial): Promise<TrialResult> {
   return withScope(async (scope) => {
     const mapping = await readMapping(projectPath("data/mappings/usa_cars.json"));
-    return askLake((await lakeOf(scope, realPath, { mapping })).lake, trial);
+    return compareLake((await createLake(scope, realCsvPath, { mapping })).lake, trial);
   });
 }
 
-/** Asks the published version of a lake; fails with the first difference, which names the trial. */
-async function askLake(lake: string, { seed, draws }: Trial): Promise<TrialResult> {
+/**
+ * Compares answers from the published version of a lake; fails with the first difference and the trial that found it.
+ */
+async function compareLake(lake: string, { seed, draws }: Trial): Promise<TrialResult> {
   return withScope(async (scope) => {
-    const market = await readMarket(lake);
-    const versions = await bothVersionsOf(scope, lake);
+    const inventory = await readInventory(lake);
+    const versions = await openBothWays(scope, lake);
     const facets = Math.ceil(draws / facetsEvery);
-    const requests: readonly Request[] = [
-      ...randomRequests(market, { seed, count: draws - facets }),
-      ...randomFacets(market, { seed, count: facets }),
+    const requests: readonly RandomRequest[] = [
+      ...randomRequests(inventory, { seed, count: draws - facets }),
+      ...randomFacets(inventory, { seed, count: facets }),
     ];
     try {
-      const agreed = await agreeThreeWays(versions, market, requests);
-      const lookUps = await lookUpBothWays(versions, market, new Chance(seed), Math.ceil(draws / lookUpEvery));
+      const summary = await compareThreeWays(versions, inventory, requests);
+      const lookUps = await compareLookUps(versions, inventory, new Chance(seed), Math.ceil(draws / lookUpEvery));
       return {
-        ...agreed,
+        ...summary,
         versions: 1,
         lookUps,
         parameters: new Set(requests.flatMap(({ query }) => [...query.keys()])),
       };
     } catch (thrown) {
       const message = thrown instanceof Error ? thrown.message : String(thrown);
-      throw new Error(`version ${market.version}, seed ${seed}, ${draws} draws: ${message}`, { cause: thrown });
+      throw new Error(`version ${inventory.version}, seed ${seed}, ${draws} draws: ${message}`, { cause: thrown });
     }
   });
 }
 
-/** Adds outcomes up. */
-export function sumOf(outcomes: readonly TrialResult[]): TrialResult {
+/** Returns the sum of several results. */
+export function sumResults(outcomes: readonly TrialResult[]): TrialResult {
   const sum = (count: (outcome: TrialResult) => number): number =>
-    outcomes.reduce((total, one) => total + count(one), 0);
+    outcomes.reduce((total, outcome) => total + count(outcome), 0);
   return {
     requests: sum(({ requests }) => requests),
     found: sum(({ found }) => found),

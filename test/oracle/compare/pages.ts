@@ -1,28 +1,33 @@
-/** Whether paging through a search gives each listing once, in the order that it should have. */
+/** Compares paging through a search with the oracle's order. */
 import assert from "node:assert/strict";
-import { walk } from "../../support/paging.ts";
-import type { Client } from "../../support/service.ts";
-import { oracleSearch } from "../answers/listings.ts";
-import type { Market } from "../answers/market.ts";
+import { fetchListings } from "../../support/http/paging.ts";
+import type { Client } from "../../support/http/service.ts";
+import type { OracleInventory } from "../answers/inventory.ts";
+import { oracleSearch } from "../answers/search.ts";
 import { pathOf, type Query } from "../random-requests/query.ts";
 
 export const sorts = ["days_on_market", "listed_at", "price", "miles", "msrp", "discount"]
   .flatMap((order) => [order, `-${order}`])
   .concat("distance");
 
-/** Pages through all that a query finds, so many at a time; gives how many listings that were. */
-export async function pageThrough(client: Client, market: Market, query: Query, limit: number): Promise<number> {
+/** Pages through all matches of a query; returns their number. Fails if a listing repeats or is out of order. */
+export async function pageThrough(
+  client: Client,
+  inventory: OracleInventory,
+  query: Query,
+  limit: number,
+): Promise<number> {
   const expected: unknown[] = [];
   for (let offset: number | null = 0; offset !== null; ) {
     const { data, pagination } = oracleSearch(
-      market,
+      inventory,
       new Map([...query, ["limit", "100"], ["offset", String(offset)]]),
     );
     expected.push(...data.map(({ id }) => id));
     offset = pagination.next_offset;
   }
   const path = pathOf("searchListings", query);
-  const found = await walk(client, path.split("?")[1] ?? "", limit);
+  const found = await fetchListings(client, path.split("?")[1] ?? "", limit);
   assert.equal(new Set(found.map(({ id }) => id)).size, found.length, `${path}: each listing once`);
   assert.deepEqual(
     found.map(({ id }) => id),

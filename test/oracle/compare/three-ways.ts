@@ -1,73 +1,78 @@
-/** Whether the serving files, the Parquet files and the oracle answer the same requests alike. */
+/** Compares the answers of the serving files, the Parquet files and the oracle. */
 import assert from "node:assert/strict";
-import { answersOf, type BothVersions } from "../../support/implementations.ts";
-import type { Market } from "../answers/market.ts";
-import type { Chance } from "../random-market/chance.ts";
+import type { Chance } from "../../support/chance.ts";
+import { answering, type BothVersions } from "../../support/implementations.ts";
+import type { OracleInventory } from "../answers/inventory.ts";
 import { pathOf } from "../random-requests/query.ts";
-import type { Request } from "../random-requests/requests.ts";
-import { type Agreed, type Answering, eachOf, oracleOf } from "./agree.ts";
+import type { RandomRequest } from "../random-requests/requests.ts";
 import { differenceIn } from "./differences.ts";
+import { type Answering, type ComparisonSummary, forEachConcurrently, oracleComparison } from "./oracle.ts";
 
 /**
- * Answers each request in three ways, and facets from the index both as it counts few matches and as it counts many; fails with the first
- * that is answered differently, and says by which.
+ * Compares each request's answers three ways, and facets also as the engine counts many matches. Fails with the first
+ * difference and the side that it is on.
  */
-export async function agreeThreeWays(
+export async function compareThreeWays(
   versions: BothVersions,
-  market: Market,
-  requests: Iterable<Request>,
-): Promise<Agreed> {
-  const [served, parquet] = [answersOf(versions.served), answersOf(versions.parquet)];
-  const counted = answersOf(versions.counted);
-  let agreed: Agreed = { requests: 0, found: 0, refused: 0, compared: 0 };
-  await eachOf(requests, async (request) => {
+  inventory: OracleInventory,
+  requests: Iterable<RandomRequest>,
+): Promise<ComparisonSummary> {
+  const [served, parquet] = [answering(versions.served), answering(versions.parquet)];
+  const counted = answering(versions.counted);
+  let summary: ComparisonSummary = { requests: 0, found: 0, refused: 0, compared: 0 };
+  await forEachConcurrently(requests, async (request) => {
     const path = pathOf(request.operation, request.query);
     const answers = await Promise.all([served.get(path), parquet.get(path)]);
-    const compare = oracleOf(market, request);
+    const compare = oracleComparison(inventory, request);
     const [ofServed, ofParquet] = [compare(answers[0]), compare(answers[1])];
     const ofCounted = request.operation === "getFacets" ? compare(await counted.get(path)) : undefined;
     const { total, compared, isRefused } = ofServed;
     const differences = [
-      named("the serving files against the oracle", ofServed.difference),
-      named("the index, counted by the engine, against the oracle", ofCounted?.difference),
-      named("the Parquet files against the oracle", ofParquet.difference),
-      named(
+      labelled("the serving files against the oracle", ofServed.difference),
+      labelled("the index, counted by the engine, against the oracle", ofCounted?.difference),
+      labelled("the Parquet files against the oracle", ofParquet.difference),
+      labelled(
         `the serving files (served) against the Parquet files (expected), ${path}`,
         differenceIn("body", answers[0].body, answers[1].body),
       ),
     ].filter((difference) => difference !== undefined);
     assert.ok(differences.length === 0, differences.join("\n"));
-    agreed = {
-      requests: agreed.requests + 1,
-      found: agreed.found + Number(total > 0),
-      refused: agreed.refused + Number(isRefused === true),
-      compared: agreed.compared + compared,
+    summary = {
+      requests: summary.requests + 1,
+      found: summary.found + Number(total > 0),
+      refused: summary.refused + Number(isRefused === true),
+      compared: summary.compared + compared,
     };
   });
-  versions.confirm();
-  return agreed;
+  versions.assertNoFallback();
+  return summary;
 }
 
-/** Looks random listings up by id and by VIN in both implementations; fails with the first that they answer differently. */
-export async function lookUpBothWays(
+/** Looks up random listings by id and VIN in both implementations; fails with the first difference. */
+export async function compareLookUps(
   versions: BothVersions,
-  { everywhere }: Market,
+  { all }: OracleInventory,
   chance: Chance,
   count: number,
 ): Promise<number> {
-  const [served, parquet] = [answersOf(versions.served), answersOf(versions.parquet)];
+  const [served, parquet] = [answering(versions.served), answering(versions.parquet)];
   const paths = Array.from({ length: count }, () => {
-    const { id, vin } = chance.pick(everywhere);
+    const { id, vin } = chance.pick(all);
     const path = chance.pick([`/v1/listings/${id}`, `/v1/vins/${vin}`]);
     return `${path}${chance.pick(["", "?include=options", "?include=options,price_history"])}`;
   });
-  await eachOf(paths, (path) => sameBothWays(path, served, parquet));
-  versions.confirm();
+  await forEachConcurrently(paths, (path) => assertSameBothWays(path, served, parquet));
+  versions.assertNoFallback();
   return paths.length;
 }
 
-/** Fails, saying when, unless two implementations answer a path with the same status and body. */
-export async function sameBothWays(path: string, served: Answering, parquet: Answering, when = ""): Promise<void> {
+/** Fails unless two implementations answer a path with the same status and body; `when` begins the message. */
+export async function assertSameBothWays(
+  path: string,
+  served: Answering,
+  parquet: Answering,
+  when = "",
+): Promise<void> {
   const [answer, expected] = await Promise.all([served.get(path), parquet.get(path)]);
   const difference = differenceIn("answer", answer, expected);
   assert.ok(
@@ -76,5 +81,5 @@ export async function sameBothWays(path: string, served: Answering, parquet: Ans
   );
 }
 
-const named = (what: string, difference: string | undefined): string | undefined =>
+const labelled = (what: string, difference: string | undefined): string | undefined =>
   difference && `${what}: ${difference}`;

@@ -1,39 +1,39 @@
-/** A request as it stands in a URL, and the values of its query taken apart. */
+/** Requests as encoded query strings, and their decoded values. */
 
-/** Parameters by name, each value percent-encoded as in the URL. */
+/** Percent-encoded values by parameter. */
 export type Query = ReadonlyMap<string, string>;
 
-/** Where the operations that the oracle answers are. */
-export const places = {
+/** The paths of the oracle's operations. */
+export const operationPaths = {
   searchListings: "/v1/listings",
   searchListingsByPage: "/v1/listings/search",
   getFacets: "/v1/facets",
 } as const;
 
-export type Operation = keyof typeof places;
+export type Operation = keyof typeof operationPaths;
 
-/** The path that asks an operation for a query. */
+/** Returns the path of a request. */
 export function pathOf(operation: Operation, query: Query): string {
   const pairs = [...query].map(([name, value]) => `${name}=${value}`);
-  return pairs.length === 0 ? places[operation] : `${places[operation]}?${pairs.join("&")}`;
+  return pairs.length === 0 ? operationPaths[operation] : `${operationPaths[operation]}?${pairs.join("&")}`;
 }
 
-/** A value in plain characters: `+` and `%20` are blanks. */
-export function plain(raw: string): string {
+/** Decodes a value; `+` and `%20` are spaces. */
+export function decodeValue(raw: string): string {
   return decodeURIComponent(raw.replaceAll("+", " "));
 }
 
 export function itemsOf(raw: string, separator = ","): readonly string[] {
-  return plain(raw).split(separator);
+  return decodeValue(raw).split(separator);
 }
 
-/** The items of a value of a closed vocabulary, whose case does not matter. */
+/** Returns the lower-cased items of a value from a closed vocabulary. */
 export function queryValues(raw: string | undefined): readonly string[] {
   return raw === undefined ? [] : itemsOf(raw.toLowerCase());
 }
 
-/** The number of a parameter, or undefined where it is not given. */
+/** Returns a numeric parameter, or undefined if it is absent. */
 export function numberOf(query: Query, name: string): number | undefined {
   const raw = query.get(name);
-  return raw === undefined ? undefined : Number(plain(raw));
+  return raw === undefined ? undefined : Number(decodeValue(raw));
 }

@@ -1,25 +1,25 @@
-/** Values as people type them: in another case, as a slug, with `+` for a blank, or slightly wrong. */
-import type { Chance } from "../random-market/chance.ts";
+/** Random spellings of values: other case, slugs, `+` for spaces, and typos. */
+import type { Chance } from "../../support/chance.ts";
 
-/** Values that nobody has. What stands for something in other languages stands for itself here. */
-const absent = ["Zanzibar", "%", "_", "'", '"', "\\", "a%b", "null", "*", "?", "ÿþ", "0", "--", "; --"];
+/** Values that no listing has, among them wildcards and syntax of SQL, patterns and shells. */
+const absentValues = ["Zanzibar", "%", "_", "'", '"', "\\", "a%b", "null", "*", "?", "ÿþ", "0", "--", "; --"];
 
-/** A text in one of the spellings that mean the same, or at times another one. */
-export function spelled(chance: Chance, text: string): string {
-  if (chance.happens(0.04)) return chance.pick(absent);
+/** Returns an equivalent spelling of a text, or rarely a different text. */
+export function respell(chance: Chance, text: string): string {
+  if (chance.happens(0.04)) return chance.pick(absentValues);
   if (chance.happens(0.04) && text.length < 100) return `${text}x`;
   const [, ...rest] = [...text.trim()];
   if (chance.happens(0.04) && rest.length > 0) return rest.join("").trim();
-  return inAnyCase(chance, text);
+  return randomCase(chance, text);
 }
 
-/** A name as it is, as its slug, or in another spelling. */
-export function named(chance: Chance, name: string): string {
-  return chance.happens(0.3) ? slugOf(name) || name : spelled(chance, name);
+/** Returns a name, its slug, or another spelling. */
+export function respellName(chance: Chance, name: string): string {
+  return chance.happens(0.3) ? slugOf(name) || name : respell(chance, name);
 }
 
-/** A text in another case, letter for letter: İ and ß, whose other case is two letters, stay as they are. */
-export function inAnyCase(chance: Chance, text: string): string {
+/** Returns a text in another case. Letters whose other case has two letters, such as İ and ß, are kept. */
+export function randomCase(chance: Chance, text: string): string {
   return chance.pick([
     text,
     text,
@@ -45,13 +45,13 @@ function slugOf(name: string): string {
   return plain.replaceAll(/[^\p{L}\p{N}]+/gu, "-").replaceAll(/^-|-$/g, "");
 }
 
-/** A value in a URL; blanks are `%20` or `+`. */
-export function encoded(chance: Chance, value: string): string {
+/** Encodes a value; spaces become `%20` or `+`. */
+export function encodeValue(chance: Chance, value: string): string {
   return chance.happens(0.5) ? encodeURIComponent(value) : encodeURIComponent(value).replaceAll("%20", "+");
 }
 
-/** A list in a URL, its separator plain or percent-encoded. */
-export function encodedList(chance: Chance, items: readonly string[], separator = ","): string {
-  const between = chance.happens(0.8) ? separator : encodeURIComponent(separator);
-  return items.map((item) => encoded(chance, item)).join(between);
+/** Encodes a list; its separator is plain or percent-encoded. */
+export function encodeItems(chance: Chance, items: readonly string[], separator = ","): string {
+  const encodedSeparator = chance.happens(0.8) ? separator : encodeURIComponent(separator);
+  return items.map((item) => encodeValue(chance, item)).join(encodedSeparator);
 }

@@ -1,4 +1,4 @@
-/** Dealers' feeds for a test, with as few columns as the case needs. */
+/** Writes feeds with as few columns as a case needs. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type FeedTable, feed, feedTables } from "../../../src/ingest/feed/feed-schema.ts";
@@ -7,17 +7,17 @@ export type FeedRow = Readonly<Record<string, string | number>>;
 
 export type Feeds = Readonly<Partial<Record<FeedTable, readonly FeedRow[]>>>;
 
-/** Writes a day's feeds as CSV into the day's folder below a folder, and gives the day's folder. */
-export async function deliver(folder: string, day: string, feeds: Feeds): Promise<string> {
+/** Writes a day's feeds as CSV below a folder; returns the day's folder. */
+export async function writeFeeds(folder: string, day: string, feeds: Feeds): Promise<string> {
   const files = feedTables.flatMap((table) => {
     const rows = feeds[table];
     return rows === undefined ? [] : [[`${table}.csv`, csvOf(table, rows)] as const];
   });
-  return deliverFiles(folder, day, Object.fromEntries(files));
+  return writeFeedFiles(folder, day, Object.fromEntries(files));
 }
 
-/** Writes a day's files as they are, into the day's folder below a folder, and gives the day's folder. */
-export async function deliverFiles(
+/** Writes a day's files verbatim below a folder; returns the day's folder. */
+export async function writeFeedFiles(
   folder: string,
   day: string,
   files: Readonly<Record<string, string | Uint8Array>>,
@@ -28,17 +28,17 @@ export async function deliverFiles(
   return path;
 }
 
-/** The `n`-th of a test's vehicles. */
+/** Returns the `n`-th test VIN. */
 export const vinOf = (n: number): string => `1HGCM82633A${String(n).padStart(6, "0")}`;
 
-/** The `n`-th of a test's dealers; ids sort as the numbers do. */
+/** Returns the `n`-th test dealer id; ids sort as the numbers do. */
 export const dealerIdOf = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
 
-/** Rows as CSV; a column that a row lacks is empty in it. */
+/** Returns rows as CSV; missing columns are empty. */
 export function csvOf(table: FeedTable, rows: readonly FeedRow[]): string {
   const columns = [...new Set([...feed[table].required, ...rows.flatMap((row) => Object.keys(row))])];
   const lines = [columns, ...rows.map((row) => columns.map((column) => String(row[column] ?? "")))];
-  return lines.map((line) => `${line.map(quoted).join(",")}\n`).join("");
+  return lines.map((line) => `${line.map(quoteCell).join(",")}\n`).join("");
 }
 
-const quoted = (text: string): string => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+const quoteCell = (text: string): string => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

@@ -1,4 +1,4 @@
-/** The fixtures of released formats, copied so that a test can change them. */
+/** Copies of the fixtures of released formats. */
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { projectPath } from "../../../src/base/project-files.ts";
@@ -11,25 +11,25 @@ import { temporaryFolder } from "./lakes.ts";
 
 const folder = projectPath("test/fixtures");
 
-/** The first day of the fixtures' feeds, and the days that their lake keeps. */
+/** The first day of the fixtures' feeds, and the days in their lake. */
 export const [firstFixtureDay, keptFixtureDays] = ["2026-11-18", ["2026-11-23", "2026-11-24"]] as const;
 
 /** Copies the lake of a format. */
-export async function fixtureLake(scope: Scope, format: 1): Promise<string> {
+export async function copyFixtureLake(scope: Scope, format: 1): Promise<string> {
   const lake = join(await temporaryFolder(scope), "lake");
   await cp(join(folder, `format-${format}`, "lake"), lake, { recursive: true });
   return lake;
 }
 
 /** Copies the accounts file of a format. */
-export async function fixtureAccounts(scope: Scope, format: 1): Promise<string> {
+export async function copyFixtureAccounts(scope: Scope, format: 1): Promise<string> {
   const path = join(await temporaryFolder(scope), "accounts.db");
   await cp(join(folder, `format-${format}`, "accounts.db"), path);
   return path;
 }
 
-/** Creates the lake of the same feeds in today's format, as the fixtures were created. */
-export async function freshLake(scope: Scope): Promise<string> {
+/** Creates a lake in the current format from the fixtures' feeds, in the way the fixtures were created. */
+export async function createCurrentLake(scope: Scope): Promise<string> {
   const lake = join(await temporaryFolder(scope), "lake");
   await ingest(lake, await deliveriesAt(join(folder, "feeds"), undefined), { replayFrom: firstFixtureDay });
   const retention = { dailyDays: 1, weeklyDays: 0, versionDays: 0 };

@@ -1,4 +1,4 @@
-/** Generated markets for a test, small ones, and what the generator says of them. */
+/** Small generated markets. */
 import { join } from "node:path";
 import type { Row } from "../../../src/base/json.ts";
 import { type DatabaseOptions, DuckDatabase } from "../../../src/db/duckdb.ts";
@@ -18,8 +18,8 @@ export const smallMarket: MarketShape = {
   shares: defaultShares,
 };
 
-/** Writes a market into a folder of its own, and gives the folder. */
-export async function generated(
+/** Generates a market into a temporary folder; returns the folder. */
+export async function generateFeeds(
   scope: Scope,
   shape: Partial<MarketShape> = {},
   options: DatabaseOptions = {},
@@ -29,8 +29,8 @@ export async function generated(
   return folder;
 }
 
-/** The rows of a CSV file, all values texts. */
-export async function rowsOf(path: string): Promise<readonly Row[]> {
+/** Returns the rows of a CSV file, all values as text. */
+export async function readCsv(path: string): Promise<readonly Row[]> {
   const database = await DuckDatabase.open();
   try {
     return await database.using((session) =>

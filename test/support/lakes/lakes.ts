@@ -1,4 +1,4 @@
-/** Lakes for a test: in a folder of their own that goes when the test has ended. */
+/** Lakes in temporary folders that are removed when the test ends. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,34 +8,34 @@ import type { DeliveryReport } from "../../../src/ingest/delivery-report.ts";
 import { deliveriesAt } from "../../../src/ingest/feed/delivery.ts";
 import { type IngestOptions, ingest } from "../../../src/ingest/ingest.ts";
 import { openAnalystDatabase } from "../../../src/lake/analyst-database.ts";
-import { atEndOf, type Scope } from "../scope.ts";
+import { onScopeEnd, type Scope } from "../scope.ts";
 
-/** An empty folder that is removed when the scope ends. */
+/** Creates an empty folder that is removed when the scope ends. */
 export async function temporaryFolder(scope: Scope): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "carquet-"));
-  atEndOf(scope, () => rm(folder, { recursive: true, force: true }));
+  onScopeEnd(scope, () => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** The hand-made sample delivery of two days. */
+/** The hand-written sample deliveries of two days. */
 export const samplePath = projectPath("data/sample");
 
-export interface Filled {
+export interface IngestedLake {
   readonly lake: string;
-  readonly accounts: readonly DeliveryReport[];
+  readonly reports: readonly DeliveryReport[];
 }
 
-/** A lake filled from a path. */
-export async function lakeOf(
+/** Creates a lake and ingests a path into it. */
+export async function createLake(
   scope: Scope,
   path = samplePath,
   options: IngestOptions & { day?: string } = {},
-): Promise<Filled> {
+): Promise<IngestedLake> {
   const lake = join(await temporaryFolder(scope), "lake");
-  return { lake, accounts: await ingestPath(lake, path, options) };
+  return { lake, reports: await ingestPath(lake, path, options) };
 }
 
-/** Ingests what is at a path into a lake. */
+/** Ingests a path into a lake; returns a report per day. */
 export async function ingestPath(
   lake: string,
   path: string,
@@ -44,7 +44,7 @@ export async function ingestPath(
   return ingest(lake, await deliveriesAt(path, day ?? options.mapping?.day), options);
 }
 
-/** The rows of a query over a lake's views, as an analyst would ask. */
-export function ask(lake: string, query: string): Promise<readonly Row[]> {
+/** Returns the rows of a query over a lake's views, as an analyst runs it. */
+export function queryLake(lake: string, query: string): Promise<readonly Row[]> {
   return openAnalystDatabase(lake, {}, async (run) => (await run(query)).rows);
 }

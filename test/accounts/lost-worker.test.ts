@@ -1,0 +1,114 @@
+/** Ledger workers that exit while charges are in flight: the answer to each request matches the disk. */
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { renameSync } from "node:fs";
+import { type TestContext, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { Accounts } from "../../src/accounts/accounts.ts";
+import { audit } from "../../src/accounts/ledger/audit.ts";
+import { textIn } from "../../src/base/json.ts";
+import { Refusal } from "../../src/contract/errors.ts";
+import { sql } from "../../src/db/sql.ts";
+import { systemClock } from "../../src/http/system-clock.ts";
+import { exitingWorker } from "../ledger/exiting-worker.ts";
+import { createCustomer, temporaryAccountsFile, withAccountsFile } from "../support/accounts.ts";
+import { startService } from "../support/http/service.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+
+const chargesIn = (path: string): readonly string[] =>
+  withAccountsFile(path, (database) =>
+    database.all(sql`SELECT entry_id FROM entries WHERE kind = 'charge'`).map((row) => textIn(row, "entry_id")),
+  );
+
+/** Opens accounts with one customer, whose ledger worker exits at a moment of its first transaction. */
+async function openWithExitingWorker(t: TestContext, moment: "before-commit" | "after-commit") {
+  const path = await temporaryAccountsFile(t);
+  const { key } = createCustomer(path);
+  const changes: boolean[] = [];
+  const onChange = (isDown: boolean): void => void changes.push(isDown);
+  const accounts = await Accounts.open(path, {
+    clock: systemClock,
+    onAvailabilityChange: onChange,
+    workerModule: exitingWorker(moment, 1),
+  });
+  t.after(() => accounts.close());
+  const identity = await accounts.identify(key);
+  const charge = async (): Promise<string> => {
+    const [id, hold] = [randomUUID(), accounts.hold(identity, "vehicle_detail")];
+    await accounts.charge(identity, hold, id);
+    return id;
+  };
+  return { path, charge, changes, accounts, identity };
+}
+
+const isUnmetered = (thrown: unknown): boolean => thrown instanceof Refusal && thrown.code === "metering_unavailable";
+
+test("charges whose worker exited after the commit are answered, once each", async (t) => {
+  const { path, charge, changes, identity } = await openWithExitingWorker(t, "after-commit");
+  const ids = await Promise.all(Array.from({ length: 20 }, charge));
+  assert.deepEqual([...chargesIn(path)].sort(), ids.sort());
+  assert.equal(identity.cached.heldMicros, 0, "every hold is released");
+  assert.deepEqual(changes, [true]);
+  assert.deepEqual(withAccountsFile(path, audit).faults, []);
+});
+
+test("charges whose worker exited before the commit are refused, and none is on the disk", async (t) => {
+  const { path, charge, identity } = await openWithExitingWorker(t, "before-commit");
+  const outcomes = await Promise.allSettled(Array.from({ length: 20 }, charge));
+  for (const outcome of outcomes) {
+    assert.ok(outcome.status === "rejected" && isUnmetered(outcome.reason));
+  }
+  assert.deepEqual(chargesIn(path), []);
+  assert.equal(identity.cached.heldMicros, 0, "every hold is released");
+});
+
+test("charges that no worker can look up within 5 s are refused", async (t) => {
+  const { path, charge, accounts } = await openWithExitingWorker(t, "after-commit");
+  const charging = assert.rejects(charge(), isUnmetered);
+  while (chargesIn(path).length === 0) await pause(5);
+  renameSync(path, `${path}.away`);
+  await charging;
+  await accounts.close();
+});
+
+test("close waits for charges that are being looked up", async (t) => {
+  const { path, charge, accounts } = await openWithExitingWorker(t, "after-commit");
+  const charging = charge();
+  await accounts.close();
+  assert.deepEqual(chargesIn(path), [await charging]);
+});
+
+for (const [moment, number] of [
+  ["after-commit", 1],
+  ["after-commit", 4],
+  ["before-commit", 3],
+] as const)
+  test(`a service whose ledger worker exits ${moment} of transaction ${number} answers exactly the requests it charged`, async (t) => {
+    const { lake } = await createLake(t);
+    const client = await startService(t, lake, { ledgerThread: exitingWorker(moment, number) });
+    const untilMs = performance.now() + 4000;
+    const statuses = new Map([200, 503].map((status) => [status, new Set<string>()]));
+    await Promise.all(
+      Array.from({ length: 16 }, async () => {
+        while (performance.now() < untilMs) {
+          const { status, headers } = await client.get("/v1/listings?limit=1&fields=id");
+          statuses.get(status)?.add(headers.get("X-Request-Id") ?? "");
+        }
+      }),
+    );
+    const charged = new Set(chargesIn(client.accounts));
+    const [answered = new Set<string>(), refused = new Set<string>()] = [statuses.get(200), statuses.get(503)];
+    assert.deepEqual(
+      [...answered].filter((id) => !charged.has(id)),
+      [],
+      "answered and not charged",
+    );
+    assert.deepEqual(
+      [...refused].filter((id) => charged.has(id)),
+      [],
+      "refused and charged",
+    );
+    assert.equal(charged.size, answered.size);
+    assert.ok(refused.size > 0 || moment === "after-commit");
+    assert.ok(answered.size > 0 || moment === "before-commit");
+  });

@@ -1,0 +1,114 @@
+/** New versions that come into service while clients search; the campaign `swaps` is longer. */
+import assert from "node:assert/strict";
+import { cp } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import pino from "pino";
+import { replaceFile } from "../../src/base/files.ts";
+import { currentManifest, currentPath, lakeFormat, type Manifest, manifestPath } from "../../src/lake/manifest.ts";
+import { publishedTotal, swapWhileServing } from "../support/campaigns/version-swaps.ts";
+import { eventually, parseLog } from "../support/command-line.ts";
+import { type Client, startService } from "../support/http/service.ts";
+import { createLake, ingestPath, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
+import { fileScope, type Scope } from "../support/scope.ts";
+
+test("versions with and without serving files are swapped while clients search, and each answer comes from one version", async (context) => {
+  const { answers, versionsSeen, openedWith } = await swapWhileServing(context, { days: 4, clients: 8, seed: 1 });
+  assert.ok(answers > 100, `${answers} answers`);
+  assert.ok(versionsSeen >= 3, `${versionsSeen} versions seen`);
+  assert.ok(openedWith.parquet > 0 && openedWith.index > 0, JSON.stringify(openedWith));
+});
+
+test("a service started on an empty lake serves the first published version", async (context) => {
+  const lake = join(await temporaryFolder(context), "lake");
+  const client = await startService(context, lake);
+  assert.equal((await client.get("/v1/listings")).status, 503);
+  await ingestPath(lake, samplePath, { day: "2026-11-18" });
+  await eventually("ready", async () => (await client.get("/readyz")).status === 200, 2000);
+  const { pagination, meta } = await client.getBody("searchListings", "/v1/listings?limit=1");
+  assert.deepEqual([pagination.total, meta.version], [await publishedTotal(lake, meta.version), "2026-11-18.1"]);
+});
+
+const servedVersion = async (client: Client): Promise<string> =>
+  (await client.getBody("searchListings", "/v1/listings?limit=1&fields=id")).meta.version;
+
+/** Makes a version current, as a publisher does. */
+async function publishManifest(lake: string, version: string, manifest: unknown): Promise<void> {
+  await replaceFile(manifestPath(lake, version), typeof manifest === "string" ? manifest : JSON.stringify(manifest));
+  await replaceFile(currentPath(lake), `${version}\n`);
+}
+
+/** Manifests that do not open, and the logged reason. */
+const invalidManifests: readonly (readonly [what: string, manifest: (good: Manifest) => unknown, why: RegExp])[] = [
+  [
+    "names listings that do not exist",
+    ({ tables, ...rest }) => ({
+      ...rest,
+      tables: {
+        ...tables,
+        snapshots: tables.snapshots.map((file) => ({ ...file, path: file.path.replace("2026", "2036") })),
+      },
+    }),
+    /ENOENT.*2036/,
+  ],
+  [
+    "names dealers that do not exist",
+    ({ tables, ...rest }) => ({
+      ...rest,
+      tables: { ...tables, dealers: tables.dealers.map((file) => ({ ...file, path: "dealers/gone.parquet" })) },
+    }),
+    /ENOENT.*gone/,
+  ],
+  ["is truncated", (good) => JSON.stringify(good).slice(0, 500), /JSON/],
+  ["has a newer format", (good) => ({ ...good, format: lakeFormat + 1 }), /unsupported lake format \d+: expected/],
+];
+
+const sample = await createLake(fileScope);
+
+/** Copies the sample lake. */
+async function copySampleLake(scope: Scope): Promise<string> {
+  const lake = join(await temporaryFolder(scope), "lake");
+  await cp(sample.lake, lake, { recursive: true });
+  return lake;
+}
+
+describe("a version that does not open", { concurrency: true }, () => {
+  for (const [what, manifest, why] of invalidManifests) {
+    test(`because its manifest ${what} leaves the previous version in service and is logged once`, async (context) => {
+      const lake = await copySampleLake(context);
+      const lines: string[] = [];
+      const logger = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
+      const client = await startService(context, lake, { logger });
+      const good = await currentManifest(lake);
+      assert.ok(good);
+
+      await publishManifest(lake, "2026-11-20.1", manifest(good));
+      const faults = () =>
+        parseLog(lines.join("")).filter(({ version, level }) => version === "2026-11-20.1" && level === 50);
+      await eventually("logged", async () => faults().length > 0, 3000);
+      await sleep(900);
+      assert.equal(faults().length, 1);
+      assert.match(String(faults()[0]?.msg), /cannot be opened; still serving the previous one/);
+      assert.match(String(faults()[0]?.message), why);
+      assert.equal(await servedVersion(client), "2026-11-19.1");
+      assert.equal((await client.get("/readyz")).status, 200);
+
+      await publishManifest(lake, "2026-11-20.2", { ...good, version: "2026-11-20.2" });
+      await eventually(
+        "the next version is served",
+        async () => (await servedVersion(client)) === "2026-11-20.2",
+        2000,
+      );
+    });
+  }
+});
+
+test("a service can go back to an earlier version", async (context) => {
+  const lake = await copySampleLake(context);
+  const client = await startService(context, lake);
+  await replaceFile(currentPath(lake), "2026-11-18.1\n");
+  await eventually("the earlier version is served", async () => (await servedVersion(client)) === "2026-11-18.1", 2000);
+  const { pagination } = await client.getBody("searchListings", "/v1/listings?limit=1");
+  assert.equal(pagination.total, await publishedTotal(lake, "2026-11-18.1"));
+});

@@ -1,0 +1,30 @@
+/** Random feeds, ingested and compared with the lifecycle oracle; the campaign `life` is longer. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { compareLifecycle, compareRepeatedIngests } from "../lifecycle/trial.ts";
+
+describe("random lakes", { concurrency: 3 }, () => {
+  for (const extent of [
+    { seed: 20261119, days: 30, dealers: 40, cars: 300, dayless: 0.05 },
+    { seed: 20261120, days: 30, dealers: 30, cars: 200, dayless: 0.3 },
+  ]) {
+    test(`match the oracle day by day: ${JSON.stringify(extent)}`, async (scope) => {
+      const summary = await compareLifecycle(scope, extent);
+      assert.ok(summary.missing > 100, `${summary.missing} became missing`);
+      assert.ok(summary.sold > 20, `${summary.sold} were sold`);
+      assert.ok(summary.superseded > 80, `${summary.superseded} changed owner`);
+      assert.ok(summary.collapsed > 20, `${summary.collapsed} collapsed feeds`);
+      assert.ok(summary.priceChanges > 80, `${summary.priceChanges} price changes`);
+    });
+  }
+
+  test("end listings that were missing for ninety days", async (scope) => {
+    const quiet = { from: 9, to: 92 };
+    const summary = await compareLifecycle(scope, { seed: 90, days: 102, dealers: 5, cars: 40, dayless: 0.05, quiet });
+    assert.ok(summary.expired > 3, `${summary.expired} were missing for too long`);
+  });
+
+  test("are byte-identical in another lake and after repeated replays", async (scope) => {
+    await compareRepeatedIngests(scope, { seed: 7, days: 8, dealers: 14, cars: 90, dayless: 0.1 });
+  });
+});

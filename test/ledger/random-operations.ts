@@ -1,0 +1,230 @@
+/** Random operations on the ledger and on its model, which must agree. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { changeAccount, createAccount, listAccounts } from "../../src/accounts/account.ts";
+import { createAccountsFile, openAccountsFile } from "../../src/accounts/file/schema.ts";
+import { createKey, scopes } from "../../src/accounts/keys.ts";
+import { audit } from "../../src/accounts/ledger/audit.ts";
+import { addCredit, adjustBalance, confirmCredit, reverseCredit } from "../../src/accounts/ledger/ledger.ts";
+import { listUsage } from "../../src/accounts/ledger/usage.ts";
+import { billingState } from "../../src/accounts/policy/billing-state.ts";
+import type { UsageClass } from "../../src/accounts/policy/prices.ts";
+import { decideReview, reviewAccounts } from "../../src/accounts/policy/tier-reviews.ts";
+import { commitBatch } from "../../src/accounts/worker/group-commit.ts";
+import { UserError } from "../../src/base/user-error.ts";
+import type { SqliteDatabase } from "../../src/db/sqlite.ts";
+import type { Chance } from "../support/chance.ts";
+import { classes, LedgerModel, type ModelEntry } from "./model.ts";
+
+const [minuteMs, dayMs] = [60_000, 86_400_000];
+/** Durability is not tested here; NORMAL is many times faster. */
+const options = { busyMs: 1000, synchronous: "NORMAL" } as const;
+
+/** The ledger and the model side by side. */
+class LedgerAndModel {
+  readonly model = new LedgerModel();
+  readonly ids: string[] = [];
+  readonly keys: string[] = [];
+  atMs = Date.parse("2026-11-19T12:00:00Z");
+  charges = 0;
+
+  constructor(
+    readonly chance: Chance,
+    readonly path: string,
+    public database: SqliteDatabase,
+  ) {}
+
+  openAccount(): void {
+    const tier = this.chance.pick([1, 2, 3, 3] as const);
+    const accountId = createAccount(this.database, { email: "a@b.example", tier, atMs: this.ids.length });
+    this.ids.push(accountId);
+    this.keys.push(createKey(this.database, { accountId, scopes, atMs: 0 }).keyId);
+    this.model.openAccount(tier);
+  }
+
+  randomAccount(): number {
+    return this.chance.integer(0, this.ids.length - 1);
+  }
+
+  idOf(account: number): string {
+    return this.ids[account] ?? "";
+  }
+
+  day(): string {
+    return new Date(this.atMs).toISOString().slice(0, 10);
+  }
+}
+
+/** Runs an operation that must throw if the model refuses it; returns its result. */
+function expectAgreement<T>(isRefused: boolean, act: () => T): T | undefined {
+  if (!isRefused) return act();
+  assert.throws(act, UserError);
+  return undefined;
+}
+
+type Operation = (pair: LedgerAndModel) => void;
+
+const addRandomCredit: Operation = ({ chance, model, database, ...pair }) => {
+  const account = chance.integer(0, pair.ids.length - 1);
+  const kind = chance.pick(["paid", "paid", "promotional"] as const);
+  const micros = chance.pick([
+    chance.integer(1, 60_000),
+    chance.integer(1, 30) * 1_000,
+    chance.integer(1, 300) * 1_000_000,
+    5e8,
+  ]);
+  const isConfirmed = chance.happens(0.8);
+  const reference = chance.happens(0.3) ? `payment ${chance.integer(1, 6)}` : undefined;
+  const credit = { accountId: pair.ids[account] ?? "", kind, micros, atMs: pair.atMs, isConfirmed };
+  const id = expectAgreement(model.isKnown(reference), () =>
+    addCredit(database, reference === undefined ? credit : { ...credit, reference }),
+  );
+  if (id === undefined) return;
+  const posted: ModelEntry = { id, account, kind, micros, atMs: pair.atMs };
+  model.posted.push(reference === undefined ? posted : { ...posted, reference });
+  if (kind === "paid" && isConfirmed) model.confirmed.set(id, pair.atMs);
+};
+
+/** A batch of charges, some of them repeated. */
+const chargeBatch: Operation = (pair) => {
+  const { chance, model, database } = pair;
+  const batch = Array.from({ length: chance.integer(1, 12) }, () => {
+    const account = pair.randomAccount();
+    const chargeId = `charge ${chance.happens(0.1) ? chance.integer(0, pair.charges) : ++pair.charges}`;
+    return { account, chargeId, usageClass: chance.pick(classes) as UsageClass };
+  });
+  const tasks = batch.map(({ account, chargeId, usageClass }) => ({
+    name: "charge" as const,
+    input: { chargeId, accountId: pair.idOf(account), keyId: pair.keys[account] ?? "", usageClass, atMs: pair.atMs },
+  }));
+  const { outcomes } = commitBatch(database, tasks, assert.ifError);
+  const outcomesOfLedger = outcomes.map((outcome) => {
+    const short = "output" in outcome ? outcome.output : undefined;
+    return short === null ? "charged" : JSON.parse(JSON.stringify(short)).code;
+  });
+  const expected = batch.map(({ account, chargeId, usageClass }) =>
+    model.charge(chargeId, account, usageClass, pair.atMs),
+  );
+  assert.deepEqual(outcomesOfLedger, expected);
+};
+
+const adjust: Operation = (pair) => {
+  const account = pair.randomAccount();
+  const micros = pair.chance.integer(-40, 40) * 1_000 || 1;
+  const id = adjustBalance(pair.database, { accountId: pair.idOf(account), micros, atMs: pair.atMs });
+  pair.model.posted.push({ id, account, kind: "adjustment", micros, atMs: pair.atMs });
+};
+
+/** Picks a credit, or in one of ten cases any entry. */
+function randomCredit({ chance, model }: LedgerAndModel): ModelEntry | undefined {
+  const credits = model.posted.filter(({ kind }) => kind === "paid");
+  const candidates = chance.happens(0.9) ? credits : model.posted;
+  return candidates.length === 0 ? undefined : chance.pick(candidates);
+}
+
+const reverse: Operation = (pair) => {
+  const credit = randomCredit(pair);
+  if (credit === undefined) return;
+  const { model, atMs } = pair;
+  const isRefused = credit.kind !== "paid" || model.isReversed(credit.id);
+  const id = expectAgreement(isRefused, () => reverseCredit(pair.database, credit.id, atMs));
+  if (id === undefined) return;
+  const { account, micros } = credit;
+  model.posted.push({ id, account, kind: "chargeback_reversal", micros: -micros, atMs, credit: credit.id });
+};
+
+const confirm: Operation = (pair) => {
+  const credit = randomCredit(pair);
+  if (credit === undefined) return;
+  expectAgreement(credit.kind !== "paid", () => confirmCredit(pair.database, credit.id, pair.atMs));
+  if (credit.kind === "paid" && !pair.model.confirmed.has(credit.id)) pair.model.confirmed.set(credit.id, pair.atMs);
+};
+
+const changeSettings: Operation = (pair) => {
+  const { chance, model, database } = pair;
+  const account = pair.randomAccount();
+  const modelled = model.accounts[account];
+  assert.ok(modelled);
+  const capMicros = chance.happens(0.5) ? null : chance.integer(0, 80) * 1_000;
+  const lowBalanceMicros = chance.integer(0, 10_000_000);
+  const state = chance.pick(["active", "active", "suspended"] as const);
+  const change = chance.pick([{ capMicros }, { lowBalanceMicros }, { state }, { capMicros, state }]);
+  changeAccount(database, pair.idOf(account), change);
+  if ("capMicros" in change) modelled.cap = capMicros;
+  if ("lowBalanceMicros" in change) modelled.low = lowBalanceMicros;
+  if ("state" in change) modelled.isSuspended = state === "suspended";
+};
+
+const review: Operation = (pair) => {
+  const reviewed = reviewAccounts(pair.database, pair.day());
+  const outcomes = reviewed.map(
+    ({ accountId, from, to, outcome }) => `${pair.ids.indexOf(accountId)} ${from} ${to} ${outcome}`,
+  );
+  assert.deepEqual([...outcomes].sort(), [...pair.model.review(pair.day())].sort());
+};
+
+const decide: Operation = (pair) => {
+  const account = pair.randomAccount();
+  const modelled = pair.model.accounts[account];
+  assert.ok(modelled);
+  const outcome = pair.chance.pick(["approved", "declined"] as const);
+  expectAgreement(!modelled.isQueued, () => decideReview(pair.database, pair.idOf(account), outcome, pair.day()));
+  if (!modelled.isQueued) return;
+  modelled.isQueued = false;
+  if (outcome === "approved") modelled.tier = 4;
+  else if (modelled.declinedOn === null || modelled.declinedOn < pair.day()) modelled.declinedOn = pair.day();
+};
+
+const passTime: Operation = (pair) => {
+  const { chance } = pair;
+  const toMidnightMs = dayMs - (pair.atMs % dayMs);
+  const [days, back] = [chance.integer(1, 40), chance.integer(1, 3)];
+  pair.atMs += chance.pick([1, minuteMs, toMidnightMs - 1, toMidnightMs, days * dayMs, days * dayMs, -back * dayMs]);
+};
+
+const reopen: Operation = (pair) => {
+  pair.database.close();
+  pair.database = openAccountsFile(pair.path, options);
+};
+
+/** Operations, repeated by frequency. */
+const operations: readonly Operation[] = [
+  ...Array.from({ length: 8 }, () => chargeBatch),
+  ...[addRandomCredit, addRandomCredit, addRandomCredit, passTime, passTime],
+  ...[adjust, adjust, reverse, confirm, changeSettings, changeSettings, review, review, review, decide, decide, reopen],
+  (pair) => pair.ids.length < 5 && pair.openAccount(),
+];
+
+/** Fails unless the ledger and the model agree on every account. */
+function assertSameAccounts({ database, model, ids, atMs }: LedgerAndModel): void {
+  const month = new Date(atMs).toISOString().slice(0, 7);
+  const accounts = listAccounts(database, month);
+  for (const [index, accountId] of ids.entries()) {
+    const account = accounts.find((candidate) => candidate.accountId === accountId);
+    assert.ok(account);
+    assert.deepEqual(
+      [account.balanceMicros, account.spentMicros, account.tier, billingState(account)],
+      [model.balance(index), model.spent(index, month), model.accounts[index]?.tier, model.billing(index)],
+    );
+    const range = { startDate: "2000-01-01", endDate: "2100-01-01", classes: undefined };
+    const usage = listUsage(database, accountId, range).map((row) => Object.values(row).join(" "));
+    assert.deepEqual([...usage].sort(), model.usage(index));
+  }
+}
+
+/** Runs random operations in a new file; returns the number of charges. Fails if the ledger and the model differ. */
+export function runRandomOperations(folder: string, chance: Chance, length: number): number {
+  const path = join(folder, "accounts.db");
+  const pair = new LedgerAndModel(chance, path, createAccountsFile(path, options));
+  try {
+    pair.openAccount();
+    for (let step = 0; step < length; step += 1) {
+      chance.pick(operations)(pair);
+      if (step % 10 === 9 || step === length - 1) assertSameAccounts(pair);
+    }
+    assert.deepEqual(audit(pair.database).faults, []);
+    return pair.model.posted.filter(({ kind }) => kind === "charge").length;
+  } finally {
+    pair.database.close();
+  }
+}

@@ -1,0 +1,55 @@
+/** Sightings in a day's feeds, by dealer and VIN. */
+import type { FeedRow, Feeds } from "../support/lakes/feeds.ts";
+
+/** A car in a dealer's feed of a day. */
+export interface Sighting {
+  readonly vin: string;
+  readonly dealer: string;
+  /** `YYYY-MM-DD hh:mm:ss` in UTC. */
+  readonly observedAt: string;
+  readonly price: number | null;
+  readonly miles: number | null;
+  readonly make: string;
+  readonly isNew: boolean;
+  readonly hasPhotos: boolean;
+}
+
+/** Returns the sightings of each dealer that delivered, by VIN; empty for an explicitly empty delivery. */
+export function sightingsOf(day: string, feeds: Feeds): ReadonlyMap<string, ReadonlyMap<string, Sighting>> {
+  const delivered = new Map<string, Map<string, Sighting>>();
+  const feedOf = (dealer: string): Map<string, Sighting> => {
+    const cars = delivered.get(dealer) ?? new Map<string, Sighting>();
+    delivered.set(dealer, cars);
+    return cars;
+  };
+  for (const row of feeds.deliveries ?? []) feedOf(textOf(row, "dealer_id"));
+  for (const row of feeds.inventory ?? []) {
+    const sighting = sightingOf(day, row);
+    feedOf(sighting.dealer).set(sighting.vin, sighting);
+  }
+  return delivered;
+}
+
+function sightingOf(day: string, row: FeedRow): Sighting {
+  const observed = textOf(row, "observed_at");
+  return {
+    vin: textOf(row, "vin").trim().toUpperCase(),
+    dealer: textOf(row, "dealer_id"),
+    observedAt: observed === "" ? midnightOf(day) : timestampOf(observed),
+    price: Number(textOf(row, "price")) || null,
+    miles: textOf(row, "miles") === "" ? null : Number(textOf(row, "miles")),
+    make: textOf(row, "make"),
+    isNew: row.inventory_type === "new",
+    hasPhotos: textOf(row, "photo_urls") !== "",
+  };
+}
+
+export const textOf = (row: FeedRow, column: string): string => String(row[column] ?? "");
+
+export const midnightOf = (day: string): string => `${day} 00:00:00`;
+
+/** A time with a zone as a UTC timestamp. */
+const timestampOf = (time: string): string => new Date(time).toISOString().slice(0, 19).replace("T", " ");
+
+/** Returns the number of days between two days; negative if `to` is earlier. */
+export const daysBetween = (from: string, to: string): number => (Date.parse(to) - Date.parse(from)) / 86_400_000;

@@ -1,0 +1,242 @@
+/** The listings of a lake as flat rows in memory: all that the oracle knows. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { isObject, type Json, type Row, textIn } from "../../../src/base/json.ts";
+import { projectText } from "../../../src/base/project-files.ts";
+import { currentManifest } from "../../../src/lake/manifest.ts";
+import { queryLake } from "../../support/lakes/lakes.ts";
+
+export const textFields = [
+  "make",
+  "model",
+  "model_code",
+  "trim",
+  "version",
+  "body_type",
+  "drivetrain",
+  "fuel_type",
+  "powertrain_type",
+  "transmission",
+  "engine",
+  "assembly_location",
+  "assembly_country",
+  "exterior_color",
+  "interior_color",
+  "base_exterior_color",
+  "base_interior_color",
+  "availability_status",
+  "inventory_type",
+  "stock_number",
+  "vdp_url",
+  "sold_date",
+  "dealer_id",
+  "dealer_name",
+  "dealer_type",
+  "city",
+  "state",
+  "postal_code",
+] as const;
+export const numberFields = [
+  "year",
+  "cylinders",
+  "doors",
+  "seating_capacity",
+  "msrp",
+  "price",
+  "miles",
+  "days_on_market",
+  "latitude",
+  "longitude",
+] as const;
+export const listFields = ["photo_urls", "features", "options_packages", "keywords"] as const;
+
+export type TextField = (typeof textFields)[number];
+export type NumberField = (typeof numberFields)[number];
+export type ListField = (typeof listFields)[number];
+
+export interface FlatListing
+  extends Readonly<Record<TextField, string | null>>,
+    Readonly<Record<NumberField, number | null>>,
+    Readonly<Record<ListField, readonly string[]>> {
+  readonly id: string;
+  readonly vin: string;
+  readonly status: "active" | "sold";
+  /** ISO 8601 in UTC. */
+  readonly listed_at: string | null;
+  readonly price_history: readonly Json[];
+}
+
+export interface OraclePoint {
+  readonly latitude: number;
+  readonly longitude: number;
+}
+
+export interface OracleInventory {
+  /** As-of date and name of the version. */
+  readonly asOf: string;
+  readonly version: string;
+  readonly active: readonly FlatListing[];
+  readonly sold: readonly FlatListing[];
+  /** The active listings of each day. */
+  readonly snapshots: ReadonlyMap<string, readonly FlatListing[]>;
+  /** All listings of snapshots and sold. */
+  readonly all: readonly FlatListing[];
+  /** The options, by `optionKey`. */
+  readonly options: ReadonlyMap<string, Json>;
+  /** The assembly locations of the lake's builds. */
+  readonly assemblyLocations: readonly string[];
+  readonly zips: ReadonlyMap<string, OraclePoint>;
+}
+
+/** Reads the published version of a lake; listings are in the partition's order. */
+export async function readInventory(lake: string): Promise<OracleInventory> {
+  const manifest = (await currentManifest(lake)) ?? assert.fail(`${lake}: nothing is published`);
+  const days = manifest.tables.snapshots.map(({ partition }) => String(partition));
+  const snapshots = new Map<string, readonly FlatListing[]>();
+  for (const day of [...new Set(days)].sort()) {
+    const rows = await queryLake(lake, `SELECT * FROM snapshots WHERE snapshot_date = '${day}'`);
+    const files = manifest.tables.snapshots.filter(({ partition }) => partition === day);
+    snapshots.set(day, inFileOrder(listingsOf(rows, "active"), await idsIn(lake, files)));
+  }
+  const sold = listingsOf(await queryLake(lake, "SELECT * FROM sold"), "sold");
+  const active = snapshots.get(manifest.as_of) ?? assert.fail(`${lake} has no snapshot of ${manifest.as_of}`);
+  const locations = await queryLake(
+    lake,
+    "SELECT DISTINCT assembly_location FROM builds WHERE assembly_location IS NOT NULL ORDER BY ALL",
+  );
+  const soldInOrder = inFileOrder(sold, await idsIn(lake, manifest.tables.sold));
+  return {
+    asOf: manifest.as_of,
+    version: manifest.version,
+    active,
+    sold: soldInOrder,
+    snapshots,
+    all: [...snapshots.values(), soldInOrder].flat(),
+    options: optionsOf(await queryLake(lake, "SELECT * FROM options ORDER BY option_key")),
+    assemblyLocations: locations.map((row) => textIn(row, "assembly_location")),
+    zips: zipsIn(projectText("data/reference/zip_codes.csv")),
+  };
+}
+
+/** Returns the coordinates of ZIP codes from rows of code, latitude and longitude. */
+function zipsIn(csv: string): ReadonlyMap<string, OraclePoint> {
+  const rows = csv.trimEnd().split("\n").slice(1);
+  return new Map(
+    rows.map((row) => {
+      const [code = "", latitude, longitude] = row.split(",");
+      return [code, { latitude: Number(latitude), longitude: Number(longitude) }];
+    }),
+  );
+}
+
+/** Returns the newest row of each code that has a name and a price. */
+function optionsOf(rows: readonly Row[]): ReadonlyMap<string, Json> {
+  const newest = new Map(
+    rows.map(({ make, code, name, msrp }) => [
+      optionKey(String(make), String(code)),
+      { code: String(code), name: name ?? null, msrp: msrp ?? null },
+    ]),
+  );
+  return new Map([...newest].filter(([, { name, msrp }]) => name !== null && msrp !== null));
+}
+
+/** Returns the ids of each file, in file order. */
+async function idsIn(
+  lake: string,
+  files: readonly { readonly path: string }[],
+): Promise<readonly (readonly string[])[]> {
+  const ids: (readonly string[])[] = [];
+  for (const { path } of files) {
+    const file = join(lake, path).replaceAll("'", "''");
+    const rows = await queryLake(
+      lake,
+      `SELECT replace(id::VARCHAR, '-', '') AS id FROM read_parquet('${file}', file_row_number = true) ORDER BY file_row_number`,
+    );
+    ids.push(rows.map((row) => textIn(row, "id")));
+  }
+  return ids;
+}
+
+/** Returns listings in the order of their files; fails if a file is not sorted. */
+function inFileOrder(listings: readonly FlatListing[], files: readonly (readonly string[])[]): readonly FlatListing[] {
+  const byId = new Map(listings.map((listing) => [listing.id, listing]));
+  const ordered = files.map((ids) => ids.map((id) => byId.get(id) ?? assert.fail(`no view has ${id}`)));
+  for (const file of ordered) assert.deepEqual(file, file.toSorted(byPartitionOrder), "the partition's own order");
+  assert.equal(ordered.flat().length, listings.length);
+  return ordered.flat();
+}
+
+/** Codes are unique within a make only. */
+export function optionKey(make: string | null, code: string): string {
+  return JSON.stringify([make, code]);
+}
+
+function listingsOf(rows: readonly Row[], status: "active" | "sold"): readonly FlatListing[] {
+  return rows.map((row) => listingOf(row, status));
+}
+
+function listingOf(row: Row, status: "active" | "sold"): FlatListing {
+  const id = text(row, "id") ?? assert.fail("a listing without an id");
+  const vin = text(row, "vin") ?? assert.fail(`${id} has no VIN`);
+  return {
+    ...mapFields(textFields, (field) => text(row, field)),
+    ...mapFields(numberFields, (field) => number(row, field)),
+    ...mapFields(listFields, (field) => list(row, field).map(String)),
+    id,
+    vin,
+    status,
+    listed_at: isoTimestamp(text(row, "listed_at")),
+    price_history: list(row, "price_history").map((change) => {
+      assert.ok(isObject(change), `${id}: ${JSON.stringify(change)} is not a price change`);
+      const changedAt = isoTimestamp(String(change.changed_at));
+      return { ...change, date: String(changedAt).slice(0, 10), changed_at: changedAt } as Json;
+    }),
+  };
+}
+
+function mapFields<Field extends string, Value>(fields: readonly Field[], read: (field: Field) => Value) {
+  return Object.fromEntries(fields.map((field) => [field, read(field)])) as Record<Field, Value>;
+}
+
+function text(row: Row, field: string): string | null {
+  const value = row[field] ?? null;
+  assert.ok(field in row && (value === null || typeof value === "string"), `${field} holds ${JSON.stringify(value)}`);
+  return value;
+}
+
+function number(row: Row, field: string): number | null {
+  const value = row[field] ?? null;
+  assert.ok(field in row && (value === null || typeof value === "number"), `${field} holds ${JSON.stringify(value)}`);
+  return value;
+}
+
+function list(row: Row, field: string): readonly Json[] {
+  const value = row[field] ?? [];
+  assert.ok(field in row && Array.isArray(value), `${field} holds ${JSON.stringify(value)}`);
+  return value;
+}
+
+/** Converts `2026-11-19 14:10:00` to `2026-11-19T14:10:00Z`. */
+function isoTimestamp(stored: string | null): string | null {
+  return stored === null ? null : `${stored.replace(" ", "T")}Z`;
+}
+
+/** Order within a file: make, model, year, trim and id, unknown values last. */
+function byPartitionOrder(one: FlatListing, other: FlatListing): number {
+  return (
+    compare(one.make, other.make) ||
+    compare(one.model, other.model) ||
+    compare(one.year, other.year) ||
+    compare(one.trim, other.trim) ||
+    compare(one.id, other.id)
+  );
+}
+
+type Comparable = string | number | null;
+
+/** Ascending; texts by their bytes, null last. */
+export function compare(one: Comparable, other: Comparable): number {
+  if (one === null || other === null) return Number(one === null) - Number(other === null);
+  if (typeof one === "number" || typeof other === "number") return Number(one) - Number(other);
+  return Buffer.compare(Buffer.from(one), Buffer.from(other));
+}

@@ -1,0 +1,153 @@
+/** Compares the answers of a service, or of an open version, with the oracle's. */
+import assert from "node:assert/strict";
+import { isObject } from "../../../src/base/json.ts";
+import { oracleFacets, type TooNarrowWidth, tooNarrowWidths } from "../answers/facets.ts";
+import type { OracleInventory } from "../answers/inventory.ts";
+import { oracleSearch } from "../answers/search.ts";
+import { type Operation, pathOf, type Query } from "../random-requests/query.ts";
+import type { RandomRequest } from "../random-requests/requests.ts";
+import { differenceIn } from "./differences.ts";
+
+/** A service or an open version; answers of the latter have no headers. */
+export interface Answering {
+  get(path: string): Promise<ComparedAnswer>;
+}
+
+export interface ComparedAnswer {
+  readonly status: number;
+  readonly headers?: Headers;
+  readonly body: unknown;
+}
+
+export interface ComparisonSummary {
+  readonly requests: number;
+  /** Requests that found something. */
+  readonly found: number;
+  /** Requests that the oracle refuses too. */
+  readonly refused: number;
+  /** Listings or facet buckets that were compared. */
+  readonly compared: number;
+}
+
+const concurrentRequests = 8;
+
+/** Sends requests and compares the answers; fails at the first difference. */
+export async function compareWithOracle(
+  client: Answering,
+  inventory: OracleInventory,
+  requests: Iterable<RandomRequest>,
+): Promise<ComparisonSummary> {
+  let summary: ComparisonSummary = { requests: 0, found: 0, refused: 0, compared: 0 };
+  await forEachConcurrently(requests, async (request) => {
+    const { difference, total, compared, isRefused } = await compareRequest(client, inventory, request);
+    if (difference !== undefined) assert.fail(difference);
+    summary = {
+      requests: summary.requests + 1,
+      found: summary.found + Number(total > 0),
+      refused: summary.refused + Number(isRefused === true),
+      compared: summary.compared + compared,
+    };
+  });
+  return summary;
+}
+
+/** Processes items with limited concurrency; fails with the first failure. */
+export async function forEachConcurrently<Item>(
+  items: Iterable<Item>,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const iterator = items[Symbol.iterator]();
+  const worker = async (): Promise<void> => {
+    for (let next = iterator.next(); !next.done; next = iterator.next()) await work(next.value);
+  };
+  await Promise.all(Array.from({ length: concurrentRequests }, worker));
+}
+
+export interface Comparison {
+  /** The first difference, or undefined. */
+  readonly difference: string | undefined;
+  readonly total: number;
+  readonly compared: number;
+  /** Whether the oracle refuses the request. */
+  readonly isRefused?: boolean;
+}
+
+/** Sends a request and compares its answer with the oracle's. */
+export async function compareRequest(
+  client: Answering,
+  inventory: OracleInventory,
+  request: RandomRequest,
+): Promise<Comparison> {
+  return oracleComparison(inventory, request)(await client.get(pathOf(request.operation, request.query)));
+}
+
+/** Returns a function that compares answers to a request with the oracle's. */
+export function oracleComparison(
+  inventory: OracleInventory,
+  { operation, query }: RandomRequest,
+): (answer: ComparedAnswer) => Comparison {
+  const path = pathOf(operation, query);
+  const withPath = ({ difference, ...rest }: Comparison): Comparison => ({
+    difference: difference && `${path}\n${difference}`,
+    ...rest,
+  });
+  const refusals = operation === "getFacets" ? tooNarrowWidths(inventory, query) : [];
+  if (refusals.length > 0)
+    return (answer) =>
+      withPath({ difference: refusalDifference(answer, refusals), total: 0, compared: 0, isRefused: true });
+  const compare = comparisons[operation](inventory, query);
+  return (answer) =>
+    answer.status === 200
+      ? withPath(compare(answer))
+      : withPath({ difference: `answered ${answer.status} ${JSON.stringify(answer.body)}`, total: 0, compared: 0 });
+}
+
+/** Computes the oracle's answer to a query; returns a function that compares others with it. */
+type Comparer = (inventory: OracleInventory, query: Query) => (answer: ComparedAnswer) => Comparison;
+
+const comparisons: Readonly<Record<Operation, Comparer>> = {
+  searchListings: compareListings,
+  searchListingsByPage: (inventory, query) => {
+    const compare = compareListings(inventory, query);
+    return (answer) => {
+      const { difference, ...counts } = compare(answer);
+      return { difference: difference ?? deprecationDifference(answer), ...counts };
+    };
+  },
+  getFacets: (inventory, query) => {
+    const expected = oracleFacets(inventory, query);
+    const { total, facets } = expected.data;
+    const compared = Object.values(facets).reduce((sum, buckets) => sum + buckets.length, 0);
+    return ({ body }) => ({ difference: differenceIn("body", body, expected), total, compared });
+  },
+};
+
+function deprecationDifference({ headers }: ComparedAnswer): string | undefined {
+  if (headers === undefined) return undefined;
+  const served = { Link: headers.get("Link"), isDated: /^@\d+$/.test(headers.get("Deprecation") ?? "") };
+  return differenceIn("headers", served, { Link: '</v1/listings>; rel="successor-version"', isDated: true });
+}
+
+/** Returns how an answer differs from the refusal of a width; it may name any of the refused facets. */
+function refusalDifference({ status, body }: ComparedAnswer, refusals: readonly TooNarrowWidth[]): string | undefined {
+  const error = isObject(body) && isObject(body.error) ? body.error : {};
+  const isNamed = refusals.some(({ facet, leastWidth }) =>
+    new RegExp(`\\b${facet}\\b.*\\b${leastWidth}\\b`).test(String(error.message)),
+  );
+  if (status === 400 && error.code === "invalid_parameter_value" && isNamed) return undefined;
+  return `answered ${status} ${JSON.stringify(body)}, expected a refusal of interval: ${JSON.stringify(refusals)}`;
+}
+
+function compareListings(inventory: OracleInventory, query: Query): (answer: ComparedAnswer) => Comparison {
+  const { pagination, data } = oracleSearch(inventory, query);
+  const ids = (listings: readonly { readonly id?: unknown }[]): readonly unknown[] => listings.map(({ id }) => id);
+  const meta = { as_of: inventory.asOf, version: inventory.version };
+  return ({ body }) => {
+    const served = body as { readonly data: readonly { readonly id: string }[]; readonly pagination: unknown };
+    const difference =
+      differenceIn("pagination", served.pagination, pagination) ??
+      differenceIn("ids", ids(served.data), ids(data)) ??
+      differenceIn("body", body, { data, pagination, meta });
+    return { difference, total: pagination.total, compared: data.length };
+  };
+}

@@ -1,0 +1,149 @@
+/**
+ * Reads every table of a lake with other engines and compares the results with DuckDB's: the files must be usable in
+ * place.
+ */
+import assert from "node:assert/strict";
+import { execFile, spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { test } from "node:test";
+import { isObject, type Json } from "../../src/base/json.ts";
+import { projectPath } from "../../src/base/project-files.ts";
+import { DuckDatabase } from "../../src/db/duckdb.ts";
+import { ident, type Sql, sql } from "../../src/db/sql.ts";
+import { rowsOfFiles } from "../../src/lake/file-rows.ts";
+import { currentManifest } from "../../src/lake/manifest.ts";
+import { type TableName, tableNames, tableOf } from "../../src/lake/tables.ts";
+import { createCurrentLake } from "../support/lakes/fixtures.ts";
+import { fileScope } from "../support/scope.ts";
+
+/** Python with the engines installed: `CARQUET_PYTHON`, else the environment that `npm run test:all` creates. */
+const python = process.env.CARQUET_PYTHON ?? projectPath(".venv/bin/python");
+
+type Kind = "text" | "integer" | "decimal" | "boolean" | "range" | "list" | "pricing";
+
+/** How columns are compared, by DuckDB type. */
+const kinds: readonly (readonly [type: RegExp, kind: Kind])[] = [
+  [/\[\]$/, "list"],
+  [/^VARCHAR$/, "text"],
+  [/^(SMALLINT|INTEGER)$/, "integer"],
+  [/^(DOUBLE|DECIMAL)/, "decimal"],
+  [/^BOOLEAN$/, "boolean"],
+  [/^(BIGINT|DATE|TIMESTAMP)$/, "range"],
+  [/^STRUCT\(displayed_provider_current_price_usd /, "pricing"],
+];
+
+/** SQL for the numbers of a column, by its kind; `read.py` computes the same. */
+const numbersOf: Readonly<Record<Kind, (column: Sql) => Sql>> = {
+  text: (column) => sql`[count(${column})::VARCHAR, min(${column}), max(${column}), sum(strlen(${column}))::VARCHAR]`,
+  integer: (column) => sql`[count(${column})::DOUBLE, sum(${column})::DOUBLE]`,
+  decimal: (column) => sql`[count(${column})::DOUBLE, sum(${column})::DOUBLE]`,
+  boolean: (column) => sql`[count(${column}), count(*) FILTER (${column})]`,
+  range: (column) => sql`[count(${column})::VARCHAR, min(${column})::VARCHAR, max(${column})::VARCHAR]`,
+  pricing: (column) => sql`[sum(${column}.displayed_provider_current_price_usd)::DOUBLE]`,
+  list: (column) => sql`[coalesce(sum(len(${column})), 0)::DOUBLE]`,
+};
+
+interface TableToRead {
+  readonly files: readonly string[];
+  readonly columns: Readonly<Record<string, Kind>>;
+}
+
+/** Returns the columns of a table and their kinds; fails for a type without a kind. */
+function columnsOf(table: TableName): Readonly<Record<string, Kind>> {
+  return Object.fromEntries(
+    Object.entries(tableOf(table).columns).map(([column, type]) => {
+      const kind = kinds.find(([pattern]) => pattern.test(type))?.[1];
+      assert.ok(kind !== undefined, `${table}.${column}: ${type}`);
+      return [column, kind] as const;
+    }),
+  );
+}
+
+/** Returns a value as text: numbers to three decimals, times to the second, because engines print both differently. */
+function comparable(value: unknown): string {
+  const text = String(value ?? 0)
+    .replace("T", " ")
+    .replace(/(\d\d:\d\d:\d\d)\.?0*$/, "$1");
+  return text !== "" && Number.isFinite(Number(text)) ? String(Math.round(Number(text) * 1000) / 1000) : text;
+}
+
+const lake = await createCurrentLake(fileScope);
+const manifest = await currentManifest(lake);
+const tablesToRead: Readonly<Record<string, TableToRead>> = Object.fromEntries(
+  tableNames.map((table) => [
+    table,
+    {
+      files: (manifest?.tables[table] ?? []).map(({ path }) => join(resolve(lake), path)),
+      columns: columnsOf(table),
+    },
+  ]),
+);
+const expected = await readByDuckDb();
+
+/** Returns DuckDB's row count and numbers of each table. */
+async function readByDuckDb(): Promise<
+  Readonly<Record<string, readonly [rows: Json, numbers: Readonly<Record<string, Json>>]>>
+> {
+  const database = await DuckDatabase.open();
+  const results: Record<string, readonly [Json, Record<string, Json>]> = {};
+  for (const table of tableNames) {
+    const rows = rowsOfFiles(table, manifest?.tables[table] ?? [], lake);
+    const counted = await database.using((session) => session.row(sql`SELECT count(*)::INTEGER AS n FROM (${rows})`));
+    const numbers: Record<string, Json> = {};
+    for (const [column, kind] of Object.entries(columnsOf(table))) {
+      const query = sql`SELECT ${numbersOf[kind](ident(column))} AS numbers FROM (${rows})`;
+      numbers[column] = (await database.using((session) => session.row(query)))?.numbers ?? null;
+    }
+    results[table] = [counted?.n ?? null, numbers];
+  }
+  database.close();
+  return results;
+}
+
+/** Returns why an engine cannot run, or undefined if it can. */
+function unavailableReason(module: string): string | undefined {
+  if (!existsSync(python)) return `no ${python}; npm run test:all sets it up`;
+  if (spawnSync(python, ["-c", `import ${module}`]).status !== 0) return `${module} is not installed for ${python}`;
+  if (module === "pyspark" && spawnSync("java", ["-version"]).status !== 0) return "no Java runtime";
+  return undefined;
+}
+
+/** Runs `read.py` with an engine and returns its results. */
+async function readByEngine(engine: string): Promise<unknown> {
+  const script = projectPath("test/other-engines/read.py");
+  const results = await new Promise<string>((done, failed) => {
+    const child = execFile(python, [script, engine], { maxBuffer: 1 << 26 }, (failure, out) =>
+      failure === null ? done(out) : failed(failure),
+    );
+    child.stdin?.end(JSON.stringify(tablesToRead));
+  });
+  return JSON.parse(results);
+}
+
+test("every table of the lake has rows", () => {
+  for (const table of tableNames) assert.ok(Number(expected[table]?.[0]) > 0, table);
+});
+
+for (const [engine, module] of [
+  ["polars", "polars"],
+  ["pyarrow", "pyarrow"],
+  ["chdb", "chdb"],
+  ["spark", "pyspark"],
+] as const) {
+  test(`${engine} reads every table as DuckDB does`, { skip: unavailableReason(module) ?? false }, async () => {
+    const results = await readByEngine(engine);
+    assert.ok(isObject(results));
+    for (const table of tableNames) {
+      const tableResults: unknown = results[table];
+      assert.ok(Array.isArray(tableResults), table);
+      const numbers: unknown = tableResults[1];
+      assert.equal(tableResults[0], expected[table]?.[0], `${table}: rows`);
+      for (const [column, values] of Object.entries(expected[table]?.[1] ?? {})) {
+        const found: unknown = isObject(numbers) ? numbers[column] : undefined;
+        assert.ok(Array.isArray(values) && Array.isArray(found), `${table}.${column}`);
+        assert.deepEqual(found.map(comparable), values.map(comparable), `${table}.${column}`);
+      }
+    }
+  });
+}

@@ -1,0 +1,49 @@
+/** Pages that are found in a part of the sort order. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Session } from "../../src/db/duckdb.ts";
+import { generateFeeds } from "../support/lakes/generated.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
+import { answerPath, openVersion } from "../support/versions.ts";
+
+const { lake } = await createLake(fileScope, await generateFeeds(fileScope, { listings: 2000, days: 1 }));
+
+/** Cuts the sort order of every page that allows it, whatever the number of matches. */
+const cutting = await openVersion(fileScope, lake, { fetchedMatches: -1 });
+const fetching = await openVersion(fileScope, lake);
+
+const filters = [
+  "postal_code=77001&radius=500",
+  "inventory_type=used",
+  "inventory_type=used&min_price=15000&postal_code=90001",
+  "make=toyota,honda,ford&exclude_state=TX",
+  "features=apple_carplay&postal_code=60601",
+  "exclude_keywords=branded&state=TX,CA,FL,NY",
+  "drivetrain=AWD&max_mileage=60000",
+];
+
+test("a page from a cut sort order equals the page among all matches", async (t) => {
+  const run = t.mock.method(Session.prototype, "vectors");
+  for (const filter of filters)
+    for (const sort of ["price", "-price", "-listed_at", "miles", "discount", "distance"])
+      for (const [offset, limit] of [
+        [0, 1],
+        [3, 10],
+        [40, 5],
+      ]) {
+        if (sort === "distance" && !filter.includes("postal_code")) continue;
+        const path = `/v1/listings?${filter}&sort=${sort}&offset=${offset}&limit=${limit}`;
+        assert.deepEqual(await answerPath(cutting, path), await answerPath(fetching, path), path);
+      }
+  const texts = run.mock.calls.map(({ arguments: [query] }) => query.texts.join("?"));
+  const cuts = texts.filter((text) => / "rank [^"]+" < /.test(text)).length;
+  assert.ok(cuts > 60, `${cuts} of ${texts.length} statements cut a sort order`);
+});
+
+test("matches outside a cut sort order are found by fetching all", async (t) => {
+  const run = t.mock.method(Session.prototype, "vectors");
+  const path = "/v1/listings?min_price=60000&sort=price&limit=3";
+  assert.deepEqual(await answerPath(cutting, path), await answerPath(fetching, path));
+  assert.ok(run.mock.callCount() >= 3, "a cut without enough matches is followed by a fetch of all");
+});

@@ -1,0 +1,18 @@
+/**
+ * A request that keeps the engine busy for some hundred milliseconds even on the sample: all facets under long
+ * exclusions, on a past day that no index answers.
+ */
+import { vocabulary } from "../../../src/contract/document.ts";
+
+const names = Array.from({ length: 300 }, (_, index) => `m${index}`).join(",");
+
+export const slowRequest = `/v1/facets?snapshot_date=2026-11-18&facets=${vocabulary("getFacets", "facets").join(",")}&${[
+  "trim",
+  "version",
+  "engine",
+  "transmission",
+  "body_type",
+  "drivetrain",
+]
+  .map((attribute) => `exclude_${attribute}=${names}`)
+  .join("&")}`;
