@@ -9,18 +9,19 @@
  */
 export type EngineFault = "disk full" | "busy" | "broken rule" | "damaged" | "other";
 
-/** By the beginning of a code; SQLite's extended codes begin with the code that they extend. */
-const codes: readonly (readonly [code: string, EngineFault])[] = [
-  ["ENOSPC", "disk full"],
-  ["EDQUOT", "disk full"],
-  ["SQLITE_FULL", "disk full"],
-  ["SQLITE_BUSY", "busy"],
-  ["SQLITE_LOCKED", "busy"],
-  ["SQLITE_CONSTRAINT", "broken rule"],
-  ["SQLITE_CORRUPT", "damaged"],
-  ["SQLITE_NOTADB", "damaged"],
-  ["SQLITE_IOERR", "damaged"],
-];
+/** By the code of a system error. */
+const systemErrors: Readonly<Record<string, EngineFault>> = { ENOSPC: "disk full", EDQUOT: "disk full" };
+
+/** By the primary result code of SQLite, which is the low byte of an extended one. */
+const sqliteErrors: Readonly<Record<number, EngineFault>> = {
+  5: "busy", // SQLITE_BUSY
+  6: "busy", // SQLITE_LOCKED
+  10: "damaged", // SQLITE_IOERR
+  11: "damaged", // SQLITE_CORRUPT
+  13: "disk full", // SQLITE_FULL
+  19: "broken rule", // SQLITE_CONSTRAINT
+  26: "damaged", // SQLITE_NOTADB
+};
 
 /** What DuckDB's messages contain. */
 const messages: readonly (readonly [part: RegExp, EngineFault])[] = [
@@ -32,7 +33,8 @@ const messages: readonly (readonly [part: RegExp, EngineFault])[] = [
 /** The kind of a fault that was thrown, or of what caused it. */
 export function faultOf(thrown: unknown): EngineFault {
   if (!(thrown instanceof Error)) return "other";
-  const own = "code" in thrown && typeof thrown.code === "string" ? byCode(thrown.code) : byMessage(thrown.message);
+  const own =
+    "code" in thrown && typeof thrown.code === "string" ? byCode(thrown, thrown.code) : byMessage(thrown.message);
   return own ?? faultOf(thrown.cause);
 }
 
@@ -43,6 +45,7 @@ export function lockHolderOf(thrown: unknown): number | undefined {
   return holder === undefined ? undefined : Number(holder);
 }
 
-const byCode = (code: string): EngineFault | undefined => codes.find(([start]) => code.startsWith(start))?.[1];
+const byCode = (thrown: Error, code: string): EngineFault | undefined =>
+  "errcode" in thrown && typeof thrown.errcode === "number" ? sqliteErrors[thrown.errcode & 0xff] : systemErrors[code];
 
 const byMessage = (message: string): EngineFault | undefined => messages.find(([part]) => part.test(message))?.[1];

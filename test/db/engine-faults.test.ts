@@ -168,9 +168,9 @@ async function fill(small: string): Promise<void> {
 test("a DuckDB file that another process has open is busy, and says which process", async (t) => {
   const path = join(await temporaryFolder(t), "a.duckdb");
   const code = `
-    const { Database } = await import("./src/db/duckdb.ts");
+    const { DuckDatabase } = await import("./src/db/duckdb.ts");
     const { literal, sql } = await import("./src/db/sql.ts");
-    const session = await (await Database.open()).connect();
+    const session = await (await DuckDatabase.open()).connect();
     await session.run(sql\`ATTACH \${literal(process.argv[1])} AS held\`);
     console.log("held");
     setInterval(() => {}, 1000);`;
