@@ -3,22 +3,17 @@
  * this service; its policy lets a browser load nothing else.
  */
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { fileURLToPath } from "node:url";
 import type { Middleware } from "./context.ts";
 import { serveContent } from "./static-content.ts";
 
-const { resolve } = createRequire(import.meta.url);
-const own = (file: string): string => fileURLToPath(new URL(`docs/${file}`, import.meta.url));
-
-/** Every path of the page, its content's type and file. */
+/** Every path of the page, its content's type and its file in `docs/`. */
 const files: Readonly<Record<string, readonly [type: string, file: string]>> = {
-  "/docs": ["text/html; charset=utf-8", own("page.html")],
-  "/docs/page.css": ["text/css; charset=utf-8", own("page.css")],
-  "/docs/start.js": ["text/javascript; charset=utf-8", own("start.js")],
-  "/docs/swagger-ui.css": ["text/css; charset=utf-8", resolve("swagger-ui-dist/swagger-ui.css")],
-  "/docs/swagger-ui-bundle.js": ["text/javascript; charset=utf-8", resolve("swagger-ui-dist/swagger-ui-bundle.js")],
-  "/docs/icon.png": ["image/png", resolve("swagger-ui-dist/favicon-32x32.png")],
+  "/docs": ["text/html; charset=utf-8", "page.html"],
+  "/docs/page.css": ["text/css; charset=utf-8", "page.css"],
+  "/docs/start.js": ["text/javascript; charset=utf-8", "start.js"],
+  "/docs/swagger-ui.css": ["text/css; charset=utf-8", "swagger-ui/swagger-ui.css"],
+  "/docs/swagger-ui-bundle.js": ["text/javascript; charset=utf-8", "swagger-ui/swagger-ui-bundle.js"],
+  "/docs/icon.png": ["image/png", "swagger-ui/favicon-32x32.png"],
 };
 
 /** What the page may load and do; its icons are images within its styles. */
@@ -35,7 +30,7 @@ const policy = [
 
 export function docs(): Middleware {
   const served = new Map(
-    Object.entries(files).map(([path, [type, file]]) => [path, serveContent(readFileSync(file), type)]),
+    Object.entries(files).map(([path, [type, file]]) => [path, serveContent(readDocsFile(file), type)]),
   );
   return async (context, next) => {
     const serve = served.get(context.path);
@@ -44,3 +39,5 @@ export function docs(): Middleware {
     return serve(context, next);
   };
 }
+
+const readDocsFile = (file: string): Buffer => readFileSync(new URL(`docs/${file}`, import.meta.url));

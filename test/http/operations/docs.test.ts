@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import type { Locator, Page } from "playwright-core";
+import { projectPath, projectText } from "../../../src/base/project-files.ts";
 import { operations } from "../../../src/contract/document.ts";
 import { browserOf, withoutBrowser } from "../../support/browser.ts";
 import { lakeOf } from "../../support/lakes/lakes.ts";
@@ -39,6 +42,15 @@ test("below the docs page there is nothing else, and nothing but GET", async () 
     assert.equal((await get(path)).status, 404, path);
   }
   assert.equal((await fetch(`${client.url}/docs`, { method: "POST" })).status, 405);
+});
+
+test("the files of Swagger UI are those of its release", () => {
+  const sums = projectText("src/http/docs/swagger-ui/SHA256SUMS").trim().split("\n");
+  assert.equal(sums.length, 3);
+  for (const [sum, file = ""] of sums.map((line) => line.split("  "))) {
+    const content = readFileSync(projectPath(`src/http/docs/swagger-ui/${file}`));
+    assert.equal(createHash("sha256").update(content).digest("hex"), sum, file);
+  }
 });
 
 /** The page in a browser, with every address it asked for, and what its policy forbade. */
