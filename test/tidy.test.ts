@@ -136,6 +136,18 @@ test("the lock file names no registry", () => {
   assert.doesNotMatch(readFileSync(projectPath("package-lock.json"), "utf8"), /"resolved": "https?:/);
 });
 
+test("an installation runs no script of a package, and brings none that reports on it", () => {
+  const { packages } = JSON.parse(readFileSync(projectPath("package-lock.json"), "utf8")) as {
+    packages: Readonly<Record<string, { readonly hasInstallScript?: boolean }>>;
+  };
+  assert.match(readFileSync(projectPath(".npmrc"), "utf8"), /^ignore-scripts=true$/m);
+  assert.deepEqual(
+    Object.keys(packages).filter((path) => packages[path]?.hasInstallScript || path.includes("@scarf/")),
+    // Both have their binaries in packages; their scripts only check or shorten the way to them.
+    ["node_modules/@photostructure/sqlite", "node_modules/esbuild"],
+  );
+});
+
 /** The names that a module declares and exports; `export … from` is not a declaration. */
 function exportedNames({ text }: Source): readonly string[] {
   const declared =
