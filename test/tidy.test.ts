@@ -128,6 +128,18 @@ test("the lock file names no registry", () => {
   assert.doesNotMatch(readFileSync(projectPath("package-lock.json"), "utf8"), /"resolved": "https?:/);
 });
 
+test("npm ci runs no install script, and installs no telemetry", () => {
+  const { packages } = JSON.parse(readFileSync(projectPath("package-lock.json"), "utf8")) as {
+    packages: Readonly<Record<string, { readonly hasInstallScript?: boolean }>>;
+  };
+  assert.match(readFileSync(projectPath(".npmrc"), "utf8"), /^ignore-scripts=true$/m);
+  assert.deepEqual(
+    Object.keys(packages).filter((path) => packages[path]?.hasInstallScript || path.includes("@scarf/")),
+    // Their binaries are packages; their scripts are optional.
+    ["node_modules/@photostructure/sqlite", "node_modules/esbuild"],
+  );
+});
+
 /** Returns the names that a module declares and exports, without re-exports. */
 function exportedNames({ text }: Source): readonly string[] {
   const declarations =

@@ -3,26 +3,25 @@
  * every filter, sort and facet, and statistics for the planner (ANALYZE).
  */
 import { join } from "node:path";
-import type BetterSqlite from "better-sqlite3";
 import type { Json, Row } from "../../src/base/json.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { Sql } from "../../src/db/sql.ts";
-import { Engine } from "../../src/db/sqlite.ts";
+import { SqliteEngine } from "../../src/db/sqlite.ts";
 import { type ColumnKind, type ColumnName, columnNames, isWide, kindOf } from "../dataset/columns.ts";
 import { peerFolder } from "../dataset/dataset.ts";
 import { type Relation, relations } from "../dataset/flat-rows.ts";
 import { type Dialect, haversineMiles, isTokenList, type OpenPeer, quoteString } from "./peer.ts";
 
-type SqliteFile = BetterSqlite.Database;
+type SqliteFile = InstanceType<typeof SqliteEngine>;
 
 export const openSqlite: OpenPeer = async (dataset, log) => {
   const folder = await peerFolder(dataset, "sqlite", log, (unfinished) =>
     fillSqlite(join(unfinished, "listings.db"), dataset.flat),
   );
-  const file = new Engine(join(folder, "listings.db"), { readonly: true });
-  file.pragma("mmap_size = 68719476736");
-  file.pragma("cache_size = -262144");
-  file.pragma("temp_store = MEMORY");
+  const file = new SqliteEngine(join(folder, "listings.db"), { readOnly: true });
+  file.exec("PRAGMA mmap_size = 68719476736");
+  file.exec("PRAGMA cache_size = -262144");
+  file.exec("PRAGMA temp_store = MEMORY");
   const [versionRow] = rowsOf(file, "SELECT sqlite_version() AS version");
   return {
     name: "sqlite",
@@ -36,7 +35,7 @@ export const openSqlite: OpenPeer = async (dataset, log) => {
 };
 
 function rowsOf(file: SqliteFile, statement: string): readonly Row[] {
-  return file.prepare<[], Row>(statement).all();
+  return file.prepare(statement).all();
 }
 
 const columnTypes: Readonly<Record<ColumnKind, string>> = {
@@ -93,10 +92,10 @@ const indexes: readonly (readonly ColumnName[])[] = [
 const batchRows = 50_000;
 
 async function fillSqlite(path: string, flat: string): Promise<void> {
-  const file = new Engine(path);
-  file.pragma("journal_mode = OFF");
-  file.pragma("synchronous = OFF");
-  file.pragma("cache_size = -1048576");
+  const file = new SqliteEngine(path);
+  file.exec("PRAGMA journal_mode = MEMORY");
+  file.exec("PRAGMA synchronous = OFF");
+  file.exec("PRAGMA cache_size = -1048576");
   file.exec(
     "CREATE TABLE tokens (token_key INTEGER PRIMARY KEY, list TEXT NOT NULL, token TEXT NOT NULL, UNIQUE (list, token))",
   );
@@ -147,19 +146,19 @@ function insertRows(file: SqliteFile, relation: Relation, rows: readonly Row[], 
   const insertNarrow = insertInto(relation, narrowColumns.length + 1);
   const insertWide = insertInto(`${relation}_wide`, wideColumns.length + 1);
   const insertToken = file.prepare(`INSERT OR IGNORE INTO ${relation}_tokens VALUES (?, ?)`);
-  file.transaction(() => {
-    for (const row of rows) {
-      const valuesOf = (columns: readonly ColumnName[]): readonly Json[] =>
-        columns.map((column) => toStorable(row[column]));
-      insertNarrow.run(row.position, ...valuesOf(narrowColumns));
-      insertWide.run(row.position, ...valuesOf(wideColumns));
-      for (const list of columnNames.filter(isTokenList)) {
-        const tokens = row[list];
-        if (Array.isArray(tokens))
-          for (const token of tokens) insertToken.run(row.position, tokenKey(list, String(token)));
-      }
+  file.exec("BEGIN");
+  for (const row of rows) {
+    const valuesOf = (columns: readonly ColumnName[]): readonly Json[] =>
+      columns.map((column) => toStorable(row[column]));
+    insertNarrow.run(row.position, ...valuesOf(narrowColumns));
+    insertWide.run(row.position, ...valuesOf(wideColumns));
+    for (const list of columnNames.filter(isTokenList)) {
+      const tokens = row[list];
+      if (Array.isArray(tokens))
+        for (const token of tokens) insertToken.run(row.position, tokenKey(list, String(token)));
     }
-  })();
+  }
+  file.exec("COMMIT");
 }
 
 const toStorable = (value: Json | undefined): Json => (Array.isArray(value) ? JSON.stringify(value) : (value ?? null));

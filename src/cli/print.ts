@@ -1,4 +1,5 @@
 /** Formats rows as an aligned table, CSV or JSON lines. */
+import { stringify } from "csv-stringify/sync";
 import type { Json } from "../base/json.ts";
 import type { QueryResult } from "../lake/analyst-database.ts";
 
@@ -8,7 +9,7 @@ type Format = "table" | "csv" | "json";
 export function formatRows({ columns, rows }: QueryResult, format: Format): string {
   if (format === "json") return rows.map((row) => `${JSON.stringify(row)}\n`).join("");
   const cells = [columns, ...rows.map((row) => columns.map((column) => formatCell(row[column] ?? null)))];
-  if (format === "csv") return cells.map((line) => `${line.map(quoteCsv).join(",")}\n`).join("");
+  if (format === "csv") return stringify(cells, { quoted_match: /\r/ });
   const widths = columns.map((_, index) => cells.reduce((width, line) => Math.max(width, line[index]?.length ?? 0), 0));
   const lines = cells.map((line) =>
     line
@@ -24,5 +25,3 @@ function formatCell(value: Json): string {
   if (value === null) return "";
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
-
-const quoteCsv = (cell: string): string => (/[",\n\r]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);

@@ -9,18 +9,19 @@
  */
 export type EngineFault = "disk full" | "busy" | "constraint" | "damaged" | "other";
 
-/** Faults by the prefix of an error code. An extended code of SQLite starts with its primary code. */
-const codes: readonly (readonly [code: string, EngineFault])[] = [
-  ["ENOSPC", "disk full"],
-  ["EDQUOT", "disk full"],
-  ["SQLITE_FULL", "disk full"],
-  ["SQLITE_BUSY", "busy"],
-  ["SQLITE_LOCKED", "busy"],
-  ["SQLITE_CONSTRAINT", "constraint"],
-  ["SQLITE_CORRUPT", "damaged"],
-  ["SQLITE_NOTADB", "damaged"],
-  ["SQLITE_IOERR", "damaged"],
-];
+/** Faults by the code of a system error. */
+const systemErrors: Readonly<Record<string, EngineFault>> = { ENOSPC: "disk full", EDQUOT: "disk full" };
+
+/** Faults by the primary result code of SQLite, which is the low byte of an extended code. */
+const sqliteErrors: Readonly<Record<number, EngineFault>> = {
+  5: "busy", // SQLITE_BUSY
+  6: "busy", // SQLITE_LOCKED
+  10: "damaged", // SQLITE_IOERR
+  11: "damaged", // SQLITE_CORRUPT
+  13: "disk full", // SQLITE_FULL
+  19: "constraint", // SQLITE_CONSTRAINT
+  26: "damaged", // SQLITE_NOTADB
+};
 
 /** Faults by a part of DuckDB's message. */
 const messages: readonly (readonly [part: RegExp, EngineFault])[] = [
@@ -32,7 +33,8 @@ const messages: readonly (readonly [part: RegExp, EngineFault])[] = [
 /** Returns the fault of an error, or of its `cause`. */
 export function classifyFault(thrown: unknown): EngineFault {
   if (!(thrown instanceof Error)) return "other";
-  const fault = "code" in thrown && typeof thrown.code === "string" ? byCode(thrown.code) : byMessage(thrown.message);
+  const fault =
+    "code" in thrown && typeof thrown.code === "string" ? byCode(thrown, thrown.code) : byMessage(thrown.message);
   return fault ?? classifyFault(thrown.cause);
 }
 
@@ -43,6 +45,7 @@ export function lockHolderOf(thrown: unknown): number | undefined {
   return holder === undefined ? undefined : Number(holder);
 }
 
-const byCode = (code: string): EngineFault | undefined => codes.find(([start]) => code.startsWith(start))?.[1];
+const byCode = (thrown: Error, code: string): EngineFault | undefined =>
+  "errcode" in thrown && typeof thrown.errcode === "number" ? sqliteErrors[thrown.errcode & 0xff] : systemErrors[code];
 
 const byMessage = (message: string): EngineFault | undefined => messages.find(([part]) => part.test(message))?.[1];

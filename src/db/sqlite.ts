@@ -1,18 +1,20 @@
 /**
  * The only importer of SQLite: one file, `Sql` in and rows out. A transaction that has ended is on the disk, unless a file is made
  * in one go: the write-ahead log with `synchronous=FULL` is set and asserted at each opening, because the driver's own default is weaker.
+ *
+ * The driver declares Node 22, but its binaries need Node-API 8 only, which Node 20 has; its line for Node 20 (1.2) leaves a closed file
+ * open until its statements are collected, and omits the code of an error in `all`.
  */
 import { closeSync, fsyncSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
-import type Sqlite from "better-sqlite3";
+import { pathToFileURL } from "node:url";
+import { backup, DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from "@photostructure/sqlite";
 import type { Row } from "../base/json.ts";
 import { messageOf, UserError } from "../base/user-error.ts";
 import type { Sql, Value } from "./sql.ts";
 
-const hasNodeApi10 = Number(process.versions.napi) >= 10;
-
-/** The driver: Node from 24.19 on aborts under the one that Node 20 needs, which is not made with Node-API. */
-export const { default: Engine } = await (hasNodeApi10 ? import("better-sqlite3-napi") : import("better-sqlite3"));
+/** The driver, for tests and benchmarks that need a connection with other settings. */
+export const SqliteEngine = DatabaseSync;
 
 /** How a commit waits for the disk. NORMAL loses what was acknowledged with the power; it is there to prove that FULL does not. */
 export type Synchronous = "FULL" | "NORMAL";
@@ -31,64 +33,65 @@ export interface PreparedQuery {
   readonly all: (parameter: Parameter) => readonly (readonly unknown[])[];
 }
 
-/** A prepared statement that returns no rows; returns how many it changed, without those of triggers. */
+/** A prepared INSERT, UPDATE or DELETE; returns how many rows it changed, without those of triggers. */
 export type PreparedRun = (...parameters: readonly Parameter[]) => number;
 
-type Parameter = string | number | Buffer;
+type Parameter = string | number | Uint8Array;
+
+/** How a file is opened: for reading and writing, for reading, or for reading a file that no process changes. */
+type Mode = "rw" | "ro" | "immutable";
 
 export class SqliteDatabase {
-  private readonly statements = new Map<string, Sqlite.Statement<unknown[], Row>>();
+  private readonly statements = new Map<string, StatementSyncInstance>();
 
-  private readonly transact: Sqlite.Transaction<(work: () => void) => void>;
+  private constructor(private readonly engine: DatabaseSyncInstance) {}
 
-  private constructor(private readonly engine: Sqlite.Database) {
-    this.transact = engine.transaction((work) => work());
-  }
-
-  /** Opens a file that is there. Fails when it is no database, or does not take the settings that keep it safe. */
+  /** Opens an existing file. Fails if it is no database, or does not take the settings that keep it safe. */
   static open(path: string, { busyMs, synchronous = "FULL" }: SqliteOptions): SqliteDatabase {
-    return SqliteDatabase.opened(path, { timeout: busyMs }, (engine) => {
-      const mode = engine.pragma("journal_mode = WAL", { simple: true });
-      engine.pragma(`synchronous = ${synchronous}`);
-      engine.pragma("foreign_keys = ON");
-      // Without it, a REPLACE removes rows past the triggers that forbid that.
-      engine.pragma("recursive_triggers = ON");
-      const level = engine.pragma("synchronous", { simple: true });
+    return SqliteDatabase.opened(path, { mode: "rw", busyMs }, (engine) => {
+      const mode = pragma(engine, "journal_mode = WAL");
+      // Without recursive triggers, a REPLACE removes rows past the triggers that forbid that.
+      engine.exec(`
+        PRAGMA synchronous = ${synchronous};
+        PRAGMA foreign_keys = ON;
+        PRAGMA recursive_triggers = ON`);
+      const level = pragma(engine, "synchronous");
       if (mode !== "wal" || level !== levels[synchronous])
         throw new UserError(`journal_mode is ${String(mode)} and synchronous ${String(level)}`);
     });
   }
 
-  /** Opens a file that is there to read it, and leaves it as it is. */
+  /** Opens an existing file to read it, and leaves it as it is. */
   static openToRead(path: string): SqliteDatabase {
-    return SqliteDatabase.opened(path, { readonly: true }, (engine) => engine.pragma("schema_version"));
+    return SqliteDatabase.opened(path, { mode: "ro" });
   }
 
-  /** Opens a file that nobody changes any more: what has been read of it is not checked again. Keeps up to 256 KiB of it in memory. */
+  /** Opens a file that no process changes any more: reads it without locks and checks. Caches up to 256 KiB of it. */
   static openUnchanging(path: string): SqliteDatabase {
-    return SqliteDatabase.opened(path, { readonly: true }, (engine) => {
-      engine.pragma("locking_mode = EXCLUSIVE");
-      engine.pragma("cache_size = -256");
-      engine.pragma("schema_version");
-    });
+    return SqliteDatabase.opened(path, { mode: "immutable" }, (engine) => engine.exec("PRAGMA cache_size = -256"));
   }
 
   /**
-   * Makes a file, to be filled and closed before anybody is told its name: what the power takes of it until then is made again. Fails
-   * when something is there.
+   * Makes a file, to be filled and closed before its name is published: after a power cut it is made again. Fails if the file exists.
    */
   static make(path: string): SqliteDatabase {
     closeSync(openSync(path, "wx"));
-    return SqliteDatabase.opened(path, {}, (engine) => {
-      engine.pragma("journal_mode = OFF");
-      engine.pragma("synchronous = OFF");
-    });
+    return SqliteDatabase.opened(path, { mode: "rw" }, (engine) =>
+      engine.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF"),
+    );
   }
 
-  private static opened(path: string, options: Sqlite.Options, set: (engine: Sqlite.Database) => void): SqliteDatabase {
-    let engine: Sqlite.Database | undefined;
+  private static opened(
+    path: string,
+    { mode, busyMs = 5000 }: { readonly mode: Mode; readonly busyMs?: number },
+    set: (engine: DatabaseSyncInstance) => void = () => {},
+  ): SqliteDatabase {
+    let engine: DatabaseSyncInstance | undefined;
     try {
-      engine = new Engine(path, { fileMustExist: true, ...options });
+      engine = new SqliteEngine(uriOf(path, mode), { readOnly: mode !== "rw", timeout: busyMs });
+      engine.exec("PRAGMA cache_size = -16000");
+      // Reads the file for the first time.
+      pragma(engine, "schema_version");
       set(engine);
       return new SqliteDatabase(engine);
     } catch (thrown) {
@@ -107,57 +110,93 @@ export class SqliteDatabase {
 
   /** Prepares a query with one `?` in it. */
   prepare(query: Sql): PreparedQuery {
-    const statement = this.engine.prepare<[Parameter], readonly unknown[]>(query.text).raw();
-    return { first: (parameter) => statement.get(parameter), all: (parameter) => statement.all(parameter) };
+    const statement = this.engine.prepare(query.text, { returnArrays: true });
+    return {
+      first: (parameter) => statement.get(whole(parameter)),
+      all: (parameter) => statement.all(whole(parameter)),
+    };
   }
 
-  /** Prepares a statement with any number of `?` in it, which returns no rows. */
+  /** Prepares an INSERT, UPDATE or DELETE with any number of `?` in it. */
   prepareRun(statement: Sql): PreparedRun {
-    const prepared = this.engine.prepare<unknown[]>(statement.text);
-    return (...parameters) => prepared.run(...parameters).changes;
+    const prepared = this.engine.prepare(statement.text);
+    return (...parameters) => prepared.run(...parameters.map(whole)).changes;
   }
 
-  /** Runs a statement that answers nothing; gives how many rows it changed. */
+  /** Runs a statement that returns nothing; returns how many rows an INSERT, UPDATE or DELETE changed. */
   run(query: Sql): number {
     return this.statement(query).run(...query.values.map(bound)).changes;
   }
 
   /** Does some work in one transaction, as the only writer. It is on the disk when this returns; of what throws, nothing is. */
   transaction<T>(work: () => T): T {
-    let result!: T;
-    this.transact.immediate(() => {
-      result = work();
-    });
-    return result;
+    return this.within("BEGIN IMMEDIATE", work);
   }
 
   /** Does some reading in one transaction, which sees one state of the file. */
   reading<T>(work: () => T): T {
-    return this.engine.transaction(work).deferred();
+    return this.within("BEGIN DEFERRED", work);
   }
 
   /** Copies this database over another file, in one transaction of that one. */
   async copyInto(path: string): Promise<void> {
-    await this.engine.backup(path, { progress: () => 1 << 30 });
+    await backup(this.engine, path, { rate: 1 << 30 });
   }
 
+  /** Closes the file; does nothing if it is closed. */
   close(): void {
-    this.engine.close();
+    if (this.engine.isOpen) this.engine.close();
   }
 
-  private statement({ texts }: Sql): Sqlite.Statement<unknown[], Row> {
+  /** Does some work in a transaction; within another one, in a part of that one. */
+  private within<T>(begin: string, work: () => T): T {
+    const [start, commit, rollback] = this.engine.isTransaction
+      ? ["SAVEPOINT part", "RELEASE part", "ROLLBACK TO part; RELEASE part"]
+      : [begin, "COMMIT", "ROLLBACK"];
+    this.engine.exec(start);
+    try {
+      const result = work();
+      this.engine.exec(commit);
+      return result;
+    } catch (thrown) {
+      // On a full disk, SQLite may have rolled back already.
+      if (this.engine.isTransaction) this.engine.exec(rollback);
+      throw thrown;
+    }
+  }
+
+  private statement({ texts }: Sql): StatementSyncInstance {
     const text = texts.join("?");
     const known = this.statements.get(text);
     if (known !== undefined) return known;
-    const prepared = this.engine.prepare<unknown[], Row>(text);
+    const prepared = this.engine.prepare(text);
     this.statements.set(text, prepared);
     return prepared;
   }
 }
 
+/** The address of an existing file: opened by its path, a missing file would be created. */
+function uriOf(path: string, mode: Mode): URL {
+  const uri = pathToFileURL(path);
+  uri.search = mode === "immutable" ? "mode=ro&immutable=1" : `mode=${mode}`;
+  return uri;
+}
+
+/** The value that a pragma returns. */
+function pragma(engine: DatabaseSyncInstance, text: string): unknown {
+  const [value]: readonly unknown[] = engine.prepare(`PRAGMA ${text}`, { returnArrays: true }).get() ?? [];
+  return value;
+}
+
 function bound(value: Value): string | number | bigint | null {
   if (typeof value === "object" && value !== null) throw new TypeError("A list cannot be bound; bind it as JSON.");
-  return typeof value === "boolean" ? Number(value) : value;
+  return typeof value === "boolean" ? Number(value) : typeof value === "string" ? whole(value) : value;
+}
+
+/** A value that can be bound: of a text, the driver binds what precedes the first NUL. */
+function whole<T extends Parameter>(value: T): T {
+  if (typeof value === "string" && value.includes("\0")) throw new TypeError("A text with a NUL cannot be bound.");
+  return value;
 }
 
 /** Makes an empty file that only its owner reads, on the disk; does nothing when there is one. */

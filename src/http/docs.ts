@@ -3,22 +3,17 @@
  * other hosts; its Content-Security-Policy forbids it.
  */
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { fileURLToPath } from "node:url";
 import type { Middleware } from "./context.ts";
 import { serveContent } from "./static-content.ts";
 
-const { resolve } = createRequire(import.meta.url);
-const assetPath = (file: string): string => fileURLToPath(new URL(`docs/${file}`, import.meta.url));
-
-/** The media type and file of each path. */
+/** The media type and file of each path; files are relative to `docs/`. */
 const assets: Readonly<Record<string, readonly [mediaType: string, file: string]>> = {
-  "/docs": ["text/html; charset=utf-8", assetPath("page.html")],
-  "/docs/page.css": ["text/css; charset=utf-8", assetPath("page.css")],
-  "/docs/start.js": ["text/javascript; charset=utf-8", assetPath("start.js")],
-  "/docs/swagger-ui.css": ["text/css; charset=utf-8", resolve("swagger-ui-dist/swagger-ui.css")],
-  "/docs/swagger-ui-bundle.js": ["text/javascript; charset=utf-8", resolve("swagger-ui-dist/swagger-ui-bundle.js")],
-  "/docs/icon.png": ["image/png", resolve("swagger-ui-dist/favicon-32x32.png")],
+  "/docs": ["text/html; charset=utf-8", "page.html"],
+  "/docs/page.css": ["text/css; charset=utf-8", "page.css"],
+  "/docs/start.js": ["text/javascript; charset=utf-8", "start.js"],
+  "/docs/swagger-ui.css": ["text/css; charset=utf-8", "swagger-ui/swagger-ui.css"],
+  "/docs/swagger-ui-bundle.js": ["text/javascript; charset=utf-8", "swagger-ui/swagger-ui-bundle.js"],
+  "/docs/icon.png": ["image/png", "swagger-ui/favicon-32x32.png"],
 };
 
 /** Swagger UI's style sheet embeds its icons as `data:` images. */
@@ -36,7 +31,7 @@ const contentSecurityPolicy = [
 /** Returns a middleware that serves the page and its assets, which it reads once. */
 export function serveDocs(): Middleware {
   const handlers = new Map(
-    Object.entries(assets).map(([path, [mediaType, file]]) => [path, serveContent(readFileSync(file), mediaType)]),
+    Object.entries(assets).map(([path, [mediaType, file]]) => [path, serveContent(readAsset(file), mediaType)]),
   );
   return async (context, next) => {
     const handle = handlers.get(context.path);
@@ -45,3 +40,5 @@ export function serveDocs(): Middleware {
     return handle(context, next);
   };
 }
+
+const readAsset = (file: string): Buffer => readFileSync(new URL(`docs/${file}`, import.meta.url));

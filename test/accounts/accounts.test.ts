@@ -15,7 +15,7 @@ import { addCredit, adjustBalance } from "../../src/accounts/ledger/ledger.ts";
 import { Refusal } from "../../src/contract/errors.ts";
 import { sql } from "../../src/db/sql.ts";
 import { systemClock } from "../../src/http/system-clock.ts";
-import { createCustomer, temporaryAccountsFile, withAccountsFile } from "../support/accounts.ts";
+import { createCustomer, inAccountsFile, temporaryAccountsFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { onScopeEnd, type Scope } from "../support/scope.ts";
@@ -50,7 +50,7 @@ const tally = (outcomes: readonly string[]): Readonly<Record<string, number>> =>
 };
 
 const balanceOf = (path: string, accountId: string): number =>
-  withAccountsFile(path, (database) => getAccount(database, accountId, "2026-11").balanceMicros);
+  inAccountsFile(path, (database) => getAccount(database, accountId, "2026-11").balanceMicros);
 
 test("64 concurrent clients spend a balance down to its last cent and never below zero", async (t) => {
   const path = await temporaryAccountsFile(t);
@@ -63,13 +63,13 @@ test("64 concurrent clients spend a balance down to its last cent and never belo
   });
   assert.deepEqual(tally((await Promise.all(clients)).flat()), { charged: 100, billing_state_blocked: 156 });
   assert.equal(balanceOf(path, accountId), 1_000);
-  assert.deepEqual(withAccountsFile(path, audit), { faults: [], accounts: 1, entries: 101, charges: 100 });
+  assert.deepEqual(inAccountsFile(path, audit), { faults: [], accounts: 1, entries: 101, charges: 100 });
 });
 
 test("64 concurrent clients stop exactly at a spend cap", async (t) => {
   const path = await temporaryAccountsFile(t);
   const { accountId, key } = createCustomer(path);
-  withAccountsFile(path, (database) => changeAccount(database, accountId, { capMicros: 41_999 }));
+  inAccountsFile(path, (database) => changeAccount(database, accountId, { capMicros: 41_999 }));
   const accounts = await openAccounts(t, path);
   const outcomes = await Promise.all(Array.from({ length: 64 }, () => pay(accounts, key)));
   assert.deepEqual(tally(outcomes), { charged: 20, monthly_spend_cap_exceeded: 44 });
@@ -117,21 +117,21 @@ test("changes made by the command line take effect in a running service within a
     await eventually(outcome, async () => (await pay(accounts, key)) === outcome, 1000);
   };
   await becomes("billing_state_blocked");
-  withAccountsFile(path, (database) =>
+  inAccountsFile(path, (database) =>
     addCredit(database, { accountId, kind: "paid", micros: 1_000_000, atMs: 0, isConfirmed: true }),
   );
   await becomes("charged");
-  withAccountsFile(path, (database) => changeAccount(database, accountId, { capMicros: 0 }));
+  inAccountsFile(path, (database) => changeAccount(database, accountId, { capMicros: 0 }));
   await becomes("monthly_spend_cap_exceeded");
-  withAccountsFile(path, (database) => changeAccount(database, accountId, { capMicros: null }));
+  inAccountsFile(path, (database) => changeAccount(database, accountId, { capMicros: null }));
   await becomes("charged");
-  withAccountsFile(path, (database) => changeAccount(database, accountId, { state: "suspended" }));
+  inAccountsFile(path, (database) => changeAccount(database, accountId, { state: "suspended" }));
   await becomes("billing_state_blocked");
-  withAccountsFile(path, (database) => changeAccount(database, accountId, { state: "active" }));
+  inAccountsFile(path, (database) => changeAccount(database, accountId, { state: "active" }));
   await becomes("charged");
   const other = createCustomer(path);
   assert.equal(await pay(accounts, other.key), "charged", "a new key works at once");
-  withAccountsFile(path, (database) => revokeKey(database, keyId, 1));
+  inAccountsFile(path, (database) => revokeKey(database, keyId, 1));
   await becomes("invalid_api_key");
 });
 
@@ -141,7 +141,7 @@ test("a charge is refused if the balance was spent while the request ran", async
   const accounts = await openAccounts(t, path);
   const identity = await accounts.identify(key);
   const hold = accounts.hold(identity, "listing_search");
-  withAccountsFile(path, (database) => adjustBalance(database, { accountId, micros: -999_999, atMs: 0 }));
+  inAccountsFile(path, (database) => adjustBalance(database, { accountId, micros: -999_999, atMs: 0 }));
   await assert.rejects(accounts.charge(identity, hold, "late"), { code: "billing_state_blocked" });
   assert.equal(balanceOf(path, accountId), 1);
 });
@@ -193,7 +193,7 @@ describe("a ledger that cannot be written", { concurrency: true }, () => {
       await repair();
       await eventually("charged again", async () => (await pay(accounts, key)) === "charged", 3000);
       assert.deepEqual(changes, [true, false]);
-      const { faults, charges } = withAccountsFile(path, audit);
+      const { faults, charges } = inAccountsFile(path, audit);
       assert.deepEqual([faults, charges], [[], 2]);
       assert.equal(balanceOf(path, accountId), 996_000);
     });
@@ -236,7 +236,7 @@ async function fillAndRecover(path: string, ballast: string, freeSpace: () => Pr
       return outcomes.at(-1) === "charged";
     });
     const charged = 1 + (tally(outcomes).charged ?? 0);
-    const { faults, charges } = withAccountsFile(path, audit);
+    const { faults, charges } = inAccountsFile(path, audit);
     assert.deepEqual([faults, charges], [[], charged]);
     assert.equal(balanceOf(path, accountId), 100_000_000 - charged * 2_000);
   } finally {
@@ -263,5 +263,5 @@ test("closing waits for charges in flight", async (t) => {
   );
   await accounts.close();
   await Promise.all(charging);
-  assert.equal(withAccountsFile(path, audit).charges, 100);
+  assert.equal(inAccountsFile(path, audit).charges, 100);
 });

@@ -11,7 +11,7 @@ import { audit } from "../../src/accounts/ledger/audit.ts";
 import { adjustBalance } from "../../src/accounts/ledger/ledger.ts";
 import { textIn } from "../../src/base/json.ts";
 import { sql } from "../../src/db/sql.ts";
-import { createCustomer, temporaryAccountsFile, withAccountsFile } from "../support/accounts.ts";
+import { createCustomer, inAccountsFile, temporaryAccountsFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
@@ -63,13 +63,13 @@ test("a backup is restored while the service runs, and the service continues fro
   const copy = join(await temporaryFolder(t), "copy.db");
   const { accountId, keyId } = client.customer;
   const balance = () =>
-    withAccountsFile(client.accounts, (database) => getAccount(database, accountId, "2026-11").balanceMicros);
+    inAccountsFile(client.accounts, (database) => getAccount(database, accountId, "2026-11").balanceMicros);
   await client.get(path);
   backUp(client.accounts, copy);
   const balanceAtBackup = balance();
   await client.get(path);
   await client.get(path);
-  withAccountsFile(client.accounts, (database) =>
+  inAccountsFile(client.accounts, (database) =>
     adjustBalance(database, { accountId, micros: -1 - balance(), atMs: 0 }),
   );
   await eventually("the balance is spent", async () => (await client.get(path)).status === 402, 2000);
@@ -82,20 +82,20 @@ test("a backup is restored while the service runs, and the service continues fro
   assert.equal(balance(), balanceAtBackup);
   await eventually("the balance is restored", async () => (await client.get(path)).status === 200, 2000);
   assert.ok(balance() < balanceAtBackup);
-  const { faults, charges } = withAccountsFile(client.accounts, audit);
+  const { faults, charges } = inAccountsFile(client.accounts, audit);
   assert.deepEqual([faults, charges], [[], 2]);
   assert.ok(before);
-  assert.equal(withAccountsFile(before, audit).charges, 3, "the replaced file is kept");
+  assert.equal(inAccountsFile(before, audit).charges, 3, "the replaced file is kept");
 
-  withAccountsFile(client.accounts, (database) => revokeKey(database, keyId, 1));
+  inAccountsFile(client.accounts, (database) => revokeKey(database, keyId, 1));
   await assert.rejects(
     restore(client.accounts, copy, restoreOptions),
     /expected --discard/,
     "a revocation is undone only with --discard",
   );
-  withAccountsFile(client.accounts, (database) => changeAccount(database, accountId, { state: "suspended" }));
+  inAccountsFile(client.accounts, (database) => changeAccount(database, accountId, { state: "suspended" }));
   await restore(client.accounts, copy, { stamp: "again", discard: true });
-  assert.equal(withAccountsFile(client.accounts, (database) => listKeys(database, accountId))[0]?.revokedAtMs, null);
+  assert.equal(inAccountsFile(client.accounts, (database) => listKeys(database, accountId))[0]?.revokedAtMs, null);
 });
 
 test("restoring a backup over a damaged file keeps the damaged file", async (t) => {
@@ -107,7 +107,7 @@ test("restoring a backup over a damaged file keeps the damaged file", async (t) 
   writeFileSync(file, bytes.fill(0x55, 4096, bytes.length - 4096));
   const { previousFile: before, audit: found } = await restore(file, copy, restoreOptions);
   assert.deepEqual([found.faults, found.accounts], [[], 40]);
-  assert.deepEqual(withAccountsFile(file, audit), found);
+  assert.deepEqual(inAccountsFile(file, audit), found);
   assert.equal(readFileSync(before ?? "").at(5000), 0x55);
 });
 
@@ -120,13 +120,13 @@ test("a backup is restored where no file exists; a file that is not a sound back
   backUp(file, copy);
   const { previousFile: before } = await restore(fresh, copy, restoreOptions);
   assert.equal(before, undefined);
-  assert.equal(withAccountsFile(fresh, audit).accounts, 1);
+  assert.equal(inAccountsFile(fresh, audit).accounts, 1);
   writeFileSync(text, "nothing".repeat(1000));
   await assert.rejects(restore(fresh, text, restoreOptions), /text\.db: cannot be opened/);
-  withAccountsFile(copy, (database) => database.run(sql`UPDATE accounts SET balance_micros = 1`));
+  inAccountsFile(copy, (database) => database.run(sql`UPDATE accounts SET balance_micros = 1`));
   await assert.rejects(
     restore(fresh, copy, restoreOptions),
     /copy\.db fails its audit: Balance differs from the sum of its entries/,
   );
-  assert.deepEqual(withAccountsFile(fresh, audit).faults, []);
+  assert.deepEqual(inAccountsFile(fresh, audit).faults, []);
 });

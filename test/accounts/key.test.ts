@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { generateApiKey, matchesSecret, parseApiKey } from "../../src/accounts/api-key.ts";
 import { createKey, findActiveKey, listKeys, revokeKey } from "../../src/accounts/keys.ts";
-import { createCustomer, temporaryAccountsFile, withAccountsFile } from "../support/accounts.ts";
+import { createCustomer, inAccountsFile, temporaryAccountsFile } from "../support/accounts.ts";
 import { fileScope } from "../support/scope.ts";
 
 test("a key is cq_live_, an id and a secret of 256 random bits; only the secret's hash is stored", () => {
@@ -65,11 +65,9 @@ test("secrets are compared in constant time", () => {
 test("the accounts file holds no secret, and a revoked key is not found", async () => {
   const path = await temporaryAccountsFile(fileScope);
   const { accountId, keyId } = createCustomer(path);
-  const other = withAccountsFile(path, (database) =>
-    createKey(database, { accountId, scopes: ["usage.read"], atMs: 5 }),
-  );
+  const other = inAccountsFile(path, (database) => createKey(database, { accountId, scopes: ["usage.read"], atMs: 5 }));
   const secret = parseApiKey(other.key)?.secret ?? "";
-  withAccountsFile(path, (database) => {
+  inAccountsFile(path, (database) => {
     const bytes = ["", "-wal", "-shm"].map((part) => readFileSync(`${path}${part}`, "latin1")).join("");
     assert.ok(!bytes.includes(secret));
     assert.ok(bytes.includes(other.keyId), "the search finds text that the file has");

@@ -11,12 +11,12 @@ import { Refusal } from "../../src/contract/errors.ts";
 import { sql } from "../../src/db/sql.ts";
 import { systemClock } from "../../src/http/system-clock.ts";
 import { exitingWorker } from "../ledger/exiting-worker.ts";
-import { createCustomer, temporaryAccountsFile, withAccountsFile } from "../support/accounts.ts";
+import { createCustomer, inAccountsFile, temporaryAccountsFile } from "../support/accounts.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 
 const chargesIn = (path: string): readonly string[] =>
-  withAccountsFile(path, (database) =>
+  inAccountsFile(path, (database) =>
     database.all(sql`SELECT entry_id FROM entries WHERE kind = 'charge'`).map((row) => textIn(row, "entry_id")),
   );
 
@@ -49,7 +49,7 @@ test("charges whose worker exited after the commit are answered, once each", asy
   assert.deepEqual([...chargesIn(path)].sort(), ids.sort());
   assert.equal(identity.cached.heldMicros, 0, "every hold is released");
   assert.deepEqual(changes, [true]);
-  assert.deepEqual(withAccountsFile(path, audit).faults, []);
+  assert.deepEqual(inAccountsFile(path, audit).faults, []);
 });
 
 test("charges whose worker exited before the commit are refused, and none is on the disk", async (t) => {

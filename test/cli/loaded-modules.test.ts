@@ -43,7 +43,7 @@ const compilers = [/node_modules\/yaml\//, /node_modules\/ajv(-formats)?\//, /sr
 const http = [/node_modules\/@?koa/, /src\/http\//];
 const query = [/src\/query\//];
 const engine = [/node_modules\/@duckdb\//, /src\/lake\//];
-const ledger = [/node_modules\/better-sqlite3/, /src\/accounts\//];
+const ledger = [/node_modules\/@photostructure\//, /src\/accounts\//];
 
 interface Case {
   readonly what: string;

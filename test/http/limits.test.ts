@@ -5,7 +5,7 @@ import { changeAccount } from "../../src/accounts/account.ts";
 import type { Clock } from "../../src/accounts/clock.ts";
 import { createKey, scopes } from "../../src/accounts/keys.ts";
 import { type Tier, tierLimits, tiers } from "../../src/accounts/policy/tiers.ts";
-import { createCustomer, withAccountsFile } from "../support/accounts.ts";
+import { createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { type Answer, startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
@@ -42,7 +42,7 @@ for (const tier of tiers) {
   const { per10s, per60s } = tierLimits[tier];
   test(`three keys of a tier ${tier} account share ${Math.min(per10s, per60s)} requests at once, and no more`, async () => {
     const customer = createCustomer(client.accounts, { tier, override: null });
-    const keys = withAccountsFile(client.accounts, (database) =>
+    const keys = inAccountsFile(client.accounts, (database) =>
       [1, 2].map(() => createKey(database, { accountId: customer.accountId, scopes, atMs: 0 }).key),
     );
     const bearers = [customer.key, ...keys].map((key) => ({ Authorization: `Bearer ${key}` }));
@@ -104,7 +104,7 @@ test("an account's own limits override its tier's, and are reported", async () =
   for (let times = 0; times < 3; times += 1) statuses.push((await client.get(path, customer.bearer)).status);
   assert.deepEqual(statuses, [200, 200, 429]);
   assert.deepEqual(rate(await client.get(path, customer.bearer)), ["tier_3", "2", "0", "3", "1"]);
-  withAccountsFile(client.accounts, (database) =>
+  inAccountsFile(client.accounts, (database) =>
     changeAccount(database, customer.accountId, { rateLimitOverride: null }),
   );
   clock.nowMs += 1_000;

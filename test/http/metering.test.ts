@@ -12,7 +12,7 @@ import type { Row } from "../../src/base/json.ts";
 import { operations } from "../../src/contract/document.ts";
 import { sql } from "../../src/db/sql.ts";
 import { serve } from "../../src/http/server.ts";
-import { type Customer, createCustomer, withAccountsFile } from "../support/accounts.ts";
+import { type Customer, createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
 import { minimalRequest } from "../support/examples.ts";
 import { type Answer, type Client, startService } from "../support/http/service.ts";
@@ -25,7 +25,7 @@ const client = await startService(fileScope, lake);
 
 /** The charges of an account, oldest first. */
 const chargesOf = ({ accounts }: Client, { accountId }: Customer): readonly Row[] =>
-  withAccountsFile(accounts, (database) =>
+  inAccountsFile(accounts, (database) =>
     database.all(sql`
       SELECT   entry_id, entries.micros, usage_class, pricing_version, key_id
       FROM     entries JOIN prices USING (price)
@@ -153,7 +153,7 @@ test("unauthorized requests are not charged: no key, a wrong key, a missing scop
 test("an account that cannot pay gets 402 and no charge; usage stays free", async () => {
   const customer = createCustomer(client.accounts, { usd: "0.003" });
   const change = (by: Parameters<typeof changeAccount>[2]) =>
-    withAccountsFile(client.accounts, (database) => changeAccount(database, customer.accountId, by));
+    inAccountsFile(client.accounts, (database) => changeAccount(database, customer.accountId, by));
   const codeOf = async (path: string): Promise<string> => {
     const { answer, charged } = await requestAs(path, customer);
     if (answer.status === 402) assert.deepEqual(charged, []);
@@ -166,7 +166,7 @@ test("an account that cannot pay gets 402 and no charge; usage stays free", asyn
   change({ state: "suspended" });
   assert.equal(await codeOf("/v1/usage"), "found");
   const capped = createCustomer(client.accounts);
-  withAccountsFile(client.accounts, (database) => changeAccount(database, capped.accountId, { capMicros: 3_000 }));
+  inAccountsFile(client.accounts, (database) => changeAccount(database, capped.accountId, { capMicros: 3_000 }));
   const statuses: number[] = [];
   for (let times = 0; times < 3; times += 1)
     statuses.push((await requestAs("/v1/listings?limit=1", capped)).answer.status);
@@ -197,7 +197,7 @@ test("a client that disconnects before the charge is not charged", async (t) => 
     return status === 200;
   });
   assert.equal(chargesOf(narrow, customer).length, 4 + 1);
-  assert.deepEqual(withAccountsFile(narrow.accounts, audit).faults, []);
+  assert.deepEqual(inAccountsFile(narrow.accounts, audit).faults, []);
 });
 
 test("a locked ledger refuses priced requests with 503 until it is unlocked", async (t) => {
@@ -224,5 +224,5 @@ test("a service without an accounts file creates an empty one", async (t) => {
   const service = await serve({ lake, accounts, host: "127.0.0.1", port: 0, logger: pino({ level: "silent" }) });
   onScopeEnd(t, () => service.stop());
   assert.equal((await fetch(`${service.url}/v1/listings`, { headers: client.customer.bearer })).status, 401);
-  assert.deepEqual(withAccountsFile(accounts, audit), { faults: [], accounts: 0, entries: 0, charges: 0 });
+  assert.deepEqual(inAccountsFile(accounts, audit), { faults: [], accounts: 0, entries: 0, charges: 0 });
 });

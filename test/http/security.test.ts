@@ -8,7 +8,7 @@ import { bounds } from "../../src/base/bounds.ts";
 import { isObject } from "../../src/base/json.ts";
 import { projectPath } from "../../src/base/project-files.ts";
 import { operations } from "../../src/contract/document.ts";
-import { createCustomer, withAccountsFile } from "../support/accounts.ts";
+import { createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { minimalRequest } from "../support/examples.ts";
 import { exchangeRaw } from "../support/http/raw-http.ts";
 import { type Answer, startService } from "../support/http/service.ts";
@@ -178,7 +178,7 @@ describe("API4, unrestricted resource consumption", () => {
 
 describe("API5, broken function level authorisation", () => {
   const keyWith = (granted: readonly ApiScope[]): string =>
-    withAccountsFile(client.accounts, (database) =>
+    inAccountsFile(client.accounts, (database) =>
       createKey(database, { accountId: mine.accountId, scopes: granted, atMs: 0 }),
     ).key;
   for (const granted of scopes) {

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { integerIn, textIn } from "../../src/base/json.ts";
 import { sql } from "../../src/db/sql.ts";
-import { type Customer, createCustomer, temporaryAccountsFile, withAccountsFile } from "../support/accounts.ts";
+import { type Customer, createCustomer, inAccountsFile, temporaryAccountsFile } from "../support/accounts.ts";
 import type { Chance } from "../support/chance.ts";
 import { startServing } from "../support/command-line.ts";
 import type { Scope } from "../support/scope.ts";
@@ -74,7 +74,7 @@ export async function killServices(
     all.push(...paid);
   }
   assertChargedOnce(accounts, all, "in the end");
-  return { kills, complete: all.length, unanswered: withAccountsFile(accounts, audit).charges - all.length, refused };
+  return { kills, complete: all.length, unanswered: inAccountsFile(accounts, audit).charges - all.length, refused };
 }
 
 /** Returns what was paid, `refused` on a spent balance, or undefined if the answer was incomplete. */
@@ -97,7 +97,7 @@ function getAs(agent: Agent, url: string, customer: Customer): Promise<PaidAnswe
 }
 
 function assertChargedOnce(accounts: string, paid: readonly PaidAnswer[], when: string): void {
-  const [faults, charges] = withAccountsFile(accounts, (database) => [
+  const [faults, charges] = inAccountsFile(accounts, (database) => [
     audit(database).faults,
     database.all(sql`SELECT entry_id, account_id, micros FROM entries WHERE kind = 'charge'`),
   ]);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { replaceFile } from "../../src/base/files.ts";
 import { textIn } from "../../src/base/json.ts";
-import { Engine } from "../../src/db/sqlite.ts";
+import { SqliteEngine } from "../../src/db/sqlite.ts";
 import { currentManifest, type Manifest, manifestPath, type ServingFile } from "../../src/lake/manifest.ts";
 import type { LakeVersion } from "../../src/serving/lake-version.ts";
 import { carquet, eventually } from "../support/command-line.ts";
@@ -123,7 +123,7 @@ test("a row with a wrong checksum is not served, and Parquet answers", async (sc
   const lake = await copyLake(scope);
   for (const { kind, path } of (await manifestOf(lake)).serving) {
     if (kind === "index") continue;
-    const file = new Engine(join(lake, path));
+    const file = new SqliteEngine(join(lake, path));
     file.exec("UPDATE rows SET vin = '1HGCM82633A999999' WHERE vin = (SELECT min(vin) FROM rows)");
     file.close();
   }

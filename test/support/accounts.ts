@@ -38,7 +38,7 @@ export async function temporaryAccountsFile(scope: Scope): Promise<string> {
 }
 
 /** Runs work on an accounts file over its own connection, as another process does. */
-export function withAccountsFile<T>(path: string, work: (database: SqliteDatabase) => T): T {
+export function inAccountsFile<T>(path: string, work: (database: SqliteDatabase) => T): T {
   const database = openAccountsFile(path, { busyMs: 10_000 });
   try {
     return work(database);
@@ -52,7 +52,7 @@ export function createCustomer(
   path: string,
   { tier = 4, override = unreachableLimits, usd = "1000", scopes: granted = scopes }: CustomerOptions = {},
 ): Customer {
-  return withAccountsFile(path, (database) => {
+  return inAccountsFile(path, (database) => {
     const atMs = Date.now();
     const accountId = createAccount(database, { email: "buyer@dealers.example", tier, atMs });
     changeAccount(database, accountId, { rateLimitOverride: override });

@@ -31,6 +31,17 @@ export type ValueCounts = Int32Array;
 
 const none = new Int32Array();
 
+interface DictionaryTables {
+  readonly ranges: ReadonlyMap<string, IdRange>;
+  /** Values by id, from `firstValueId` on. */
+  readonly texts: readonly string[];
+  /** Ids by attribute and `valueKeyOf` of the value. */
+  readonly ids: ReadonlyMap<string, ReadonlyMap<string, readonly number[]>>;
+  /** Groups of ids per attribute whose values differ in case only. */
+  readonly same: ReadonlyMap<string, readonly (readonly number[])[]>;
+  readonly expansions: readonly Expansion[];
+}
+
 export class Dictionary {
   /** The number of all listings per value id. */
   totals: ValueCounts = none;
@@ -39,14 +50,8 @@ export class Dictionary {
   /** Scratch space for counting composite ids; all zeros between calls. */
   private readonly counters: Int32Array;
 
-  private constructor(
-    private readonly ranges: ReadonlyMap<string, IdRange>,
-    private readonly texts: readonly string[],
-    private readonly ids: ReadonlyMap<string, ReadonlyMap<string, readonly number[]>>,
-    private readonly same: ReadonlyMap<string, readonly (readonly number[])[]>,
-    private readonly expansions: readonly Expansion[],
-  ) {
-    this.counters = new Int32Array(Math.max(0, ...expansions.map(({ end }) => end)));
+  private constructor(private readonly tables: DictionaryTables) {
+    this.counters = new Int32Array(Math.max(0, ...tables.expansions.map(({ end }) => end)));
   }
 
   /** Reads the dictionary of an attached index. */
@@ -72,7 +77,7 @@ export class Dictionary {
       await readComposite(session, catalog, "dealer", dealerCategories),
     ];
     for (const list of listNames) expansions.push(await readSets(session, catalog, list));
-    const dictionary = new Dictionary(ranges, texts, ids, same, expansions);
+    const dictionary = new Dictionary({ ranges, texts, ids, same, expansions });
     const totals = await session.vectors(sql`SELECT id, listings FROM ${ident(catalog, "totals")}`);
     dictionary.totals = dictionary.count((counter) => {
       for (const [ids = none, listings = none] of totals)
@@ -84,27 +89,27 @@ export class Dictionary {
 
   /** Returns the ids that match a requested value: in any case, and for makes and models with any punctuation. Empty if no listing has it. */
   idsOf(attribute: CountedName, value: string | number): readonly number[] {
-    return this.ids.get(attribute)?.get(valueKeyOf(attribute, String(value))) ?? [];
+    return this.tables.ids.get(attribute)?.get(valueKeyOf(attribute, String(value))) ?? [];
   }
 
   /** Returns the value of an id. */
   valueOf(id: number): string {
-    return this.texts[id - firstValueId] ?? "";
+    return this.tables.texts[id - firstValueId] ?? "";
   }
 
   /** Returns the id range of an attribute's values, which is in the order of the values. */
   rangeOf(attribute: string): IdRange {
-    return this.ranges.get(attribute) ?? { first: 0, end: 0 };
+    return this.tables.ranges.get(attribute) ?? { first: 0, end: 0 };
   }
 
   /** Returns groups of ids whose values differ in case only. */
   sameValues(attribute: string): readonly (readonly number[])[] {
-    return this.same.get(attribute) ?? [];
+    return this.tables.same.get(attribute) ?? [];
   }
 
   /** The first id after those of values. */
   get valueEnd(): number {
-    return firstValueId + this.texts.length;
+    return firstValueId + this.tables.texts.length;
   }
 
   /** Returns the number of all listings that have a value or composite id. */
@@ -116,7 +121,7 @@ export class Dictionary {
   count(work: (counter: Counter) => void, known?: ValueCounts): ValueCounts {
     const counter = new Counter(known?.slice() ?? new Int32Array(this.valueEnd), this.counters);
     work(counter);
-    for (const expansion of this.expansions) expand(counter.counts, this.counters, expansion);
+    for (const expansion of this.tables.expansions) expand(counter.counts, this.counters, expansion);
     return counter.counts;
   }
 

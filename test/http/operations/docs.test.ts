@@ -1,7 +1,10 @@
 /** The docs page, in HTTP and in a browser. */
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import type { Locator, Page } from "playwright-core";
+import { projectPath, projectText } from "../../../src/base/project-files.ts";
 import { operations } from "../../../src/contract/document.ts";
 import { launchBrowser, skipWithoutBrowser } from "../../support/http/browser.ts";
 import { startService } from "../../support/http/service.ts";
@@ -40,6 +43,15 @@ test("other paths below /docs are not found, and other methods are refused", asy
     assert.equal((await get(path)).status, 404, path);
   }
   assert.equal((await fetch(`${client.url}/docs`, { method: "POST" })).status, 405);
+});
+
+test("the vendored files of Swagger UI are those of its release", () => {
+  const sums = projectText("src/http/docs/swagger-ui/SHA256SUMS").trim().split("\n");
+  assert.equal(sums.length, 3);
+  for (const [sum, file = ""] of sums.map((line) => line.split("  "))) {
+    const content = readFileSync(projectPath(`src/http/docs/swagger-ui/${file}`));
+    assert.equal(createHash("sha256").update(content).digest("hex"), sum, file);
+  }
 });
 
 /** Opens the docs page; returns it with all requested URLs and all violations of its policy. */

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { Clock } from "../../../src/accounts/clock.ts";
 import { postCharge } from "../../../src/accounts/ledger/charging.ts";
 import type { UsageClass } from "../../../src/accounts/policy/prices.ts";
-import { type Customer, createCustomer, withAccountsFile } from "../../support/accounts.ts";
+import { type Customer, createCustomer, inAccountsFile } from "../../support/accounts.ts";
 import { startService } from "../../support/http/service.ts";
 import { createLake } from "../../support/lakes/lakes.ts";
 import { fileScope } from "../../support/scope.ts";
@@ -16,7 +16,7 @@ const client = await startService(fileScope, lake, { clock });
 
 let charges = 0;
 function postUsage(customer: Customer, at: string, usageClass: UsageClass, times = 1): void {
-  withAccountsFile(client.accounts, (database) => {
+  inAccountsFile(client.accounts, (database) => {
     for (let time = 0; time < times; time += 1) {
       charges += 1;
       const { accountId, keyId } = customer;

@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { sql } from "../../src/db/sql.ts";
+import { SqliteDatabase } from "../../src/db/sqlite.ts";
+import { temporaryFolder } from "../support/lakes/lakes.ts";
+import { onScopeEnd, type Scope } from "../support/scope.ts";
+
+interface Words {
+  readonly folder: string;
+  readonly path: string;
+  readonly database: SqliteDatabase;
+  all(): readonly unknown[];
+}
+
+/** A file with an empty table of words. */
+async function wordsIn(scope: Scope, name = "a.db"): Promise<Words> {
+  const folder = await temporaryFolder(scope);
+  const path = join(folder, name);
+  SqliteDatabase.make(path).close();
+  const database = SqliteDatabase.open(path, { busyMs: 10 });
+  onScopeEnd(scope, async () => database.close());
+  database.run(sql`CREATE TABLE words (word TEXT)`);
+  return { folder, path, database, all: () => database.all(sql`SELECT word FROM words`).map(({ word }) => word) };
+}
+
+const insert = (word: string) => sql`INSERT INTO words VALUES (${word})`;
+
+test("a missing file is not created by opening it", async (scope) => {
+  const path = join(await temporaryFolder(scope), "none.db");
+  const ways = [() => SqliteDatabase.open(path, { busyMs: 10 }), () => SqliteDatabase.openToRead(path)];
+  for (const open of [...ways, () => SqliteDatabase.openUnchanging(path)]) {
+    assert.throws(open, /none\.db: cannot be opened as a database: .*unable to open database file/);
+    assert.equal(existsSync(path), false);
+  }
+});
+
+test("a file name may have characters that mean something in an address", async (scope) => {
+  const { path, database, folder } = await wordsIn(scope, "50% of #1? é.db");
+  database.run(insert("one"));
+  database.close();
+  assert.deepEqual(readdirSync(folder), ["50% of #1? é.db"]);
+  for (const reader of [SqliteDatabase.openToRead(path), SqliteDatabase.openUnchanging(path)]) {
+    assert.equal(reader.one(sql`SELECT word FROM words`)?.word, "one");
+    assert.throws(() => reader.run(insert("two")), /readonly/);
+    reader.close();
+  }
+});
+
+test("a closed file is closed, also when it has prepared statements", async (scope) => {
+  const { database, folder } = await wordsIn(scope);
+  const query = database.prepare(sql`SELECT word FROM words WHERE word = ?`);
+  const run = database.prepareRun(sql`INSERT INTO words VALUES (?)`);
+  assert.deepEqual([run("one"), query.first("one"), query.all("two")], [1, ["one"], []]);
+  database.close();
+  assert.deepEqual(readdirSync(folder), ["a.db"], "the log was moved into the file");
+  if (process.platform === "linux") assert.doesNotMatch(readFileSync("/proc/self/maps", "utf8"), new RegExp(folder));
+  assert.throws(() => query.first("one"));
+});
+
+test("of a transaction that throws, nothing is kept; of a part that throws, nothing of the part", async (scope) => {
+  const { database, all } = await wordsIn(scope);
+  const failed = new Error("failed");
+  const failing = (word: string) => () => {
+    database.run(insert(word));
+    throw failed;
+  };
+  assert.throws(() => database.transaction(failing("one")), failed);
+  assert.deepEqual(all(), []);
+  database.transaction(() => {
+    database.run(insert("two"));
+    assert.throws(() => database.transaction(failing("three")), failed);
+    database.transaction(() => database.run(insert("four")));
+    database.reading(() => assert.deepEqual(all(), ["two", "four"]));
+  });
+  assert.deepEqual(all(), ["two", "four"]);
+});
+
+test("texts, bytes and whole numbers come back as they were", async (scope) => {
+  const { database } = await wordsIn(scope);
+  database.run(sql`CREATE TABLE things (text TEXT, bytes BLOB, whole INTEGER) STRICT`);
+  const insertThing = database.prepareRun(sql`INSERT INTO things VALUES (?, ?, ?)`);
+  const bytes = Buffer.from([0, 255, 0, 1]).subarray(1);
+  insertThing("é 😀 '", bytes, Number.MAX_SAFE_INTEGER);
+  const [row = []] = database.prepare(sql`SELECT text, bytes, whole FROM things WHERE whole > ?`).all(0);
+  assert.deepEqual(row, ["é 😀 '", new Uint8Array(bytes), Number.MAX_SAFE_INTEGER]);
+});
+
+test("a text with a NUL is refused: the driver would cut it off there", async (scope) => {
+  const { database, all } = await wordsIn(scope);
+  const refusal = { name: "TypeError", message: "A text with a NUL cannot be bound." };
+  assert.throws(() => database.run(insert("one\0two")), refusal);
+  assert.throws(() => database.prepareRun(sql`INSERT INTO words VALUES (?)`)("one\0"), refusal);
+  assert.throws(() => database.prepare(sql`SELECT 1 FROM words WHERE word = ?`).first("\0"), refusal);
+  assert.deepEqual(all(), []);
+});
