@@ -4,9 +4,7 @@
  * Each step is set-based SQL over temporary tables; the module of a step documents the tables that it creates. This module does not
  * publish.
  */
-import { integerIn } from "../base/json.ts";
 import type { Session } from "../db/duckdb.ts";
-import { sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
 import { type DimensionTable, type Manifest, noFiles } from "../lake/manifest.ts";
 import { filesIn } from "../lake/views.ts";
@@ -22,7 +20,7 @@ import { attributeClaims } from "./lifecycle/attribution.ts";
 import { createDeliveredListingsView } from "./lifecycle/delivered-listings.ts";
 import { judgeDeliveries } from "./lifecycle/feed-verdicts.ts";
 import { createAbsentTable, createNextListingViews, createYesterdayViews } from "./lifecycle/lifecycle.ts";
-import { collectIssues, createParsedTables, parseRows } from "./normalize/parse.ts";
+import { FeedParser } from "./normalize/parse.ts";
 import { loadReferenceTables } from "./normalize/spellings.ts";
 import { createSpellings, type Spellings } from "./normalize/vocabularies.ts";
 
@@ -60,10 +58,9 @@ export async function ingestDay(
 
   begin("reading files");
   await loadPreviousVersion(session, lake, previous);
-  await createParsedTables(session, day);
-  const remarks = await readDelivery(session, delivery, mapping, (table, read) => parseRows(session, table, read, day));
-  const rows = integerIn(await session.row(sql`SELECT count(*)::INTEGER AS n FROM parsed_inventory`), "n");
-  await collectIssues(session);
+  const parser = await FeedParser.begin(session, day);
+  const remarks = await readDelivery(session, delivery, mapping, (table, read) => parser.parse(table, read));
+  const rows = await parser.finish();
 
   begin("normalizing values");
   const spellings = await normalizeDay(session, next);

@@ -2,8 +2,8 @@
 import { Command, Option } from "commander";
 import type { DeliveryReport } from "../../ingest/delivery-report.ts";
 import { deliveriesAt } from "../../ingest/feed/delivery.ts";
-import { type Mapping, readMapping } from "../../ingest/feed/mapping.ts";
-import { type Deliveries, ingest } from "../../ingest/ingest.ts";
+import { readMapping } from "../../ingest/feed/mapping.ts";
+import { ingest } from "../../ingest/ingest.ts";
 import {
   dayOption,
   type EngineSettings,
@@ -39,20 +39,10 @@ export const ingestCommand = (): Command =>
     .addOption(memoryOption())
     .action(ingestFrom);
 
-/** Ingests the deliveries at a path and prints a full report of each day. */
+/** Ingests the deliveries at a path and prints the report of each day. */
 async function ingestFrom(path: string, settings: IngestSettings): Promise<void> {
   const mapping = settings.mapping === undefined ? undefined : await readMapping(settings.mapping);
   const deliveries = await deliveriesAt(path, settings.day ?? mapping?.day);
-  await ingestInto(deliveries, settings, "full", mapping);
-}
-
-/** Ingests deliveries and prints a report of each day: `brief` has only the totals. */
-export async function ingestInto(
-  deliveries: Deliveries,
-  settings: IngestSettings,
-  detail: "brief" | "full",
-  mapping?: Mapping,
-): Promise<void> {
   const progress = createProgress();
   try {
     await ingest(settings.lake, deliveries, {
@@ -62,8 +52,7 @@ export async function ingestInto(
       onStep: progress.step,
       onDay: (report) => {
         progress.end();
-        const lines = reportLines(report);
-        for (const line of detail === "brief" ? lines.slice(0, 2) : lines) process.stdout.write(`${line}\n`);
+        for (const line of reportLines(report)) process.stdout.write(`${line}\n`);
       },
     });
   } finally {

@@ -4,15 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
 import { prefetch } from "../../base/prefetch.ts";
+import type { DatabaseOptions } from "../../db/duckdb.ts";
 import { generateDays } from "../../demo/generate.ts";
 import { defaultShares, type MarketShape } from "../../demo/market-shape.ts";
 import { type Delivery, deliveriesAt } from "../../ingest/feed/delivery.ts";
+import { ingest } from "../../ingest/ingest.ts";
 import { currentVersion } from "../../lake/manifest.ts";
 import { createDemoKey } from "../demo-key.ts";
-import { type EngineSettings, engineOptions } from "../options.ts";
+import { engineOptions } from "../options.ts";
 import { createProgress } from "../progress.ts";
 import { daysOption, listingsOption } from "./generate.ts";
-import { ingestInto } from "./ingest.ts";
 import { addServeOptions, type ServeSettings, serveUntilStopped } from "./serve.ts";
 
 /** The demo market: large enough that typical searches have matches, small enough to build in about a minute. */
@@ -41,14 +42,22 @@ export const startCommand = (): Command =>
     });
 
 /** Generates the demo market in a temporary folder and ingests it; generates each day while the previous one is ingested. */
-async function ingestDemoMarket(settings: StartSettings): Promise<void> {
-  const { listings, days } = settings;
-  const engine = listings > singleThreadListingsMax ? settings : { threads: 1, ...settings };
+async function ingestDemoMarket({ lake, listings, days, ...settings }: StartSettings): Promise<void> {
+  const engine = engineOptions(listings > singleThreadListingsMax ? settings : { threads: 1, ...settings });
   const folder = await mkdtemp(join(tmpdir(), "carquet-demo-"));
+  const progress = createProgress();
+  let ingested = 0;
   try {
     const shape = { ...demo, listings, days, format: "parquet", options: "typical", shares: defaultShares } as const;
-    await ingestInto(prefetch(generateDeliveries(join(folder, "feeds"), shape, engine)), engine, "brief");
+    await ingest(lake, prefetch(generateDeliveries(join(folder, "feeds"), shape, engine)), {
+      ...engine,
+      onDay: ({ day, active }) => {
+        ingested += 1;
+        progress.step("demo market", ingested, days, `${day}: ${active} active listings`);
+      },
+    });
   } finally {
+    progress.end();
     await rm(folder, { recursive: true, force: true });
   }
 }
@@ -57,16 +66,9 @@ async function ingestDemoMarket(settings: StartSettings): Promise<void> {
 async function* generateDeliveries(
   feeds: string,
   shape: MarketShape,
-  engine: EngineSettings,
+  engine: DatabaseOptions,
 ): AsyncGenerator<Delivery, void, undefined> {
-  const progress = createProgress();
-  const onStep = (step: number, steps: number, description: string): void => {
-    if (step === 1) progress.step("market", step, steps, description);
-    else progress.end();
-  };
-  for await (const { folder } of generateDays(feeds, shape, { ...engineOptions(engine), onStep })) {
-    yield* await deliveriesAt(folder, undefined);
-  }
+  for await (const { folder } of generateDays(feeds, shape, engine)) yield* await deliveriesAt(folder, undefined);
 }
 
 const exampleRequests = (url: string, key: string): readonly string[] => [

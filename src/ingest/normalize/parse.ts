@@ -5,6 +5,7 @@
  * reason.
  */
 
+import { integerIn } from "../../base/json.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { all, columnType, ident, join, type Sql, sql } from "../../db/sql.ts";
 import { tables } from "../../lake/tables.ts";
@@ -28,39 +29,58 @@ interface ParsedField {
 
 const parsedTable = (table: FeedTable): Sql => ident(`parsed_${table}`);
 
-/** Creates `issues` and the `parsed_<table>` tables, empty. `day` is the day of the delivery. */
-export async function createParsedTables(session: Session, day: string): Promise<void> {
-  const columns = Object.entries(tables.rejects.columns).map(
-    ([column, type]) => sql`${ident(column)} ${columnType(type)}`,
+/** Parses the files of one delivery. Each table is created by its first file: planning its query takes longer than running it on a small feed. */
+export class FeedParser {
+  private readonly created = new Set<FeedTable>();
+
+  private constructor(
+    private readonly session: Session,
+    private readonly day: string,
+  ) {}
+
+  /** Creates `issues`, empty. `day` is the day of the delivery. */
+  static async begin(session: Session, day: string): Promise<FeedParser> {
+    const columns = Object.entries(tables.rejects.columns).map(
+      ([column, type]) => sql`${ident(column)} ${columnType(type)}`,
+    );
+    await session.run(sql`CREATE OR REPLACE TEMPORARY TABLE issues (${join(columns)})`);
+    return new FeedParser(session, day);
+  }
+
+  /** Parses raw rows into `parsed_<table>`. The issues of each row stay in a list column until `finish`. */
+  async parse(table: FeedTable, rows: Sql): Promise<void> {
+    const parsed = parsedRows(table, rows, this.day);
+    if (this.created.has(table)) return this.session.run(sql`INSERT INTO ${parsedTable(table)} ${parsed}`);
+    await this.session.run(sql`CREATE OR REPLACE TEMPORARY TABLE ${parsedTable(table)} AS ${parsed}`);
+    this.created.add(table);
+  }
+
+  /** Moves the issues of all parsed rows to `issues` and deletes the rejected rows. Returns the number of inventory rows before that. */
+  async finish(): Promise<number> {
+    for (const table of feedTables) if (!this.created.has(table)) await this.parse(table, noRows(table));
+    const rows = await this.session.row(sql`SELECT count(*)::INTEGER AS n FROM parsed_inventory`);
+    for (const table of feedTables) await collectIssues(this.session, table);
+    return integerIn(rows, "n");
+  }
+}
+
+/** Selects the raw columns of a table, without rows. */
+function noRows(table: FeedTable): Sql {
+  const fields = Object.entries(feed[table].properties).map(
+    ([field, schema]) => sql`NULL::${columnType(isTextList(schema) ? "VARCHAR[]" : "VARCHAR")} AS ${ident(field)}`,
   );
-  await session.run(sql`CREATE OR REPLACE TEMPORARY TABLE issues (${join(columns)})`);
-  for (const table of feedTables) {
-    const fields = Object.entries(feed[table].properties).map(
-      ([field, schema]) => sql`NULL::${columnType(isTextList(schema) ? "VARCHAR[]" : "VARCHAR")} AS ${ident(field)}`,
-    );
-    const noRows = sql`SELECT NULL::VARCHAR AS file, NULL::BIGINT AS "row", ${join(fields)} WHERE false`;
-    await session.run(
-      sql`CREATE OR REPLACE TEMPORARY TABLE ${parsedTable(table)} AS ${parsedRows(table, noRows, day)}`,
-    );
-  }
+  return sql`SELECT NULL::VARCHAR AS file, NULL::BIGINT AS "row", ${join(fields)} WHERE false`;
 }
 
-/** Parses raw rows into `parsed_<table>`. The issues of each row stay in a list column until `collectIssues`. */
-export async function parseRows(session: Session, table: FeedTable, rows: Sql, day: string): Promise<void> {
-  await session.run(sql`INSERT INTO ${parsedTable(table)} ${parsedRows(table, rows, day)}`);
-}
-
-/** Moves the issues of all parsed rows to `issues` and deletes the rejected rows. */
-export async function collectIssues(session: Session): Promise<void> {
-  for (const table of feedTables) {
-    await session.run(sql`
-      INSERT INTO issues
-      SELECT issue.outcome, ${table}, file, "row", issue.vin, issue.dealer_id, issue.field, issue.value, issue.reason
-      FROM (SELECT file, "row", unnest(row_issues) AS issue FROM ${parsedTable(table)} WHERE row_issues IS NOT NULL)`);
-    const hasRequiredValues = all(feed[table].required.map((field) => sql`${ident(field)} IS NOT NULL`));
-    await session.run(sql`DELETE FROM ${parsedTable(table)} WHERE NOT ${hasRequiredValues}`);
-    await session.run(sql`ALTER TABLE ${parsedTable(table)} DROP COLUMN row_issues`);
-  }
+/** Moves the issues of the parsed rows of a table to `issues` and deletes its rejected rows. */
+async function collectIssues(session: Session, table: FeedTable): Promise<void> {
+  await session.run(sql`
+    INSERT INTO issues
+    SELECT issue.outcome, ${table}, file, "row", issue.vin, issue.dealer_id, issue.field, issue.value, issue.reason
+    FROM (SELECT file, "row", unnest(row_issues) AS issue FROM ${parsedTable(table)} WHERE row_issues IS NOT NULL)`);
+  const hasRequiredValues = all(feed[table].required.map((field) => sql`${ident(field)} IS NOT NULL`));
+  await session.run(sql`DELETE FROM ${parsedTable(table)} WHERE NOT ${hasRequiredValues}`);
+  await session.run(sql`ALTER TABLE ${parsedTable(table)} DROP COLUMN row_issues`);
 }
 
 /** Returns parsed rows as three nested queries: trimmed texts, then typed values, then issues. */
