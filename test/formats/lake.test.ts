@@ -20,10 +20,11 @@ import { fileScope, type Scope } from "../support/scope.ts";
 
 const views = [...tableNames, "active"];
 
-/** Fails unless all views of two lakes have the same rows. */
+/** Fails unless all views of two lakes have the same rows. A reject keeps the reason in the words of the release that recorded it. */
 async function assertSameRows(olderAnswer: string, other: string): Promise<void> {
   for (const view of views) {
-    const rows = (lake: string) => queryLake(lake, `FROM ${view} ORDER BY ALL`);
+    const columns = view === "rejects" ? "* EXCLUDE (reason)" : "*";
+    const rows = (lake: string) => queryLake(lake, `SELECT ${columns} FROM ${view} ORDER BY ALL`);
     assert.deepEqual(await rows(olderAnswer), await rows(other), view);
   }
 }

@@ -26,10 +26,12 @@ const client = await startService(fileScope, lake);
 /** The charges of an account, oldest first. */
 const chargesOf = ({ accounts }: Client, { accountId }: Customer): readonly Row[] =>
   inAccountsFile(accounts, (database) =>
-    database.all(sql`
-      SELECT   entry_id, entries.micros, usage_class, pricing_version, key_id
-      FROM     entries JOIN prices USING (price)
-      WHERE    account_id = ${accountId} ORDER BY entry`),
+    database
+      .all(sql`
+        SELECT   entry_id, entries.micros, usage_class, pricing_version, key_id
+        FROM     entries JOIN prices USING (price)
+        WHERE    account_id = ${accountId} ORDER BY entry`)
+      .map((row) => ({ ...row })),
   );
 
 /** Sends a request as a customer; returns the answer and the charges made meanwhile. */
