@@ -12,6 +12,7 @@ import { sql } from "../../src/db/sql.ts";
 import { systemClock } from "../../src/http/system-clock.ts";
 import { exitingWorker } from "../ledger/exiting-worker.ts";
 import { createCustomer, inAccountsFile, temporaryAccountsFile } from "../support/accounts.ts";
+import { extentOf } from "../support/extent.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 
@@ -78,11 +79,13 @@ test("close waits for charges that are being looked up", async (t) => {
   assert.deepEqual(chargesIn(path), [await charging]);
 });
 
-for (const [moment, number] of [
-  ["after-commit", 1],
+const exits = [
   ["after-commit", 4],
   ["before-commit", 3],
-] as const)
+  ["after-commit", 1],
+] as const;
+
+for (const [moment, number] of exits.slice(0, extentOf(1, exits.length)))
   test(`a service whose ledger worker exits ${moment} of transaction ${number} answers exactly the requests it charged`, async (t) => {
     const { lake } = await createLake(t);
     const client = await startService(t, lake, { ledgerThread: exitingWorker(moment, number) });

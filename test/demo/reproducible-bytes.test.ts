@@ -6,6 +6,7 @@ import { describe, test } from "node:test";
 import { sha256Of } from "../../src/base/files.ts";
 import type { DatabaseOptions } from "../../src/db/duckdb.ts";
 import type { MarketShape } from "../../src/demo/market-shape.ts";
+import { extentOf } from "../support/extent.ts";
 import { generateFeeds } from "../support/lakes/generated.ts";
 import { fileScope, type Scope } from "../support/scope.ts";
 
@@ -15,7 +16,7 @@ async function hashGenerated(
   shape: Partial<MarketShape>,
   options: DatabaseOptions = {},
 ): Promise<Readonly<Record<string, string>>> {
-  const folder = await generateFeeds(scope, { listings: 1500, days: 2, ...shape }, options);
+  const folder = await generateFeeds(scope, { listings: extentOf(400, 1500), days: 2, ...shape }, options);
   const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
   const paths = files.map((file) => join(file.parentPath, file.name)).sort();
   return Object.fromEntries(

@@ -1,6 +1,7 @@
 /** Lakes of earlier formats: read, served and extended as current ones. */
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { projectPath } from "../../src/base/project-files.ts";
@@ -11,6 +12,7 @@ import { vacuum } from "../../src/lake/maintenance/vacuum.ts";
 import { currentManifest, lakeFormat, manifestPath } from "../../src/lake/manifest.ts";
 import { priceHistoryType, tableNames } from "../../src/lake/tables.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
+import { extentOf } from "../support/extent.ts";
 import { startService } from "../support/http/service.ts";
 import { lakeFaults } from "../support/lakes/contents.ts";
 import { dealerIdOf, type FeedRow, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
@@ -19,6 +21,15 @@ import { ingestPath, queryLake, temporaryFolder } from "../support/lakes/lakes.t
 import { fileScope, type Scope } from "../support/scope.ts";
 
 const views = [...tableNames, "active"];
+
+const currentLake = await createCurrentLake(fileScope);
+
+/** Copies the current lake of the fixtures' feeds. */
+async function copyCurrentLake(scope: Scope): Promise<string> {
+  const lake = join(await temporaryFolder(scope), "lake");
+  await cp(currentLake, lake, { recursive: true });
+  return lake;
+}
 
 /** Fails unless all views of two lakes have the same rows. A reject keeps the reason in the words of the release that recorded it. */
 async function assertSameRows(olderAnswer: string, other: string): Promise<void> {
@@ -62,13 +73,13 @@ test("a lake of format 1 passes verification", async (t) => {
 });
 
 test("a lake of format 1 has the rows of a current lake of the same feeds", async (t) => {
-  await assertSameRows(await copyFixtureLake(t, 1), await createCurrentLake(t));
+  await assertSameRows(await copyFixtureLake(t, 1), await copyCurrentLake(t));
 });
 
 test("a lake of format 1 answers as a current lake does", async (t) => {
   const [older, newer] = [
     await startService(t, await copyFixtureLake(t, 1)),
-    await startService(t, await createCurrentLake(t)),
+    await startService(t, await copyCurrentLake(t)),
   ];
   const golden = ["schemas/examples", "test/golden"].map(projectPath).flatMap((folder) =>
     readdirSync(folder)
@@ -82,7 +93,8 @@ test("a lake of format 1 answers as a current lake does", async (t) => {
     `/v1/listings?snapshot_date=${keptFixtureDays[0]}&sort=price`,
     `/v1/facets?facets=make,price&snapshot_date=${keptFixtureDays[0]}`,
   ];
-  for (const request of [...golden, ...vins, ...searches]) {
+  const drawn = golden.filter((_, place) => place % extentOf(10, 1) === 0);
+  for (const request of [...drawn, ...vins, ...searches]) {
     const [olderAnswer, other] = [await older.get(request), await newer.get(request)];
     const plain = (body: unknown): unknown =>
       JSON.parse(JSON.stringify(body, (key, value) => (key === "request_id" || key === "requestId" ? "" : value)));
@@ -91,7 +103,7 @@ test("a lake of format 1 answers as a current lake does", async (t) => {
 });
 
 test("publishing a day on a lake of format 1 yields the rows of a current lake, and rewrites merged files", async (t) => {
-  const [older, newer] = [await copyFixtureLake(t, 1), await createCurrentLake(t)];
+  const [older, newer] = [await copyFixtureLake(t, 1), await copyCurrentLake(t)];
   const more = await writeMoreDays(t);
   for (const lake of [older, newer]) await ingestPath(lake, more);
   await assertSameRows(older, newer);

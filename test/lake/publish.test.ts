@@ -9,6 +9,7 @@ import { UserError } from "../../src/base/user-error.ts";
 import { currentVersion } from "../../src/lake/manifest.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
 import { killIngests, spawnIngest } from "../support/campaigns/ingest-kills.ts";
+import { extentOf } from "../support/extent.ts";
 import {
   activeListingsText,
   hashLakeFiles,
@@ -126,12 +127,12 @@ test("readers see the previous day in full until the new day is published", asyn
 });
 
 test("an ingest killed at any moment leaves the old or the new version intact, with its serving files", async (t) => {
-  const kills = await killIngests({ folder: await temporaryFolder(t), kills: 8, seed: 20_261_118 });
-  assert.equal(kills.length, 8);
+  const kills = await killIngests({ folder: await temporaryFolder(t), kills: extentOf(2, 8), seed: 20_261_118 });
+  assert.equal(kills.length, extentOf(2, 8));
   for (const { afterMs, when, version, partialFiles } of kills)
     t.diagnostic(`killed after ${afterMs} ms (${when}): serves ${version}, ${partialFiles} serving files half-built`);
   assert.ok(
-    kills.some(({ partialFiles }) => partialFiles > 0),
+    kills.some(({ partialFiles }) => partialFiles > 0) || extentOf(true, false),
     "no kill left a partial serving file",
   );
 });

@@ -9,6 +9,7 @@ import { tableOf } from "../../src/lake/tables.ts";
 import { rowsAt, withRowNumbers } from "../../src/lake/views.ts";
 import { writeSplit } from "../../src/lake/writer/split.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
+import { skipInShortRun } from "../support/extent.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 import type { Scope } from "../support/scope.ts";
 
@@ -65,12 +66,12 @@ test("many listings are split into files of equal size that together hold each o
   );
 });
 
-test("split files have the same bytes with one thread and with two", async (t) => {
+test("split files have the same bytes with one thread and with two", { skip: skipInShortRun }, async (t) => {
   const sums = async (threads: number) => (await writeListings(t, threads)).files.map(({ sha256 }) => sha256);
   assert.deepEqual(await sums(2), await sums(1));
 });
 
-test("a split file records the range of its makes", async (t) => {
+test("a split file records the range of its makes", { skip: skipInShortRun }, async (t) => {
   const { files, answers } = await writeListings(
     t,
     2,

@@ -10,9 +10,12 @@ import {
   compareVariedLake,
   type TrialResult,
 } from "../oracle/compare/index-trials.ts";
+import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { skipWithoutRealCsv } from "../support/real-feeds.ts";
 
 const seed = 20261122;
+
+const varied = extentOf({ draws: 250, days: 3, cars: 200 }, { draws: 400, days: 5, cars: 250 });
 
 /** The campaign `index` for one small lake of each kind. */
 const trials: readonly (readonly [
@@ -21,9 +24,18 @@ const trials: readonly (readonly [
   ask: () => Promise<TrialResult>,
   skip?: string | undefined,
 ])[] = [
-  ["a random lake", 400, () => compareVariedLake({ seed, draws: 400, days: 5, cars: 250 })],
-  ["a lake of values in two spellings", 120, () => compareRespelledLake({ seed, draws: 120, days: 2, cars: 150 })],
-  ["a lake that grows day by day", 150, () => compareGrowingLake({ seed, draws: 150, days: 3, cars: 150 })],
+  ["a random lake", varied.draws, () => compareVariedLake({ seed, ...varied })],
+  [
+    "a lake of values in two spellings",
+    120,
+    () => compareRespelledLake({ seed, draws: 120, days: 2, cars: 150 }),
+    skipInShortRun || undefined,
+  ],
+  [
+    "a lake that grows day by day",
+    extentOf(60, 150),
+    () => compareGrowingLake({ seed, draws: extentOf(60, 150), days: extentOf(2, 3), cars: 150 }),
+  ],
   ["the sample", 60, () => compareSample({ seed, draws: 60 })],
   ["real auctions", 60, () => compareRealLake({ seed, draws: 60 }), skipWithoutRealCsv || undefined],
 ];

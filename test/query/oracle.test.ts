@@ -12,6 +12,7 @@ import { createRandomLake } from "../oracle/random-lake/lakes.ts";
 import { type Query, queryValues } from "../oracle/random-requests/query.ts";
 import { type RandomRequest, randomFacets, randomFilters, randomRequests } from "../oracle/random-requests/requests.ts";
 import { Chance } from "../support/chance.ts";
+import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { serveBothWays } from "../support/implementations.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { realCsvPath, skipWithoutRealCsv } from "../support/real-feeds.ts";
@@ -61,33 +62,40 @@ test("most token lists are unique, some texts are odd, and some cars are unknown
   assert.ok(active.some(({ make, model, year, price, miles }) => [make, model, year, price, miles].every(isUnknown)));
 });
 
+const [searchCount, facetCount] = extentOf([100, 100], [250, 200]);
+
 /** The requests to each implementation. */
-const searches = implementations.map((_, place) => [...randomRequests(inventory, { seed: seed + place, count: 250 })]);
+const searches = implementations.map((_, place) => [
+  ...randomRequests(inventory, { seed: seed + place, count: searchCount }),
+]);
 
 test("the random requests cover every past day and sold listings", () => {
   const requests = searches.flat();
   for (const day of inventory.snapshots.keys())
     assert.ok(requests.some(hasParameter("snapshot_date", day)), `no request for ${day}`);
-  assert.ok(requests.filter(hasParameter("inventory_status", "sold")).length > 25);
-  assert.ok(requests.filter(hasParameter("sold_within_days")).length > 25);
+  assert.ok(requests.filter(hasParameter("inventory_status", "sold")).length > searchCount / 10);
+  assert.ok(requests.filter(hasParameter("sold_within_days")).length > searchCount / 10);
 });
 
 for (const [place, { name, client, assertNoFallback }] of implementations.entries()) {
   test(`random requests to ${name} find what the oracle finds, in every mode`, async () => {
     const { found } = await compareWithOracle(client, inventory, searches[place] ?? []);
-    assert.ok(found > 125, `only ${found} requests found anything`);
+    assert.ok(found > searchCount / 2, `only ${found} requests found anything`);
     assertNoFallback();
   });
 
   test(`random facets of ${name} count what the oracle counts`, async () => {
-    const requests = [...randomFacets(inventory, { seed: seed + place, count: 200 })];
+    const requests = [...randomFacets(inventory, { seed: seed + place, count: facetCount })];
     const facets = new Set(requests.flatMap(({ query }) => queryValues(query.get("facets"))));
     const metrics = new Set(requests.map(({ query }) => query.get("metric")?.toLowerCase()));
-    assert.ok(facets.size === 30 && metrics.size > 25, `${facets.size} facets, ${metrics.size} metrics`);
-    assert.ok(requests.filter(({ query }) => query.has("interval")).length > 25);
+    assert.ok(facets.size === 30 && metrics.size > extentOf(15, 25), `${facets.size} facets, ${metrics.size} metrics`);
+    assert.ok(requests.filter(({ query }) => query.has("interval")).length > facetCount / 8);
     const { found, refused, compared } = await compareWithOracle(client, inventory, requests);
-    assert.ok(found > 100 && compared > 1300, `${found} requests found anything, ${compared} buckets`);
-    assert.ok(refused > 1, `${refused} requests had a width that gives too many buckets`);
+    assert.ok(
+      found > facetCount / 2 && compared > 6.5 * facetCount,
+      `${found} requests found anything, ${compared} buckets`,
+    );
+    assert.ok(refused > extentOf(0, 1), `${refused} requests had a width that gives too many buckets`);
     assertNoFallback();
   });
 
@@ -107,7 +115,9 @@ const modes: Readonly<Record<string, Query>> = {
 };
 
 for (const [mode, query] of Object.entries(modes)) {
-  test(`paging through any sort ${mode}, 1, 7 or 100 at a time, returns each listing once, in order`, async () => {
+  test(`paging through any sort ${mode}, 1, 7 or 100 at a time, returns each listing once, in order`, {
+    skip: mode !== "today" && skipInShortRun,
+  }, async () => {
     const origin: Query = new Map([["postal_code", "96813"]]);
     const walks = implementations.flatMap(({ client }, place) =>
       sorts.flatMap((sort, at) => (mode === "today" || at % 2 === place ? [{ client, sort }] : [])),
@@ -137,8 +147,8 @@ async function compareHalfEach(scope: Scope, lake: string, count: number): Promi
 }
 
 test("random requests to the sample find what the oracle finds", async (scope) => {
-  const found = await compareHalfEach(scope, (await createLake(scope)).lake, 150);
-  assert.ok(found > 50, `only ${found} requests found anything`);
+  const found = await compareHalfEach(scope, (await createLake(scope)).lake, extentOf(50, 150));
+  assert.ok(found > extentOf(15, 50), `only ${found} requests found anything`);
 });
 
 test("random requests to real auctions find what the oracle finds", { skip: skipWithoutRealCsv }, async (scope) => {

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { plusDays } from "../../src/base/day.ts";
 import { operation } from "../../src/contract/document.ts";
 import { encodeExample } from "../support/examples.ts";
+import { extentOf } from "../support/extent.ts";
 import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
 import { createLake, queryLake, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
@@ -100,6 +101,10 @@ async function answerOrRefusal(version: Awaited<ReturnType<typeof openVersion>>,
   return answerPath(version, path).catch((thrown: unknown) => (thrown instanceof Error ? thrown.message : thrown));
 }
 
+/** In the short run, every fourth request. */
+const drawn = (requests: readonly string[]): readonly string[] =>
+  requests.filter((_, place) => place % extentOf(4, 1) === 0);
+
 for (const [name, path, requests] of [
   ["the sample", samplePath, [...everyParameter, ...combined, ...facetRequests]],
   ["a lake with few distinct values", await writeFewValues(), [...combined, ...facetRequests]],
@@ -115,7 +120,7 @@ for (const [name, path, requests] of [
         { index: false, rows: false },
       ],
     );
-    for (const request of requests)
+    for (const request of drawn(requests))
       assert.deepEqual(await answerOrRefusal(served, request), await answerOrRefusal(parquet, request), request);
     for (const { id, vin } of await queryLake(lake, "SELECT id, vin FROM active UNION SELECT id, vin FROM sold")) {
       const listing = String(id).replaceAll("-", "");
