@@ -184,7 +184,7 @@ for (const [what, [mapping, message]] of Object.entries(refused)) {
 }
 
 test("a mapping is refused: a missing file", async () => {
-  await assert.rejects(readMapping("/nowhere/mapping.json"), { name: "Failure", message: /mapping file not found/ });
+  await assert.rejects(readMapping("/nowhere/mapping.json"), { name: "UserError", message: /mapping file not found/ });
 });
 
 test("a mapping that reads a missing column is refused with the columns of the file", async (t) => {
@@ -196,7 +196,7 @@ test("a mapping that reads a missing column is refused with the columns of the f
   ];
   for (const mapping of mappings) {
     await assert.rejects(lakeOfForeign(t, { mapping, csv }), {
-      name: "Failure",
+      name: "UserError",
       message: /^cars\.csv, row 0 \(header\): missing column "price": .*; found vin, seller, preis/,
     });
   }
