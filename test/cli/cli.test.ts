@@ -219,6 +219,9 @@ test("carquet start fills an empty lake, prints three working requests and then 
     const { stdout } = await promisify(execFile)("sh", ["-c", `${request} -s -o /dev/null -w '%{http_code}'`]);
     assert.equal(stdout, "200", request);
   }
+  const [, key = ""] = /Bearer ([\w-]+)/.exec(requests[0] ?? "") ?? [];
+  const { headers } = await fetch(`${service.url}/v1/usage`, { headers: { Authorization: `Bearer ${key}` } });
+  assert.equal(headers.get("X-RateLimit-Tier"), "tier_4");
   service.terminate();
   assert.equal((await service.ended).code, 0);
 

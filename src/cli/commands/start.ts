@@ -16,8 +16,8 @@ import { createProgress } from "../progress.ts";
 import { daysOption, listingsOption } from "./generate.ts";
 import { addServeOptions, type ServeSettings, serveUntilStopped } from "./serve.ts";
 
-/** The demo market: large enough that typical searches have matches, small enough to build in about a minute. */
-const demo = { listings: 25_000, days: 30, end: "2026-11-19", seed: 1 } as const;
+/** The demo market: large enough that typical searches have matches, small enough to build in under half a minute. */
+const demo = { listings: 10_000, days: 10, end: "2026-11-19", seed: 1 } as const;
 
 /** Up to this size a second engine thread costs 50 % more CPU time and makes no day faster. */
 const singleThreadListingsMax = 100_000;
@@ -30,7 +30,7 @@ interface StartSettings extends ServeSettings {
 export const startCommand = (): Command =>
   addServeOptions(new Command("start"))
     .description(
-      "Fill an empty lake with a generated market (takes about a minute), create a demo account with promotional credits and an API key, " +
+      "Fill an empty lake with a generated market (takes less than half a minute), create a demo account with promotional credits and an API key, " +
         "print three example requests, and serve.",
     )
     .addOption(listingsOption().default(demo.listings))
