@@ -61,7 +61,7 @@ export class SqliteDatabase {
     });
   }
 
-  /** Opens an existing file to read it, and leaves it as it is. */
+  /** Opens an existing file read-only. */
   static openToRead(path: string): SqliteDatabase {
     return SqliteDatabase.opened(path, { mode: "ro" });
   }

@@ -1,4 +1,4 @@
-/** Parameters of a generated demo market: its size and span, and the shares of cars, feeds and dealers that events happen to. */
+/** Parameters of a generated demo market: its size, its span, and the shares of cars, feeds and dealers affected by each event. */
 
 /** Default shares of the events, each between 0 and `shareMax`. */
 export const defaultShares = {

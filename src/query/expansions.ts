@@ -22,7 +22,7 @@ const expanders: Readonly<Record<Expansion, Expand>> = {
   options: (value, make, dimensions) => dimensions.optionsOf(make, dimensions.wordsOf(value) ?? []),
 };
 
-/** Returns an expansion as it is served, given the value of its column and the listing's make. */
+/** Returns the response value of an expansion, from its column's value and the listing's make. */
 export const expand = (
   expansion: Expansion,
   value: Json | undefined,

@@ -1,4 +1,4 @@
-/** Services killed under load charge each complete answer once; the campaign `charges` is longer. */
+/** Services killed under load charge each complete answer once; `npm run soak -- charges` runs this for longer. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { killServices } from "../ledger/service-kills.ts";

@@ -31,12 +31,12 @@ async function copyCurrentLake(scope: Scope): Promise<string> {
   return lake;
 }
 
-/** Fails unless all views of two lakes have the same rows. A reject keeps the reason in the words of the release that recorded it. */
-async function assertSameRows(olderAnswer: string, other: string): Promise<void> {
+/** Fails unless all views of two lakes have the same rows. Ignores reject reasons: their wording varies by release. */
+async function assertSameRows(olderLake: string, newerLake: string): Promise<void> {
   for (const view of views) {
     const columns = view === "rejects" ? "* EXCLUDE (reason)" : "*";
     const rows = (lake: string) => queryLake(lake, `SELECT ${columns} FROM ${view} ORDER BY ALL`);
-    assert.deepEqual(await rows(olderAnswer), await rows(other), view);
+    assert.deepEqual(await rows(olderLake), await rows(newerLake), view);
   }
 }
 

@@ -12,21 +12,21 @@ const certifiedFactor = 1.04;
 /** Lowest asking price, in dollars. */
 const priceMin = 1995;
 
-/** A price can be cut every two weeks, for the first time at least a week after arrival. */
+/** Price cuts can occur every two weeks, starting at least a week after arrival. */
 const cutIntervalDays = 14;
 const firstCutDaysMin = 7;
 const cutsMax = 12;
 /** Probability of a cut at each opportunity. */
 export const cutShare = { new: 0.35, used: 0.55 } as const;
 
-/** Returns a car's mileage at arrival. Reads a row of `createCars`. */
+/** Returns SQL for a car's mileage at arrival, over a row of `createCars`. */
 export const milesOf = (draws: RandomDraws, car: Sql): Sql => sql`CASE
   WHEN kind = 'new' AND ${draws.occurs("demonstrator", car, demonstratorShare)} THEN 400 + ${draws.integerBelow("demonstrator miles", car, 4200)}
   WHEN kind = 'new' THEN 2 + ${draws.integerBelow("new miles", car, 38)}
   WHEN kind = 'certified' THEN least(78000, round(usual_miles * 0.8 * exp(0.3 * ${draws.normal("miles", car)})))::INTEGER
   ELSE least(290000, round(usual_miles * if(value = 'exotic', 0.35, 1) * exp(0.4 * ${draws.normal("miles", car)})))::INTEGER END`;
 
-/** Returns the first asking price, in dollars. Reads a row of `createCars` with its mileage. */
+/** Returns SQL for the first asking price in dollars, over a row of `createCars` with its mileage. */
 export const askingPrice = (draws: RandomDraws, car: Sql): Sql => {
   const discount = sql`if(${draws.occurs("at list", car, atListShare)}, 0, discount * (0.3 + 1.4 * ${draws.uniform("discount", car)}))`;
   const retainedValue = sql`CASE value WHEN 'mainstream' THEN mainstream WHEN 'strong' THEN strong WHEN 'luxury' THEN luxury WHEN 'electric' THEN electric ELSE exotic END`;
@@ -36,11 +36,11 @@ export const askingPrice = (draws: RandomDraws, car: Sql): Sql => {
       * if(kind = 'certified', ${numberLiteral(certifiedFactor)}, 1) * if(${isBranded(draws, car)}, 0.7, 1)) END)::INTEGER`;
 };
 
-/** A condition: a used car has a branded title. */
+/** Returns a condition: whether a used car has a branded title. */
 export const isBranded = (draws: RandomDraws, car: Sql): Sql =>
   sql`(kind = 'used' AND ${draws.occurs("branded", car, 0.035)})`;
 
-/** Returns the price `daysListed` days after arrival, in whole dollars, rounded to the dealer's preferred price ending. */
+/** Returns SQL for the price `daysListed` days after arrival, in whole dollars, rounded to the dealer's preferred price ending. */
 export function priceOn(draws: RandomDraws, car: Sql, daysListed: Sql): Sql {
   const firstCutDay = sql`${numberLiteral(firstCutDaysMin)} + ${draws.integerBelow("first cut", car, cutIntervalDays)}`;
   const opportunities = sql`greatest(0, least(${numberLiteral(cutsMax)}, (${daysListed} - ${firstCutDay}) // ${numberLiteral(cutIntervalDays)} + 1))`;

@@ -30,8 +30,8 @@ const formats: Readonly<Record<string, FeedFormat>> = {
 };
 
 /**
- * Returns the deliveries at a path in day order: each folder in it named YYYY-MM-DD, or else the path itself, as the delivery of `day` or
- * of the day that it is named after. If `day` is set, returns only that day. Throws a UserError if there is none.
+ * Returns the deliveries at a path in day order. A path with folders named YYYY-MM-DD has one delivery per folder. Any other path is one
+ * delivery, of `day` or of the day in its name. If `day` is set, returns only that day. Throws a UserError if there is none.
  */
 export async function deliveriesAt(path: string, day: string | undefined): Promise<readonly Delivery[]> {
   if (day !== undefined && !isDay(day)) throw new UserError(`Invalid value "${day}" for --day: expected YYYY-MM-DD.`);

@@ -33,7 +33,7 @@ const alternatives: Readonly<Record<string, string>> = Object.fromEntries(
 
 const matchesSlugs = new Set(["make", "model"]);
 
-/** A value as it is compared: case-insensitively, makes and models by letters and digits only. */
+/** Normalizes a value for comparison: lower case; letters and digits only for makes and models. */
 function folded(parameter: string, value: Json | undefined): string {
   const text = String(value).toLowerCase();
   return matchesSlugs.has(parameter) ? text.normalize("NFD").replace(/[^\p{L}\p{N}]/gu, "") : text;

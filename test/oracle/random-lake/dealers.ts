@@ -29,7 +29,7 @@ const cities = [
   ["West of the Line", "AK", "99546", 51.5, -180],
 ] as const;
 
-/** A dealer as it is first described. */
+/** A dealer with its initial attributes. */
 export interface RandomDealer {
   /** Index of the day of its first feed. */
   readonly joins: number;
