@@ -10,7 +10,7 @@ export type DealerQuery = QueryOf<"searchDealers">;
 
 type Predicate = (dealer: DealerProfile) => boolean;
 
-/** Passes dealers whose column equals one of some values, in any case. */
+/** Tests whether a column equals one of some values, case-insensitively. */
 function hasOneOf(column: "state" | "country" | "type", values: readonly string[]): Predicate {
   const wanted = new Set(values.map((value) => value.toLowerCase()));
   return ({ profile: { [column]: value } }) => typeof value === "string" && wanted.has(value.toLowerCase());
@@ -48,7 +48,7 @@ export function findDealers(query: DealerQuery, { dealers }: LakeVersion): { tot
   return { total: found.length, page };
 }
 
-/** The profile of a dealer, as schema `DealerDetail`; refuses an unknown id as not found, whatever its form. */
+/** Returns a dealer as schema `DealerDetail`. Refuses an unknown or malformed id with `not_found`. */
 export function findDealer(id: string, { dealers }: LakeVersion): Row {
   const dealer = dealers.find(id);
   if (dealer === undefined) throw refuse("not_found", { what: "dealer", id });

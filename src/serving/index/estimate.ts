@@ -28,7 +28,10 @@ const usualShares: Readonly<Record<Exclude<ResolvedFilter["kind"], "amongIds" | 
 export function estimateMatches(filters: readonly ResolvedFilter[], context: IndexContext, count: number): Estimate {
   const estimates = filters.map((filter) => estimateOne(filter, context, count));
   const most = Math.min(count, ...estimates.map((one) => one.most));
-  const expected = estimates.reduce((product, one) => product * Math.min(1, one.expected / Math.max(1, count)), count);
+  const expected = expectedOfAll(
+    estimates.map((one) => one.expected),
+    count,
+  );
   const [first] = estimates;
   return { most, expected: Math.min(most, expected), exact: estimates.length === 1 ? first?.exact : undefined };
 }
@@ -45,6 +48,9 @@ function estimateOne(filter: ResolvedFilter, { dictionary }: IndexContext, count
     const total = totals.reduce((all, one) => all + one, 0);
     return { most: total, expected: total, exact: undefined };
   }
-  const expected = totals.reduce((product, one) => product * Math.min(1, one / Math.max(1, count)), count);
-  return { most: Math.min(...totals), expected, exact: undefined };
+  return { most: Math.min(...totals), expected: expectedOfAll(totals, count), exact: undefined };
 }
+
+/** Returns how many of `count` listings pass several independent tests, of which each alone passes so many. */
+const expectedOfAll = (passing: readonly number[], count: number): number =>
+  passing.reduce((product, one) => product * Math.min(1, one / Math.max(1, count)), count);

@@ -99,14 +99,15 @@ export class SearchIndex implements ListingSource {
     if (matches === "always" && order.by === "sort" && needed <= bounds.firsts) {
       return { total: this.count, positions: (await this.firstsIn(order.sort)).slice(offset, needed) };
     }
-    const cut = await this.findInCut(resolved, order, needed);
+    const cut = await this.findInCut(resolved, matches, order, needed);
     const { total, parts } = cut ?? (await this.fetchAll(matches, order));
     return { total, positions: choosePage(parts, offset, limit) };
   }
 
-  /** The total, and the first matches at least, if a cut of the order holds `needed` of them; undefined if it does not, or none is worthwhile. */
+  /** Returns the total and the first `needed` matches or more; undefined if a cut saves nothing or contains too few. `matches` are the compiled filters. */
   private async findInCut(
     filters: readonly ResolvedFilter[],
+    matches: Condition,
     order: PageOrder,
     needed: number,
   ): Promise<FoundKeys | undefined> {
@@ -116,13 +117,13 @@ export class SearchIndex implements ListingSource {
     const cut = cutFilters(filters, order, needed, { context: this.context, count: this.count, expected });
     if (cut === undefined) return undefined;
     const [total, { total: found, parts }] = await Promise.all([
-      exact ?? this.countMatches(matchesOf(filters, this.context)),
+      exact ?? this.countMatches(matches),
       this.fetchAll(matchesOf(cut, this.context), order),
     ]);
     return found >= Math.min(needed, total) ? { total, parts } : undefined;
   }
 
-  /** The sort keys and positions of all matches. */
+  /** Fetches the sort keys and positions of all matches. */
   private async fetchAll(matches: Condition, order: PageOrder): Promise<FoundKeys> {
     if (matches === "never") return { total: 0, parts: [] };
     const key = order.by === "sort" ? rankOf(order.sort) : sql`dealer`;
