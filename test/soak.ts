@@ -1,5 +1,5 @@
 /**
- * Runs a campaign, a test too long for every run: `node --import tsx test/soak.ts <name> [--draws N] [--seed S]`.
+ * Runs a campaign, a test too long for every run: `node --import tsx/esm test/soak.ts <name> [--draws N] [--seed S]`.
  *
  * Lists the campaigns without a name. The same seed and draws repeat the same run.
  */

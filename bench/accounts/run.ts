@@ -1,5 +1,5 @@
 /**
- * Measures the cost of accounts: `node --import tsx bench/accounts/run.ts [--seconds 5] [--rounds 3] [--connections 32]`.
+ * Measures the cost of accounts: `node --import tsx/esm bench/accounts/run.ts [--seconds 5] [--rounds 3] [--connections 32]`.
  *
  * Serves a page of 50 listings from memory, in turn with and without the account middleware: identify the key, check scope and rate limit,
  * hold the price, and commit the charge before the answer. Prints requests per second, latencies and processor time.

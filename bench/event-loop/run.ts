@@ -1,5 +1,5 @@
 /**
- * Measures the processor time of a metered request: `node --import tsx bench/event-loop/run.ts [--lake DIR] [--requests 400]`.
+ * Measures the processor time of a metered request: `node --import tsx/esm bench/event-loop/run.ts [--lake DIR] [--requests 400]`.
  *
  * Sends one request at a time to a service without a response cache, in rounds of all kinds of requests. Prints the median processor time
  * of each kind, of the main thread (which runs the event loop) and of the whole process. Needs Linux. Latencies are not printed, because

@@ -1,5 +1,5 @@
 /**
- * Measures ingestion: `node --import tsx bench/ingest/run.ts [--listings 1000000] [--format parquet|csv] [--days 2] [--memory 4GiB]`.
+ * Measures ingestion: `node --import tsx/esm bench/ingest/run.ts [--listings 1000000] [--format parquet|csv] [--days 2] [--memory 4GiB]`.
  *
  * Ingests synthetic deliveries into a temporary lake, each day in its own process. Prints seconds, rows per second and peak memory of each
  * day, then bytes per listing on disk. From the second day on, 95 % of the listings are known from the day before.

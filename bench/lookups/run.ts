@@ -1,6 +1,6 @@
 /**
  * Measures look-ups as history grows:
- * `node --import tsx bench/lookups/run.ts [--active 4000000] [--past 16000000] [--asks 300] [--lake DIR]`.
+ * `node --import tsx/esm bench/lookups/run.ts [--active 4000000] [--past 16000000] [--asks 300] [--lake DIR]`.
  *
  * Publishes a lake of synthetic listings (in DIR, where a later run reuses it). Then looks up random known VINs and ids one after another,
  * uncached: in process from the Parquet files, in process from the row store, and over HTTP, metered, from a service with a row store.

@@ -1,6 +1,6 @@
 /**
  * Measures the query strategies of the search index against their alternatives, on the index of a lake:
- * `node --import tsx bench/search-index/run.ts [--lake DIR] [--threads N]`.
+ * `node --import tsx/esm bench/search-index/run.ts [--lake DIR] [--threads N]`.
  *
  * Prints the median, the minimum and the processor time of each strategy in ms.
  */

@@ -7,7 +7,7 @@ const threadPool = projectPath("src/base/thread-pool.cjs");
 /** Returns the Node.js options to run a module of this project: the thread pool's size and the TypeScript loader. */
 export const nodeOptions = (): readonly string[] => [
   ...["--require", threadPool],
-  ...["--import", import.meta.resolve("tsx")],
+  ...["--import", import.meta.resolve("tsx/esm")],
 ];
 
 /** Returns false if the thread pool has libuv's default size of 4, because the process was started without those options. */

@@ -35,14 +35,26 @@ export async function withServingFiles(
   const intact = await intactFiles(writer.lake, manifest, check);
   const present = new Set(intact.map(({ kind, source }) => `${kind} ${source}`));
   const missing = neededSources(manifest).filter(({ kind, source }) => !present.has(`${kind} ${source}`));
-  const built: ServingFile[] = [];
+  if (missing.length === 0) return { ...manifest, serving: intact };
   const progress = createBuildProgress(manifest, missing, onBuild);
-  for (const [number, needed] of missing.entries()) {
-    const path = `serving/${manifest.version}-${number}.${needed.kind === "index" ? "duckdb" : "db"}`;
-    built.push(await buildFile(writer, manifest, { ...needed, path }, progress));
-  }
-  if (built.length > 0) await syncToDisk(join(writer.lake, "serving"));
-  return { ...manifest, serving: [...intact, ...built] };
+  const numbered = missing.map((needed, number) => ({
+    ...needed,
+    path: `serving/${manifest.version}-${number}.${needed.kind === "index" ? "duckdb" : "db"}`,
+  }));
+  const built = await writer.database.using((session) =>
+    settleAll([
+      buildFiles(writer, manifest, { files: numbered.filter(({ kind }) => kind === "index"), progress }),
+      buildFiles({ ...writer, session }, manifest, { files: numbered.filter(({ kind }) => kind === "rows"), progress }),
+    ]),
+  );
+  await syncToDisk(join(writer.lake, "serving"));
+  return { ...manifest, serving: [...intact, ...built.flat()] };
+}
+
+/** Waits for all promises, then returns their values or throws the first error: nothing runs on a session that is closed afterwards. */
+async function settleAll<T>(promises: readonly Promise<T>[]): Promise<readonly T[]> {
+  await Promise.allSettled(promises);
+  return Promise.all(promises);
 }
 
 /** Returns the usable listed files that pass the check. */
@@ -60,6 +72,22 @@ async function intactFiles(
     if (isIntact) intact.push(file);
   }
   return intact;
+}
+
+interface BuildOrder {
+  readonly files: readonly (SourceKey & Pick<ServingFile, "path">)[];
+  readonly progress: BuildProgress;
+}
+
+/** Builds serving files one after another. The search index keeps the engine busy, row files this thread; so the two run side by side. */
+async function buildFiles(
+  writer: Writer,
+  manifest: Manifest,
+  { files, progress }: BuildOrder,
+): Promise<readonly ServingFile[]> {
+  const built: ServingFile[] = [];
+  for (const file of files) built.push(await buildFile(writer, manifest, file, progress));
+  return built;
 }
 
 /** Builds one serving file and syncs it to disk. Replaces a file that an interrupted build left at the path. */
@@ -80,10 +108,8 @@ async function buildFile(
 }
 
 interface BuildProgress {
-  /** Reports the current task before any listing of it is done. */
-  readonly begin: (task: string) => void;
   /** Reports more listings as done. */
-  readonly add: (listings: number, task: string) => void;
+  readonly add: (listings: number) => void;
 }
 
 /** Measures progress in listings: one listing costs about the same in the index and in a row file. */
@@ -95,13 +121,12 @@ function createBuildProgress(manifest: Manifest, missing: readonly SourceKey[], 
     0,
   );
   let done = 0;
-  return {
-    begin: (task) => onBuild(done, total, task),
-    add: (listings, task) => {
-      done += listings;
-      onBuild(done, total, task);
-    },
+  const add = (listings: number): void => {
+    done += listings;
+    onBuild(done, total, "building search index and row store");
   };
+  add(0);
+  return { add };
 }
 
 async function buildIndex(
@@ -110,10 +135,8 @@ async function buildIndex(
   target: string,
   progress: BuildProgress,
 ): Promise<void> {
-  const task = "building the search index";
   const files = filesIn(tables, "snapshots", as_of);
   const statements = buildStatements("new_index", withRowNumbers(files, lake));
-  progress.begin(task);
   await withDimensionTables(
     session,
     (table) => rowsOfFiles(table, tables[table], lake),
@@ -126,10 +149,7 @@ async function buildIndex(
       }
     },
   );
-  progress.add(
-    files.reduce((sum, { rows }) => sum + rows, 0),
-    task,
-  );
+  progress.add(files.reduce((sum, { rows }) => sum + rows, 0));
 }
 
 /** Calls `work` while the dimensions exist as temporary tables. */
@@ -158,7 +178,7 @@ async function buildRows(
   if (file === undefined) return;
   let reported = 0;
   await buildRowFile(session, { file, folder: lake }, target, (rows) => {
-    progress.add(rows - reported, "building the row store");
+    progress.add(rows - reported);
     reported = rows;
   });
 }

@@ -15,7 +15,7 @@ import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope, onScopeEnd } from "../support/scope.ts";
 
 const main = projectPath("src/main.ts");
-const plain = [process.execPath, "--import", "tsx", main];
+const plain = [process.execPath, "--import", "tsx/esm", main];
 const { scripts } = JSON.parse(readFileSync(projectPath("package.json"), "utf8"));
 const accounts = await temporaryAccountsFile(fileScope);
 const folder = await temporaryFolder(fileScope);
@@ -51,7 +51,7 @@ describe("the thread pool has 16 threads, however the program is started", { con
   const ways: readonly (readonly [what: string, command: readonly string[]])[] = [
     ["npm run carquet", ["sh", "-c", `${scripts.carquet} "$@"`, "sh"]],
     ["the options of tests and measurements", [process.execPath, ...nodeOptions(), main]],
-    ["node --import tsx src/main.ts", plain],
+    ["node --import tsx/esm src/main.ts", plain],
   ];
   for (const [index, [what, command]] of ways.entries()) {
     test(what, async () => {

@@ -181,7 +181,7 @@ test("a DuckDB file that another process has open is busy, and the fault names t
     await session.run(sql\`ATTACH \${literal(process.argv[1])} AS held\`);
     console.log("held");
     setInterval(() => {}, 1000);`;
-  const holder = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", code, path], {
+  const holder = spawn(process.execPath, ["--import", "tsx/esm", "--input-type=module", "-e", code, path], {
     cwd: projectPath("."),
     stdio: ["ignore", "pipe", "inherit"],
   });

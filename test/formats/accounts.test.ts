@@ -142,7 +142,7 @@ test("a killed migration leaves the old or the new version, sound", async (t) =>
 
 /** Migrates a file in another process and kills it some time after it starts. */
 async function killMigration(path: string, delayMs: number): Promise<void> {
-  const command = ["--import", "tsx", projectPath("test/formats/migrate-accounts.ts"), path];
+  const command = ["--import", "tsx/esm", projectPath("test/formats/migrate-accounts.ts"), path];
   const child = spawn(process.execPath, command, { stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(child, "exit");
   await once(child.stdout, "data");

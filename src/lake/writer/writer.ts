@@ -30,6 +30,7 @@ import { viewsOf } from "../views.ts";
 
 export interface Writer {
   readonly lake: string;
+  readonly database: DuckDatabase;
   readonly session: Session;
   /** The greatest version sequence of each day that occurs in a file name. File names are never reused. */
   readonly sequences: ReadonlyMap<string, number>;
@@ -58,7 +59,7 @@ export async function withWriter<T>(
       await acquireLock(session, lake);
       const { kept } = await removeOrphans(lake);
       try {
-        return await work({ lake, session, sequences: sequencesIn(kept) });
+        return await work({ lake, database, session, sequences: sequencesIn(kept) });
       } finally {
         await rm(joinPath(lake, "spill"), { recursive: true, force: true });
       }

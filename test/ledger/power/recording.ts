@@ -56,7 +56,7 @@ export async function record(
   const accounts = await temporaryAccountsFile(scope);
   const customers = Array.from({ length: 3 }, () => createCustomer(accounts));
   const log = join(folder, "log");
-  const command = ["--import", "tsx", projectPath("test/ledger/power/service.ts"), lake, accounts, synchronous];
+  const command = ["--import", "tsx/esm", projectPath("test/ledger/power/service.ts"), lake, accounts, synchronous];
   const child = spawn(process.execPath, command, {
     cwd: projectPath("."),
     env: { ...process.env, LD_PRELOAD: await compileRecorder(folder), POWER_LOG: log, POWER_FILE: accounts },
