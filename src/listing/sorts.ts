@@ -33,3 +33,6 @@ export const sortKeys: Readonly<Record<FixedSort, SortKey>> = Object.fromEntries
 ) as Sorts;
 
 export const fixedSorts = Object.keys(sortKeys) as readonly FixedSort[];
+
+/** The default of parameter `sort`. A test compares it with the document. */
+export const defaultSort: FixedSort = "days_on_market";

@@ -1,4 +1,4 @@
-/** Pages that are found in a part of the sort order. */
+/** Pages that are found without fetching all matches: in a part of the sort order, or among the listings of one dealer. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Session } from "../../src/db/duckdb.ts";
@@ -46,4 +46,19 @@ test("matches outside a cut sort order are found by fetching all", async (t) => 
   const path = "/v1/listings?min_price=60000&sort=price&limit=3";
   assert.deepEqual(await answerPath(cutting, path), await answerPath(fetching, path));
   assert.ok(run.mock.callCount() >= 3, "a cut without enough matches is followed by a fetch of all");
+});
+
+test("a page of a dealer's listings in the default order takes no statement, and equals that from Parquet", async (t) => {
+  const parquet = await openVersion(fileScope, lake, { hasServingFiles: false });
+  const dealers = fetching.dealers.dealers.slice(0, 40);
+  assert.equal(dealers.length, 40);
+  await answerPath(fetching, `/v1/listings?dealer_id=${dealers[0]?.id}`);
+  const run = t.mock.method(Session.prototype, "vectors");
+  for (const { id } of dealers)
+    for (const page of ["", "&limit=7&offset=3", "&offset=100000"]) {
+      const path = `/v1/listings?dealer_id=${id}${page}`;
+      const found = await answerPath(fetching, path);
+      assert.equal(run.mock.callCount(), 0, path);
+      assert.deepEqual(found, await answerPath(parquet, path), path);
+    }
 });

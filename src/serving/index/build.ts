@@ -18,7 +18,7 @@ import {
   numberNames,
   tokensNames,
 } from "../../listing/schema.ts";
-import { fixedSorts, sortKeys } from "../../listing/sorts.ts";
+import { defaultSort, fixedSorts, sortKeys } from "../../listing/sorts.ts";
 import { secondsOf, unitsOf, vinPartOf, vinParts } from "../../listing/values.ts";
 import { firstValueId } from "./ids.ts";
 
@@ -44,6 +44,7 @@ export function buildStatements(catalog: string, listings: Sql): readonly Sql[] 
     ...compositeStatements(catalog),
     ...rankStatements(),
     listingsStatement(catalog),
+    dealerPositionsStatement(catalog),
     totalsStatement(catalog),
     ...dropStatements(),
   ];
@@ -207,6 +208,13 @@ function listingsStatement(catalog: string): Sql {
     ${join([...ownJoins, ...setJoins], sql` `)}
     ORDER BY of.position`;
 }
+
+/** Returns the table of the positions of all listings by dealer, each dealer's in the default order. */
+export const dealerPositionsOf = (catalog: string): Sql => ident(catalog, "dealer_positions");
+
+const dealerPositionsStatement = (catalog: string): Sql => sql`
+  CREATE TABLE ${dealerPositionsOf(catalog)} AS
+  SELECT position FROM ${ident(catalog, "listings")} ORDER BY dealer, ${rankOf(defaultSort)}`;
 
 /** The columns from whose counts those of all categories follow. */
 export const countedColumns: readonly string[] = ["build", "dealer", ...listingCategories, ...listNames];

@@ -10,7 +10,7 @@ import type { Session } from "../../db/duckdb.ts";
 import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import { metricOf, readSummaries, summariesOf } from "../../listing/aggregates.ts";
 import { type CountedName, listNames, type NumberName } from "../../listing/schema.ts";
-import type { FixedSort } from "../../listing/sorts.ts";
+import { defaultSort, type FixedSort } from "../../listing/sorts.ts";
 import type {
   CountRequest,
   Counts,
@@ -39,6 +39,7 @@ import {
   rangeCounts,
 } from "./counting.ts";
 import { cutFilters } from "./cut.ts";
+import { DealerPositions } from "./dealer-positions.ts";
 import { Dealers } from "./dealers.ts";
 import { Dictionary, type ValueCounts } from "./dictionary.ts";
 import { estimateMatches } from "./estimate.ts";
@@ -67,6 +68,7 @@ const pageShares = { counted: 0.2, known: 0.02 } as const;
 export class SearchIndex implements ListingSource {
   /** The positions of the first listings of each sort that has been requested. */
   private readonly firsts = new Map<FixedSort, Promise<readonly number[]>>();
+  private dealerPositions: Promise<DealerPositions> | undefined;
 
   private constructor(
     readonly count: number,
@@ -99,6 +101,9 @@ export class SearchIndex implements ListingSource {
     if (matches === "always" && order.by === "sort" && needed <= bounds.firsts) {
       return { total: this.count, positions: (await this.firstsIn(order.sort)).slice(offset, needed) };
     }
+    const dealer = onlyDealerOf(resolved);
+    if (dealer !== undefined && order.by === "sort" && order.sort === defaultSort)
+      return (await this.positionsByDealer()).pageOf(dealer, offset, limit);
     const cut = await this.findInCut(resolved, matches, order, needed);
     const { total, parts } = cut ?? (await this.fetchAll(matches, order));
     return { total, positions: choosePage(parts, offset, limit) };
@@ -226,6 +231,14 @@ export class SearchIndex implements ListingSource {
     return matches === "always" ? sql`FROM ${listingsOf(catalog)}` : matches;
   }
 
+  private positionsByDealer(): Promise<DealerPositions> {
+    this.dealerPositions ??= DealerPositions.read(this.engine, this.context).catch((thrown: unknown) => {
+      this.dealerPositions = undefined;
+      throw thrown;
+    });
+    return this.dealerPositions;
+  }
+
   private firstsIn(sort: FixedSort): Promise<readonly number[]> {
     const known = this.firsts.get(sort);
     if (known !== undefined) return known;
@@ -239,6 +252,12 @@ export class SearchIndex implements ListingSource {
     found.catch(() => this.firsts.delete(sort));
     return found;
   }
+}
+
+/** Returns the composite id of a dealer if the filters accept all its listings and no others. */
+function onlyDealerOf([first, ...others]: readonly ResolvedFilter[]): number | undefined {
+  if (others.length > 0 || first?.kind !== "amongIds" || first.column !== "dealer") return undefined;
+  return first.among.length === 1 ? first.among[0] : undefined;
 }
 
 /** The total, and sort keys and positions of all matches or of the first ones. */
