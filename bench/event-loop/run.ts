@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import type { AnswerOf } from "../../src/contract/types.ts";
-import { quantile, roundMs } from "../measure/timing.ts";
+import { quantile, roundToThousandths } from "../measure/timing.ts";
 import { createBenchKey } from "../servers/api-key.ts";
 import { openInProcess, startScript, withoutResponseCache } from "../servers/carquet.ts";
 import type { ThreadTimes } from "../servers/process.ts";
@@ -42,7 +42,7 @@ try {
   for (const [kind, times] of await measureKinds()) {
     const median = (thread: keyof ThreadTimes): number => {
       const threadTimes = times.map((time) => time[thread]);
-      return roundMs(quantile(threadTimes, 0.5));
+      return roundToThousandths(quantile(threadTimes, 0.5));
     };
     process.stdout.write(`${kind}: main ${median("main")} ms, process ${median("process")} ms\n`);
   }

@@ -8,7 +8,7 @@ import type { Server } from "../servers/server.ts";
 import { warmUp, warmUpMs } from "../servers/warm-up.ts";
 import { assertSameAnswer } from "./assert-same-answer.ts";
 import type { Calibration } from "./calibration.ts";
-import { roundMs, type TimingLimits, timeInterleaved, timingOf } from "./timing.ts";
+import { roundToThousandths, type TimingLimits, timeInterleaved, timingOf } from "./timing.ts";
 
 export interface CaseOptions {
   /** Carquet in this process, without HTTP, key and ledger. */
@@ -71,14 +71,16 @@ async function runCase({ name, queries }: BenchCase, options: CaseOptions): Prom
   const processorTimes: [ServerName, number][] = [];
   for (const server of servers) {
     const ms = await processorMsPerRequest(server, queryOf, effort.processorMs);
-    if (!Number.isNaN(ms)) processorTimes.push([server.name, roundMs(ms)]);
+    if (!Number.isNaN(ms)) processorTimes.push([server.name, roundToThousandths(ms)]);
   }
   const ours = timingOf(times.get("carquet"));
   const theirs = peers.map((peer) => ({ peer: peer.name, timing: timingOf(times.get(peer.name)) }));
   return {
     ...{ case: name, rows, carquet: ours, in_process: timingOf(times.get("in process")) },
     peers: Object.fromEntries(theirs.map(({ peer, timing }) => [peer, timing])),
-    ratio: Object.fromEntries(theirs.map(({ peer, timing }) => [peer, roundMs(timing.p50_ms / ours.p50_ms)])),
+    ratio: Object.fromEntries(
+      theirs.map(({ peer, timing }) => [peer, roundToThousandths(timing.p50_ms / ours.p50_ms)]),
+    ),
     processor_ms: Object.fromEntries(processorTimes),
     ...(deviation.size === 0 ? {} : { deviation: Object.fromEntries(deviation) }),
     calibration: timingOf(times.get("calibration")),

@@ -8,7 +8,7 @@ import type { Load, ServerName, Throughput } from "../report/results.ts";
 import type { Server } from "../servers/server.ts";
 import { warmUp, warmUpMs } from "../servers/warm-up.ts";
 import type { PeerName } from "../settings.ts";
-import { roundMs, timingOf } from "./timing.ts";
+import { roundToThousandths, timingOf } from "./timing.ts";
 
 export interface ThroughputOptions {
   readonly answers: Throughput["answers"];
@@ -41,7 +41,7 @@ export async function measureThroughput(options: ThroughputOptions): Promise<rea
     results.push({
       ...{ clients, answers, carquet: ours, peers: Object.fromEntries(loads) },
       ratio: Object.fromEntries(
-        loads.map(([name, load]) => [name, roundMs(ours.requests_per_second / load.requests_per_second)]),
+        loads.map(([name, load]) => [name, roundToThousandths(ours.requests_per_second / load.requests_per_second)]),
       ),
     });
     log(`throughput, ${answers}, ${clients} clients: done`);
@@ -83,8 +83,8 @@ async function loadInBursts(
     }
   }
   return states.map(({ times, elapsedMs, processorMs }) => ({
-    requests_per_second: roundMs((1000 * times.length) / elapsedMs),
+    requests_per_second: roundToThousandths((1000 * times.length) / elapsedMs),
     ...timingOf(times),
-    ...(Number.isNaN(processorMs) ? {} : { processor_ms: roundMs(processorMs / times.length) }),
+    ...(Number.isNaN(processorMs) ? {} : { processor_ms: roundToThousandths(processorMs / times.length) }),
   }));
 }

@@ -41,7 +41,7 @@ export async function timeInterleaved(
 
 /** Returns the median and the 99th percentile of times in milliseconds. */
 export function timingOf(times: readonly number[] = []): Timing {
-  return { p50_ms: roundMs(quantile(times, 0.5)), p99_ms: roundMs(quantile(times, 0.99)) };
+  return { p50_ms: roundToThousandths(quantile(times, 0.5)), p99_ms: roundToThousandths(quantile(times, 0.99)) };
 }
 
 /** Returns the smallest value that at least a fraction of all values do not exceed; NaN for no values. */
@@ -51,4 +51,4 @@ export function quantile(values: readonly number[], fraction: number): number {
 }
 
 /** Rounds to three decimals. */
-export const roundMs = (value: number): number => Number(value.toFixed(3));
+export const roundToThousandths = (value: number): number => Number(value.toFixed(3));

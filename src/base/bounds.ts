@@ -33,13 +33,13 @@ export const bounds = {
   /** The fewest listings of a bucket with a metric; smaller buckets have `insufficient_sample`. */
   metricListingsMin: 10,
   /** The most ranges of a range facet. */
-  rangeBuckets: 20,
+  rangeBucketsMax: 20,
   /** The most ranges of a range facet with a requested `interval`. */
-  fixedRangeBuckets: 100,
+  fixedRangeBucketsMax: 100,
   /** Up to this many matches, counting ids in typed arrays is faster than counting in the engine (measured by bench/search-index). */
   fetchedMatches: 100_000,
   /** The search index caches this many first listings of each sort. */
-  firsts: 10_000,
+  firstListings: 10_000,
   /** The Parquet source keeps the matches of a facet request in memory up to this share of the listings. */
   keptMatchesShare: 0.25,
 } as const;

@@ -21,7 +21,7 @@ export interface PageRequest {
   readonly offset: number;
 }
 
-export interface FoundPage {
+export interface PageResult {
   /** Number of listings that match. */
   readonly total: number;
   /** Positions of the page's listings in the source, in page order. */
@@ -78,7 +78,7 @@ export interface RangeCounts {
   readonly counts: readonly number[];
 }
 
-export interface Counts {
+export interface CountResult {
   readonly total: number;
   readonly values: ReadonlyMap<CountedName, readonly ValueCount[]>;
   readonly summaries: Summaries;
@@ -104,7 +104,7 @@ export interface MeasuredValue extends ValueCount {
   readonly metric: number | null;
 }
 
-export interface Measured {
+export interface MeasureResult {
   readonly total: number;
   readonly values: readonly MeasuredValue[];
 }
@@ -113,9 +113,9 @@ export interface ListingSource {
   /** Number of listings in the source. */
   readonly count: number;
   /** Returns the number of matches and the positions of one page of them. */
-  findPage(request: PageRequest): Promise<FoundPage>;
+  findPage(request: PageRequest): Promise<PageResult>;
   /** Counts the matches by value and by range, and summarizes their numbers. */
-  countValues(request: CountRequest): Promise<Counts>;
+  countValues(request: CountRequest): Promise<CountResult>;
   /** Returns a metric of the matches for each value of an attribute. */
-  measureValues(request: MeasureRequest): Promise<Measured>;
+  measureValues(request: MeasureRequest): Promise<MeasureResult>;
 }

@@ -11,10 +11,10 @@ import type { Filter } from "../listing/filter.ts";
 import type { CountedName, NumberName } from "../listing/schema.ts";
 import type {
   Aggregate,
-  Counts,
+  CountResult,
   ListingSource,
-  Measured,
   MeasuredValue,
+  MeasureResult,
   Ranges,
   Summaries,
 } from "../listing/source.ts";
@@ -49,8 +49,8 @@ export interface FacetPlan {
 
 /** Results of the listing source. */
 interface FacetResults {
-  readonly counts: Counts | undefined;
-  readonly measured: Measured | undefined;
+  readonly counts: CountResult | undefined;
+  readonly measured: MeasureResult | undefined;
 }
 
 const isNumeric = (facet: Facet): facet is NumericFacet => numericFacets.some((name) => name === facet);
@@ -154,7 +154,7 @@ function facetMetricOf(
 }
 
 /** Returns schema `RangeFacet` of a numeric facet. */
-function rangeFacetOf(facet: NumericFacet, counts: Counts | undefined, widths: FixedWidths) {
+function rangeFacetOf(facet: NumericFacet, counts: CountResult | undefined, widths: FixedWidths) {
   const [summary, rangeCounts] = [counts?.summaries.get(facet), counts?.ranges.get(facet)];
   if (summary === undefined || rangeCounts === undefined) return emptyRangeFacet(widths.get(facet));
   return rangeFacet(rangeCounts.ranges, rangeCounts.counts, summary);

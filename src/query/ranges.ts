@@ -42,19 +42,19 @@ export function fixedWidths(
 
 /**
  * Returns the ranges of a numeric facet: of the fixed width if there is one, otherwise of the smallest round width with at most
- * `bounds.rangeBuckets` buckets. Refuses a fixed width with more than `bounds.fixedRangeBuckets` buckets.
+ * `bounds.rangeBucketsMax` buckets. Refuses a fixed width with more than `bounds.fixedRangeBucketsMax` buckets.
  */
 export function rangesOf(attribute: NumericFacet, { p1, p99 }: NumberSummary, fixed: number | undefined): Ranges {
   const [low, high] = [wholeUnits(p1), wholeUnits(p99)];
   const bucketCount = (width: number): number => Math.floor(high / width) - Math.floor(low / width) + 1;
-  const width = fixed ?? roundWidths.find((candidate) => bucketCount(candidate) <= bounds.rangeBuckets) ?? 1;
-  if (bucketCount(width) > bounds.fixedRangeBuckets) {
-    let smallest = Math.floor((high - low) / bounds.fixedRangeBuckets) + 1;
-    while (bucketCount(smallest) > bounds.fixedRangeBuckets) smallest += 1;
+  const width = fixed ?? roundWidths.find((candidate) => bucketCount(candidate) <= bounds.rangeBucketsMax) ?? 1;
+  if (bucketCount(width) > bounds.fixedRangeBucketsMax) {
+    let smallest = Math.floor((high - low) / bounds.fixedRangeBucketsMax) + 1;
+    while (bucketCount(smallest) > bounds.fixedRangeBucketsMax) smallest += 1;
     throw refuse("invalid_parameter_value", {
       parameter: "interval",
       value: quoted(`${attribute}:${width}`),
-      allowed: `a width with at most ${bounds.fixedRangeBuckets} buckets, for example ${attribute}:${smallest}`,
+      allowed: `a width with at most ${bounds.fixedRangeBucketsMax} buckets, for example ${attribute}:${smallest}`,
       hint: "",
     });
   }

@@ -7,7 +7,7 @@
 import type { QueryOf } from "../contract/types.ts";
 import type { Filter } from "../listing/filter.ts";
 import type { Point } from "../listing/geography.ts";
-import type { FoundPage, PageOrder } from "../listing/source.ts";
+import type { PageOrder, PageResult } from "../listing/source.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import type { Expansion } from "./expansions.ts";
 import { columnsOfFields, type ListingField, listingSerializer, resolveFields } from "./fields.ts";
@@ -52,7 +52,7 @@ function orderOf({ sort, ...query }: SearchQuery): PageOrder {
 }
 
 /** Step 1: returns the total and the positions of the page's listings. */
-export const findPage = ({ mode, ...plan }: SearchPlan): Promise<FoundPage> => mode.listings.findPage(plan);
+export const findPage = ({ mode, ...plan }: SearchPlan): Promise<PageResult> => mode.listings.findPage(plan);
 
 /** Step 2: returns the page's listings, each as JSON text of schema `ListingSummary`. */
 export async function readPage(

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import pino from "pino";
 import { errorBody, errors, Refusal } from "../../src/contract/errors.ts";
 import type { LakeVersion } from "../../src/serving/lake-version.ts";
-import type { Answering, ComparedAnswer } from "../oracle/compare/oracle.ts";
+import type { ApiClient, ComparedAnswer } from "../oracle/compare/oracle.ts";
 import { parseLog } from "./command-line.ts";
 import { type Client, startService } from "./http/service.ts";
 import type { Scope } from "./scope.ts";
@@ -98,7 +98,7 @@ export async function openBothWays(scope: Scope, lake: string): Promise<BothVers
 }
 
 /** Answers requests from an open version, refusals included. */
-export const answering = (version: LakeVersion): Answering => ({
+export const clientOf = (version: LakeVersion): ApiClient => ({
   get: (path) => answerOrRefusalOf(path, () => answerPath(version, path)),
 });
 

@@ -17,7 +17,7 @@ const cutIntervalDays = 14;
 const firstCutDaysMin = 7;
 const cutsMax = 12;
 /** Probability of a cut at each opportunity. */
-export const cutShare = { new: 0.35, used: 0.55 } as const;
+export const cutProbability = { new: 0.35, used: 0.55 } as const;
 
 /** Returns SQL for a car's mileage at arrival, over a row of `createCars`. */
 export const milesOf = (draws: RandomDraws, car: Sql): Sql => sql`CASE
@@ -45,7 +45,7 @@ export function priceOn(draws: RandomDraws, car: Sql, daysListed: Sql): Sql {
   const firstCutDay = sql`${numberLiteral(firstCutDaysMin)} + ${draws.integerBelow("first cut", car, cutIntervalDays)}`;
   const opportunities = sql`greatest(0, least(${numberLiteral(cutsMax)}, (${daysListed} - ${firstCutDay}) // ${numberLiteral(cutIntervalDays)} + 1))`;
   const turn = sql`${car} * 16 + turn`;
-  const share = sql`if(kind = 'new', ${numberLiteral(cutShare.new)}, ${numberLiteral(cutShare.used)})`;
+  const share = sql`if(kind = 'new', ${numberLiteral(cutProbability.new)}, ${numberLiteral(cutProbability.used)})`;
   const cut = sql`if(${draws.occurs("cut", turn, share)}, 0.008 + 0.02 * ${draws.uniform("depth", turn)}, 0)`;
   const totalCut = sql`coalesce(list_sum(list_transform(range(${opportunities}), lambda turn: ${cut})), 0)`;
   const price = sql`(asking * (1 - least(${totalCut}, if(kind = 'new', 0.08, 0.2))))`;

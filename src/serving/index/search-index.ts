@@ -13,13 +13,13 @@ import { type CountedName, listNames, type NumberName } from "../../listing/sche
 import { defaultSort, type FixedSort } from "../../listing/sorts.ts";
 import type {
   CountRequest,
-  Counts,
-  FoundPage,
+  CountResult,
   ListingSource,
-  Measured,
   MeasureRequest,
+  MeasureResult,
   PageOrder,
   PageRequest,
+  PageResult,
   Summaries,
   ValueCount,
 } from "../../listing/source.ts";
@@ -67,7 +67,7 @@ const pageShares = { counted: 0.2, known: 0.02 } as const;
 
 export class SearchIndex implements ListingSource {
   /** The positions of the first listings of each sort that has been requested. */
-  private readonly firsts = new Map<FixedSort, Promise<readonly number[]>>();
+  private readonly firstListings = new Map<FixedSort, Promise<readonly number[]>>();
   private dealerPositions: Promise<DealerPositions> | undefined;
 
   private constructor(
@@ -93,13 +93,13 @@ export class SearchIndex implements ListingSource {
     return new SearchIndex(count, engine, { catalog, dictionary, dealers, isKnownValue }, fetchedMatches);
   }
 
-  async findPage({ filters, order, limit, offset }: PageRequest): Promise<FoundPage> {
+  async findPage({ filters, order, limit, offset }: PageRequest): Promise<PageResult> {
     const resolved = resolveFilters(filters, this.context);
     const matches = matchesOf(resolved, this.context);
     if (matches === "never") return { total: 0, positions: [] };
     const needed = offset + limit;
-    if (matches === "always" && order.by === "sort" && needed <= bounds.firsts) {
-      return { total: this.count, positions: (await this.firstsIn(order.sort)).slice(offset, needed) };
+    if (matches === "always" && order.by === "sort" && needed <= bounds.firstListings) {
+      return { total: this.count, positions: (await this.firstListingsIn(order.sort)).slice(offset, needed) };
     }
     const dealer = onlyDealerOf(resolved);
     if (dealer !== undefined && order.by === "sort" && order.sort === defaultSort)
@@ -144,7 +144,7 @@ export class SearchIndex implements ListingSource {
     return matches === "always" ? this.count : (await this.summarize(matches, [])).total;
   }
 
-  async countValues(request: CountRequest): Promise<Counts> {
+  async countValues(request: CountRequest): Promise<CountResult> {
     const { filters, attributes, numbers, limit, sort } = request;
     const { dictionary } = this.context;
     const resolved = resolveFilters(filters, this.context);
@@ -205,7 +205,7 @@ export class SearchIndex implements ListingSource {
     return { total: integerIn(row, "total"), summaries: readSummaries(row, numbers) };
   }
 
-  async measureValues(request: MeasureRequest): Promise<Measured> {
+  async measureValues(request: MeasureRequest): Promise<MeasureResult> {
     const { filters, attribute, measure, aggregate } = request;
     const { dictionary } = this.context;
     const matches = matchesOf(resolveFilters(filters, this.context), this.context);
@@ -239,17 +239,17 @@ export class SearchIndex implements ListingSource {
     return this.dealerPositions;
   }
 
-  private firstsIn(sort: FixedSort): Promise<readonly number[]> {
-    const known = this.firsts.get(sort);
+  private firstListingsIn(sort: FixedSort): Promise<readonly number[]> {
+    const known = this.firstListings.get(sort);
     if (known !== undefined) return known;
     const rank = rankOf(sort);
     const found = this.engine
       .vectors(
-        sql`SELECT ${rank}, position FROM ${listingsOf(catalog)} WHERE ${rank} < ${integerLiteral(bounds.firsts)}`,
+        sql`SELECT ${rank}, position FROM ${listingsOf(catalog)} WHERE ${rank} < ${integerLiteral(bounds.firstListings)}`,
       )
-      .then((parts) => choosePage(pairsIn(parts), 0, bounds.firsts));
-    this.firsts.set(sort, found);
-    found.catch(() => this.firsts.delete(sort));
+      .then((parts) => choosePage(pairsIn(parts), 0, bounds.firstListings));
+    this.firstListings.set(sort, found);
+    found.catch(() => this.firstListings.delete(sort));
     return found;
   }
 }

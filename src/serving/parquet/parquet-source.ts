@@ -15,13 +15,13 @@ import type { NumberName } from "../../listing/schema.ts";
 import { sortKeys } from "../../listing/sorts.ts";
 import type {
   CountRequest,
-  Counts,
-  FoundPage,
+  CountResult,
   ListingSource,
-  Measured,
   MeasureRequest,
+  MeasureResult,
   PageOrder,
   PageRequest,
+  PageResult,
   Ranges,
   Summaries,
   ValueCount,
@@ -63,7 +63,7 @@ export class ParquetSource implements ListingSource {
     return rowsOfFiles("snapshots", this.files, this.folder);
   }
 
-  async findPage({ filters, order, limit, offset }: PageRequest): Promise<FoundPage> {
+  async findPage({ filters, order, limit, offset }: PageRequest): Promise<PageResult> {
     const sqlOrder = sqlOrderOf(order);
     const query =
       filters.length === 0
@@ -74,7 +74,7 @@ export class ParquetSource implements ListingSource {
     return { total: integerIn(row, "total"), positions: Array.isArray(positions) ? positions.map(Number) : [] };
   }
 
-  async countValues(request: CountRequest): Promise<Counts> {
+  async countValues(request: CountRequest): Promise<CountResult> {
     const { filters, attributes, numbers, rangesOf } = request;
     const { total, summaries } = await this.summarize(filters, numbers);
     const ranges = rangesOf(summaries);
@@ -98,7 +98,7 @@ export class ParquetSource implements ListingSource {
     };
   }
 
-  async measureValues(request: MeasureRequest): Promise<Measured> {
+  async measureValues(request: MeasureRequest): Promise<MeasureResult> {
     const { total } = await this.summarize(request.filters, []);
     const rows = await this.rows(measureStatement(this.matches(request.filters), request));
     const values = rows.map((row) => ({

@@ -9,7 +9,7 @@ import type { RandomRequest } from "../random-requests/requests.ts";
 import { differenceIn } from "./differences.ts";
 
 /** A service or an open version; answers of the latter have no headers. */
-export interface Answering {
+export interface ApiClient {
   get(path: string): Promise<ComparedAnswer>;
 }
 
@@ -33,7 +33,7 @@ const concurrentRequests = 8;
 
 /** Sends requests and compares the answers; fails at the first difference. */
 export async function compareWithOracle(
-  client: Answering,
+  client: ApiClient,
   inventory: OracleInventory,
   requests: Iterable<RandomRequest>,
 ): Promise<ComparisonSummary> {
@@ -74,7 +74,7 @@ export interface Comparison {
 
 /** Sends a request and compares its answer with the oracle's. */
 export async function compareRequest(
-  client: Answering,
+  client: ApiClient,
   inventory: OracleInventory,
   request: RandomRequest,
 ): Promise<Comparison> {

@@ -1,12 +1,12 @@
 /** Compares the answers of the serving files, the Parquet files and the oracle. */
 import assert from "node:assert/strict";
 import type { Chance } from "../../support/chance.ts";
-import { answering, type BothVersions } from "../../support/implementations.ts";
+import { type BothVersions, clientOf } from "../../support/implementations.ts";
 import type { OracleInventory } from "../answers/inventory.ts";
 import { pathOf } from "../random-requests/query.ts";
 import type { RandomRequest } from "../random-requests/requests.ts";
 import { differenceIn } from "./differences.ts";
-import { type Answering, type ComparisonSummary, forEachConcurrently, oracleComparison } from "./oracle.ts";
+import { type ApiClient, type ComparisonSummary, forEachConcurrently, oracleComparison } from "./oracle.ts";
 
 /**
  * Compares each request's answers three ways, and facets also as the engine counts many matches. Fails with the first
@@ -17,8 +17,8 @@ export async function compareThreeWays(
   inventory: OracleInventory,
   requests: Iterable<RandomRequest>,
 ): Promise<ComparisonSummary> {
-  const [served, parquet] = [answering(versions.served), answering(versions.parquet)];
-  const counted = answering(versions.counted);
+  const [served, parquet] = [clientOf(versions.served), clientOf(versions.parquet)];
+  const counted = clientOf(versions.counted);
   let summary: ComparisonSummary = { requests: 0, found: 0, refused: 0, compared: 0 };
   await forEachConcurrently(requests, async (request) => {
     const path = pathOf(request.operation, request.query);
@@ -55,7 +55,7 @@ export async function compareLookUps(
   chance: Chance,
   count: number,
 ): Promise<number> {
-  const [served, parquet] = [answering(versions.served), answering(versions.parquet)];
+  const [served, parquet] = [clientOf(versions.served), clientOf(versions.parquet)];
   const paths = Array.from({ length: count }, () => {
     const { id, vin } = chance.pick(all);
     const path = chance.pick([`/v1/listings/${id}`, `/v1/vins/${vin}`]);
@@ -69,8 +69,8 @@ export async function compareLookUps(
 /** Fails unless two implementations answer a path with the same status and body; `when` begins the message. */
 export async function assertSameBothWays(
   path: string,
-  served: Answering,
-  parquet: Answering,
+  served: ApiClient,
+  parquet: ApiClient,
   when = "",
 ): Promise<void> {
   const [answer, expected] = await Promise.all([served.get(path), parquet.get(path)]);

@@ -15,7 +15,7 @@ import { projectPath } from "../../../src/base/project-files.ts";
 import { nodeOptions } from "../../../src/base/restart.ts";
 import { currentManifest, currentVersion } from "../../../src/lake/manifest.ts";
 import { assertSameBothWays } from "../../oracle/compare/three-ways.ts";
-import { answering, openBothWays } from "../implementations.ts";
+import { clientOf, openBothWays } from "../implementations.ts";
 import { activeListingsText, hashLakeFiles, lakeFaults, unreferencedFiles } from "../lakes/contents.ts";
 import { ingestPath, queryLake, samplePath } from "../lakes/lakes.ts";
 import { withScope } from "../scope.ts";
@@ -122,7 +122,7 @@ const facets = [
 async function assertSameAnswers(lake: string, what: string): Promise<void> {
   await withScope(async (scope) => {
     const versions = await openBothWays(scope, lake);
-    const [served, parquet] = [answering(versions.served), answering(versions.parquet)];
+    const [served, parquet] = [clientOf(versions.served), clientOf(versions.parquet)];
     const listings = await queryLake(
       lake,
       "SELECT id, vin FROM active UNION SELECT id, vin FROM sold ORDER BY vin, id LIMIT 5",
