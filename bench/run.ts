@@ -104,7 +104,7 @@ async function startCarquet({ settings, dataset }: BenchRun, acquire: Acquire): 
   const key = createBenchKey(accounts);
   const serve = (...options: readonly string[]): Promise<ScriptServer> => {
     const args = ["serve", "--lake", dataset.lake, "--accounts", accounts, "--port", "0", ...options];
-    return acquire(startScript("src/main.ts", args, key), (server) => server.stop());
+    return acquire(startScript("bin/carquet.cjs", args, key), (server) => server.stop());
   };
   const inProcess = await acquire(openInProcess(dataset.lake), (opened) => opened.close());
   const uncached = await serve(...withoutResponseCache);

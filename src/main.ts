@@ -5,7 +5,6 @@
 import { Command, CommanderError, Option } from "commander";
 import { textIn } from "./base/json.ts";
 import { projectText } from "./base/project-files.ts";
-import { hasThreadPool, restart } from "./base/restart.ts";
 import { messageOf, UserError } from "./base/user-error.ts";
 
 type CommandRow = readonly [usage: string, summary: string, load: () => Promise<Command>];
@@ -29,8 +28,7 @@ const commands: readonly CommandRow[] = [
   ["verify [options]",        "check the published version against its manifest",       async () => (await import("./cli/commands/verify.ts")).verifyCommand()],
 ];
 
-if (hasThreadPool()) await run();
-else restart();
+await run();
 
 /** Runs the command that the arguments name. */
 async function run(): Promise<void> {

@@ -7,8 +7,7 @@ import { execFile, spawn } from "node:child_process";
 import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { projectPath } from "../../src/base/project-files.ts";
-import { nodeOptions } from "../../src/base/restart.ts";
+import { programPath, projectPath } from "../../src/base/project-files.ts";
 import { UserError } from "../../src/base/user-error.ts";
 import type { DatasetShape, PeerName } from "../settings.ts";
 import { writeFlatRows } from "./flat-rows.ts";
@@ -74,7 +73,7 @@ async function generateFeeds(out: string, shape: DatasetShape, log: Log): Promis
 
 /** Runs a Carquet command in a child process, so that its memory does not count as the suite's. Throws unless it exits with 0. */
 export async function runCarquet(args: readonly string[], log: Log): Promise<void> {
-  const command = spawn(process.execPath, [...nodeOptions(), projectPath("src/main.ts"), ...args], {
+  const command = spawn(process.execPath, [programPath, ...args], {
     cwd: projectPath("."),
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -37,7 +37,7 @@ const requestKinds: Readonly<Record<string, (sequence: number) => string>> = {
 const scratch = await mkdtemp(join(tmpdir(), "carquet-event-loop-"));
 const accounts = join(scratch, "accounts.db");
 const serveArgs = ["serve", "--lake", values.lake, "--accounts", accounts, "--port", "0", ...withoutResponseCache];
-const service = await startScript("src/main.ts", serveArgs, createBenchKey(accounts));
+const service = await startScript("bin/carquet.cjs", serveArgs, createBenchKey(accounts));
 try {
   for (const [kind, times] of await measureKinds()) {
     const median = (thread: keyof ThreadTimes): number => {

@@ -11,8 +11,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
 import { plusDays } from "../../src/base/day.ts";
-import { nodeOptions } from "../../src/base/restart.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
+import { typescriptOptions } from "../servers/carquet.ts";
 import { writeDelivery } from "./feed.ts";
 
 interface DayMeasurement {
@@ -60,7 +60,14 @@ try {
 
 async function measureDay(day: string): Promise<DayMeasurement> {
   const script = fileURLToPath(new URL("day.ts", import.meta.url));
-  const args = [...nodeOptions(), script, feeds, day, lake, ...(values.memory === undefined ? [] : [values.memory])];
+  const args = [
+    ...typescriptOptions,
+    script,
+    feeds,
+    day,
+    lake,
+    ...(values.memory === undefined ? [] : [values.memory]),
+  ];
   const { stdout } = await promisify(execFile)(process.execPath, args);
   return JSON.parse(stdout);
 }

@@ -62,7 +62,7 @@ async function measureOverHttp(state: string, sample: readonly Row[]): Promise<v
   const scratch = await mkdtemp(join(tmpdir(), "carquet-lookups-accounts-"));
   const accounts = join(scratch, "accounts.db");
   const args = ["serve", "--lake", lake, "--accounts", accounts, "--port", "0", ...withoutResponseCache];
-  const service = await startScript("src/main.ts", args, createBenchKey(accounts));
+  const service = await startScript("bin/carquet.cjs", args, createBenchKey(accounts));
   await measureLookUps(`${state}, over HTTP`, sample, {
     VIN: async (row) => at(await service.fetchJson(`/v1/vins/${textIn(row, "vin")}`), "data", "vin"),
     id: async (row) => at(await service.fetchJson(`/v1/listings/${textIn(row, "id")}`), "data", "vin"),

@@ -100,7 +100,7 @@ async function measureServingFilesBuild(lake: string): Promise<number> {
 }
 
 const serve = (lake: string, accounts: string, key: string): Promise<ScriptServer> =>
-  startScript("src/main.ts", ["serve", "--lake", lake, "--accounts", accounts, "--port", "0"], key);
+  startScript("bin/carquet.cjs", ["serve", "--lake", lake, "--accounts", accounts, "--port", "0"], key);
 
 const totalOf = (body: unknown): number => Number(at(body, "pagination", "total"));
 

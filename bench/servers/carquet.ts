@@ -1,7 +1,6 @@
 /** Carquet as a measured server: as a service in its own process, and in this process with endpoints called directly. */
 import type { MeteredId } from "../../src/accounts/policy/prices.ts";
 import { projectPath } from "../../src/base/project-files.ts";
-import { nodeOptions } from "../../src/base/restart.ts";
 import { UserError } from "../../src/base/user-error.ts";
 import { decoderOf } from "../../src/contract/decode.ts";
 import { operations } from "../../src/contract/document.ts";
@@ -72,11 +71,17 @@ export interface ScriptServer extends ServerProcess {
 /** Options of `carquet serve` that turn the response cache off. */
 export const withoutResponseCache: readonly string[] = ["--answers", "0"];
 
+/** Options of Node.js to run a TypeScript module of this project with the thread pool's size. */
+export const typescriptOptions: readonly string[] = [
+  ...["--require", projectPath("src/base/thread-pool.cjs")],
+  ...["--import", import.meta.resolve("tsx/esm")],
+];
+
 /** Starts a script and resolves when it has printed `listening on URL`. `key` is sent with each request. */
 export async function startScript(script: string, args: readonly string[], key?: string): Promise<ScriptServer> {
   const server = await launch({
     command: process.execPath,
-    args: [...nodeOptions(), projectPath(script), ...args],
+    args: [...(script.endsWith(".ts") ? typescriptOptions : []), projectPath(script), ...args],
     env: { CARQUET_LOG_LEVEL: "silent" },
   });
   const client = httpClient(server.url, key === undefined ? {} : { Authorization: `Bearer ${key}` });

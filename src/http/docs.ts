@@ -3,6 +3,7 @@
  * other hosts; its Content-Security-Policy forbids it.
  */
 import { readFileSync } from "node:fs";
+import { projectPath } from "../base/project-files.ts";
 import type { Middleware } from "./context.ts";
 import { serveContent } from "./static-content.ts";
 
@@ -41,4 +42,4 @@ export function serveDocs(): Middleware {
   };
 }
 
-const readAsset = (file: string): Buffer => readFileSync(new URL(`docs/${file}`, import.meta.url));
+const readAsset = (file: string): Buffer => readFileSync(projectPath(`src/http/docs/${file}`));

@@ -9,8 +9,7 @@ import { chmod, cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { createAccountsFile } from "../../src/accounts/file/schema.ts";
-import { projectPath } from "../../src/base/project-files.ts";
-import { nodeOptions } from "../../src/base/restart.ts";
+import { programPath, projectPath } from "../../src/base/project-files.ts";
 import { type CommandResult, type ServeProcess, startServing } from "../support/command-line.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { onScopeEnd, type Scope } from "../support/scope.ts";
@@ -26,7 +25,7 @@ const quoted = (words: readonly string[]): string => words.map((word) => `'${wor
 const npm = `#!/bin/sh
 [ "$1 $2 $3 $4" = "run -s carquet --" ] || { echo "npm $*: not a command of this test" >&2; exit 1; }
 shift 4
-exec ${quoted([process.execPath, ...nodeOptions(), projectPath("src/main.ts")])} "$@"
+exec ${quoted([process.execPath, programPath])} "$@"
 `;
 
 /** Asks the service of this test wherever the documentation says port 8080, and writes each status to standard error. */

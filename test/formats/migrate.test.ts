@@ -6,7 +6,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
-import { projectPath } from "../../src/base/project-files.ts";
+import { programPath, projectPath } from "../../src/base/project-files.ts";
 import { isCurrentSchema } from "../../src/lake/file-rows.ts";
 import { currentManifest, currentVersion } from "../../src/lake/manifest.ts";
 import { tableNames } from "../../src/lake/tables.ts";
@@ -59,7 +59,7 @@ test("a killed migration leaves the old version, and the next run completes it",
 
 /** Migrates a lake in another process and kills it when it reaches its n-th file. */
 async function killAtFile(lake: string, n: number): Promise<void> {
-  const command = ["--import", "tsx/esm", projectPath("src/main.ts"), ...migrateCommand(lake)];
+  const command = [programPath, ...migrateCommand(lake)];
   const child = spawn(process.execPath, command, { cwd: projectPath("."), stdio: ["ignore", "ignore", "pipe"] });
   const ended = once(child, "exit");
   for await (const line of createInterface({ input: child.stderr }))

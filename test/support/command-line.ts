@@ -8,8 +8,7 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isObject } from "../../src/base/json.ts";
-import { projectPath } from "../../src/base/project-files.ts";
-import { nodeOptions } from "../../src/base/restart.ts";
+import { programPath, projectPath } from "../../src/base/project-files.ts";
 import { type Customer, createCustomer, temporaryAccountsFile } from "./accounts.ts";
 import { onScopeEnd, type Scope } from "./scope.ts";
 
@@ -98,7 +97,7 @@ export async function startServing(
 }
 
 function spawnCarquet(args: readonly string[], env: Readonly<Record<string, string>>): ChildProcess {
-  const command = [...nodeOptions(), projectPath("src/main.ts"), ...args];
+  const command = [programPath, ...args];
   const plain = Object.entries(process.env).filter(([key]) => !/^(CARQUET|NODE_TEST)_/.test(key));
   return spawn(process.execPath, command, {
     cwd: projectPath("."),

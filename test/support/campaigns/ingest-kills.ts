@@ -11,8 +11,7 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { textIn } from "../../../src/base/json.ts";
-import { projectPath } from "../../../src/base/project-files.ts";
-import { nodeOptions } from "../../../src/base/restart.ts";
+import { programPath, projectPath } from "../../../src/base/project-files.ts";
 import { currentManifest, currentVersion } from "../../../src/lake/manifest.ts";
 import { assertSameBothWays } from "../../oracle/compare/three-ways.ts";
 import { clientOf, openBothWays } from "../implementations.ts";
@@ -43,7 +42,7 @@ const [firstDay, secondDay, thirdDay] = ["2026-11-18", "2026-11-19", "2026-11-20
 
 /** Spawns an ingest of one day of the sample. */
 export function spawnIngest(lake: string, day: string): ChildProcess {
-  const command = [...nodeOptions(), projectPath("src/main.ts"), "ingest", samplePath, "--day", day, "--lake", lake];
+  const command = [programPath, "ingest", samplePath, "--day", day, "--lake", lake];
   return spawn(process.execPath, command, { cwd: projectPath("."), stdio: ["ignore", "pipe", "pipe"] });
 }
 

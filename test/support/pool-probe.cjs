@@ -1,10 +1,10 @@
 /**
- * Loaded with `--import` into a command: when the command has finished, blocks as many threads of libuv's pool as
+ * Loaded with `--require` into a command: when the command has finished, blocks as many threads of libuv's pool as
  * PROBE_FIFOS names FIFOs, then runs one file operation. Writes `free` to standard error if a thread was left to run
  * it.
  */
-import { closeSync, openSync } from "node:fs";
-import { open, stat } from "node:fs/promises";
+const { closeSync, openSync } = require("node:fs");
+const { open, stat } = require("node:fs/promises");
 
 const fifos = process.env.PROBE_FIFOS?.split(",") ?? [];
 

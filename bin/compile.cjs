@@ -1,0 +1,76 @@
+/**
+ * Compiles `src/` to JavaScript. A command starts in a third of the time that it needs when Node.js loads TypeScript.
+ *
+ * The result is in `dist/<fingerprint>/`, where the fingerprint depends on the size and the time of every source file. It is complete as soon
+ * as it exists, and never changed, so that any number of processes can compile and run at once.
+ */
+const { createHash } = require("node:crypto");
+const { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } = require("node:fs");
+const { dirname, join } = require("node:path");
+
+const project = join(__dirname, "..");
+const sources = join(project, "src");
+const dist = join(project, "dist");
+/** Results of earlier sources are removed after this time; a process that runs one loads its modules when they are needed. */
+const keptMs = 24 * 60 * 60 * 1000;
+
+/** Returns the path of the compiled program, and compiles it first if necessary. */
+function compile() {
+  const files = readdirSync(sources, { recursive: true }).filter((file) => /(?<!\.d)\.ts$|\.gen\.js$/.test(file));
+  const folder = join(dist, fingerprintOf(files));
+  if (!existsSync(folder)) {
+    try {
+      build(files, folder);
+    } catch (error) {
+      if (!["EACCES", "EROFS", "EPERM"].includes(error.code)) throw error;
+      process.stderr.write(`carquet: Cannot write ${dist}: expected a folder for the compiled program. Run npm run build first.\n`);
+      process.exit(1);
+    }
+  }
+  return join(folder, "main.js");
+}
+
+function fingerprintOf(files) {
+  const hash = createHash("sha256");
+  for (const path of [__filename, ...files.map((file) => join(sources, file))]) {
+    const { size, mtimeMs } = statSync(path);
+    hash.update(`${path}\0${size}\0${mtimeMs}\0`);
+  }
+  return hash.digest("hex").slice(0, 16);
+}
+
+function build(files, folder) {
+  mkdirSync(dist, { recursive: true });
+  const unfinished = mkdtempSync(`${folder}-`);
+  const { outputFiles } = require("esbuild").buildSync({
+    entryPoints: files.map((file) => join(sources, file)),
+    ...{ outdir: unfinished, outbase: sources, write: false },
+    ...{ format: "esm", platform: "node", target: "node20", sourcemap: "linked" },
+  });
+  for (const { path, text } of outputFiles) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, path.endsWith(".js") ? withCompiledImports(text) : text);
+  }
+  try {
+    renameSync(unfinished, folder);
+  } catch (error) {
+    // Another process may have been faster.
+    rmSync(unfinished, { recursive: true });
+    if (!existsSync(folder)) throw error;
+  }
+  removeOld(folder);
+}
+
+/** Replaces the extension of relative imports. The length stays the same, so that the source map stays right. */
+const withCompiledImports = (text) =>
+  text.replaceAll(/((?:from|import|import\(|new URL\() ?"\.{1,2}\/[^"\n]+)\.ts"/g, '$1.js"');
+
+function removeOld(current) {
+  for (const entry of readdirSync(dist)) {
+    const folder = join(dist, entry);
+    if (folder !== current && Date.now() - statSync(folder).mtimeMs > keptMs) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+module.exports = { compile };
+if (require.main === module) process.stdout.write(`${compile()}\n`);

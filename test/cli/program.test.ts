@@ -1,0 +1,104 @@
+/** How the program starts: the size of libuv's thread pool, and the compilation of its sources. */
+import assert from "node:assert/strict";
+import { execFile, execFileSync, spawn } from "node:child_process";
+import { appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { describe, test } from "node:test";
+import { promisify } from "node:util";
+import { programPath, projectPath } from "../../src/base/project-files.ts";
+import { temporaryAccountsFile } from "../support/accounts.ts";
+import { temporaryFolder } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
+
+const { scripts } = JSON.parse(readFileSync(projectPath("package.json"), "utf8"));
+const accounts = await temporaryAccountsFile(fileScope);
+const folder = await temporaryFolder(fileScope);
+
+/** Creates FIFOs; opening one blocks a thread. */
+function createFifos(name: string, count: number): string {
+  const paths = Array.from({ length: count }, (_, index) => join(folder, `${name}-${index}`));
+  execFileSync("mkfifo", paths);
+  return paths.join();
+}
+
+/** Runs a command with the probe; returns what the probe wrote, which is empty if it never got a thread. */
+async function runWithProbe(command: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
+  const [file = "", ...args] = command;
+  const { UV_THREADPOOL_SIZE: _, ...inherited } = process.env;
+  const probe = `--require=${projectPath("test/support/pool-probe.cjs")}`;
+  const child = spawn(file, [...args, "accounts", "list", "--accounts", accounts, "--json"], {
+    cwd: projectPath("."),
+    env: { ...inherited, NODE_OPTIONS: probe, ...env },
+    stdio: ["ignore", "ignore", "pipe"],
+    // A blocked thread keeps a process from ending, so its whole group is killed.
+    detached: true,
+  });
+  const timer = setTimeout(() => process.kill(-(child.pid ?? 0), "SIGKILL"), 20_000);
+  try {
+    return await text(child.stderr);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+describe("the thread pool has 16 threads, however the program is started", { concurrency: 2 }, () => {
+  const ways: readonly (readonly [what: string, command: readonly string[]])[] = [
+    ["npm run carquet", ["sh", "-c", `${scripts.carquet} "$@"`, "sh"]],
+    ["bin/carquet.cjs", [programPath]],
+  ];
+  for (const [index, [what, command]] of ways.entries()) {
+    test(what, async () => {
+      assert.equal(await runWithProbe(command, { PROBE_FIFOS: createFifos(`way-${index}`, 15) }), "free\n");
+    });
+  }
+
+  test("a size set by the operator is kept", async () => {
+    const env = { UV_THREADPOOL_SIZE: "20", PROBE_FIFOS: createFifos("own", 19) };
+    assert.equal(await runWithProbe([programPath], env), "free\n");
+  });
+});
+
+/** Copies what a compilation needs into a new folder. */
+async function copyProgram(): Promise<string> {
+  const copy = await temporaryFolder(fileScope);
+  for (const path of ["bin", "src", "package.json"]) cpSync(projectPath(path), join(copy, path), { recursive: true });
+  symlinkSync(projectPath("node_modules"), join(copy, "node_modules"));
+  return copy;
+}
+
+const compile = async (copy: string): Promise<string> =>
+  (await promisify(execFile)(process.execPath, [join(copy, "bin/compile.cjs")])).stdout.trim();
+
+describe("the compiled program", () => {
+  test("processes that compile at once share one result, which changes with the sources", async () => {
+    const copy = await copyProgram();
+    const [first, ...others] = await Promise.all([compile(copy), compile(copy), compile(copy)]);
+    assert.deepEqual(others, [first, first]);
+    assert.deepEqual(readdirSync(join(copy, "dist")).length, 1, "nothing unfinished is left");
+    assert.equal(await compile(copy), first);
+    appendFileSync(join(copy, "src/main.ts"), "\nprocess.stdout.write('changed\\n');\n");
+    assert.notEqual(await compile(copy), first);
+    const { stdout } = await promisify(execFile)(process.execPath, [join(copy, "bin/carquet.cjs"), "keys", "--help"]);
+    assert.match(stdout, /^Usage: carquet keys/);
+  });
+
+  test("an error shows the line of the source", async () => {
+    const copy = await copyProgram();
+    const main = join(copy, "src/main.ts");
+    writeFileSync(
+      main,
+      `interface Unused { readonly a: 1 }\n\nthrow new Error("a defect");\n${readFileSync(main, "utf8")}`,
+    );
+    const failed = promisify(execFile)(process.execPath, [join(copy, "bin/carquet.cjs"), "--version"]);
+    await assert.rejects(failed, ({ stderr }) => /a defect[^]*src\/main\.ts:3:7/.test(stderr));
+  });
+
+  const isRoot = process.getuid?.() === 0;
+  test("a folder that cannot be written is named", { skip: isRoot && "root can write everywhere" }, async () => {
+    const copy = await copyProgram();
+    mkdirSync(join(copy, "dist"), { mode: 0o500 });
+    const failed = promisify(execFile)(process.execPath, [join(copy, "bin/carquet.cjs"), "--version"]);
+    await assert.rejects(failed, ({ stderr }) => /^carquet: Cannot write .*dist: .*npm run build/.test(stderr));
+  });
+});
