@@ -1,7 +1,5 @@
 /** Lakes in temporary folders that are removed when the test ends. */
-import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { cp, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Row } from "../../../src/base/json.ts";
@@ -11,6 +9,7 @@ import { deliveriesAt } from "../../../src/ingest/feed/delivery.ts";
 import { type IngestOptions, ingest } from "../../../src/ingest/ingest.ts";
 import { openAnalystDatabase } from "../../../src/lake/analyst-database.ts";
 import { onScopeEnd, type Scope } from "../scope.ts";
+import { cachedFolder, hashOf } from "./cache.ts";
 
 /** Creates an empty folder that is removed when the scope ends. */
 export async function temporaryFolder(scope: Scope): Promise<string> {
@@ -27,40 +26,21 @@ export interface IngestedLake {
   readonly reports: readonly DeliveryReport[];
 }
 
-/** Creates a lake and ingests a path into it. The lake of the sample is a copy of one that is ingested once per state of the sources. */
+/** Creates a lake and ingests a path into it: copies the lake that was ingested from the same files by the same sources, if there is one. */
 export async function createLake(
   scope: Scope,
   path = samplePath,
   options: IngestOptions & { day?: string } = {},
 ): Promise<IngestedLake> {
   const lake = join(await temporaryFolder(scope), "lake");
-  if (path === samplePath && Object.keys(options).length === 0) return copySampleLake(lake);
-  return { lake, reports: await ingestPath(lake, path, options) };
-}
-
-/** Copies the cached lake of the sample, and ingests it first if no test has for these sources. */
-async function copySampleLake(lake: string): Promise<IngestedLake> {
-  const cached = join(tmpdir(), `carquet-sample-${sourcesHash()}`);
-  if (!existsSync(cached)) {
-    const folder = await mkdtemp(`${cached}-`);
-    const reports = await ingestPath(join(folder, "lake"), samplePath);
+  const hasCallback = Object.values(options).some((option) => typeof option === "function");
+  if (hasCallback) return { lake, reports: await ingestPath(lake, path, options) };
+  const cached = await cachedFolder(hashOf([path], JSON.stringify(options)), async (folder) => {
+    const reports = await ingestPath(join(folder, "lake"), path, options);
     await writeFile(join(folder, "reports.json"), JSON.stringify(reports));
-    // Another test file may have been faster.
-    await rename(folder, cached).catch(() => rm(folder, { recursive: true }));
-  }
+  });
   await cp(join(cached, "lake"), lake, { recursive: true });
   return { lake, reports: JSON.parse(await readFile(join(cached, "reports.json"), "utf8")) };
-}
-
-/** Returns a hash of everything that an ingest of the sample depends on. */
-function sourcesHash(): string {
-  const hash = createHash("sha256");
-  for (const folder of ["src", "schemas", "data/reference", "data/sample", "package-lock.json"].map(projectPath)) {
-    const paths = statSync(folder).isFile() ? [""] : readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();
-    for (const file of paths.map((path) => join(folder, path)))
-      if (statSync(file).isFile()) hash.update(file).update(readFileSync(file));
-  }
-  return hash.digest("hex").slice(0, 16);
 }
 
 /** Ingests a path into a lake; returns a report per day. */

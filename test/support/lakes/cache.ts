@@ -1,0 +1,58 @@
+/**
+ * Cache of folders that depend on the sources and on some input only, such as lakes. Test files, and runs on unchanged sources, share it in
+ * the system's temporary folder.
+ */
+import { createHash, type Hash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { projectPath } from "../../../src/base/project-files.ts";
+
+/** What the contents of a lake depend on, apart from the ingested files. */
+const sources = ["src", "schemas", "data/reference", "package-lock.json"].map(projectPath);
+
+/** Folders of earlier sources are removed after this time. */
+const keptMs = 60 * 60 * 1000;
+
+let cache: Promise<string> | undefined;
+
+/** Returns the cached folder of a key. If there is none, `create` fills a new one. Callers copy what they change. */
+export async function cachedFolder(key: string, create: (folder: string) => Promise<void>): Promise<string> {
+  cache ??= openCache();
+  const cached = join(await cache, key);
+  if (existsSync(cached)) return cached;
+  const folder = await mkdtemp(`${cached}-`);
+  await create(folder);
+  // Another test file may have been faster.
+  await rename(folder, cached).catch(() => rm(folder, { recursive: true }));
+  return cached;
+}
+
+/** Returns a hash of the names and contents of all files at some paths, and of a text. */
+export function hashOf(paths: readonly string[], text = ""): string {
+  const hash = createHash("sha256").update(text);
+  for (const path of paths) addFiles(hash, path);
+  return hash.digest("hex").slice(0, 16);
+}
+
+function addFiles(hash: Hash, path: string): void {
+  const entries = statSync(path).isFile() ? [""] : readdirSync(path, { recursive: true, encoding: "utf8" }).sort();
+  for (const entry of entries) {
+    const file = join(path, entry);
+    if (statSync(file).isFile()) hash.update(`${entry}\0`).update(readFileSync(file));
+  }
+}
+
+async function openCache(): Promise<string> {
+  const name = `carquet-cache-${hashOf(sources, process.version)}`;
+  const folder = join(tmpdir(), name);
+  if (existsSync(folder)) return folder;
+  for (const entry of readdirSync(tmpdir()).filter((other) => /^carquet-(cache|sample)-\w+/.test(other))) {
+    const other = join(tmpdir(), entry);
+    const age = Date.now() - (statSync(other, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+    if (age > keptMs) await rm(other, { recursive: true, force: true });
+  }
+  await mkdir(folder, { recursive: true });
+  return folder;
+}
