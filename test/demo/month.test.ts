@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
+import { extentOf } from "../support/extent.ts";
 import { generateFeeds, readCsv } from "../support/lakes/generated.ts";
 import { createLake, queryLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
@@ -19,7 +20,7 @@ const shares = {
   closing: 0.1,
 };
 
-const folder = await generateFeeds(fileScope, { listings: 2500, days: 30, shares });
+const folder = await generateFeeds(fileScope, { listings: 2500, days: extentOf(16, 30), shares });
 const { lake, reports } = await createLake(fileScope, folder);
 const truth = await readCsv(join(folder, "truth.csv"));
 

@@ -1,13 +1,12 @@
 /** Operations `getListing` and `getVin`, compared with searches and with the lifecycle oracle. */
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { test } from "node:test";
 import type { AnswerOf } from "../../../src/contract/types.ts";
 import type { OracleDay, OracleListing } from "../../lifecycle/oracle.ts";
 import { writeLifecycleFeeds } from "../../lifecycle/trial.ts";
 import { fetchListings, type ServedListing } from "../../support/http/paging.ts";
 import { type Client, startService } from "../../support/http/service.ts";
-import { createLake, ingestPath, temporaryFolder } from "../../support/lakes/lakes.ts";
+import { createLake } from "../../support/lakes/lakes.ts";
 import { fileScope } from "../../support/scope.ts";
 
 type Detail = AnswerOf<"getListing">["data"];
@@ -20,8 +19,7 @@ const quiet = { from: 12, to: 92 };
 const { folder, expectedDays } = await writeLifecycleFeeds(fileScope, {
   ...{ seed: 20261122, days: 104, dealers: 10, cars: 60, dayless: 0.05, quiet },
 });
-const lake = join(await temporaryFolder(fileScope), "lake");
-await ingestPath(lake, folder);
+const { lake } = await createLake(fileScope, folder);
 const random = await startService(fileScope, lake);
 const lastDay = expectedDays.at(-1) ?? assert.fail("expected at least one day");
 
