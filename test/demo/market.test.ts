@@ -86,14 +86,11 @@ test("every car is one that its maker built: model, year, engine, trim and drive
   );
   assert.deepEqual(wrong.slice(0, 3), []);
   assert.ok(withDrivetrain.length > 0.8 * inventory.length);
+  const linesOf = grouped(lines, (line) => plain(referenceValue(line, "make") + referenceValue(line, "model")));
   for (const row of canonical) {
-    const years = lines
-      .filter(
-        (line) =>
-          plain(referenceValue(line, "make") + referenceValue(line, "model")) ===
-          plain(makeOf(row) + text(row, "model")),
-      )
-      .map((line) => [Number(referenceValue(line, "first")), Number(referenceValue(line, "last") || 9999)] as const);
+    const years = (linesOf.get(plain(makeOf(row) + text(row, "model"))) ?? []).map(
+      (line) => [Number(referenceValue(line, "first")), Number(referenceValue(line, "last") || 9999)] as const,
+    );
     assert.ok(
       years.some(([first, last]) => first <= number(row, "year") && number(row, "year") <= last),
       JSON.stringify(row),

@@ -15,7 +15,7 @@ import { skipWithoutRealCsv } from "../support/real-feeds.ts";
 
 const seed = 20261122;
 
-const varied = extentOf({ draws: 250, days: 3, cars: 200 }, { draws: 400, days: 5, cars: 250 });
+const varied = extentOf({ draws: 120, days: 3, cars: 150 }, { draws: 400, days: 5, cars: 250 });
 
 /** The campaign `index` for one small lake of each kind. */
 const trials: readonly (readonly [
