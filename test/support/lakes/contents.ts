@@ -30,11 +30,11 @@ export async function hashLakeFiles(lake: string): Promise<Readonly<Record<strin
   return contents;
 }
 
-/** Returns the SHA-256 of a manifest without its serving files, or of the whole text if it is not JSON. */
+/** Returns the SHA-256 of a manifest without its serving files and checksum, or of the whole text if it is not JSON. */
 async function manifestHash(path: string): Promise<string> {
   const text = await readFile(path, "utf8");
   try {
-    const { serving, ...manifest } = JSON.parse(text);
+    const { serving, sha256, ...manifest } = JSON.parse(text);
     return createHash("sha256").update(JSON.stringify(manifest)).digest("hex");
   } catch {
     return createHash("sha256").update(text).digest("hex");
