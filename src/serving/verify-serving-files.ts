@@ -39,9 +39,9 @@ const everything = {
   ...{ limit: 2 ** 31 - 1, rangesOf: () => [] },
 } as const;
 
-/** The statistics that do not depend on the order of addition. */
+/** The statistics that do not depend on the order of addition; a sum of integers does not. */
 const exactly = (summary: NumberSummary | undefined): readonly unknown[] => [
-  ...[summary?.known, summary?.min, summary?.max],
+  ...[summary?.known, summary?.min, summary?.max, summary?.mean],
   ...[summary?.p1, summary?.median, summary?.p99],
 ];
 
