@@ -26,7 +26,7 @@ export interface CurrentVersionOptions extends LakeVersionOptions {
 }
 
 /** What is known of the files of the version in service. */
-export interface FileCounts {
+interface FileCounts {
   readonly files: number;
   /** How many of them have been hashed since the start. */
   readonly checked: number;

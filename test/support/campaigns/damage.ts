@@ -23,7 +23,7 @@ import type { Chance } from "../chance.ts";
 import { answering } from "../implementations.ts";
 import type { LakeOfEveryState } from "../lakes/every-state.ts";
 
-export type DamageOutcome = "not opened" | "refused" | "Parquet answered" | "harmless";
+type DamageOutcome = "not opened" | "refused" | "Parquet answered" | "harmless";
 
 /** The kinds of files, and the paths of a version's files of each. */
 const kinds: Readonly<Record<string, (manifest: Manifest) => readonly string[]>> = {
@@ -99,7 +99,7 @@ function pathsOf({ listings }: LakeOfEveryState, manifest: Manifest): readonly s
 }
 
 /** A lake, and the answers from its Parquet files. */
-export interface UndamagedLake {
+interface UndamagedLake {
   readonly lake: string;
   readonly manifest: Manifest;
   readonly answers: ReadonlyMap<string, ComparedAnswer>;
@@ -119,7 +119,7 @@ export async function recordAnswers(original: LakeOfEveryState): Promise<Undamag
   }
 }
 
-export interface DamageDraw {
+interface DamageDraw {
   readonly kind: string;
   /** Whether the version is open when the file is damaged. */
   readonly isOpen: boolean;
