@@ -42,4 +42,12 @@ export const bounds = {
   firstListings: 10_000,
   /** The Parquet source keeps the matches of a facet request in memory up to this share of the listings. */
   keptMatchesShare: 0.25,
+  /** How fast the scrub reads files by default, in bytes per hour: 1.2 MB a second take 0.1 % of a processor. */
+  scrubBytesPerHour: 4096 * 2 ** 20,
+  /** How long the scrub pauses after each file. */
+  scrubPauseMs: 250,
+  /** A file that failed a query is hashed again, and an intact one used again, after this time at the earliest. */
+  recheckMs: 600_000,
+  /** The `Retry-After` of a request that needs a damaged file. */
+  damagedRetrySeconds: 60,
 } as const;

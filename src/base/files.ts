@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { mkdir, open, rename, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { pipeline } from "node:stream/promises";
 
 /** Syncs the content of a file, or the entries of a folder, to disk (fsync). */
 export async function syncToDisk(path: string): Promise<void> {
@@ -32,10 +31,17 @@ export async function replaceFile(path: string, text: string): Promise<void> {
   await syncToDisk(dirname(path));
 }
 
-/** Returns the SHA-256 of a file, in hex. */
-export async function sha256Of(path: string): Promise<string> {
+/** Waits for its turn after some bytes have been read. */
+export type Pace = (bytes: number) => Promise<void>;
+
+/** Returns the SHA-256 of a file, in hex. Reads chunks of 1 MiB (0.6 ms of hashing each), between which other work runs. */
+export async function sha256Of(path: string, pace?: Pace): Promise<string> {
   const hash = createHash("sha256");
-  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash);
+  const chunks: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: 1 << 20 });
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    await pace?.(chunk.length);
+  }
   return hash.digest("hex");
 }
 

@@ -58,6 +58,15 @@ export const responseCacheOption = (): Option =>
     .default(bounds.responseCacheBytes / 2 ** 20)
     .argParser(responseCacheParser);
 
+export const scrubOption = (): Option =>
+  new Option(
+    "--scrub <MiB>",
+    "MiB per hour read in the background to check the lake's files for damage; 0 turns it off",
+  )
+    .env("CARQUET_SCRUB")
+    .default(bounds.scrubBytesPerHour / 2 ** 20)
+    .argParser((text) => parseInteger(text, 0, 1_048_576));
+
 /** The former name of `--response-cache`. */
 export const answersOption = (): Option =>
   new OptionAlias("--answers <MiB>", responseCacheOption()).argParser(responseCacheParser);

@@ -26,7 +26,7 @@ export const errors = {
   rate_limit_exceeded:           [429,   "rate_limit_error",     "PublicApiRateLimitError",        "Rate limit exceeded: more than {limit} requests in {window} seconds. Retry in {retryAfter} seconds."],
   internal_error:                [500,   "platform_error",       "PublicApiPlatformError",         "Internal error. Quote request id {request} to the operator."],
   metering_unavailable:          [503,   "platform_error",       "PublicApiPlatformError",         "Usage metering is unavailable. Retry later."],
-  data_unavailable:              [503,   "platform_error",       "PublicApiPlatformError",         "No inventory has been published yet."],
+  data_unavailable:              [503,   "platform_error",       "PublicApiPlatformError",         "{reason}"],
   overloaded:                    [503,   "platform_error",       "PublicApiPlatformError",         "Overloaded: too many requests are waiting. Retry later."],
   deadline_exceeded:             [504,   "platform_error",       "PublicApiPlatformError",         "Deadline exceeded: the request took longer than {seconds} seconds. Add filters to narrow it."],
 } as const satisfies Record<string, ErrorRow>;
@@ -55,8 +55,11 @@ export class Refusal extends Error {
   }
 }
 
-/** Returns the refusal with a code, for throwing. The details fill the placeholders of its message. */
-export function refuse<Code extends ErrorCode>(code: Code, details: Details<Code>): Refusal {
+/** Returns the refusal with a code, for throwing. The details fill the placeholders of its message; `retryAfter` is in seconds. */
+export function refuse<Code extends ErrorCode>(
+  code: Code,
+  details: Details<Code> & { readonly retryAfter?: number },
+): Refusal {
   const values: Readonly<Record<string, string | number>> = details;
   const { retryAfter } = values;
   return new Refusal(

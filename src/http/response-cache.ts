@@ -40,6 +40,11 @@ export class ResponseCache {
     return { hits, shared, misses, kept: cache?.size ?? 0, bytes: cache?.calculatedSize ?? 0 };
   }
 
+  /** Removes all entries. */
+  clear(): void {
+    this.cache?.clear();
+  }
+
   /** Returns the body for a request to a version, computed on a miss. An error rejects all waiting callers and is not cached. */
   async getOrCompute(version: string, operation: string, request: object, compute: ComputeBody): Promise<Buffer> {
     if (this.cache === undefined) {

@@ -14,6 +14,7 @@ import { messageOf, UserError } from "../base/user-error.ts";
 import type { Synchronous } from "../db/sqlite.ts";
 import { CurrentVersion } from "../serving/current-version.ts";
 import type { LakeVersionOptions } from "../serving/lake-version.ts";
+import type { ScrubOptions } from "../serving/scrub.ts";
 import type { RequestState } from "./context.ts";
 import { startDailyReviews } from "./daily-review.ts";
 import { serveDocs } from "./docs.ts";
@@ -46,6 +47,8 @@ export interface ServeOptions extends LakeVersionOptions {
   readonly headersTimeoutMs?: number;
   /** Size of the response cache; 0 disables it. */
   readonly responseCacheBytes?: number;
+  /** How the files of the lake are read again in the background. */
+  readonly scrub?: ScrubOptions | undefined;
 }
 
 /** Certificate and private key, in PEM. */
@@ -70,8 +73,8 @@ interface AppState extends PipelineServices {
 export async function serve(options: ServeOptions): Promise<RunningService> {
   const { host, port, logger, tls, responseCacheBytes = bounds.responseCacheBytes } = options;
   const accounts = await openAccounts(options);
-  const current = await watchLake(options);
   const responseCache = new ResponseCache(responseCacheBytes);
+  const current = await watchLake(options, responseCache);
   const state: AppState = { current, responseCache, accounts, isStopping: false };
   const closeIdle = (): void => server.closeIdleConnections();
   const server = createHttpServer(options, createListener(createApp(options, state), state, closeIdle));
@@ -121,13 +124,18 @@ function createListener(app: Koa<RequestState>, state: AppState, closeIdle: () =
   };
 }
 
-function watchLake(options: ServeOptions): Promise<CurrentVersion> {
+function watchLake(options: ServeOptions, responseCache: ResponseCache): Promise<CurrentVersion> {
   const { lake, logger } = options;
   return CurrentVersion.watch(lake, {
     ...options,
     pollMs: bounds.publishedPollMs,
     onOpen: (version, served) => logger.info({ version, ...served }, "version in service"),
     onFallback: (message) => logger.warn({ message }, "serving file not in use"),
+    onDamage: (fault) => {
+      logger.error({ message: fault }, "damaged file");
+      // A response may have been computed from the file after it was damaged.
+      responseCache.clear();
+    },
     onFailure: (version, message) =>
       logger.error({ version, message }, "version cannot be opened; still serving the previous one"),
   });

@@ -4,6 +4,7 @@
  * `CURRENT` names the published version; `versions/<version>.json` is its manifest. Readers open exactly the listed files, never a glob,
  * so every response comes from one consistent version.
  */
+import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isNotFound } from "../base/files.ts";
@@ -62,7 +63,11 @@ export interface Manifest {
 }
 
 const check = checker<
-  Omit<Manifest, "tables" | "serving"> & { tables: Partial<TableFiles>; serving?: readonly ServingFile[] }
+  Omit<Manifest, "tables" | "serving"> & {
+    tables: Partial<TableFiles>;
+    serving?: readonly ServingFile[];
+    sha256?: string;
+  }
 >("manifest");
 
 /** An empty file list for every table. */
@@ -89,7 +94,16 @@ export async function currentVersion(lake: string): Promise<string | undefined> 
   }
 }
 
-/** Reads the manifest of a version. Throws a UserError if it does not match the schema or has a newer lake format. */
+/** Returns the text of a manifest's file, with a checksum of its content. */
+export const manifestText = (manifest: Manifest): string =>
+  `${JSON.stringify({ ...manifest, sha256: contentHash(manifest) }, null, 1)}\n`;
+
+const contentHash = (content: object): string => createHash("sha256").update(JSON.stringify(content)).digest("hex");
+
+/**
+ * Reads the manifest of a version. Throws a UserError if it does not match its checksum or the schema, is that of another version, or has
+ * a newer lake format.
+ */
 export async function readManifest(lake: string, version: string): Promise<Manifest> {
   const path = manifestPath(lake, version);
   const content: unknown = JSON.parse(await readFile(path, "utf8"));
@@ -98,7 +112,11 @@ export async function readManifest(lake: string, version: string): Promise<Manif
     throw new UserError(
       `${path}: unsupported lake format ${format}: expected 1 to ${lakeFormat}. Use a newer release of Carquet.`,
     );
-  const manifest = check(content, path);
+  const { sha256, ...manifest } = check(content, path);
+  if (sha256 !== undefined && sha256 !== contentHash(manifest))
+    throw new UserError(`${path}: invalid content: expected SHA-256 ${sha256}, as the manifest says.`);
+  if (manifest.version !== version)
+    throw new UserError(`${path}: invalid version ${manifest.version}: expected ${version}.`);
   return { ...manifest, tables: withAllTables(manifest.tables), serving: manifest.serving ?? [] };
 }
 

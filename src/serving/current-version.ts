@@ -2,11 +2,15 @@
  * The version in service: polls `CURRENT`, opens a newly published version and swaps it in atomically.
  *
  * The previous version is closed when the last request on it has finished. If a version does not open, the previous one stays in service.
+ * A version with damaged files is opened again when one of them has been restored.
  */
+import { resolve } from "node:path";
 import { messageOf } from "../base/user-error.ts";
 import { refuse } from "../contract/errors.ts";
 import { currentVersion } from "../lake/manifest.ts";
 import { LakeVersion, type LakeVersionOptions } from "./lake-version.ts";
+import { Scrub, type ScrubOptions } from "./scrub.ts";
+import { VerifiedFiles } from "./verified-files.ts";
 
 export interface CurrentVersionOptions extends LakeVersionOptions {
   /** Interval between polls of `CURRENT`. */
@@ -15,6 +19,19 @@ export interface CurrentVersionOptions extends LakeVersionOptions {
   readonly onOpen?: (version: string, served: LakeVersion["served"]) => void;
   /** Called once per version that does not open. */
   readonly onFailure?: (version: string, message: string) => void;
+  /** Called once when a file is found damaged. */
+  readonly onDamage?: (fault: string) => void;
+  /** How files are read again in the background; absent for not at all. */
+  readonly scrub?: ScrubOptions | undefined;
+}
+
+/** What is known of the files of the version in service. */
+interface FileCounts {
+  readonly files: number;
+  /** How many of them have been hashed since the start. */
+  readonly checked: number;
+  /** How often a file has been found damaged since the start. */
+  readonly damages: number;
 }
 
 /** An open version and the number of requests that use it. */
@@ -32,17 +49,23 @@ export class CurrentVersion {
   private polling: Promise<void> = Promise.resolve();
   private isClosed = false;
   private fallbackCount = 0;
+  private readonly verified: VerifiedFiles;
+  private readonly scrub: Scrub | undefined;
 
   private constructor(
     private readonly lake: string,
     private readonly options: CurrentVersionOptions,
-  ) {}
+  ) {
+    this.verified = new VerifiedFiles(resolve(lake), options.onDamage);
+    this.scrub = options.scrub && new Scrub(() => this.lease?.version, options.scrub);
+  }
 
   /** Opens the current version, if one is published, and starts polling for new ones. */
   static async watch(lake: string, options: CurrentVersionOptions): Promise<CurrentVersion> {
     const current = new CurrentVersion(lake, options);
     await current.poll();
     current.schedulePoll();
+    current.scrub?.start();
     return current;
   }
 
@@ -61,10 +84,22 @@ export class CurrentVersion {
     return this.fallbackCount;
   }
 
+  /** Counts the files of the version in service. */
+  get fileCounts(): FileCounts {
+    const counts = this.lease?.version.files.counts ?? { files: 0, checked: 0 };
+    return { ...counts, damages: this.verified.damages };
+  }
+
+  /** What is damaged, not in use or cannot be opened, for operators; empty if everything is intact. */
+  get faults(): readonly string[] {
+    const failed = this.failedVersion === undefined ? [] : [`version ${this.failedVersion} cannot be opened`];
+    return [...(this.lease?.version.faults ?? []), ...failed];
+  }
+
   /** Calls `work` with the version in service, which stays open until `work` settles. Refuses if no version is published. */
   async use<T>(work: (version: LakeVersion) => Promise<T>): Promise<T> {
     const { lease } = this;
-    if (lease === undefined) throw refuse("data_unavailable", {});
+    if (lease === undefined) throw refuse("data_unavailable", { reason: "No inventory has been published yet." });
     lease.inFlight += 1;
     try {
       return await work(lease.version);
@@ -78,6 +113,7 @@ export class CurrentVersion {
   async close(): Promise<void> {
     this.isClosed = true;
     clearTimeout(this.timer);
+    this.scrub?.stop();
     await this.polling;
     this.swap(undefined);
   }
@@ -98,8 +134,11 @@ export class CurrentVersion {
     let name: string | undefined;
     try {
       name = await currentVersion(this.lake);
-      if (name === undefined || name === this.version) return;
-      const version = await LakeVersion.open(this.lake, name, { ...this.options, onFallback: this.onFallback });
+      if (name === undefined || (name === this.version && !(await this.isRepaired()))) return;
+      const { verified, onFallback } = this;
+      const version = await LakeVersion.open(this.lake, name, { ...this.options, verified, onFallback });
+      // Meanwhile the previous version answers look-ups without a wait.
+      if (this.lease !== undefined) await version.rowsChecked;
       this.swap({ version, inFlight: 0, isRetired: false });
       this.failedVersion = undefined;
       this.options.onOpen?.(name, version.served);
@@ -108,6 +147,13 @@ export class CurrentVersion {
       if (this.failedVersion !== failed) this.options.onFailure?.(failed, messageOf(thrown));
       this.failedVersion = failed;
     }
+  }
+
+  /** Returns whether the version in service should be opened again. */
+  private async isRepaired(): Promise<boolean> {
+    if (await this.lease?.version.files.isRepaired()) return true;
+    this.failedVersion = undefined;
+    return false;
   }
 
   private swap(next: Lease | undefined): void {

@@ -2,12 +2,15 @@
  * A published version of the lake, open for queries: dimensions in memory, search index and row store if the publisher built them, and
  * Parquet files for everything else.
  *
- * All results come from this one version. It never writes, and its DuckDB can read no file outside the lake.
+ * All results come from this one version. It never writes, and its DuckDB can read no file outside the lake. A request that needs a
+ * damaged Parquet file is refused.
  */
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { bounds } from "../base/bounds.ts";
+import type { Pace } from "../base/files.ts";
 import { type Row, textIn } from "../base/json.ts";
-import { refuse } from "../contract/errors.ts";
+import { UserError } from "../base/user-error.ts";
+import { Refusal, refuse } from "../contract/errors.ts";
 import { type DatabaseOptions, DuckDatabase } from "../db/duckdb.ts";
 import { type PoolBounds, SessionPool } from "../db/session-pool.ts";
 import { ident, type Sql, sql } from "../db/sql.ts";
@@ -19,10 +22,11 @@ import { buildValues, buildValuesDictionary, dealerProfiles, filesIn, rowsAt, wi
 import type { ListingSource } from "../listing/source.ts";
 import { DealerDirectory } from "./dealer-directory.ts";
 import { Dimensions } from "./dimensions.ts";
-import { type FoundListing, type ListingState, lookUpStatement } from "./listing-files.ts";
+import { type FoundListing, type ListingState, listingFiles, lookUpStatement } from "./listing-files.ts";
 import { ServingFiles } from "./open-serving-files.ts";
 import { ParquetSource } from "./parquet/parquet-source.ts";
-import { checkFile } from "./serving-files.ts";
+import { type ListedFile, VerifiedFiles } from "./verified-files.ts";
+import { VersionFiles } from "./version-files.ts";
 
 /** A listing source whose rows can be read. */
 export interface Listings extends ListingSource {
@@ -35,6 +39,8 @@ export interface LakeVersionOptions extends DatabaseOptions, Partial<PoolBounds>
   readonly hasServingFiles?: boolean;
   /** Maximum number of facet matches that are fetched from the search index and counted in memory; DuckDB counts more. */
   readonly fetchedMatches?: number;
+  /** The verified files of earlier versions, so that each file is hashed once per process. */
+  readonly verified?: VerifiedFiles;
   /** Called once when the search index fails, and once when the row store fails; the Parquet files answer instead. */
   readonly onFallback?: (message: string) => void;
 }
@@ -45,6 +51,7 @@ interface Resources {
   readonly dimensions: Dimensions;
   readonly dealers: DealerDirectory;
   readonly folder: string;
+  readonly files: VersionFiles;
   readonly database: DuckDatabase;
   readonly pool: SessionPool;
   readonly serving: ServingFiles;
@@ -61,11 +68,12 @@ export class LakeVersion {
     this.dealers = resources.dealers;
   }
 
-  /** Opens a version and loads its dimensions. Throws if a Parquet file is missing or does not match the manifest. */
+  /** Opens a version and loads its dimensions. Throws if a dimension or the current snapshot does not match the manifest. */
   static async open(lake: string, version: string, options: LakeVersionOptions = {}): Promise<LakeVersion> {
     const manifest = await readManifest(lake, version);
     const folder = resolve(lake);
-    await checkFiles(folder, manifest);
+    const files = new VersionFiles(manifest, options.verified ?? new VerifiedFiles(folder));
+    await checkFiles(files, manifest);
     const database = await DuckDatabase.open(options);
     try {
       const [dimensions, dealers] = await database.using((session) => readDimensions(session, manifest, folder));
@@ -78,13 +86,14 @@ export class LakeVersion {
           : await ServingFiles.open({
               manifest,
               folder,
+              files,
               database,
               engine: pool,
               dimensions,
               fetchedMatches: options.fetchedMatches,
               onFallback,
             });
-      return new LakeVersion({ manifest, dimensions, dealers, folder, database, pool, serving });
+      return new LakeVersion({ manifest, dimensions, dealers, folder, files, database, pool, serving });
     } catch (thrown) {
       database.close();
       throw thrown;
@@ -106,6 +115,29 @@ export class LakeVersion {
     return this.resources.serving.state;
   }
 
+  /** What is damaged or not in use, for operators; empty if the version is intact. */
+  get faults(): readonly string[] {
+    const { files, serving } = this.resources;
+    return [...serving.faults, ...files.damagedPaths.map((path) => `damaged file ${path}`)];
+  }
+
+  /** Its files: see `VersionFiles`. */
+  get files(): Pick<VersionFiles, "counts" | "leastRecentlyChecked" | "isRepaired"> {
+    return this.resources.files;
+  }
+
+  /** Resolves when look-ups by id and VIN need not wait for a check any more. */
+  get rowsChecked(): Promise<void> {
+    return this.resources.serving.rowsChecked;
+  }
+
+  /** Hashes a file again and stops using it if it is damaged. Rejects if `pace` is aborted. */
+  async recheck(file: ListedFile, pace?: Pace): Promise<void> {
+    const { files, serving } = this.resources;
+    const fault = await files.recheck(file, pace);
+    if (fault !== undefined) serving.giveUp(file.path, fault);
+  }
+
   /** Returns the active listings of a day. Refuses a day without a snapshot. */
   activeOn(day: string): Listings {
     const files = filesIn(this.manifest.tables, "snapshots", day);
@@ -124,9 +156,10 @@ export class LakeVersion {
   /** Returns the listings of a VIN, or the listing with an id (32 hexadecimal digits), in any state; empty if there are none. */
   async lookUp(key: "vin" | "id", value: string, columns: readonly ServedColumn[]): Promise<readonly FoundListing[]> {
     const { serving, folder } = this.resources;
-    const stored = serving.lookUp(key, value, columns);
+    const stored = await serving.lookUp(key, value, columns);
     if (stored !== undefined) return stored;
-    const rows = await this.rows(lookUpStatement(this.manifest, folder, { key, value, columns }));
+    const files = listingFiles(this.manifest).map(({ file }) => file);
+    const rows = await this.rowsFrom(files, lookUpStatement(this.manifest, folder, { key, value, columns }));
     return rows.map(({ state, ...row }) => ({ state: textIn({ state: state ?? null }, "state") as ListingState, row }));
   }
 
@@ -142,7 +175,9 @@ export class LakeVersion {
     files: readonly LakeFile[],
     preferredSource: (parquet: ListingSource) => ListingSource = (parquet) => parquet,
   ): Listings {
-    const parquet = new ParquetSource(files, this.resources.folder, this.dimensions, (query) => this.rows(query));
+    const parquet = new ParquetSource(files, this.resources.folder, this.dimensions, (query) =>
+      this.rowsFrom(files, query),
+    );
     const source = preferredSource(parquet);
     return {
       count: source.count,
@@ -162,9 +197,23 @@ export class LakeVersion {
     const { serving, folder } = this.resources;
     const stored = serving.rowsAt(files, positions);
     if (stored !== undefined) return stored;
-    const rows = await this.rows(rowsAt(files, folder, positions, columns));
+    const rows = await this.rowsFrom(files, rowsAt(files, folder, positions, columns));
     const byPosition = new Map(rows.map((row) => [row.row_number, row]));
     return positions.map((position) => listingRow.encode(byPosition.get(position) ?? {}));
+  }
+
+  /** Runs a query that reads Parquet files. Refuses with `data_unavailable` if one of them is damaged. */
+  private async rowsFrom(parquet: readonly LakeFile[], query: Sql): Promise<readonly Row[]> {
+    const { files } = this.resources;
+    await files.require(parquet);
+    try {
+      return await this.rows(query);
+    } catch (thrown) {
+      if (thrown instanceof Refusal) throw thrown;
+      await files.recheckFailed(parquet);
+      await files.require(parquet);
+      throw thrown;
+    }
   }
 
   private unavailable(day: string): Error {
@@ -189,20 +238,16 @@ async function readDimensions(
   return [await Dimensions.read(session), await DealerDirectory.read(session, dealerProfiles(active))];
 }
 
-/** Files whose SHA-256 this process has verified. */
-const verified = new Set<string>();
-
 /**
- * Checks the size of every file, and the SHA-256 of the files that every query depends on (dimensions and current snapshot). A file is
- * hashed once per process. Throws on the first mismatch.
+ * Checks the content of the files that every query depends on (dimensions and current snapshot), and throws if one is damaged. Checks the
+ * size of all others: requests that need a damaged one are refused.
  */
-async function checkFiles(folder: string, { tables, as_of }: Manifest): Promise<void> {
+async function checkFiles(files: VersionFiles, { tables, as_of }: Manifest): Promise<void> {
   const dimensions = [...tables.builds, ...tables.dealers, ...tables.tokens, ...tables.options];
-  const eager = new Set([...dimensions, ...filesIn(tables, "snapshots", as_of)]);
-  for (const file of Object.values(tables).flat()) {
-    const content = `${join(folder, file.path)} ${file.sha256}`;
-    const isNew = eager.has(file) && !verified.has(content);
-    await checkFile(folder, file, isNew ? "content" : "size");
-    if (isNew) verified.add(content);
+  const needed = new Set<ListedFile>([...dimensions, ...filesIn(tables, "snapshots", as_of)]);
+  for (const file of needed) {
+    const fault = await files.faultOf(file);
+    if (fault !== undefined) throw new UserError(fault);
   }
+  for (const file of Object.values(tables).flat()) if (!needed.has(file)) await files.faultOf(file, "size");
 }

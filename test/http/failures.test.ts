@@ -1,6 +1,6 @@
 /** The service without data, with defects, under overload and past deadlines. */
 import assert from "node:assert/strict";
-import { rm } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import pino from "pino";
@@ -9,6 +9,7 @@ import { currentManifest } from "../../src/lake/manifest.ts";
 import { parseLog } from "../support/command-line.ts";
 import { type Answer, type Client, startService } from "../support/http/service.ts";
 import { slowRequest } from "../support/http/slow-request.ts";
+import { listFilesAnew } from "../support/lakes/contents.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
@@ -27,7 +28,13 @@ test("before the first publish the service is alive and not ready", async (conte
   const ready = await client.get("/readyz");
   assert.deepEqual(
     [ready.status, ready.body],
-    [503, { status: "no version published", version: null, serving: noServingFiles, answers: emptyCache }],
+    [
+      503,
+      {
+        ...{ status: "no version published", reasons: [], version: null },
+        ...{ lake: { files: 0, checked: 0, damages: 0 }, serving: noServingFiles, answers: emptyCache },
+      },
+    ],
   );
   const found = await client.get("/v1/listings");
   assert.deepEqual([found.status, codeOf(found)], [503, "data_unavailable"]);
@@ -40,22 +47,26 @@ test("before the first publish the service is alive and not ready", async (conte
 test("a service with a published version is ready and names the version", async (context) => {
   const client = await startService(context, lake);
   const { status, body } = await client.get("/readyz");
+  const { lake: counts, ...others } = body as { readonly lake: { readonly damages: number } };
+  assert.equal(counts.damages, 0);
   assert.deepEqual(
-    [status, body],
-    [200, { status: "ready", version: "2026-11-19.1", serving: allServingFiles, answers: emptyCache }],
+    [status, others],
+    [200, { status: "ready", reasons: [], version: "2026-11-19.1", serving: allServingFiles, answers: emptyCache }],
   );
 });
 
 test("a defect is answered with 500 and the request id, and logged with its cause", async (context) => {
   const { lake: broken } = await createLake(context);
+  const manifest = await currentManifest(broken);
+  assert.ok(manifest);
+  for (const { path, partition } of manifest.tables.snapshots)
+    if (partition !== manifest.as_of)
+      await writeFile(join(broken, path), "not a Parquet file, but the one that is listed");
+  await listFilesAnew(broken);
   const lines: string[] = [];
   const logger = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
   const client = await startService(context, broken, { logger, responseCacheBytes: 0 });
   const past = "/v1/listings?snapshot_date=2026-11-18&limit=1";
-  assert.equal((await client.get(past)).status, 200);
-  const manifest = await currentManifest(broken);
-  assert.ok(manifest);
-  for (const { path } of manifest.tables.snapshots) await rm(join(broken, path));
 
   const failed = await client.get(past);
   const requestId = failed.headers.get("X-Request-Id");

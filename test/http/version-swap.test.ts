@@ -6,7 +6,14 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import pino from "pino";
 import { replaceFile } from "../../src/base/files.ts";
-import { currentManifest, currentPath, lakeFormat, type Manifest, manifestPath } from "../../src/lake/manifest.ts";
+import {
+  currentManifest,
+  currentPath,
+  lakeFormat,
+  type Manifest,
+  manifestPath,
+  manifestText,
+} from "../../src/lake/manifest.ts";
 import { publishedTotal, swapWhileServing } from "../support/campaigns/version-swaps.ts";
 import { eventually, parseLog } from "../support/command-line.ts";
 import { type Client, startService } from "../support/http/service.ts";
@@ -64,6 +71,12 @@ const invalidManifests: readonly (readonly [what: string, manifest: (good: Manif
     }),
     /ENOENT.*gone/,
   ],
+  ["is that of another version", (good) => ({ ...good, version: "2026-11-19.1" }), /invalid version 2026-11-19.1/],
+  [
+    "has another content than its checksum says",
+    (good) => manifestText(good).replace('"sequence": 1', '"sequence": 2'),
+    /invalid content: expected SHA-256/,
+  ],
   ["is truncated", (good) => JSON.stringify(good).slice(0, 500), /JSON/],
   ["has a newer format", (good) => ({ ...good, format: lakeFormat + 1 }), /unsupported lake format \d+: expected/],
 ];
@@ -87,7 +100,7 @@ describe("a version that does not open", { concurrency: true }, () => {
       const good = await currentManifest(lake);
       assert.ok(good);
 
-      await publishManifest(lake, "2026-11-20.1", manifest(good));
+      await publishManifest(lake, "2026-11-20.1", manifest({ ...good, version: "2026-11-20.1" }));
       const faults = () =>
         parseLog(lines.join("")).filter(({ version, level }) => version === "2026-11-20.1" && level === 50);
       await eventually("logged", async () => faults().length > 0, 3000);

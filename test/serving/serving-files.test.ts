@@ -1,15 +1,18 @@
 /** Serving files: building, damage, fallback and repair. */
 import assert from "node:assert/strict";
-import { cp, open, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { cp, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { replaceFile } from "../../src/base/files.ts";
 import { textIn } from "../../src/base/json.ts";
+import { DuckDatabase } from "../../src/db/duckdb.ts";
+import { literal, sql } from "../../src/db/sql.ts";
 import { SqliteEngine } from "../../src/db/sqlite.ts";
 import { currentManifest, type Manifest, manifestPath, type ServingFile } from "../../src/lake/manifest.ts";
 import type { LakeVersion } from "../../src/serving/lake-version.ts";
 import { carquet, eventually } from "../support/command-line.ts";
 import { startService } from "../support/http/service.ts";
+import { changeByte, listFilesAnew } from "../support/lakes/contents.ts";
 import { createLakeOfEveryState } from "../support/lakes/every-state.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope, type Scope } from "../support/scope.ts";
@@ -85,18 +88,9 @@ const damages: readonly (readonly [
   ["a truncated index", "index", (path, { bytes }) => truncate(path, bytes - 4096)],
   ["an index with a changed byte", "index", (path, { bytes }) => changeByte(path, Math.floor(bytes / 2))],
   ["a missing row file", "rows", (path) => rm(path)],
+  ["a row file with a changed byte", "rows", (path, { bytes }) => changeByte(path, Math.floor(bytes / 2))],
   ["a truncated row file", "rows", (path, { bytes }) => truncate(path, bytes - 4096)],
 ];
-
-async function changeByte(path: string, at: number): Promise<void> {
-  const file = await open(path, "r+");
-  try {
-    const { buffer } = await file.read(Buffer.alloc(1), 0, 1, at);
-    await file.write(Buffer.from([(buffer[0] ?? 0) ^ 255]), 0, 1, at);
-  } finally {
-    await file.close();
-  }
-}
 
 for (const [what, kind, damage] of damages) {
   test(`with ${what}, Parquet answers, the fault is reported once, and carquet index repairs it`, async (scope) => {
@@ -119,21 +113,35 @@ for (const [what, kind, damage] of damages) {
   });
 }
 
-test("a row with a wrong checksum is not served, and Parquet answers", async (scope) => {
-  const lake = await copyLake(scope);
+/** Changes the row files of a lake by a statement, and lists them anew. */
+async function changeRowFiles(lake: string, statement: string): Promise<void> {
   for (const { kind, path } of (await manifestOf(lake)).serving) {
     if (kind === "index") continue;
     const file = new SqliteEngine(join(lake, path));
-    file.exec("UPDATE rows SET vin = '1HGCM82633A999999' WHERE vin = (SELECT min(vin) FROM rows)");
+    file.exec(statement);
     file.close();
   }
-  const reported: string[] = [];
-  const version = await openVersion(scope, lake, { onFallback: (message) => reported.push(message) });
-  assert.equal(version.served.rows, true, "the size is unchanged");
-  assert.deepEqual(await allAnswers(version), expected);
-  assert.equal(reported.length, 1, reported.join("\n"));
-  assert.match(reported[0] ?? "", /checksum|malformed/);
-});
+  await listFilesAnew(lake);
+}
+
+for (const [what, statement] of [
+  ["a row with a wrong checksum", "UPDATE rows SET vin = '1HGCM82633A999999' WHERE vin = (SELECT min(vin) FROM rows)"],
+  ["a row in another place", "UPDATE rows SET place = -1 WHERE place = 0; UPDATE rows SET place = 0 WHERE place = 1"],
+  ["a Bloom filter with a wrong checksum", "UPDATE file SET vins = replace(vins, 'A', 'B')"],
+] as const) {
+  test(`${what} is not served, and Parquet answers`, async (scope) => {
+    const lake = await copyLake(scope);
+    await changeRowFiles(lake, statement);
+    const reported: string[] = [];
+    const version = await openVersion(scope, lake, { onFallback: (message) => reported.push(message) });
+    assert.deepEqual(await allAnswers(version), expected);
+    assert.equal(reported.length, 1, reported.join("\n"));
+    assert.match(reported[0] ?? "", /checksum|Unknown row/);
+    const { code, out } = await carquet(["verify", "--lake", lake]);
+    assert.equal(code, 1);
+    assert.match(out, /^serving\/\S+: (\d+ of \d+ rows differ from snapshots|.*match their checksum)/m);
+  });
+}
 
 test("serving files of another format are not used", async (scope) => {
   const lake = await copyLake(scope);
@@ -176,4 +184,20 @@ test("a version with a Parquet file that differs from its manifest does not open
     else await changeByte(path, 100);
     await assert.rejects(openVersion(scope, lake), damage === "size" ? /expected \d+ bytes/ : /SHA-256/);
   }
+});
+
+test("carquet verify compares the search index with the current snapshot", async (scope) => {
+  const lake = await copyLake(scope);
+  const { path } = fileOf(await manifestOf(lake), "index");
+  const database = await DuckDatabase.open();
+  await database.using(async (session) => {
+    await session.run(sql`ATTACH ${literal(join(lake, path))} AS changed`);
+    await session.run(sql`UPDATE changed.listings SET price = price + 1 WHERE position = 0`);
+    await session.run(sql`DETACH changed`);
+  });
+  database.close();
+  await listFilesAnew(lake);
+  const { code, out } = await carquet(["verify", "--lake", lake]);
+  assert.equal(code, 1);
+  assert.match(out, /^serving\/\S+: statistics of numbers differ from the current snapshot$/m);
 });

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import pino from "pino";
+import { bounds } from "../../base/bounds.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { serve, type Tls } from "../../http/server.ts";
 import {
@@ -15,6 +16,7 @@ import {
   portOption,
   publicUrlOption,
   responseCacheOption,
+  scrubOption,
   threadsOption,
   tlsCertOption,
   tlsKeyOption,
@@ -31,6 +33,7 @@ export interface ServeSettings extends EngineSettings {
   readonly tlsKey?: string;
   readonly trustProxy?: number;
   readonly responseCache: number;
+  readonly scrub: number;
 }
 
 /** Adds the options of `serve` to a command. */
@@ -48,6 +51,7 @@ export const addServeOptions = (command: Command): Command =>
     memoryOption(),
     responseCacheOption(),
     answersOption(),
+    scrubOption(),
   ].reduce((extended, option) => extended.addOption(option), command);
 
 export const serveCommand = (): Command =>
@@ -71,10 +75,11 @@ export async function serveUntilStopped(
   announce: (url: string) => readonly string[] = () => [],
 ): Promise<void> {
   const logger = pino({ level: process.env.CARQUET_LOG_LEVEL ?? "info" }, pino.destination(logging));
-  const { lake, accounts, host, port, trustProxy, responseCache } = settings;
+  const { lake, accounts, host, port, trustProxy, responseCache, scrub } = settings;
   const stopSignal = receiveStopSignal();
   const service = await serve({
     ...{ lake, accounts, host, port, logger, responseCacheBytes: responseCache * 2 ** 20 },
+    ...(scrub === 0 ? {} : { scrub: { bytesPerHour: scrub * 2 ** 20, pauseMs: bounds.scrubPauseMs } }),
     ...engineOptions(settings),
     ...(trustProxy === undefined ? {} : { trustedProxies: trustProxy }),
     ...tlsOf(settings),

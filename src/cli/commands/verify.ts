@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import { UserError } from "../../base/user-error.ts";
 import { verify } from "../../lake/maintenance/verify.ts";
+import { verifyServingFiles } from "../../serving/verify-serving-files.ts";
 import { type EngineSettings, engineOptions, lakeOption, memoryOption, threadsOption } from "../options.ts";
 import { createProgress } from "../progress.ts";
 import { requireManifest } from "../published-lake.ts";
@@ -9,8 +10,8 @@ import { requireManifest } from "../published-lake.ts";
 export const verifyCommand = (): Command =>
   new Command("verify")
     .description(
-      "Check the size, checksum and row count of every file of the published version, that every key has a row, and that listing states " +
-        "agree with the recorded claims.",
+      "Check the size, checksum and row count of every file of the published version, that every key has a row, that listing states " +
+        "agree with the recorded claims, and that the search index and the row store agree with the Parquet files.",
     )
     .addOption(lakeOption())
     .addOption(threadsOption())
@@ -18,9 +19,13 @@ export const verifyCommand = (): Command =>
     .action(async (settings: EngineSettings & { readonly lake: string }) => {
       const manifest = await requireManifest(settings.lake);
       const progress = createProgress();
-      const faults = await verify(settings.lake, manifest, engineOptions(settings), (path, index, count) =>
-        progress.step(manifest.version, index, count, path),
-      );
+      const onFile = (path: string, index: number, count: number): void =>
+        progress.step(manifest.version, index, count, path);
+      const lakeFaults = await verify(settings.lake, manifest, engineOptions(settings), onFile);
+      const faults =
+        lakeFaults.length > 0
+          ? lakeFaults
+          : await verifyServingFiles(settings.lake, manifest, engineOptions(settings), onFile);
       progress.end();
       for (const fault of faults) process.stdout.write(`${fault}\n`);
       if (faults.length > 0)

@@ -3,7 +3,7 @@ import { codePoints, formats } from "../formats.ts";
 
 
 const manifest = validate20;
-const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","title":"Carquet lake manifest","description":"The files that make up one version of the lake, stored as versions/<version>.json.","type":"object","required":["format","version","as_of","sequence","previous","engine","keys","tables"],"additionalProperties":false,"properties":{"format":{"type":"integer","minimum":1,"maximum":2,"description":"Format of the manifest and of the tables. Format 2 stores listing ids as text, has no unsigned integers, and adds `price_history[].price` and `schema`."},"version":{"type":"string","description":"Name of the version: the as-of date and the sequence, for example 2026-11-19.1."},"as_of":{"type":"string","format":"date","description":"The as-of date: the day that the version describes."},"sequence":{"type":"integer","minimum":1,"description":"Number of the version among those of its as-of date, from 1."},"previous":{"type":["string","null"],"description":"The version that this one is based on; null for the first."},"engine":{"type":"string","description":"DuckDB version of the writer."},"keys":{"description":"The greatest assigned key of each dimension. New keys continue from it.","type":"object","required":["builds","dealers","tokens","options"],"additionalProperties":{"type":"integer","minimum":0}},"tables":{"description":"Files of each table, by table name. Their order determines the positions of listings.","type":"object","additionalProperties":{"type":"array","items":{"$ref":"#/$defs/file"}}},"serving":{"description":"Serving files (search index and row stores), built from the tables. Without them, the server reads the tables.","type":"array","items":{"$ref":"#/$defs/servingFile"}}},"$defs":{"servingFile":{"type":"object","required":["kind","path","source","format","bytes","sha256"],"additionalProperties":false,"properties":{"kind":{"enum":["index","rows"],"description":"`index`: the search index of the active listings. `rows`: the row store of one file."},"path":{"type":"string","description":"Path relative to the lake's folder."},"source":{"type":"string","description":"SHA-256 of the files that it was built from."},"format":{"type":"string","description":"Fingerprint of the file's layout. The server ignores files of other formats."},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"}}},"file":{"type":"object","required":["path","partition","rows","bytes","sha256","min","max"],"additionalProperties":false,"properties":{"path":{"type":"string","description":"Path relative to the lake's folder."},"partition":{"type":["string","null"],"description":"Value of the partition key; null for tables without partitions."},"rows":{"type":"integer","minimum":1},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"},"min":{"type":["string","null"],"description":"Minimum of the table's first sort column."},"max":{"type":["string","null"],"description":"Maximum of the table's first sort column."},"schema":{"type":"string","pattern":"^[0-9a-f]{8}$","description":"Fingerprint of the schema that the file was written with; absent in files of format 1."}}}}};
+const schema31 = {"$schema":"https://json-schema.org/draft/2020-12/schema","title":"Carquet lake manifest","description":"The files that make up one version of the lake, stored as versions/<version>.json.","type":"object","required":["format","version","as_of","sequence","previous","engine","keys","tables"],"additionalProperties":false,"properties":{"format":{"type":"integer","minimum":1,"maximum":2,"description":"Format of the manifest and of the tables. Format 2 stores listing ids as text, has no unsigned integers, and adds `price_history[].price` and `schema`."},"version":{"type":"string","description":"Name of the version: the as-of date and the sequence, for example 2026-11-19.1."},"as_of":{"type":"string","format":"date","description":"The as-of date: the day that the version describes."},"sequence":{"type":"integer","minimum":1,"description":"Number of the version among those of its as-of date, from 1."},"previous":{"type":["string","null"],"description":"The version that this one is based on; null for the first."},"engine":{"type":"string","description":"DuckDB version of the writer."},"keys":{"description":"The greatest assigned key of each dimension. New keys continue from it.","type":"object","required":["builds","dealers","tokens","options"],"additionalProperties":{"type":"integer","minimum":0}},"tables":{"description":"Files of each table, by table name. Their order determines the positions of listings.","type":"object","additionalProperties":{"type":"array","items":{"$ref":"#/$defs/file"}}},"serving":{"description":"Serving files (search index and row stores), built from the tables. Without them, the server reads the tables.","type":"array","items":{"$ref":"#/$defs/servingFile"}},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$","description":"SHA-256 of all other properties as JSON without white space, in their order. Carquet refuses a manifest that does not match it; manifests of earlier releases have none."}},"$defs":{"servingFile":{"type":"object","required":["kind","path","source","format","bytes","sha256"],"additionalProperties":false,"properties":{"kind":{"enum":["index","rows"],"description":"`index`: the search index of the active listings. `rows`: the row store of one file."},"path":{"type":"string","description":"Path relative to the lake's folder."},"source":{"type":"string","description":"SHA-256 of the files that it was built from."},"format":{"type":"string","description":"Fingerprint of the file's layout. The server ignores files of other formats."},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"}}},"file":{"type":"object","required":["path","partition","rows","bytes","sha256","min","max"],"additionalProperties":false,"properties":{"path":{"type":"string","description":"Path relative to the lake's folder."},"partition":{"type":["string","null"],"description":"Value of the partition key; null for tables without partitions."},"rows":{"type":"integer","minimum":1},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"},"min":{"type":["string","null"],"description":"Minimum of the table's first sort column."},"max":{"type":["string","null"],"description":"Maximum of the table's first sort column."},"schema":{"type":"string","pattern":"^[0-9a-f]{8}$","description":"Fingerprint of the schema that the file was written with; absent in files of format 1."}}}}};
 const schema32 = {"type":"object","required":["path","partition","rows","bytes","sha256","min","max"],"additionalProperties":false,"properties":{"path":{"type":"string","description":"Path relative to the lake's folder."},"partition":{"type":["string","null"],"description":"Value of the partition key; null for tables without partitions."},"rows":{"type":"integer","minimum":1},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"},"min":{"type":["string","null"],"description":"Minimum of the table's first sort column."},"max":{"type":["string","null"],"description":"Maximum of the table's first sort column."},"schema":{"type":"string","pattern":"^[0-9a-f]{8}$","description":"Fingerprint of the schema that the file was written with; absent in files of format 1."}}};
 const schema33 = {"type":"object","required":["kind","path","source","format","bytes","sha256"],"additionalProperties":false,"properties":{"kind":{"enum":["index","rows"],"description":"`index`: the search index of the active listings. `rows`: the row store of one file."},"path":{"type":"string","description":"Path relative to the lake's folder."},"source":{"type":"string","description":"SHA-256 of the files that it was built from."},"format":{"type":"string","description":"Fingerprint of the file's layout. The server ignores files of other formats."},"bytes":{"type":"integer","minimum":1},"sha256":{"type":"string","pattern":"^[0-9a-f]{64}$"}}};
 const func1 = Object.prototype.hasOwnProperty;
@@ -797,14 +797,39 @@ vErrors.push(err65);
 errors++;
 }
 }
-}
-else {
-const err66 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.sha256 !== undefined){
+let data27 = data.sha256;
+if(typeof data27 === "string"){
+if(!pattern4.test(data27)){
+const err66 = {instancePath:instancePath+"/sha256",schemaPath:"#/properties/sha256/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{64}$"},message:"must match pattern \""+"^[0-9a-f]{64}$"+"\""};
 if(vErrors === null){
 vErrors = [err66];
 }
 else {
 vErrors.push(err66);
+}
+errors++;
+}
+}
+else {
+const err67 = {instancePath:instancePath+"/sha256",schemaPath:"#/properties/sha256/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err67];
+}
+else {
+vErrors.push(err67);
+}
+errors++;
+}
+}
+}
+else {
+const err68 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err68];
+}
+else {
+vErrors.push(err68);
 }
 errors++;
 }

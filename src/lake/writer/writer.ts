@@ -21,6 +21,7 @@ import {
   lakeFormat,
   type Manifest,
   manifestPath,
+  manifestText,
   noFiles,
   readManifest,
   versionsIn,
@@ -204,7 +205,7 @@ function rangeOf(statistics: Row | undefined, column: string): { min: string | n
 export async function publish(lake: string, manifest: Manifest): Promise<void> {
   const views = viewsOf(manifest, "").map((view) => `${view.text};`);
   await replaceFile(viewsPath(lake, manifest.version), `${views.join("\n\n")}\n`);
-  await replaceFile(manifestPath(lake, manifest.version), `${JSON.stringify(manifest, null, 1)}\n`);
+  await replaceFile(manifestPath(lake, manifest.version), manifestText(manifest));
   await replaceFile(currentPath(lake), `${manifest.version}\n`);
 }
 

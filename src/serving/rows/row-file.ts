@@ -2,8 +2,12 @@
  * Row file: an immutable SQLite file with the rows of one Parquet file of listings, for point reads by row number, id or VIN.
  *
  * A point read takes microseconds. DuckDB would assemble the row from thirty columns.
+ *
+ * Checksums cover each row with its place, and the dictionary with the Bloom filters. The tree of the file has none: damage there shows as a
+ * missing or a wrong row, or hides a row from `find`, which is why the whole file is hashed too.
  */
 import { createHash } from "node:crypto";
+import { crc32 } from "node:zlib";
 import { integerIn, textIn } from "../../base/json.ts";
 import { prefetch } from "../../base/prefetch.ts";
 import { UserError } from "../../base/user-error.ts";
@@ -15,19 +19,19 @@ import type { JsonRow } from "../../lake/json-row.ts";
 import type { LakeFile } from "../../lake/manifest.ts";
 import { listingRow } from "../../lake/served-columns.ts";
 import { BloomFilter } from "./bloom-filter.ts";
-import { dictionaryOf, packedColumns, packRow, type StoredRow, unpackRow } from "./row-format.ts";
+import { dictionaryOf, packedColumns, packRow, type StoredRow, type TextRow, unpackRow } from "./row-format.ts";
 
 const tables = [
   sql`CREATE TABLE rows (place INTEGER PRIMARY KEY, id BLOB, vin TEXT, packed BLOB, checksum INTEGER)`,
-  sql`CREATE TABLE file (dictionary BLOB, ids TEXT, vins TEXT)`,
+  sql`CREATE TABLE file (dictionary BLOB, ids TEXT, vins TEXT, checksum INTEGER)`,
 ] as const;
 const indexes = [sql`CREATE INDEX by_id ON rows (id)`, sql`CREATE INDEX by_vin ON rows (vin)`] as const;
 const insertions = {
   row: sql`INSERT INTO rows VALUES (?, ?, ?, ?, ?)`,
-  file: sql`INSERT INTO file VALUES (?, ?, ?)`,
+  file: sql`INSERT INTO file VALUES (?, ?, ?, ?)`,
 } as const;
 /** The driver takes longer to return two blobs than SQLite takes to join them. */
-const stored = sql`CAST(id || packed AS BLOB), vin, checksum`;
+const stored = sql`CAST(id || packed AS BLOB), vin, checksum, place`;
 const queries = {
   place: sql`SELECT ${stored} FROM rows WHERE place = ?`,
   id: sql`SELECT ${stored} FROM rows WHERE id = ?`,
@@ -37,7 +41,7 @@ const queries = {
 /** Fingerprint of the file layout; the server ignores files with another one. */
 export const rowFileFormat: string = createHash("sha256")
   .update([...tables, ...indexes, listingRow.selectText()].map(({ text }) => text).join("\n"))
-  .update(`${engineVersion} ${BloomFilter.format} lz4`)
+  .update(`${engineVersion} ${BloomFilter.format} lz4 crc32`)
   .digest("hex")
   .slice(0, 8);
 
@@ -98,10 +102,10 @@ class RowFileBuild {
     this.dictionary ??= dictionaryOf(batch.flatMap(({ text }, index) => (index % sampleEvery === 0 ? [text] : [])));
     const { dictionary } = this;
     this.file.transaction(() => {
-      for (const { id, vin, text } of batch) {
-        const { id: idBytes, packed, checksum } = packRow(id, vin, text, dictionary);
-        this.insertRow(this.rowCount, idBytes, vin, packed, checksum);
-        this.filters.id.add(id);
+      for (const row of batch) {
+        const { place, id, vin, packed, checksum } = packRow(row, dictionary);
+        this.insertRow(place, id, vin, packed, checksum);
+        this.filters.id.add(row.id);
         this.filters.vin.add(vin);
         this.rowCount += 1;
       }
@@ -111,8 +115,9 @@ class RowFileBuild {
   /** Creates the indexes and marks the file as complete: `user_version` is its number of rows. */
   finish(): void {
     for (const index of indexes) this.file.run(index);
-    const { id, vin } = this.filters;
-    this.file.prepareRun(insertions.file)(this.dictionary ?? Buffer.alloc(0), id.toString(), vin.toString());
+    const [ids, vins] = [this.filters.id.toString(), this.filters.vin.toString()];
+    const dictionary = this.dictionary ?? Buffer.alloc(0);
+    this.file.prepareRun(insertions.file)(dictionary, ids, vins, contentsChecksum(dictionary, ids, vins));
     this.file.run(sql`PRAGMA user_version = ${integerLiteral(this.rowCount)}`);
   }
 }
@@ -120,15 +125,11 @@ class RowFileBuild {
 const wrongRowCount = (path: string, found: number, expected: number): Error =>
   new UserError(`Invalid number of rows in ${path}: expected ${expected}, found ${found}.`);
 
-interface TextRow {
-  readonly id: string;
-  readonly vin: string;
-  /** JSON lines of `packedColumns`. */
-  readonly text: string;
-}
+const contentsChecksum = (dictionary: Buffer, ids: string, vins: string): number =>
+  crc32(vins, crc32(ids, crc32(dictionary)));
 
 /** Reads the rows of a source in file order, in batches. */
-async function* batchesOf(
+export async function* batchesOf(
   session: Session,
   { file, folder }: RowSource,
 ): AsyncGenerator<readonly TextRow[], void, undefined> {
@@ -137,7 +138,10 @@ async function* batchesOf(
       SELECT facts.id, facts.vin, ${listingRow.selectText(packedColumns)} AS text
       FROM   (${rowsOfFiles("snapshots", [file], folder, "file_row_number")}) AS facts
       WHERE  file_row_number >= ${from} AND file_row_number < ${from + batchRows} ORDER BY file_row_number`);
-    yield rows.map((row) => ({ id: textIn(row, "id"), vin: textIn(row, "vin"), text: textIn(row, "text") }));
+    yield rows.map((row, index) => ({
+      ...{ place: from + index, id: textIn(row, "id") },
+      ...{ vin: textIn(row, "vin"), text: textIn(row, "text") },
+    }));
   }
 }
 
@@ -148,18 +152,21 @@ export class RowFile {
   private readonly filters: Readonly<Record<"id" | "vin", BloomFilter>>;
   private readonly dictionary: Buffer;
 
-  /** Opens a row file. Throws if it is incomplete or does not have the expected number of rows. */
+  /** Opens a row file. Throws if it is incomplete, if its dictionary or a filter is damaged, or if it has another number of rows. */
   constructor(path: string, expectedRows: number) {
     this.database = SqliteDatabase.openUnchanging(path);
     try {
       const version = this.database.one(sql`SELECT user_version FROM pragma_user_version`);
       const rows = integerIn(version, "user_version");
       if (rows !== expectedRows) throw wrongRowCount(path, rows, expectedRows);
-      const file = this.database.one(sql`SELECT ids, vins FROM file`);
+      const file = this.database.one(sql`SELECT ids, vins, checksum FROM file`);
       const [dictionary] = this.database.prepare(sql`SELECT dictionary FROM file WHERE 1 = ?`).first(1) ?? [];
       if (!(dictionary instanceof Uint8Array)) throw new UserError(`Invalid row file ${path}: expected a dictionary.`);
       this.dictionary = Buffer.from(dictionary);
-      this.filters = { id: BloomFilter.read(textIn(file, "ids")), vin: BloomFilter.read(textIn(file, "vins")) };
+      const [ids, vins] = [textIn(file, "ids"), textIn(file, "vins")];
+      if (contentsChecksum(this.dictionary, ids, vins) !== integerIn(file, "checksum"))
+        throw new UserError(`Invalid row file ${path}: expected a dictionary and filters that match their checksum.`);
+      this.filters = { id: BloomFilter.read(ids), vin: BloomFilter.read(vins) };
       const { place, id, vin } = queries;
       this.queries = {
         place: this.database.prepare(place),
@@ -176,14 +183,19 @@ export class RowFile {
   rowAt(number: number): JsonRow {
     const row = this.queries.place.first(number);
     if (row === undefined) throw new UserError(`Unknown row ${number} of a row file: expected one of its rows.`);
-    return unpackRow(parseStoredRow(row), this.dictionary);
+    return unpackRow({ ...parseStoredRow(row), place: number }, this.dictionary);
   }
 
-  /** Returns the rows with an id (32 hexadecimal digits) or a VIN. */
+  /** Returns the rows with an id (32 hexadecimal digits) or a VIN. Throws if a row has another one. */
   find(key: "id" | "vin", value: string): readonly JsonRow[] {
     if (!this.filters[key].mightContain(value)) return [];
     const rows = this.queries[key].all(key === "id" ? Buffer.from(value, "hex") : value);
-    return rows.map((row) => unpackRow(parseStoredRow(row), this.dictionary));
+    return rows.map((row) => {
+      const stored = parseStoredRow(row);
+      const found = key === "id" ? stored.id.toString("hex") : stored.vin;
+      if (found !== value) throw new UserError(`Invalid ${key} ${found} in a row file: expected ${value}.`);
+      return unpackRow(stored, this.dictionary);
+    });
   }
 
   close(): void {
@@ -192,9 +204,14 @@ export class RowFile {
 }
 
 /** Parses a row of `stored`; its id is 16 bytes. */
-function parseStoredRow([joined, vin, checksum]: readonly unknown[]): StoredRow {
-  if (!(joined instanceof Uint8Array) || typeof vin !== "string" || typeof checksum !== "number")
-    throw new UserError("Invalid row of a row file: expected id, VIN, packed columns and checksum.");
+function parseStoredRow([joined, vin, checksum, place]: readonly unknown[]): StoredRow {
+  if (
+    !(joined instanceof Uint8Array) ||
+    typeof vin !== "string" ||
+    typeof checksum !== "number" ||
+    typeof place !== "number"
+  )
+    throw new UserError("Invalid row of a row file: expected id, VIN, packed columns, checksum and place.");
   const bytes = Buffer.from(joined.buffer);
-  return { id: bytes.subarray(0, 16), vin, packed: bytes.subarray(16), checksum };
+  return { place, id: bytes.subarray(0, 16), vin, packed: bytes.subarray(16), checksum };
 }

@@ -1,6 +1,6 @@
 /**
  * Storage format of one row in a row file: id and VIN in plain form, the other columns as JSON lines, LZ4-compressed with the file's
- * dictionary, and a CRC-32 over all of it.
+ * dictionary, and a CRC-32 over all of it and the row's place.
  *
  * LZ4 with a dictionary takes a third of the bytes. Decompressing 50 rows takes 0.1 ms; 50 calls of inflate take 1 ms.
  */
@@ -14,6 +14,8 @@ import { listingRow } from "../../lake/served-columns.ts";
 export const packedColumns = listingRow.columns.slice(2);
 
 export interface StoredRow {
+  /** The row number. */
+  readonly place: number;
   /** 16 bytes. */
   readonly id: Buffer;
   readonly vin: string;
@@ -28,9 +30,19 @@ const dictionaryBytes = 16_384;
 export const dictionaryOf = (samples: readonly string[]): Buffer =>
   Buffer.from(samples.join("\n")).subarray(-dictionaryBytes);
 
-/** Packs a row. `text` holds the JSON lines of `packedColumns`. */
-export function packRow(id: string, vin: string, text: string, dictionary: Buffer): StoredRow {
-  const stored = { id: Buffer.from(id, "hex"), vin, packed: lz4.compressSync(Buffer.from(text), dictionary) };
+/** A row before it is packed. */
+export interface TextRow {
+  readonly place: number;
+  /** 32 hexadecimal digits. */
+  readonly id: string;
+  readonly vin: string;
+  /** JSON lines of `packedColumns`. */
+  readonly text: string;
+}
+
+/** Packs a row. */
+export function packRow({ place, id, vin, text }: TextRow, dictionary: Buffer): StoredRow {
+  const stored = { place, id: Buffer.from(id, "hex"), vin, packed: lz4.compressSync(Buffer.from(text), dictionary) };
   return { ...stored, checksum: checksumOf(stored) };
 }
 
@@ -43,4 +55,6 @@ export function unpackRow(stored: StoredRow, dictionary: Buffer): JsonRow {
   return listingRow.parse(`"${stored.id.toString("hex")}"\n"${stored.vin}"\n${text}`);
 }
 
-const checksumOf = ({ id, vin, packed }: Omit<StoredRow, "checksum">): number => crc32(packed, crc32(vin, crc32(id)));
+/** The place is the initial value of the CRC, so that a row which is found in another place has another checksum. */
+const checksumOf = ({ place, id, vin, packed }: Omit<StoredRow, "checksum">): number =>
+  crc32(packed, crc32(vin, crc32(id, place)));

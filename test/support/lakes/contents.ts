@@ -1,10 +1,17 @@
 /** Inspects the files of a lake. */
 import { createHash } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+import { open, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { sha256Of } from "../../../src/base/files.ts";
+import { replaceFile, sha256Of } from "../../../src/base/files.ts";
 import { verify } from "../../../src/lake/maintenance/verify.ts";
-import { currentManifest, currentVersion, type Manifest, readManifest } from "../../../src/lake/manifest.ts";
+import {
+  currentManifest,
+  currentVersion,
+  type Manifest,
+  manifestPath,
+  manifestText,
+  readManifest,
+} from "../../../src/lake/manifest.ts";
 import { queryLake } from "./lakes.ts";
 
 /** Returns the sorted paths of all files in a lake except its lock. */
@@ -30,11 +37,11 @@ export async function hashLakeFiles(lake: string): Promise<Readonly<Record<strin
   return contents;
 }
 
-/** Returns the SHA-256 of a manifest without its serving files, or of the whole text if it is not JSON. */
+/** Returns the SHA-256 of a manifest without its serving files and checksum, or of the whole text if it is not JSON. */
 async function manifestHash(path: string): Promise<string> {
   const text = await readFile(path, "utf8");
   try {
-    const { serving, ...manifest } = JSON.parse(text);
+    const { serving, sha256, ...manifest } = JSON.parse(text);
     return createHash("sha256").update(JSON.stringify(manifest)).digest("hex");
   } catch {
     return createHash("sha256").update(text).digest("hex");
@@ -64,4 +71,31 @@ export async function lakeFaults(lake: string): Promise<readonly string[]> {
 /** Returns all active listings as one text. */
 export async function activeListingsText(lake: string): Promise<string> {
   return JSON.stringify(await queryLake(lake, "FROM active ORDER BY vin"));
+}
+
+/** Inverts the bits of a byte of a file. */
+export async function changeByte(path: string, at: number): Promise<void> {
+  const file = await open(path, "r+");
+  try {
+    const { buffer } = await file.read(Buffer.alloc(1), 0, 1, at);
+    await file.write(Buffer.from([(buffer[0] ?? 0) ^ 255]), 0, 1, at);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Lists the sizes and hashes that the files of the published version have now in its manifest. */
+export async function listFilesAnew(lake: string): Promise<void> {
+  const manifest = await currentManifest(lake);
+  if (manifest === undefined) throw new Error("nothing is published");
+  const listAnew = <File extends { readonly path: string }>(files: readonly File[]): Promise<readonly File[]> =>
+    Promise.all(
+      files.map(async (file) => {
+        const path = join(lake, file.path);
+        return { ...file, bytes: (await stat(path)).size, sha256: await sha256Of(path) };
+      }),
+    );
+  const tables = { ...manifest.tables, snapshots: await listAnew(manifest.tables.snapshots) };
+  const anew = { ...manifest, tables, serving: await listAnew(manifest.serving) };
+  await replaceFile(manifestPath(lake, manifest.version), manifestText(anew));
 }

@@ -24,6 +24,7 @@ export async function createLakeOfEveryState(scope: Scope): Promise<LakeOfEveryS
         make: n % 2 === 0 ? "Honda" : "",
         model: "Civic",
         price: 20_000 + n,
+        features: n % 3 === 0 ? "Heated Seats|Moonroof" : "",
       }));
     const stock = Array.from({ length: 30 }, (_, n) => n + day).filter((n) => n !== 25 || day < 2 || day > 12);
     const inventory = [
@@ -34,7 +35,8 @@ export async function createLakeOfEveryState(scope: Scope): Promise<LakeOfEveryS
       ...carsAt(south, day < 8 ? [100] : [100, 35]),
     ];
     const dealers = [north, south].map((dealer_id) => ({ dealer_id, name: dealer_id }));
-    await writeFeeds(feeds, plusDays("2026-03-20", day), { dealers, inventory });
+    const options = [{ make: "Honda", code: "SN", name: "Sunroof", msrp: 900 }];
+    await writeFeeds(feeds, plusDays("2026-03-20", day), { dealers, inventory, options });
   }
   const { lake } = await createLake(scope, feeds);
   const asOf = (await currentVersion(lake))?.slice(0, "YYYY-MM-DD".length) ?? "";

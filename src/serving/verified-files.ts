@@ -1,0 +1,106 @@
+/**
+ * Verified files: which files of a lake have the size and SHA-256 that the manifest lists.
+ *
+ * A file is hashed at its first use, and again when its inode, size or change time differs. Both outcomes are remembered: a damaged file
+ * is not hashed again until it has been replaced. One instance serves all versions that a process opens.
+ */
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { type Pace, sha256Of } from "../base/files.ts";
+import { messageOf } from "../base/user-error.ts";
+import type { LakeFile } from "../lake/manifest.ts";
+
+/** A file as a manifest lists it. */
+export type ListedFile = Pick<LakeFile, "path" | "bytes" | "sha256">;
+
+/** The outcome of a check; `fault` is undefined for an intact file. */
+interface Check {
+  readonly identity: string;
+  readonly fault: string | undefined;
+  readonly checkedAtMs: number;
+}
+
+export class VerifiedFiles {
+  private readonly checks = new Map<string, Check>();
+  private readonly hashing = new Map<string, Promise<string | undefined>>();
+  /** Requests hash one file at a time, so that the event loop never waits for more than one chunk. */
+  private lastHash: Promise<unknown> = Promise.resolve();
+  private damageCount = 0;
+
+  /** `onDamage` is called once when a file is found damaged. */
+  constructor(
+    private readonly folder: string,
+    private readonly onDamage: (fault: string) => void = () => {},
+  ) {}
+
+  /** How often a file has been found damaged. */
+  get damages(): number {
+    return this.damageCount;
+  }
+
+  /** Returns the fault of a file as a message; undefined if it is intact. With `size`, does not hash a file that is not verified yet. */
+  async faultOf(file: ListedFile, check: "size" | "content" = "content"): Promise<string | undefined> {
+    const { identity, fault } = await this.inspect(file);
+    const known = this.checks.get(keyOf(file));
+    if (known?.identity === identity) return known.fault;
+    if (fault !== undefined) return this.record(file, identity, fault);
+    return check === "size" ? undefined : this.hashOnce(file, identity);
+  }
+
+  /** Hashes a file, whatever is known of it. Returns its fault; rejects if `pace` is aborted. */
+  async recheck(file: ListedFile, pace?: Pace): Promise<string | undefined> {
+    const { identity, fault } = await this.inspect(file);
+    return this.record(file, identity, fault ?? (await this.contentFaultOf(file, pace)));
+  }
+
+  /** Returns when a file was hashed last (`performance.now`); minus infinity if it never was. */
+  checkedAtMs(file: ListedFile): number {
+    return this.checks.get(keyOf(file))?.checkedAtMs ?? Number.NEGATIVE_INFINITY;
+  }
+
+  /** Returns the identity of a file's content, which changes when the file is written or replaced, and what is wrong without reading it. */
+  private async inspect({ path, bytes }: ListedFile): Promise<{ readonly identity: string; readonly fault?: string }> {
+    try {
+      const { ino, size, ctimeNs } = await stat(join(this.folder, path), { bigint: true });
+      const identity = `${ino} ${size} ${ctimeNs}`;
+      if (size === BigInt(bytes)) return { identity };
+      return { identity, fault: `Invalid size of ${path}: expected ${bytes} bytes, found ${size}.` };
+    } catch (thrown) {
+      return { identity: "unreadable", fault: `Cannot read ${path}: ${messageOf(thrown)}.` };
+    }
+  }
+
+  private hashOnce(file: ListedFile, identity: string): Promise<string | undefined> {
+    const key = `${keyOf(file)} ${identity}`;
+    const running = this.hashing.get(key);
+    if (running !== undefined) return running;
+    const hash = this.lastHash
+      .then(async () => this.record(file, identity, await this.contentFaultOf(file)))
+      .finally(() => this.hashing.delete(key));
+    this.hashing.set(key, hash);
+    this.lastHash = hash;
+    return hash;
+  }
+
+  private async contentFaultOf({ path, sha256 }: ListedFile, pace?: Pace): Promise<string | undefined> {
+    try {
+      if ((await sha256Of(join(this.folder, path), pace)) === sha256) return undefined;
+      return `Invalid content of ${path}: expected SHA-256 ${sha256}, as the manifest lists.`;
+    } catch (thrown) {
+      if (thrown instanceof Error && thrown.name === "AbortError") throw thrown;
+      return `Cannot read ${path}: ${messageOf(thrown)}.`;
+    }
+  }
+
+  private record(file: ListedFile, identity: string, fault: string | undefined): string | undefined {
+    const previous = this.checks.get(keyOf(file));
+    this.checks.set(keyOf(file), { identity, fault, checkedAtMs: performance.now() });
+    if (fault !== undefined && previous?.fault === undefined) {
+      this.damageCount += 1;
+      this.onDamage(fault);
+    }
+    return fault;
+  }
+}
+
+const keyOf = ({ path, sha256 }: ListedFile): string => `${path} ${sha256}`;

@@ -1,0 +1,92 @@
+/**
+ * The files of an open version, and which of them are out of use.
+ *
+ * A file that was found damaged stays out of use until the version is opened again, because the engine may have cached parts of it.
+ */
+import { bounds } from "../base/bounds.ts";
+import type { Pace } from "../base/files.ts";
+import { refuse } from "../contract/errors.ts";
+import type { Manifest } from "../lake/manifest.ts";
+import type { ListedFile, VerifiedFiles } from "./verified-files.ts";
+
+/** A file that is out of use. */
+interface UnusedFile {
+  readonly file: ListedFile;
+  /** When it may be used again if it is intact, in terms of `performance.now`; 0 for a damaged file. */
+  readonly untilMs: number;
+}
+
+export class VersionFiles {
+  private readonly unused = new Map<string, UnusedFile>();
+  private readonly files: readonly ListedFile[];
+
+  constructor(
+    { tables, serving }: Manifest,
+    private readonly verified: VerifiedFiles,
+  ) {
+    this.files = [...Object.values(tables).flat(), ...serving];
+  }
+
+  /** The paths of damaged files. */
+  get damagedPaths(): readonly string[] {
+    return [...this.unused].flatMap(([path, { untilMs }]) => (untilMs === 0 ? [path] : []));
+  }
+
+  /** The number of files, and how many of them have been hashed since the start. */
+  get counts(): { readonly files: number; readonly checked: number } {
+    const checked = this.files.filter((file) => this.verified.checkedAtMs(file) > Number.NEGATIVE_INFINITY).length;
+    return { files: this.files.length, checked };
+  }
+
+  /** The file that was hashed longest ago; first those that never were. */
+  get leastRecentlyChecked(): ListedFile | undefined {
+    return this.files.reduce<ListedFile | undefined>(
+      (oldest, file) =>
+        oldest === undefined || this.verified.checkedAtMs(file) < this.verified.checkedAtMs(oldest) ? file : oldest,
+      undefined,
+    );
+  }
+
+  /** Returns the fault of a file; undefined if it is intact (see `VerifiedFiles.faultOf`). Puts a damaged file out of use. */
+  async faultOf(file: ListedFile, check: "size" | "content" = "content"): Promise<string | undefined> {
+    return this.noteFault(file, await this.verified.faultOf(file, check));
+  }
+
+  /** Hashes a file, whatever is known of it. Puts a damaged file out of use and returns its fault. */
+  async recheck(file: ListedFile, pace?: Pace): Promise<string | undefined> {
+    return this.noteFault(file, await this.verified.recheck(file, pace));
+  }
+
+  /** Refuses with `data_unavailable` if one of the files is damaged. Hashes those that are not verified yet. */
+  async require(files: readonly ListedFile[]): Promise<void> {
+    const faults = await Promise.all(files.map((file) => this.faultOf(file)));
+    if (files.some(({ path }, index) => faults[index] !== undefined || this.unused.has(path)))
+      throw refuse("data_unavailable", { reason: damagedData, retryAfter: bounds.damagedRetrySeconds });
+  }
+
+  /** Hashes files again that failed a query, each at most once per `bounds.recheckMs`. */
+  async recheckFailed(files: readonly ListedFile[]): Promise<void> {
+    const dueMs = performance.now() - bounds.recheckMs;
+    for (const file of files) if (this.verified.checkedAtMs(file) < dueMs) await this.recheck(file);
+  }
+
+  /** Puts a file out of use that failed: until it is replaced if it is damaged, else for `bounds.recheckMs`. */
+  async giveUp(file: ListedFile): Promise<void> {
+    this.unused.set(file.path, { file, untilMs: performance.now() + bounds.recheckMs });
+    await this.recheck(file);
+  }
+
+  /** Returns whether a file that is out of use is intact again: the version should be opened again. */
+  async isRepaired(): Promise<boolean> {
+    for (const { file, untilMs } of this.unused.values())
+      if (performance.now() >= untilMs && (await this.verified.faultOf(file)) === undefined) return true;
+    return false;
+  }
+
+  private noteFault(file: ListedFile, fault: string | undefined): string | undefined {
+    if (fault !== undefined) this.unused.set(file.path, { file, untilMs: 0 });
+    return fault;
+  }
+}
+
+const damagedData = "The data that this request needs is damaged. Retry later, or ask the operator to restore it.";
