@@ -9,7 +9,9 @@ import pino from "pino";
 import type { ErrorCode } from "../../src/contract/errors.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { type Customer, createCustomer } from "../support/accounts.ts";
+import { attackFairness } from "../support/campaigns/fairness.ts";
 import { parseLog } from "../support/command-line.ts";
+import { extentOf } from "../support/extent.ts";
 import { type Answer, type Client, startService } from "../support/http/service.ts";
 import { slowRequest } from "../support/http/slow-request.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
@@ -109,6 +111,16 @@ test("an account that fills the queue is refused itself, and another account is 
   const answers = await getConcurrently(client, 4, "/v1/listings?limit=1&snapshot_date=2026-11-18", quiet);
   assert.deepEqual(tally(answers), { "200 found": 4 });
   assert.deepEqual(Object.keys(tally(await attack)).sort(), ["200 found", "503 overloaded"]);
+});
+
+test("light requests are answered while another account sends the most expensive ones and abandons some", async (context) => {
+  const client = await startService(context, lake);
+  const { attack } = await attackFairness({
+    ...{ url: client.url, accounts: client.accounts },
+    ...{ attacker: client.customer, quiet: createCustomer(client.accounts) },
+    ...{ lightRequests: extentOf(10, 100), pauseMs: 20, connections: 8, seed: 1, pastDay: "2026-11-18" },
+  });
+  assert.ok((attack[200] ?? 0) > 0, JSON.stringify(attack));
 });
 
 test("an account's requests in progress are limited; refused ones neither cost nor count", async (context) => {

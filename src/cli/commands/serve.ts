@@ -5,8 +5,10 @@ import pino from "pino";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { serve, type Tls } from "../../http/server.ts";
 import {
+  accountRequestsOption,
   accountsOption,
   answersOption,
+  deadlineOption,
   type EngineSettings,
   engineOptions,
   hostOption,
@@ -31,6 +33,8 @@ export interface ServeSettings extends EngineSettings {
   readonly tlsKey?: string;
   readonly trustProxy?: number;
   readonly responseCache: number;
+  readonly accountRequests: number;
+  readonly deadline: number;
 }
 
 /** Adds the options of `serve` to a command. */
@@ -47,6 +51,8 @@ export const addServeOptions = (command: Command): Command =>
     threadsOption(),
     memoryOption(),
     responseCacheOption(),
+    accountRequestsOption(),
+    deadlineOption(),
     answersOption(),
   ].reduce((extended, option) => extended.addOption(option), command);
 
@@ -71,10 +77,11 @@ export async function serveUntilStopped(
   announce: (url: string) => readonly string[] = () => [],
 ): Promise<void> {
   const logger = pino({ level: process.env.CARQUET_LOG_LEVEL ?? "info" }, pino.destination(logging));
-  const { lake, accounts, host, port, trustProxy, responseCache } = settings;
+  const { lake, accounts, host, port, trustProxy, responseCache, accountRequests, deadline } = settings;
   const stopSignal = receiveStopSignal();
   const service = await serve({
     ...{ lake, accounts, host, port, logger, responseCacheBytes: responseCache * 2 ** 20 },
+    ...{ concurrentRequests: accountRequests, deadlineMs: deadline * 1000 },
     ...engineOptions(settings),
     ...(trustProxy === undefined ? {} : { trustedProxies: trustProxy }),
     ...tlsOf(settings),
