@@ -1,7 +1,7 @@
 /** Campaign `fairness`: the light requests of one account while another sends the most expensive ones. */
 
 import { createCustomer, temporaryAccountsFile } from "../support/accounts.ts";
-import { attackFairness, percentile } from "../support/campaigns/fairness.ts";
+import { attackFairness, timeAt } from "../support/campaigns/fairness.ts";
 import { startServing } from "../support/command-line.ts";
 import { generateFeeds } from "../support/lakes/generated.ts";
 import { createLake } from "../support/lakes/lakes.ts";
@@ -24,7 +24,7 @@ export default {
         ...{ lightRequests: draws, pauseMs: 50, connections: 32, seed, pastDay: "2026-11-18" },
       });
       const times = (of: readonly number[]): string =>
-        [0.5, 0.99, 1].map((share) => percentile(of, share).toFixed(1)).join(", ");
+        [0.5, 0.99, 1].map((share) => timeAt(of, share).toFixed(1)).join(", ");
       return (
         `light requests took (median, 99th percentile and maximum, ms) ${times(idle)} before the attack and ` +
         `${times(attacked)} during it; attacker: ${JSON.stringify(attack)}, ${times(attackTimes)}`

@@ -47,7 +47,7 @@ interface Received {
 }
 
 /** Returns a percentile of sorted times. */
-export const percentile = (times: Times, share: number): number =>
+export const timeAt = (times: Times, share: number): number =>
   times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? Number.NaN;
 
 /** Sends a request; destroys it after `abandonMs`. */
@@ -107,18 +107,15 @@ async function attackUntil(
 
 const sorted = (received: readonly Received[]): Times => received.map(({ ms }) => ms).sort((a, b) => a - b);
 
-/** Sends light requests one after the other: look-ups of different VINs, and pages with few matches. */
+/** Sends a light request for each VIN, one after the other: look-ups and pages in turn, none of which is cached. */
 async function sendLight(
-  { url, quiet, lightRequests, pauseMs }: FairnessOptions,
+  { url, quiet, pauseMs }: FairnessOptions,
   vins: readonly string[],
-  firstVin: number,
 ): Promise<readonly Received[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const received: Received[] = [];
-  for (let count = 0; count < lightRequests; count += 1) {
-    const vin = vins[(firstVin + count) % vins.length] ?? "";
-    const path =
-      count % 2 === 0 ? `/v1/vins/${vin}` : `/v1/listings?limit=20&vin_pattern=${vin.slice(0, 10)}&min_price=${count}`;
+  for (const [count, vin] of vins.entries()) {
+    const path = count % 2 === 0 ? `/v1/vins/${vin}` : `/v1/listings?limit=20&vin_pattern=${vin}`;
     received.push(await send(`${url}${path}`, agent, quiet.bearer));
     await sleep(pauseMs);
   }
@@ -126,12 +123,19 @@ async function sendLight(
   return received;
 }
 
-async function readVins({ url, quiet }: FairnessOptions): Promise<readonly string[]> {
+/** Returns VINs of active listings, 100 for each request. */
+async function readVins({ url, quiet }: FairnessOptions, pages: number): Promise<readonly string[]> {
   const agent = new Agent();
-  const { body } = await send(`${url}/v1/listings?limit=100&fields=vin`, agent, quiet.bearer);
-  const page: { readonly data: readonly { readonly vin: string }[] } = JSON.parse(body);
-  return page.data.map(({ vin }) => vin);
+  const vins: string[] = [];
+  for (let page = 0; page < pages; page += 1) {
+    const { body } = await send(`${url}/v1/listings?limit=100&offset=${page * 100}&fields=vin`, agent, quiet.bearer);
+    const { data }: { readonly data: readonly { readonly vin: string }[] } = JSON.parse(body);
+    vins.push(...data.map(({ vin }) => vin));
+  }
+  return vins;
 }
+
+const pagesFor = ({ lightRequests }: FairnessOptions): number => Math.ceil((2 * lightRequests) / 100);
 
 /** Returns the number of charges to a customer. */
 const chargesTo = (accounts: string, { accountId }: Customer): number =>
@@ -154,11 +158,9 @@ function assertAnswered(light: readonly Received[], attack: readonly Received[])
 }
 
 /** Every answered request is charged once; an abandoned one may have been charged before its client left. */
-function assertCharges(
-  { accounts, attacker, quiet, lightRequests }: FairnessOptions,
-  attack: readonly Received[],
-): void {
-  assert.equal(chargesTo(accounts, quiet), 1 + 2 * lightRequests);
+function assertCharges(options: FairnessOptions, light: number, attack: readonly Received[]): void {
+  const { accounts, attacker, quiet } = options;
+  assert.equal(chargesTo(accounts, quiet), pagesFor(options) + light);
   const [charged, answered] = [chargesTo(accounts, attacker), attack.filter(({ status }) => status === 200).length];
   const abandoned = attack.filter(({ status }) => status === "abandoned").length;
   assert.ok(charged >= answered && charged <= answered + abandoned, `${charged} charges, ${answered} answers`);
@@ -167,8 +169,9 @@ function assertCharges(
 
 /** Times light requests before and during the attack. Fails if one of them is not answered, or if a charge or the deadline is wrong. */
 export async function attackFairness(options: FairnessOptions): Promise<FairnessSummary> {
-  const vins = await readVins(options);
-  const idle = await sendLight(options, vins, 0);
+  const { lightRequests } = options;
+  const vins = await readVins(options, pagesFor(options));
+  const idle = await sendLight(options, vins.slice(0, lightRequests));
   let isOver = false;
   const attack: Received[] = [];
   const chance = new Chance(options.seed);
@@ -176,13 +179,13 @@ export async function attackFairness(options: FairnessOptions): Promise<Fairness
     attackUntil(() => isOver, options, new Chance(chance.integer(0, 2 ** 31)), attack),
   );
   await sleep(options.pauseMs);
-  const attacked = await sendLight(options, vins, options.lightRequests);
+  const attacked = await sendLight(options, vins.slice(lightRequests, 2 * lightRequests));
   isOver = true;
   await Promise.all(connections);
   const counts: Record<string, number> = {};
   for (const { status } of attack) counts[status] = (counts[status] ?? 0) + 1;
   assertAnswered([...idle, ...attacked], attack);
-  assertCharges(options, attack);
+  assertCharges(options, idle.length + attacked.length, attack);
   const answered = attack.filter(({ status }) => status !== "abandoned");
   return { idle: sorted(idle), attacked: sorted(attacked), attack: counts, attackTimes: sorted(answered) };
 }
