@@ -19,6 +19,7 @@ const campaigns: Readonly<Record<string, () => Promise<{ readonly default: Campa
   hostile: () => import("./soak/hostile.ts"),
   swaps: () => import("./soak/swaps.ts"),
   damage: () => import("./soak/damage.ts"),
+  fairness: () => import("./soak/fairness.ts"),
 };
 
 const { values, positionals } = parseArgs({

@@ -6,6 +6,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { bounds } from "../../src/base/bounds.ts";
 import { DuckDatabase, engineVersion } from "../../src/db/duckdb.ts";
+import { Job } from "../../src/db/job.ts";
 import { SessionPool } from "../../src/db/session-pool.ts";
 import { ident, literal, Sql, sql } from "../../src/db/sql.ts";
 import { relations } from "../dataset/flat-rows.ts";
@@ -22,13 +23,18 @@ export const openDuckdb: OpenPeer = async ({ flat }) => {
   const pool = await SessionPool.open(database, {
     sessions: bounds.sessions,
     waitingQueries: 10_000,
-    deadlineMs: 600_000,
   });
+  let requests = 0;
+  /** An account for each request: the pool shares its sessions between accounts. */
+  const nextJob = (): Job => {
+    requests += 1;
+    return new Job(String(requests));
+  };
   return {
     name: "duckdb",
     version: engineVersion,
     dialect,
-    rows: (statement) => pool.rows(new Sql([statement], [])),
+    rows: (statement) => pool.engineOf(nextJob()).rows(new Sql([statement], [])),
     close: async () => {
       pool.close();
       database.close();

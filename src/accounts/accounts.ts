@@ -40,6 +40,8 @@ const bounds = {
   keysMost: 10_000,
   batchMost: 512,
   waitingMost: 4096,
+  /** Engine time of an uncharged request that counts as one request. */
+  unchargedMs: 100,
   busyMs: 2_000,
   stalledMs: 5_000,
   restartMs: 1_000,
@@ -126,6 +128,11 @@ export class Accounts {
     if (excess === undefined) return;
     const { limit, windowSeconds, retryAfterSeconds } = excess;
     throw refuse("rate_limit_exceeded", { limit, window: windowSeconds, retryAfter: retryAfterSeconds });
+  }
+
+  /** Counts the engine time of a request that ends without a charge: as one request, counted already, for each started 100 ms. */
+  countUncharged({ cached: { account } }: Identity, engineMs: number): void {
+    this.rateLimiter.add(account.accountId, Math.ceil(engineMs / bounds.unchargedMs) - 1);
   }
 
   /** Returns the rate limits of the account and the requests that remain in the current windows. */

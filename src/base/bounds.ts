@@ -2,11 +2,16 @@
 import { availableParallelism } from "node:os";
 
 export const bounds = {
-  /** Concurrent queries: one can be planned while another executes. Leaves threads of the pool free, also while versions change. */
+  /**
+   * Concurrent queries: one can be planned while another executes, and half of them stay free for other accounts. Leaves threads of the
+   * pool free, also while versions change.
+   */
   sessions: Math.min(8, 2 * availableParallelism()),
-  /** Queries that may wait for a session; more are refused as `overloaded`. */
+  /** Queries that may wait for a session; beyond it, the account with the most of them is refused as `overloaded`. */
   waitingQueries: 512,
-  /** From the arrival of a query to its result. */
+  /** Requests of one account in progress, waiting ones included. */
+  concurrentRequests: 128,
+  /** From the arrival of a request to its response. */
   deadlineMs: 10_000,
   /** The default size of the response cache. */
   responseCacheBytes: 64 * 2 ** 20,

@@ -66,6 +66,17 @@ export const scrubOption = (): Option =>
     .env("CARQUET_SCRUB")
     .default(bounds.scrubBytesPerHour / 2 ** 20)
     .argParser((text) => parseInteger(text, 0, 1_048_576));
+export const accountRequestsOption = (): Option =>
+  new Option("--account-requests <n>", "requests of one account in progress at once; more are refused with 429")
+    .env("CARQUET_ACCOUNT_REQUESTS")
+    .default(bounds.concurrentRequests)
+    .argParser(integerParser(10_000, 1));
+
+export const deadlineOption = (): Option =>
+  new Option("--deadline <seconds>", "time from a request's arrival to its response; then it is refused with 504")
+    .env("CARQUET_DEADLINE")
+    .default(bounds.deadlineMs / 1000)
+    .argParser(integerParser(600, 1));
 
 /** The former name of `--response-cache`. */
 export const answersOption = (): Option =>

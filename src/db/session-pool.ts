@@ -1,17 +1,44 @@
-/** Session pool: a fixed number of DuckDB sessions, a bounded wait queue, and a deadline for each query. */
+/**
+ * Session pool: a fixed number of DuckDB sessions, and a bounded queue of statements that is fair between accounts (see `FairShares`).
+ *
+ * An account takes another session only while more sessions are idle than it holds. A running statement cannot be preempted, so this
+ * keeps a session free for the first statement of another account.
+ */
 import type { Row } from "../base/json.ts";
 import { refuse } from "../contract/errors.ts";
 import type { DuckDatabase, Session } from "./duckdb.ts";
+import { FairShares } from "./fair-shares.ts";
+import type { Job } from "./job.ts";
 import type { Sql } from "./sql.ts";
 
 export interface PoolBounds {
   readonly sessions: number;
   readonly waitingQueries: number;
-  readonly deadlineMs: number;
 }
 
+/** Runs statements. */
+export interface Engine {
+  /** Returns the rows of a query. */
+  rows(query: Sql): Promise<readonly Row[]>;
+  /** Returns the INTEGER columns of a query, chunk by chunk. */
+  vectors(query: Sql): Promise<readonly (readonly Int32Array[])[]>;
+}
+
+/** A statement that waits for a session. */
+interface Waiting {
+  readonly job: Job;
+  readonly start: (session: Session, account: string) => void;
+  readonly drop: (reason: unknown) => void;
+}
+
+/** An interrupt is repeated at this interval, because DuckDB forgets one that arrives before its statement starts. */
+const interruptMs = 20;
+
 export class SessionPool {
-  private readonly waiting: ((session: Session) => void)[] = [];
+  private readonly waiting = new Set<Waiting>();
+  private readonly shares = new FairShares();
+  private running = 0;
+  private isClosed = false;
 
   private constructor(
     private readonly idle: Session[],
@@ -23,64 +50,125 @@ export class SessionPool {
     return new SessionPool(await Promise.all(sessions), bounds);
   }
 
-  /** Returns the rows of a query. Refuses with `overloaded` or `deadline_exceeded`. */
-  rows(query: Sql): Promise<readonly Row[]> {
-    return this.use((session) => session.rows(query));
+  /**
+   * Returns the engine of a job. Its statements are refused with `overloaded` if too many wait, and end with the reason of the job's
+   * signal once it is aborted.
+   */
+  engineOf(job: Job): Engine {
+    return {
+      rows: (query) => this.use(job, (session) => session.rows(query)),
+      vectors: (query) => this.use(job, (session) => session.vectors(query)),
+    };
   }
 
-  /** Returns the INTEGER columns of a query, chunk by chunk. Refuses with `overloaded` or `deadline_exceeded`. */
-  vectors(query: Sql): Promise<readonly (readonly Int32Array[])[]> {
-    return this.use((session) => session.vectors(query));
+  /** Closes the sessions; those in use when their statement has ended. */
+  close(): void {
+    this.isClosed = true;
+    for (const session of this.idle.splice(0)) session.close();
   }
 
-  private async use<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  private use<T>(job: Job, work: (session: Session) => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const { signal } = job;
+      if (signal.aborted) return reject(signal.reason);
+      const onAbort = (): void => this.drop(waiting, signal.reason);
+      const waiting: Waiting = {
+        job,
+        start: (session, account) => {
+          signal.removeEventListener("abort", onAbort);
+          this.run(job, account, session, work).then(resolve, reject);
+        },
+        drop: (reason) => {
+          signal.removeEventListener("abort", onAbort);
+          reject(reason);
+        },
+      };
+      signal.addEventListener("abort", onAbort, { once: true });
+      this.waiting.add(waiting);
+      this.startWaiting();
+      if (this.waiting.size > this.bounds.waitingQueries) this.drop(this.mostCrowding(), refuse("overloaded", {}));
+    });
+  }
+
+  /** Runs work on a session for an account, and interrupts it once the job is aborted. */
+  private async run<T>(
+    job: Job,
+    account: string,
+    session: Session,
+    work: (session: Session) => Promise<T>,
+  ): Promise<T> {
     const startedAtMs = performance.now();
-    const session = await this.acquire();
+    const endShare = this.shares.start(account, startedAtMs);
+    const { signal, time } = job;
+    time.start(startedAtMs);
+    this.running += 1;
+    let timer: NodeJS.Timeout | undefined;
+    const onAbort = (): void => {
+      session.interrupt();
+      timer = setInterval(() => session.interrupt(), interruptMs);
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
     try {
-      return await this.withDeadline(session, work, startedAtMs + this.bounds.deadlineMs - performance.now());
+      const result = await work(session);
+      signal.throwIfAborted();
+      return result;
+    } catch (thrown) {
+      throw signal.aborted ? signal.reason : thrown;
     } finally {
+      clearInterval(timer);
+      signal.removeEventListener("abort", onAbort);
+      const endedAtMs = performance.now();
+      time.end(startedAtMs, endedAtMs);
+      endShare(endedAtMs);
       this.release(session);
     }
   }
 
-  close(): void {
-    for (const session of this.idle) session.close();
+  private release(session: Session): void {
+    this.running -= 1;
+    if (this.isClosed) session.close();
+    else this.idle.push(session);
+    this.startWaiting();
+    if (this.running + this.waiting.size === 0) this.shares.reset();
   }
 
-  /** Runs work on a session and interrupts it after `remainingMs`. */
-  private async withDeadline<T>(
-    session: Session,
-    work: (session: Session) => Promise<T>,
-    remainingMs: number,
-  ): Promise<T> {
-    const deadlineExceeded = (): Error => refuse("deadline_exceeded", { seconds: this.bounds.deadlineMs / 1000 });
-    if (remainingMs <= 0) throw deadlineExceeded();
-    let isOverdue = false;
-    const timer = setTimeout(() => {
-      isOverdue = true;
-      session.interrupt();
-    }, remainingMs);
-    try {
-      const result = await work(session);
-      if (isOverdue) throw deadlineExceeded();
-      return result;
-    } catch (thrown) {
-      throw isOverdue ? deadlineExceeded() : thrown;
-    } finally {
-      clearTimeout(timer);
+  /** Starts waiting statements while there are sessions for them. */
+  private startWaiting(): void {
+    for (let next = this.next(); next !== undefined; next = this.next()) {
+      const session = this.idle.pop();
+      if (session === undefined) return;
+      this.waiting.delete(next.waiting);
+      next.waiting.start(session, next.account);
     }
   }
 
-  private acquire(): Promise<Session> {
-    const session = this.idle.pop();
-    if (session !== undefined) return Promise.resolve(session);
-    if (this.waiting.length >= this.bounds.waitingQueries) return Promise.reject(refuse("overloaded", {}));
-    return new Promise((resolve) => this.waiting.push(resolve));
+  /** Returns the first waiting statement of the account with the least virtual time, among accounts that may take a session. */
+  private next(): { readonly waiting: Waiting; readonly account: string } | undefined {
+    const nowMs = performance.now();
+    let [least, next]: [number, ReturnType<SessionPool["next"]>] = [Number.POSITIVE_INFINITY, undefined];
+    if (this.idle.length === 0) return undefined;
+    for (const waiting of this.waiting) {
+      const { account, virtualMs } = this.shares.leastUsed(waiting.job.accounts, nowMs);
+      if (virtualMs >= least || this.shares.heldBy(account) >= this.idle.length) continue;
+      [least, next] = [virtualMs, { waiting, account }];
+    }
+    return next;
   }
 
-  private release(session: Session): void {
-    const next = this.waiting.shift();
-    if (next === undefined) this.idle.push(session);
-    else next(session);
+  /** Returns the last waiting statement of the account with the most of them. */
+  private mostCrowding(): Waiting | undefined {
+    const counts = new Map<string, number>();
+    let [most, crowding]: [number, Waiting | undefined] = [0, undefined];
+    for (const waiting of this.waiting) {
+      const [account = ""] = waiting.job.accounts;
+      const count = (counts.get(account) ?? 0) + 1;
+      counts.set(account, count);
+      if (count >= most) [most, crowding] = [count, waiting];
+    }
+    return crowding;
+  }
+
+  private drop(waiting: Waiting | undefined, reason: unknown): void {
+    if (waiting !== undefined && this.waiting.delete(waiting)) waiting.drop(reason);
   }
 }

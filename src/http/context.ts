@@ -3,15 +3,20 @@ import type { DefaultContext, Middleware as KoaMiddleware, ParameterizedContext 
 import type { Logger } from "pino";
 import type { Hold, Identity } from "../accounts/accounts.ts";
 import type { OperationId, RequestOf } from "../contract/types.ts";
+import type { Job } from "../db/job.ts";
 
 export interface RequestState {
   /** Identifies the request in `X-Request-Id`, the log and, if it is charged, the ledger. */
   requestId: string;
+  /** When the request arrived, on the monotonic clock. */
+  arrivedAtMs: number;
   log: Logger;
   /** The code of the error response, if any. */
   errorCode?: string;
   /** The API key and its account; set by `identify`. */
   identity?: Identity;
+  /** The job of a metered operation; set by `admit`. */
+  job?: Job;
 }
 
 export type RequestContext = ParameterizedContext<RequestState, DefaultContext>;
@@ -38,4 +43,10 @@ export function identityOf({ state: { identity } }: RequestContext): Identity {
   if (identity === undefined)
     throw new TypeError("Request without an identity: expected `identify` earlier in the pipeline.");
   return identity;
+}
+
+/** Returns the job of a request. Throws a TypeError before `admit` has run. */
+export function jobOf({ state: { job } }: RequestContext): Job {
+  if (job === undefined) throw new TypeError("Request without a job: expected `admit` earlier in the pipeline.");
+  return job;
 }

@@ -8,6 +8,7 @@ import { refuse } from "../contract/errors.ts";
 import type { OperationId } from "../contract/types.ts";
 import type { CurrentVersion } from "../serving/current-version.ts";
 import type { Middleware, RequestState } from "./context.ts";
+import { type AdmissionBounds, admit } from "./middleware/admit.ts";
 import { charge } from "./middleware/charge.ts";
 import { setDeprecationHeaders } from "./middleware/deprecation-headers.ts";
 import { holdPrice } from "./middleware/hold-price.ts";
@@ -25,6 +26,7 @@ export interface PipelineServices {
   readonly current: CurrentVersion;
   readonly responseCache: ResponseCache;
   readonly accounts: Accounts;
+  readonly admission: AdmissionBounds;
 }
 
 /**
@@ -34,6 +36,7 @@ export interface PipelineServices {
 function meteredPipeline<Id extends MeteredId>(
   id: Id,
   { current, responseCache, accounts }: PipelineServices,
+  admitRequest: Middleware,
 ): Middleware {
   const respondAndCharge = respond(id, { current, responseCache }, charge(accounts));
   return compose([
@@ -42,6 +45,7 @@ function meteredPipeline<Id extends MeteredId>(
     identify(accounts),
     setRateLimitHeaders(accounts),
     requireScope(id),
+    admitRequest,
     limitRate(accounts),
     validate(id, holdPrice(accounts, id, respondAndCharge)),
   ]);
@@ -64,16 +68,17 @@ function publicPipeline(id: OperationId, handler: Middleware): Middleware {
   return compose([refuseKeyInQuery, validate(id, async (context) => handler(context, async () => {}))]);
 }
 
-function pipelineOf(id: OperationId, services: PipelineServices): Middleware {
+function pipelineOf(id: OperationId, services: PipelineServices, admitRequest: Middleware): Middleware {
   if (id === "getDocument") return publicPipeline(id, serveContent(JSON.stringify(document), "application/json"));
-  return id === "getUsage" ? usagePipeline(id, services.accounts) : meteredPipeline(id, services);
+  return id === "getUsage" ? usagePipeline(id, services.accounts) : meteredPipeline(id, services, admitRequest);
 }
 
 /** Returns the router: one GET route per operation, in an order where literal paths win. */
 export function routes(services: PipelineServices): ReturnType<Router<RequestState>["routes"]> {
+  const admitRequest = admit(services.accounts, services.admission);
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   for (const { id, path } of operations.values()) {
-    router.get(path.replaceAll(/\{(\w+)\}/g, ":$1"), pipelineOf(id, services));
+    router.get(path.replaceAll(/\{(\w+)\}/g, ":$1"), pipelineOf(id, services, admitRequest));
   }
   return router.routes();
 }

@@ -4,8 +4,23 @@
  */
 import { LRUCache } from "lru-cache";
 import { isObject } from "../base/json.ts";
+import { Job } from "../db/job.ts";
 
-type ComputeBody = () => Promise<Buffer>;
+/** Computes a body for a job, which all requests share that wait for the body. */
+type ComputeBody = (job: Job) => Promise<Buffer>;
+
+/** What a body depends on. */
+export interface ResponseKey {
+  readonly version: string;
+  readonly operation: string;
+  readonly request: object;
+}
+
+/** A body that is being computed. */
+interface Computation {
+  readonly job: Job;
+  readonly body: Promise<Buffer>;
+}
 
 export interface ResponseCacheCounts {
   readonly hits: number;
@@ -19,7 +34,8 @@ export interface ResponseCacheCounts {
 }
 
 export class ResponseCache {
-  private readonly cache: LRUCache<string, Buffer, ComputeBody> | undefined;
+  private readonly cache: LRUCache<string, Buffer> | undefined;
+  private readonly computations = new Map<string, Computation>();
   private hits = 0;
   private shared = 0;
   private misses = 0;
@@ -30,8 +46,6 @@ export class ResponseCache {
     this.cache = new LRUCache({
       maxSize: bytesMax,
       sizeCalculation: (body, key) => body.length + key.length,
-      ignoreFetchAbort: true,
-      fetchMethod: (_key, _stale, { context }) => context(),
     });
   }
 
@@ -45,23 +59,41 @@ export class ResponseCache {
     this.cache?.clear();
   }
 
-  /** Returns the body for a request to a version, computed on a miss. An error rejects all waiting callers and is not cached. */
-  async getOrCompute(version: string, operation: string, request: object, compute: ComputeBody): Promise<Buffer> {
+  /**
+   * Returns the body of a request, computed on a miss. An error rejects all waiting callers and is not cached. The computation ends early
+   * when the jobs of all waiting callers are aborted.
+   */
+  async getOrCompute({ version, operation, request }: ResponseKey, job: Job, compute: ComputeBody): Promise<Buffer> {
     if (this.cache === undefined) {
       this.misses += 1;
-      return compute();
+      return compute(job);
     }
-    const status: LRUCache.Status<string, Buffer> = {};
     const key = `${version} ${operation} ${canonicalJson(request)}`;
-    const body = this.cache.forceFetch(key, { context: compute, status });
-    this.count(status.fetch);
-    return body;
+    const cached = this.cache.get(key);
+    if (cached !== undefined) {
+      this.hits += 1;
+      return cached;
+    }
+    const running = this.computations.get(key);
+    if (running === undefined) this.misses += 1;
+    else this.shared += 1;
+    const computation = running ?? this.start(key, job, compute);
+    computation.job.join(job);
+    return computation.body;
   }
 
-  private count(outcome: LRUCache.Status<string, Buffer>["fetch"]): void {
-    if (outcome === "hit") this.hits += 1;
-    else if (outcome === "inflight") this.shared += 1;
-    else this.misses += 1;
+  private start(key: string, { accounts }: Job, compute: ComputeBody): Computation {
+    const job = new Job(...accounts);
+    const end = (): boolean => this.computations.get(key)?.job === job && this.computations.delete(key);
+    // At once, so that a later request does not join what has been aborted.
+    job.signal.addEventListener("abort", end, { once: true });
+    const body = compute(job).then((computed) => {
+      this.cache?.set(key, computed);
+      return computed;
+    });
+    const computation = { job, body: body.finally(end) };
+    this.computations.set(key, computation);
+    return computation;
   }
 }
 

@@ -19,6 +19,7 @@ import type { RequestState } from "./context.ts";
 import { startDailyReviews } from "./daily-review.ts";
 import { serveDocs } from "./docs.ts";
 import { serveHealth } from "./health.ts";
+import type { AdmissionBounds } from "./middleware/admit.ts";
 import { handleErrors } from "./middleware/handle-errors.ts";
 import { logRequests } from "./middleware/log-requests.ts";
 import { setSecurityHeaders } from "./middleware/security-headers.ts";
@@ -26,7 +27,7 @@ import { type PipelineServices, refuseOtherMethods, refuseUnknownPath, routes } 
 import { ResponseCache } from "./response-cache.ts";
 import { systemClock } from "./system-clock.ts";
 
-export interface ServeOptions extends LakeVersionOptions {
+export interface ServeOptions extends LakeVersionOptions, Partial<AdmissionBounds> {
   readonly lake: string;
   /** The accounts file; created if it does not exist. */
   readonly accounts: string;
@@ -75,7 +76,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
   const accounts = await openAccounts(options);
   const responseCache = new ResponseCache(responseCacheBytes);
   const current = await watchLake(options, responseCache);
-  const state: AppState = { current, responseCache, accounts, isStopping: false };
+  const state: AppState = { current, responseCache, accounts, admission: { ...bounds, ...options }, isStopping: false };
   const closeIdle = (): void => server.closeIdleConnections();
   const server = createHttpServer(options, createListener(createApp(options, state), state, closeIdle));
   const stopReviews = startDailyReviews(accounts, logger);

@@ -13,7 +13,7 @@ type Predicate = (dealer: DealerProfile) => boolean;
 /** Tests whether a column equals one of some values, case-insensitively. */
 function hasOneOf(column: "state" | "country" | "type", values: readonly string[]): Predicate {
   const wanted = new Set(values.map((value) => value.toLowerCase()));
-  return ({ profile: { [column]: value } }) => typeof value === "string" && wanted.has(value.toLowerCase());
+  return ({ folded: { [column]: value } }) => wanted.has(value);
 }
 
 /** The predicate of each filter parameter, for its value. */
@@ -32,8 +32,8 @@ const predicates: {
     return ({ makeKeys }) => makeKeys.some((key) => wanted.has(key));
   },
   q: (text) => {
-    const wanted = wordsOf(text.replace(/^\s*(https?:\/\/)?(www\.)?/i, ""));
-    return ({ words }) => wanted.length > 0 && wanted.every((word) => words.includes(` ${word}`));
+    const wanted = wordsOf(text.replace(/^\s*(https?:\/\/)?(www\.)?/i, "")).map((word) => ` ${word}`);
+    return ({ words }) => wanted.length > 0 && wanted.every((word) => words.includes(word));
   },
 };
 

@@ -20,6 +20,8 @@ export interface DealerProfile {
   readonly address: Json;
   /** The dealer id in lower case. */
   readonly id: string;
+  /** Columns of the profile in lower case; empty if unknown. */
+  readonly folded: Readonly<Record<"state" | "country" | "type", string>>;
   /** The match keys of its makes. */
   readonly makeKeys: readonly string[];
   /** The words of its name and website, each preceded by a space. */
@@ -55,7 +57,10 @@ function profileOf({ profile, phone, address, words }: Row): DealerProfile {
   return {
     ...{ profile, phone: phone ?? null, address: address ?? null },
     id: textIn(profile, "dealer_id").toLowerCase(),
+    folded: { state: folded(profile.state), country: folded(profile.country), type: folded(profile.type) },
     makeKeys: makes.map((make) => matchKeyOf(String(make))),
     words: typeof words === "string" ? words : "",
   };
 }
+
+const folded = (value: Json | undefined): string => (typeof value === "string" ? value.toLowerCase() : "");

@@ -12,7 +12,8 @@ import { type Row, textIn } from "../base/json.ts";
 import { UserError } from "../base/user-error.ts";
 import { Refusal, refuse } from "../contract/errors.ts";
 import { type DatabaseOptions, DuckDatabase } from "../db/duckdb.ts";
-import { type PoolBounds, SessionPool } from "../db/session-pool.ts";
+import { type Job, serviceJob } from "../db/job.ts";
+import { type Engine, type PoolBounds, SessionPool } from "../db/session-pool.ts";
 import { ident, type Sql, sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
 import type { JsonRow } from "../lake/json-row.ts";
@@ -62,7 +63,10 @@ export class LakeVersion {
   readonly dimensions: Dimensions;
   readonly dealers: DealerDirectory;
 
-  private constructor(private readonly resources: Resources) {
+  private constructor(
+    private readonly resources: Resources,
+    private readonly engine: Engine,
+  ) {
     this.manifest = resources.manifest;
     this.dimensions = resources.dimensions;
     this.dealers = resources.dealers;
@@ -79,6 +83,7 @@ export class LakeVersion {
       const [dimensions, dealers] = await database.using((session) => readDimensions(session, manifest, folder));
       await database.lockDown([folder]);
       const pool = await SessionPool.open(database, { ...bounds, ...options });
+      const engine = pool.engineOf(serviceJob());
       const onFallback = options.onFallback ?? (() => {});
       const serving =
         options.hasServingFiles === false
@@ -88,21 +93,26 @@ export class LakeVersion {
               folder,
               files,
               database,
-              engine: pool,
+              engine,
               dimensions,
               fetchedMatches: options.fetchedMatches,
               onFallback,
             });
-      return new LakeVersion({ manifest, dimensions, dealers, folder, files, database, pool, serving });
+      return new LakeVersion({ manifest, dimensions, dealers, folder, files, database, pool, serving }, engine);
     } catch (thrown) {
       database.close();
       throw thrown;
     }
   }
 
+  /** Returns this version for a job: its queries wait in turn with those of other accounts, and end with the job. */
+  withJob(job: Job): LakeVersion {
+    return new LakeVersion(this.resources, this.resources.pool.engineOf(job));
+  }
+
   /** Runs a query on the in-memory tables `builds`, `dealers`, `tokens` and `options`. */
   rows(query: Sql): Promise<readonly Row[]> {
-    return this.resources.pool.rows(query);
+    return this.engine.rows(query);
   }
 
   /** The version part of a response's `meta`. */
@@ -143,7 +153,10 @@ export class LakeVersion {
     const files = filesIn(this.manifest.tables, "snapshots", day);
     const isToday = day === this.manifest.as_of;
     if (files.length === 0 && !isToday) throw this.unavailable(day);
-    return this.listingsOf(files, isToday ? (parquet) => this.resources.serving.sourceOr(parquet) : undefined);
+    return this.listingsOf(
+      files,
+      isToday ? (parquet) => this.resources.serving.sourceOr(parquet, this.engine) : undefined,
+    );
   }
 
   /** Returns all sold listings; with a day, those of its month and later months. */

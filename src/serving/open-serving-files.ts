@@ -11,13 +11,15 @@ import { join } from "node:path";
 import { messageOf, UserError } from "../base/user-error.ts";
 import { Refusal } from "../contract/errors.ts";
 import type { DuckDatabase } from "../db/duckdb.ts";
+import { Abandoned } from "../db/job.ts";
+import type { Engine } from "../db/session-pool.ts";
 import { literal, sql } from "../db/sql.ts";
 import type { JsonRow } from "../lake/json-row.ts";
 import type { LakeFile, Manifest, ServingFile } from "../lake/manifest.ts";
 import type { ServedColumn } from "../lake/served-columns.ts";
 import type { ListingSource } from "../listing/source.ts";
 import type { Dimensions } from "./dimensions.ts";
-import { type Engine, SearchIndex } from "./index/search-index.ts";
+import { SearchIndex } from "./index/search-index.ts";
 import { type FoundListing, listingFiles } from "./listing-files.ts";
 import { RowStore } from "./rows/row-store.ts";
 import { neededSources, usableFiles } from "./serving-files.ts";
@@ -96,13 +98,13 @@ export class ServingFiles {
     return this.unused.map((kind) => `${names[kind]} not in use`);
   }
 
-  /** Returns the search index as a listing source that falls back to `parquet`; `parquet` if there is no index. */
-  sourceOr(parquet: ListingSource): ListingSource {
-    const { index } = this;
+  /** Returns the search index on an engine as a listing source that falls back to `parquet`; `parquet` if there is no index. */
+  sourceOr(parquet: ListingSource, engine: Engine): ListingSource {
+    const index = this.index?.with(engine);
     if (index === undefined) return parquet;
     const withFallback = <T>(request: (source: ListingSource) => Promise<T>): Promise<T> =>
       request(index).catch((thrown: unknown) => {
-        if (thrown instanceof Refusal) throw thrown;
+        if (thrown instanceof Refusal || thrown instanceof Abandoned) throw thrown;
         this.fail("index", messageOf(thrown));
         return request(parquet);
       });

@@ -56,6 +56,12 @@ test("the document has ten operations with their paths and scopes, literal paths
   for (const [path, item] of Object.entries(document.paths)) assert.deepEqual(Object.keys(item), ["get"], path);
 });
 
+test("every list parameter has a documented maximum of at most 100 items", () => {
+  for (const { id, parameters } of operations.values())
+    for (const { name, schema } of parameters.filter(({ schema: { items } }) => items !== undefined))
+      assert.ok((schema.maxItems ?? Number.POSITIVE_INFINITY) <= 100, `${id} ${name}: ${schema.maxItems}`);
+});
+
 const described = (id: OperationId): Operation => {
   const found = operations.get(id);
   assert.ok(found, id);

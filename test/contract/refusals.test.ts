@@ -49,7 +49,7 @@ const dollars = "a whole number from 0 to 2147483647.";
 const sorts =
   "one of days_on_market, -days_on_market, listed_at, -listed_at, price, -price, miles, -miles, msrp, -msrp, " +
   "discount, -discount, distance.";
-const texts = "a list, each text of 1 to 200 characters, without empty items.";
+const texts = "a list of at most 100 items, each text of 1 to 200 characters, without empty items.";
 const day = "a date, YYYY-MM-DD.";
 const time = "a date, YYYY-MM-DD, or an ISO 8601 time with a zone, such as 2026-11-01T00:00:00Z.";
 const mask = "a mask of 1 to 17 VIN characters (no I, O, Q) or ?, with * only at the end.";
@@ -156,7 +156,12 @@ for (const [query, code, message] of search) {
 }
 
 const others: readonly (readonly [OperationId, query: string, code: ErrorCode, message: RegExp])[] = [
-  ["getFacets", "", "missing_parameter", /^Missing parameter facets: expected a list, each one of make, model, /],
+  [
+    "getFacets",
+    "",
+    "missing_parameter",
+    /^Missing parameter facets: expected a list of at most 100 items, each one of make, model, /,
+  ],
   ["getFacets", "make=Kia", "missing_parameter", /^Missing parameter facets: /],
   [
     "getFacets",

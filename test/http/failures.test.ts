@@ -1,12 +1,17 @@
 /** The service without data, with defects, under overload and past deadlines. */
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
+import { get } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import pino from "pino";
 import type { ErrorCode } from "../../src/contract/errors.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
+import { type Customer, createCustomer } from "../support/accounts.ts";
+import { attackFairness } from "../support/campaigns/fairness.ts";
 import { parseLog } from "../support/command-line.ts";
+import { extentOf } from "../support/extent.ts";
 import { type Answer, type Client, startService } from "../support/http/service.ts";
 import { slowRequest } from "../support/http/slow-request.ts";
 import { listFilesAnew } from "../support/lakes/contents.ts";
@@ -94,8 +99,12 @@ function tally(answers: readonly Answer[]): Readonly<Record<string, number>> {
   return kinds;
 }
 
-const getConcurrently = (client: Client, count: number, path: string): Promise<readonly Answer[]> =>
-  Promise.all(Array.from({ length: count }, () => client.get(path)));
+const getConcurrently = (
+  client: Client,
+  count: number,
+  path: string,
+  { bearer }: Customer = client.customer,
+): Promise<readonly Answer[]> => Promise.all(Array.from({ length: count }, () => client.get(path, bearer)));
 
 test("requests beyond the limit of waiting queries are refused as overload, and the service recovers", async (context) => {
   const client = await startService(context, lake, { sessions: 1, waitingQueries: 1, responseCacheBytes: 0 });
@@ -104,6 +113,56 @@ test("requests beyond the limit of waiting queries are refused as overload, and 
   assert.ok((kinds["200 found"] ?? 0) >= 2);
   assert.ok((kinds["503 overloaded"] ?? 0) >= 10);
   for (let times = 0; times < 5; times += 1) assert.equal((await client.get("/v1/listings?limit=1")).status, 200);
+});
+
+test("an account that fills the queue is refused itself, and another account is answered", async (context) => {
+  const client = await startService(context, lake, { sessions: 1, waitingQueries: 8, responseCacheBytes: 0 });
+  const quiet = createCustomer(client.accounts);
+  const attack = getConcurrently(client, 40, "/v1/listings?limit=100&snapshot_date=2026-11-18");
+  const answers = await getConcurrently(client, 4, "/v1/listings?limit=1&snapshot_date=2026-11-18", quiet);
+  assert.deepEqual(tally(answers), { "200 found": 4 });
+  assert.deepEqual(Object.keys(tally(await attack)).sort(), ["200 found", "503 overloaded"]);
+});
+
+test("light requests are answered while another account sends the most expensive ones and abandons some", async (context) => {
+  const client = await startService(context, lake);
+  const { attack } = await attackFairness({
+    ...{ url: client.url, accounts: client.accounts },
+    ...{ attacker: client.customer, quiet: createCustomer(client.accounts) },
+    ...{ lightRequests: extentOf(8, 16), pauseMs: 20, connections: 8, seed: 1, pastDay: "2026-11-18" },
+  });
+  assert.ok((attack[200] ?? 0) > 0, JSON.stringify(attack));
+});
+
+test("an account's requests in progress are limited; refused ones neither cost nor count", async (context) => {
+  const client = await startService(context, lake, { concurrentRequests: 3, responseCacheBytes: 0 });
+  const override = { per10s: 40, per60s: 40 };
+  const [busy, quiet] = [createCustomer(client.accounts, { override }), createCustomer(client.accounts)];
+  const attack = getConcurrently(client, 20, slowRequest, busy);
+  assert.equal((await client.get("/v1/listings?limit=1", quiet.bearer)).status, 200);
+  const answers = await attack;
+  const answered = answers.filter(({ status }) => status === 200).length;
+  assert.ok(answered >= 3 && answered < 20, String(answered));
+  assert.deepEqual(tally(answers), { "200 found": answered, "429 concurrency_limit_exceeded": 20 - answered });
+  const { headers } = await client.get("/v1/listings?limit=1", busy.bearer);
+  assert.equal(headers.get("X-RateLimit-Remaining-60s"), String(40 - answered - 1));
+});
+
+test("the time of an abandoned request counts against the rate limits, and its work stops", async (context) => {
+  const client = await startService(context, lake, { sessions: 1 });
+  const busy = createCustomer(client.accounts, { override: { per10s: 1000, per60s: 1000 } });
+  const leaving = Array.from({ length: 20 }, () =>
+    get(`${client.url}${slowRequest}`, { headers: busy.bearer, agent: false }).on("error", () => undefined),
+  );
+  await sleep(300);
+  for (const request of leaving) request.destroy();
+  const { headers } = await client.get("/v1/listings?limit=1", createCustomer(client.accounts).bearer);
+  assert.equal(headers.get("X-Usage-Class"), "listing_search");
+  const remaining = async (): Promise<number> =>
+    Number((await client.get("/v1/usage", busy.bearer)).headers.get("X-RateLimit-Remaining-60s"));
+  assert.ok((await remaining()) < 1000 - leaving.length - 1);
+  const usage = await client.get("/v1/usage", busy.bearer);
+  assert.equal((usage.body as { totals: { requests: number } }).totals.requests, 0);
 });
 
 test("requests within the limit of waiting queries are all answered", async (context) => {

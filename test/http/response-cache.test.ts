@@ -2,12 +2,25 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Abandoned, Job } from "../../src/db/job.ts";
 import { ResponseCache } from "../../src/http/response-cache.ts";
 import { createCustomer } from "../support/accounts.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake, ingestPath, samplePath } from "../support/lakes/lakes.ts";
 
 const request = { query: { make: ["Kia"], limit: 10 } };
+
+type KeyParts = readonly [version: string, operation: string, request: object];
+
+/** Asks a cache for a body, for a job of its own. */
+function getOrCompute(
+  cache: ResponseCache,
+  [version, operation, parameters]: KeyParts,
+  compute: (job: Job) => Promise<Buffer>,
+  job = new Job("account"),
+): Promise<Buffer> {
+  return cache.getOrCompute({ version, operation, request: parameters }, job, compute);
+}
 
 /** Creates a source that computes an answer and counts its calls. */
 function createSource(text = "an answer"): { readonly compute: () => Promise<Buffer>; calls: number } {
@@ -24,8 +37,8 @@ function createSource(text = "an answer"): { readonly compute: () => Promise<Buf
 
 test("a repeated request is a cache hit, whatever the order of its parameters", async () => {
   const [answers, source] = [new ResponseCache(1000), createSource()];
-  const first = await answers.getOrCompute("v1", "search", request, source.compute);
-  const again = await answers.getOrCompute("v1", "search", { query: { limit: 10, make: ["Kia"] } }, source.compute);
+  const first = await getOrCompute(answers, ["v1", "search", request], source.compute);
+  const again = await getOrCompute(answers, ["v1", "search", { query: { limit: 10, make: ["Kia"] } }], source.compute);
   assert.equal(again, first);
   assert.equal(source.calls, 1);
   assert.deepEqual(answers.counts, { hits: 1, shared: 0, misses: 1, kept: 1, bytes: answers.counts.bytes });
@@ -34,12 +47,12 @@ test("a repeated request is a cache hit, whatever the order of its parameters", 
 
 test("another version, operation, value or order of values is another cache key", async () => {
   const [answers, source] = [new ResponseCache(10_000), createSource()];
-  await answers.getOrCompute("v1", "search", request, source.compute);
-  await answers.getOrCompute("v2", "search", request, source.compute);
-  await answers.getOrCompute("v1", "facets", request, source.compute);
-  await answers.getOrCompute("v1", "search", { query: { make: ["Kia"], limit: 11 } }, source.compute);
-  await answers.getOrCompute("v1", "search", { query: { make: ["Kia", "Ford"], limit: 10 } }, source.compute);
-  await answers.getOrCompute("v1", "search", { query: { make: ["Ford", "Kia"], limit: 10 } }, source.compute);
+  await getOrCompute(answers, ["v1", "search", request], source.compute);
+  await getOrCompute(answers, ["v2", "search", request], source.compute);
+  await getOrCompute(answers, ["v1", "facets", request], source.compute);
+  await getOrCompute(answers, ["v1", "search", { query: { make: ["Kia"], limit: 11 } }], source.compute);
+  await getOrCompute(answers, ["v1", "search", { query: { make: ["Kia", "Ford"], limit: 10 } }], source.compute);
+  await getOrCompute(answers, ["v1", "search", { query: { make: ["Ford", "Kia"], limit: 10 } }], source.compute);
   assert.equal(source.calls, 6);
   assert.equal(answers.counts.hits, 0);
 });
@@ -47,11 +60,37 @@ test("another version, operation, value or order of values is another cache key"
 test("concurrent identical requests share one computation", async () => {
   const [answers, source] = [new ResponseCache(1000), createSource()];
   const all = await Promise.all(
-    Array.from({ length: 20 }, () => answers.getOrCompute("v1", "search", request, source.compute)),
+    Array.from({ length: 20 }, () => getOrCompute(answers, ["v1", "search", request], source.compute)),
   );
   assert.equal(source.calls, 1);
   assert.deepEqual(new Set(all).size, 1);
   assert.equal(answers.counts.shared, 19);
+});
+
+test("a computation goes on while one request waits for it, and ends early when none does", async () => {
+  const answers = new ResponseCache(1000);
+  const shared: Job[] = [];
+  const compute = async (job: Job): Promise<Buffer> => {
+    shared.push(job);
+    await sleep(5);
+    job.signal.throwIfAborted();
+    return Buffer.from("an answer");
+  };
+  const ask = (job: Job): Promise<Buffer> => getOrCompute(answers, ["v1", "search", request], compute, job);
+  const [first, second] = [new Job("one"), new Job("other")];
+  const bodies = [ask(first), ask(second)];
+  assert.deepEqual([...(shared[0]?.accounts ?? [])], ["one", "other"]);
+  first.abort(new Abandoned());
+  assert.equal(String(await bodies[1]), "an answer");
+
+  const lonely = new ResponseCache(1000);
+  const [leaving, late] = [new Job("one"), new Job("one")];
+  const left = getOrCompute(lonely, ["v1", "search", request], compute, leaving);
+  leaving.abort(new Abandoned());
+  const answered = getOrCompute(lonely, ["v1", "search", request], compute, late);
+  await assert.rejects(left, Abandoned);
+  assert.equal(String(await answered), "an answer", "a later request does not join what was aborted");
+  assert.equal(shared.length, 3);
 });
 
 test("a failure reaches every waiting request and is not cached", async () => {
@@ -61,27 +100,27 @@ test("a failure reaches every waiting request and is not cached", async () => {
     throw new Error("no");
   };
   const pending = [
-    answers.getOrCompute("v1", "search", request, fail),
-    answers.getOrCompute("v1", "search", request, fail),
+    getOrCompute(answers, ["v1", "search", request], fail),
+    getOrCompute(answers, ["v1", "search", request], fail),
   ];
   for (const { status } of await Promise.allSettled(pending)) assert.equal(status, "rejected");
-  assert.equal(String(await answers.getOrCompute("v1", "search", request, createSource().compute)), "an answer");
+  assert.equal(String(await getOrCompute(answers, ["v1", "search", request], createSource().compute)), "an answer");
 });
 
 test("the cache is bounded: least recently used answers are evicted, and every waiting request is answered", async () => {
   const [answers, source] = [new ResponseCache(1000), createSource("x".repeat(300))];
-  const ask = (limit: number): Promise<Buffer> => answers.getOrCompute("v1", "search", { limit }, source.compute);
+  const ask = (limit: number): Promise<Buffer> => getOrCompute(answers, ["v1", "search", { limit }], source.compute);
   const all = await Promise.all(Array.from({ length: 12 }, (_, limit) => ask(limit)));
   assert.deepEqual(new Set(all.map(String)), new Set(["x".repeat(300)]));
   assert.ok(answers.counts.bytes <= 1000 && answers.counts.kept <= 3, JSON.stringify(answers.counts));
   const large = createSource("y".repeat(5000));
-  assert.equal((await answers.getOrCompute("v1", "search", request, large.compute)).length, 5000);
+  assert.equal((await getOrCompute(answers, ["v1", "search", request], large.compute)).length, 5000);
   assert.ok(answers.counts.bytes <= 1000);
 });
 
 test("a cache without space computes every answer", async () => {
   const [answers, source] = [new ResponseCache(0), createSource()];
-  for (let times = 0; times < 3; times += 1) await answers.getOrCompute("v1", "search", request, source.compute);
+  for (let times = 0; times < 3; times += 1) await getOrCompute(answers, ["v1", "search", request], source.compute);
   assert.equal(source.calls, 3);
   assert.deepEqual(answers.counts, { hits: 0, shared: 0, misses: 3, kept: 0, bytes: 0 });
 });

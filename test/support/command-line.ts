@@ -48,6 +48,7 @@ export async function carquet(
 export interface ServeProcess {
   /** Its address. */
   readonly url: string;
+  readonly pid: number | undefined;
   /** A customer with unreachable rate limits. */
   readonly customer: Customer;
   /** Lines of standard output up to the address. */
@@ -91,7 +92,7 @@ export async function startServing(
     const url = /^listening on (https?:\S+)$/.exec(line)?.[1];
     if (url === undefined) continue;
     const [terminate, kill] = [() => void child.kill("SIGTERM"), () => void child.kill("SIGKILL")];
-    return { url, customer, announced, terminate, kill, ended };
+    return { url, pid: child.pid, customer, announced, terminate, kill, ended };
   }
   throw new Error(`The command exited before it listened: ${(await ended).err}`);
 }

@@ -40,6 +40,13 @@ export class RateLimiter {
     return excess;
   }
 
+  /** Counts a number of requests now, whether or not the limits allow them. */
+  add(accountId: string, requests: number): void {
+    const nowMs = this.nowMs();
+    const log = this.logOf(accountId, nowMs);
+    for (let count = 0; count < requests; count += 1) log.add(nowMs);
+  }
+
   /** Returns the requests that an account may make now. */
   remaining(accountId: string, { per10s, per60s }: RateLimits): RemainingRequests {
     const log = this.logs.get(accountId);

@@ -6,8 +6,10 @@ import { bounds } from "../../base/bounds.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { serve, type Tls } from "../../http/server.ts";
 import {
+  accountRequestsOption,
   accountsOption,
   answersOption,
+  deadlineOption,
   type EngineSettings,
   engineOptions,
   hostOption,
@@ -34,6 +36,8 @@ export interface ServeSettings extends EngineSettings {
   readonly trustProxy?: number;
   readonly responseCache: number;
   readonly scrub: number;
+  readonly accountRequests: number;
+  readonly deadline: number;
 }
 
 /** Adds the options of `serve` to a command. */
@@ -50,6 +54,8 @@ export const addServeOptions = (command: Command): Command =>
     threadsOption(),
     memoryOption(),
     responseCacheOption(),
+    accountRequestsOption(),
+    deadlineOption(),
     answersOption(),
     scrubOption(),
   ].reduce((extended, option) => extended.addOption(option), command);
@@ -75,11 +81,12 @@ export async function serveUntilStopped(
   announce: (url: string) => readonly string[] = () => [],
 ): Promise<void> {
   const logger = pino({ level: process.env.CARQUET_LOG_LEVEL ?? "info" }, pino.destination(logging));
-  const { lake, accounts, host, port, trustProxy, responseCache, scrub } = settings;
+  const { lake, accounts, host, port, trustProxy, responseCache, scrub, accountRequests, deadline } = settings;
   const stopSignal = receiveStopSignal();
   const service = await serve({
     ...{ lake, accounts, host, port, logger, responseCacheBytes: responseCache * 2 ** 20 },
     ...(scrub === 0 ? {} : { scrub: { bytesPerHour: scrub * 2 ** 20, pauseMs: bounds.scrubPauseMs } }),
+    ...{ concurrentRequests: accountRequests, deadlineMs: deadline * 1000 },
     ...engineOptions(settings),
     ...(trustProxy === undefined ? {} : { trustedProxies: trustProxy }),
     ...tlsOf(settings),

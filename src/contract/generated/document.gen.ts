@@ -1059,7 +1059,7 @@ export interface components {
                 update_command?: string;
             };
         };
-        /** @description The account has reached a rate limit. The request is not billed and does not count toward the limit. */
+        /** @description The account has reached a rate limit, or has too many requests in progress. The request is not billed and does not count toward the limit. */
         ErrorRateLimit: {
             /**
              * @description The name of the error class.
@@ -1076,7 +1076,7 @@ export interface components {
                  * @description The stable identifier of the error. Branch on this field.
                  * @enum {string}
                  */
-                code: "rate_limit_exceeded";
+                code: "rate_limit_exceeded" | "concurrency_limit_exceeded";
                 /** @description A description of the error for people. Its wording can change. */
                 message: string;
                 /** @description The number of seconds to wait before the next request. */
@@ -1135,6 +1135,8 @@ export interface components {
                 code: "metering_unavailable" | "data_unavailable" | "overloaded";
                 /** @description A description of the error for people. Its wording can change. */
                 message: string;
+                /** @description The number of seconds to wait before the next request. */
+                retryAfter: number;
                 current_version?: string;
                 minimum_supported_version?: string;
                 reason_code?: string;
@@ -1142,7 +1144,7 @@ export interface components {
                 update_command?: string;
             };
         };
-        /** @description The request exceeded its time limit. Not billed. */
+        /** @description The request exceeded its deadline. Not billed, but the time that it used counts toward the rate limits. */
         ErrorDeadlineExceeded: {
             /**
              * @description The name of the error class.
@@ -1254,7 +1256,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorMethodNotAllowed"];
             };
         };
-        /** @description The account has reached a rate limit. The request is not billed and does not count toward the limit. */
+        /** @description The account has reached a rate limit, or has too many requests in progress. The request is not billed and does not count toward the limit. */
         TooManyRequests: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1301,7 +1303,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorUnavailable"];
             };
         };
-        /** @description The request exceeded its time limit. Not billed. */
+        /** @description The request exceeded its deadline. Not billed, but the time that it used counts toward the rate limits. */
         DeadlineExceeded: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1997,7 +1999,7 @@ export interface components {
          */
         "Cache-Control": string;
         /**
-         * @description The number of seconds to wait before the next request. On a 429, equal to `error.retryAfter`.
+         * @description The number of seconds to wait before the next request. Equal to `error.retryAfter`.
          * @example 4
          */
         "Retry-After": number;

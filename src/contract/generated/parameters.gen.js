@@ -101,7 +101,7 @@ return errors === 0;
 validate22.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter3 = validate23;
-const schema34 = {"type":"array","minItems":1,"items":{"type":"string","enum":["default","id","vin","year","make","model","trim","version","body_type","drivetrain","fuel_type","powertrain_type","transmission","engine","cylinders","doors","seating_capacity","exterior_color","interior_color","base_exterior_color","base_interior_color","msrp","discount_from_msrp","price","miles","days_on_market","listed_at","status","inventory_status","availability_status","inventory_type","stock_number","vdp_url","sold_date","dealer_id","dealer_name","dealer_type","city","state","postal_code","latitude","longitude","distance_miles","photo_urls","features","options_packages"]}};
+const schema34 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["default","id","vin","year","make","model","trim","version","body_type","drivetrain","fuel_type","powertrain_type","transmission","engine","cylinders","doors","seating_capacity","exterior_color","interior_color","base_exterior_color","base_interior_color","msrp","discount_from_msrp","price","miles","days_on_market","listed_at","status","inventory_status","availability_status","inventory_type","stock_number","vdp_url","sold_date","dealer_id","dealer_name","dealer_type","city","state","postal_code","latitude","longitude","distance_miles","photo_urls","features","options_packages"]}};
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -115,6 +115,11 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(Array.isArray(data)){
+if(data.length > 100){
+validate23.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+return false;
+}
+else {
 if(data.length < 1){
 validate23.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
@@ -140,6 +145,7 @@ break;
 }
 }
 }
+}
 else {
 validate23.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
@@ -151,7 +157,7 @@ return errors === 0;
 validate23.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter4 = validate24;
-const schema35 = {"type":"array","minItems":1,"items":{"type":"string","enum":["price_history","options"]}};
+const schema35 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["price_history","options"]}};
 
 function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -165,6 +171,11 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(Array.isArray(data)){
+if(data.length > 100){
+validate24.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+return false;
+}
+else {
 if(data.length < 1){
 validate24.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
@@ -190,6 +201,7 @@ break;
 }
 }
 }
+}
 else {
 validate24.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
@@ -201,7 +213,7 @@ return errors === 0;
 validate24.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter5 = validate25;
-const schema36 = {"type":"array","minItems":1,"items":{"type":"string","minLength":1,"maxLength":200}};
+const schema36 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","minLength":1,"maxLength":200}};
 const func1 = codePoints;
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -216,6 +228,11 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(Array.isArray(data)){
+if(data.length > 100){
+validate25.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+return false;
+}
+else {
 if(data.length < 1){
 validate25.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
@@ -251,6 +268,7 @@ break;
 }
 }
 }
+}
 else {
 validate25.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
@@ -262,7 +280,7 @@ return errors === 0;
 validate25.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter6 = validate26;
-const schema37 = {"type":"array","minItems":1,"items":{"type":"integer","minimum":1900,"maximum":2100}};
+const schema37 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"integer","minimum":1900,"maximum":2100}};
 
 function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -276,6 +294,11 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(Array.isArray(data)){
+if(data.length > 100){
+validate26.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+return false;
+}
+else {
 if(data.length < 1){
 validate26.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
@@ -311,6 +334,7 @@ break;
 }
 }
 }
+}
 else {
 validate26.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
@@ -322,7 +346,7 @@ return errors === 0;
 validate26.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter7 = validate27;
-const schema38 = {"type":"array","minItems":1,"items":{"type":"integer","minimum":0,"maximum":99}};
+const schema38 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"integer","minimum":0,"maximum":99}};
 
 function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -336,6 +360,11 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(Array.isArray(data)){
+if(data.length > 100){
+validate27.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+return false;
+}
+else {
 if(data.length < 1){
 validate27.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
@@ -371,6 +400,7 @@ break;
 }
 }
 }
+}
 else {
 validate27.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
@@ -382,7 +412,7 @@ return errors === 0;
 validate27.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter8 = validate28;
-const schema39 = {"type":"array","minItems":1,"items":{"type":"string","enum":["one_owner","clean_title","branded","fleet"]}};
+const schema39 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["one_owner","clean_title","branded","fleet"]}};
 
 function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -396,6 +426,11 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(Array.isArray(data)){
+if(data.length > 100){
+validate28.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+return false;
+}
+else {
 if(data.length < 1){
 validate28.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
@@ -417,6 +452,7 @@ return false;
 var valid0 = _errs1 === errors;
 if(!valid0){
 break;
+}
 }
 }
 }
@@ -493,7 +529,7 @@ return errors === 0;
 validate29.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter10 = validate30;
-const schema41 = {"type":"array","minItems":1,"items":{"type":"string","enum":["new","used","certified","cpo"]}};
+const schema41 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["new","used","certified","cpo"]}};
 
 function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -507,6 +543,11 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(Array.isArray(data)){
+if(data.length > 100){
+validate30.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+return false;
+}
+else {
 if(data.length < 1){
 validate30.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
@@ -532,6 +573,7 @@ break;
 }
 }
 }
+}
 else {
 validate30.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
@@ -543,7 +585,7 @@ return errors === 0;
 validate30.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter11 = validate31;
-const schema42 = {"type":"array","minItems":1,"items":{"type":"string","enum":["stock","transit","build"]}};
+const schema42 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["stock","transit","build"]}};
 
 function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -557,6 +599,11 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(Array.isArray(data)){
+if(data.length > 100){
+validate31.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+return false;
+}
+else {
 if(data.length < 1){
 validate31.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
@@ -578,6 +625,7 @@ return false;
 var valid0 = _errs1 === errors;
 if(!valid0){
 break;
+}
 }
 }
 }
@@ -656,7 +704,7 @@ return errors === 0;
 validate32.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter13 = validate33;
-const schema44 = {"type":"array","minItems":1,"items":{"type":"string","enum":["franchise","independent"]}};
+const schema44 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["franchise","independent"]}};
 
 function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -670,6 +718,11 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(Array.isArray(data)){
+if(data.length > 100){
+validate33.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+return false;
+}
+else {
 if(data.length < 1){
 validate33.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
@@ -695,6 +748,7 @@ break;
 }
 }
 }
+}
 else {
 validate33.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
@@ -706,7 +760,7 @@ return errors === 0;
 validate33.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter14 = validate34;
-const schema45 = {"type":"array","minItems":1,"items":{"type":"string","pattern":"^[A-Za-z]{2}$"}};
+const schema45 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","pattern":"^[A-Za-z]{2}$"}};
 const pattern5 = new RegExp("^[A-Za-z]{2}$", "u");
 
 function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -721,6 +775,11 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(Array.isArray(data)){
+if(data.length > 100){
+validate34.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+return false;
+}
+else {
 if(data.length < 1){
 validate34.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
@@ -746,6 +805,7 @@ return false;
 var valid0 = _errs1 === errors;
 if(!valid0){
 break;
+}
 }
 }
 }
@@ -1137,7 +1197,7 @@ return errors === 0;
 validate44.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter25 = validate45;
-const schema56 = {"type":"array","minItems":1,"items":{"type":"string","enum":["make","model","inventory_type","year","trim","version","base_exterior_color","exterior_color","base_interior_color","interior_color","seating_capacity","doors","engine","state","drivetrain","assembly_location","assembly_country","transmission","fuel_type","body_type","cylinders","dealer_type","availability_status","options_packages","features","keywords","price","msrp","miles","days_on_market"]}};
+const schema56 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["make","model","inventory_type","year","trim","version","base_exterior_color","exterior_color","base_interior_color","interior_color","seating_capacity","doors","engine","state","drivetrain","assembly_location","assembly_country","transmission","fuel_type","body_type","cylinders","dealer_type","availability_status","options_packages","features","keywords","price","msrp","miles","days_on_market"]}};
 
 function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1151,6 +1211,11 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(Array.isArray(data)){
+if(data.length > 100){
+validate45.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+return false;
+}
+else {
 if(data.length < 1){
 validate45.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
@@ -1172,6 +1237,7 @@ return false;
 var valid0 = _errs1 === errors;
 if(!valid0){
 break;
+}
 }
 }
 }
@@ -1398,7 +1464,7 @@ return errors === 0;
 validate50.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter31 = validate51;
-const schema62 = {"type":"array","minItems":1,"items":{"type":"string","enum":["listing_search","listing_search_historical","listing_search_dealer_filtered","listing_search_dealer_filtered_historical","dealer_inventory_search","dealer_inventory_search_historical","listing_search_enriched","facet_counts","facet_counts_historical","vehicle_detail","vehicle_detail_enriched","dealer_lookup"]}};
+const schema62 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["listing_search","listing_search_historical","listing_search_dealer_filtered","listing_search_dealer_filtered_historical","dealer_inventory_search","dealer_inventory_search_historical","listing_search_enriched","facet_counts","facet_counts_historical","vehicle_detail","vehicle_detail_enriched","dealer_lookup"]}};
 
 function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1412,6 +1478,11 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(Array.isArray(data)){
+if(data.length > 100){
+validate51.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+return false;
+}
+else {
 if(data.length < 1){
 validate51.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
@@ -1433,6 +1504,7 @@ return false;
 var valid0 = _errs1 === errors;
 if(!valid0){
 break;
+}
 }
 }
 }

@@ -1,5 +1,6 @@
 /** Error handler: turns a Refusal into its row of the error table, and any other exception into a logged 500. */
 import { type ErrorCode, errorBody, errors, Refusal, refuse } from "../../contract/errors.ts";
+import { Abandoned } from "../../db/job.ts";
 import type { Middleware } from "../context.ts";
 
 /** The only `catch` that creates a response. */
@@ -7,6 +8,10 @@ export const handleErrors: Middleware = async (context, next) => {
   try {
     await next();
   } catch (thrown) {
+    if (thrown instanceof Abandoned) {
+      context.res.destroy();
+      return;
+    }
     const { requestId, log } = context.state;
     const refusal = refusalOf(thrown, requestId);
     if (refusal.code === "internal_error") log.error({ requestId, err: thrown }, "internal error");

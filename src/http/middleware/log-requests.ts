@@ -11,6 +11,7 @@ export const logRequests =
     // Version 7 sorts by time, so that the ledger's index over request ids grows at its end.
     const requestId = uuidV7();
     context.state.requestId = requestId;
+    context.state.arrivedAtMs = startedAtMs;
     context.state.log = logger;
     context.set("X-Request-Id", requestId);
     if (!logger.isLevelEnabled("info")) return next();

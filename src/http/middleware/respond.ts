@@ -1,7 +1,7 @@
 /** Computes the response of a metered operation, or takes it from the response cache, and charges for it before it is sent. */
 import type { MeteredId } from "../../accounts/policy/prices.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
-import type { ChargeRequest, PricedMiddleware } from "../context.ts";
+import { type ChargeRequest, jobOf, type PricedMiddleware } from "../context.ts";
 import { type Endpoint, endpoints } from "../endpoints.ts";
 import type { ResponseCache } from "../response-cache.ts";
 
@@ -17,9 +17,14 @@ export function respond<Id extends MeteredId>(
 ): PricedMiddleware<Id> {
   const endpoint: Endpoint<Id> = endpoints[id];
   return async (context, request, hold) => {
-    const body = await current.use((version) =>
-      responseCache.getOrCompute(version.manifest.version, id, request, async () =>
-        Buffer.from(await endpoint(request, version)),
+    const job = jobOf(context);
+    const body = await job.race(
+      current.use((version) =>
+        responseCache.getOrCompute(
+          { version: version.manifest.version, operation: id, request },
+          job,
+          async (sharedJob) => Buffer.from(await endpoint(request, version.withJob(sharedJob))),
+        ),
       ),
     );
     await charge(context, hold);

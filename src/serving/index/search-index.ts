@@ -5,8 +5,9 @@
  * takes one. What is known of all listings takes none.
  */
 import { bounds } from "../../base/bounds.ts";
-import { integerIn, type Row } from "../../base/json.ts";
+import { integerIn } from "../../base/json.ts";
 import type { Session } from "../../db/duckdb.ts";
+import type { Engine } from "../../db/session-pool.ts";
 import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import { metricOf, readSummaries, summariesOf } from "../../listing/aggregates.ts";
 import { type CountedName, listNames, type NumberName } from "../../listing/schema.ts";
@@ -54,28 +55,45 @@ import {
   resolveFilters,
 } from "./where.ts";
 
-/** Runs statements on an attached index. */
-export interface Engine {
-  rows(query: Sql): Promise<readonly Row[]>;
-  vectors(query: Sql): Promise<readonly (readonly Int32Array[])[]>;
-}
-
 const catalog = "search_index";
 
 /** A page fetches all matches if they are at most this share of those that facets fetch: fewer if the total is known without a statement. */
 const pageShares = { counted: 0.2, known: 0.02 } as const;
 
-export class SearchIndex implements ListingSource {
+/** What all requests to an index share. */
+interface SharedIndex {
+  readonly count: number;
+  readonly context: IndexContext;
+  readonly fetchedMatches: number;
+  /** Runs statements whose results are kept for all requests. */
+  readonly engine: Engine;
   /** The positions of the first listings of each sort that has been requested. */
-  private readonly firstListings = new Map<FixedSort, Promise<readonly number[]>>();
-  private dealerPositions: Promise<DealerPositions> | undefined;
+  readonly firstListings: Map<FixedSort, Promise<readonly number[]>>;
+  dealerPositions: Promise<DealerPositions> | undefined;
+}
 
+export class SearchIndex implements ListingSource {
   private constructor(
-    readonly count: number,
+    private readonly shared: SharedIndex,
     private readonly engine: Engine,
-    private readonly context: IndexContext,
-    private readonly fetchedMatches: number,
   ) {}
+
+  get count(): number {
+    return this.shared.count;
+  }
+
+  private get context(): IndexContext {
+    return this.shared.context;
+  }
+
+  private get fetchedMatches(): number {
+    return this.shared.fetchedMatches;
+  }
+
+  /** Returns this index with another engine for its statements, such as that of one job. */
+  with(engine: Engine): SearchIndex {
+    return new SearchIndex(this.shared, engine);
+  }
 
   /** Opens an index that is attached as `search_index`, beside the table `dealers`, and reads its dictionary. */
   static async open(
@@ -90,7 +108,9 @@ export class SearchIndex implements ListingSource {
       await session.row(sql`SELECT count(*)::INTEGER AS n FROM ${ident(catalog, "listings")}`),
       "n",
     );
-    return new SearchIndex(count, engine, { catalog, dictionary, dealers, isKnownValue }, fetchedMatches);
+    const context = { catalog, dictionary, dealers, isKnownValue };
+    const caches = { firstListings: new Map(), dealerPositions: undefined };
+    return new SearchIndex({ count, context, fetchedMatches, engine, ...caches }, engine);
   }
 
   async findPage({ filters, order, limit, offset }: PageRequest): Promise<PageResult> {
@@ -232,24 +252,26 @@ export class SearchIndex implements ListingSource {
   }
 
   private positionsByDealer(): Promise<DealerPositions> {
-    this.dealerPositions ??= DealerPositions.read(this.engine, this.context).catch((thrown: unknown) => {
-      this.dealerPositions = undefined;
+    const { shared } = this;
+    shared.dealerPositions ??= DealerPositions.read(shared.engine, shared.context).catch((thrown: unknown) => {
+      shared.dealerPositions = undefined;
       throw thrown;
     });
-    return this.dealerPositions;
+    return shared.dealerPositions;
   }
 
   private firstListingsIn(sort: FixedSort): Promise<readonly number[]> {
-    const known = this.firstListings.get(sort);
+    const { engine, firstListings } = this.shared;
+    const known = firstListings.get(sort);
     if (known !== undefined) return known;
     const rank = rankOf(sort);
-    const found = this.engine
+    const found = engine
       .vectors(
         sql`SELECT ${rank}, position FROM ${listingsOf(catalog)} WHERE ${rank} < ${integerLiteral(bounds.firstListings)}`,
       )
       .then((parts) => choosePage(pairsIn(parts), 0, bounds.firstListings));
-    this.firstListings.set(sort, found);
-    found.catch(() => this.firstListings.delete(sort));
+    firstListings.set(sort, found);
+    found.catch(() => firstListings.delete(sort));
     return found;
   }
 }

@@ -16,7 +16,11 @@ const facetsSchema = operation("getFacets").parameters.find(({ name }) => name =
 const everyFacet = facetsSchema?.items?.enum ?? [];
 
 const refused: readonly (readonly [query: string, code: ErrorCode, message: RegExp])[] = [
-  ["", "missing_parameter", /^Missing parameter facets: expected a list, each one of make, model, /],
+  [
+    "",
+    "missing_parameter",
+    /^Missing parameter facets: expected a list of at most 100 items, each one of make, model, /,
+  ],
   ["facets=", "invalid_parameter_value", /^Invalid value "" for facets: /],
   ["facets=make,,year", "invalid_parameter_value", /^Invalid value "make,,year" for facets: /],
   ["facets=colour", "invalid_parameter_value", /^Invalid value "colour" for facets: expected one of make, /],

@@ -20,7 +20,7 @@ import {
 import { LakeVersion } from "../../../src/serving/lake-version.ts";
 import type { ComparedAnswer } from "../../oracle/compare/oracle.ts";
 import type { Chance } from "../chance.ts";
-import { answering } from "../implementations.ts";
+import { clientOf } from "../implementations.ts";
 import type { LakeOfEveryState } from "../lakes/every-state.ts";
 
 type DamageOutcome = "not opened" | "refused" | "Parquet answered" | "harmless";
@@ -112,7 +112,7 @@ export async function recordAnswers(original: LakeOfEveryState): Promise<Undamag
   const version = await LakeVersion.open(lake, manifest.version, { hasServingFiles: false });
   try {
     const answers = new Map<string, ComparedAnswer>();
-    for (const path of pathsOf(original, manifest)) answers.set(path, await answering(version).get(path));
+    for (const path of pathsOf(original, manifest)) answers.set(path, await clientOf(version).get(path));
     return { lake, manifest, answers };
   } finally {
     version.close();
@@ -165,7 +165,7 @@ async function compareAnswers(
 ): Promise<number> {
   let refusals = 0;
   for (const [path, expected] of answers) {
-    const answer = await answering(version)
+    const answer = await clientOf(version)
       .get(path)
       .catch((thrown: unknown) => assert.fail(`${damaged} is damaged; ${messageOf(thrown)}`));
     if (answer.status === 503) refusals += 1;

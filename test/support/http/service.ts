@@ -84,6 +84,10 @@ export function assertMatchesDocument(path: string, { status, headers, body }: A
   if (operation === undefined) return;
   assert.ok(operation.statuses.includes(status), `${path}: the document has no answer ${status} for ${operation.id}`);
   if (status === 304) return;
+  if (status === 429 || status === 503) {
+    const retryAfter = isObject(body) && isObject(body.error) ? body.error.retryAfter : undefined;
+    assert.equal(headers.get("Retry-After"), String(retryAfter), `${path}: Retry-After`);
+  }
   const validate = bodyValidator(operation, status);
   if (!validate(body)) assert.fail(`${path}: ${(validate.errors ?? []).map(describeSchemaError).join("; ")}`);
 }

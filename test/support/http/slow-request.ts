@@ -4,7 +4,7 @@
  */
 import { vocabulary } from "../../../src/contract/document.ts";
 
-const names = Array.from({ length: 300 }, (_, index) => `m${index}`).join(",");
+const names = Array.from({ length: 100 }, (_, index) => `m${index}`).join(",");
 
 export const slowRequest = `/v1/facets?snapshot_date=2026-11-18&facets=${vocabulary("getFacets", "facets").join(",")}&${[
   "trim",
@@ -13,6 +13,12 @@ export const slowRequest = `/v1/facets?snapshot_date=2026-11-18&facets=${vocabul
   "transmission",
   "body_type",
   "drivetrain",
+  "make",
+  "model",
+  "exterior_color",
+  "interior_color",
+  "features",
+  "options_packages",
 ]
   .map((attribute) => `exclude_${attribute}=${names}`)
   .join("&")}`;

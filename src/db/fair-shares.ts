@@ -1,0 +1,60 @@
+/**
+ * Fair shares of the sessions: start-time fair queueing over session time, with equal weights.
+ *
+ * Each account has a virtual time, its session time so far. The waiting statement of the account with the least virtual time starts next,
+ * so an account that has used more time waits longer. An account that returns after a pause starts at the virtual time of the last
+ * started statement: pauses earn no credit.
+ */
+import { SessionTime } from "./session-time.ts";
+
+/** Above this number of accounts, those that a new share would equal are forgotten. */
+const sharesMost = 1000;
+
+export class FairShares {
+  private readonly shares = new Map<string, SessionTime>();
+  private virtualMs = 0;
+
+  /** Returns the account with the least virtual time among some. */
+  leastUsed(accounts: Iterable<string>, nowMs: number): { readonly account: string; readonly virtualMs: number } {
+    let least = { account: "", virtualMs: Number.POSITIVE_INFINITY };
+    for (const account of accounts) {
+      const virtualMs = this.virtualTimeOf(account, nowMs);
+      if (virtualMs < least.virtualMs) least = { account, virtualMs };
+    }
+    return least;
+  }
+
+  /** Returns the number of sessions that an account holds. */
+  heldBy(account: string): number {
+    return this.shares.get(account)?.running ?? 0;
+  }
+
+  /** Starts a statement of an account. Returns a function that ends it. */
+  start(account: string, nowMs: number): (endedAtMs: number) => void {
+    const virtualMs = this.virtualTimeOf(account, nowMs);
+    const known = this.shares.get(account);
+    const share = known === undefined || virtualMs > known.at(nowMs) ? new SessionTime(virtualMs) : known;
+    this.virtualMs = Math.max(this.virtualMs, virtualMs);
+    if (this.shares.size > sharesMost) this.forgetUnused(nowMs);
+    this.shares.set(account, share);
+    share.start(nowMs);
+    return (endedAtMs) => share.end(nowMs, endedAtMs);
+  }
+
+  /** Forgets all accounts. Called when no statement waits or runs: nothing is left to be shared. */
+  reset(): void {
+    this.shares.clear();
+    this.virtualMs = 0;
+  }
+
+  private virtualTimeOf(account: string, nowMs: number): number {
+    const share = this.shares.get(account);
+    if (share === undefined) return this.virtualMs;
+    return share.running > 0 ? share.at(nowMs) : Math.max(this.virtualMs, share.at(nowMs));
+  }
+
+  private forgetUnused(nowMs: number): void {
+    for (const [account, share] of this.shares)
+      if (share.running === 0 && share.at(nowMs) <= this.virtualMs) this.shares.delete(account);
+  }
+}

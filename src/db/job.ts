@@ -1,0 +1,69 @@
+/**
+ * Job: the engine's work for a request, from the HTTP pipeline down to the session pool. It knows the accounts that wait for it and ends
+ * early when its client disconnects or its deadline passes. Identical concurrent requests share a job, which ends early when none of
+ * them waits any longer.
+ */
+import { SessionTime } from "./session-time.ts";
+
+/** The reason of a job whose client disconnected: no response can be sent. */
+export class Abandoned extends Error {
+  override readonly name = "Abandoned";
+}
+
+export class Job {
+  private readonly accountIds: Set<string>;
+  private readonly controller = new AbortController();
+  private usedTime = new SessionTime();
+  private waiting = 0;
+
+  constructor(...accountIds: readonly string[]) {
+    this.accountIds = new Set(accountIds);
+  }
+
+  /** The accounts that wait for the job. */
+  get accounts(): ReadonlySet<string> {
+    return this.accountIds;
+  }
+
+  /** Aborts when the job ends early. Its reason is what callers of the pool then get: a Refusal, or Abandoned. */
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  /** The session time of the job; of the shared job, if it waits for one. */
+  get time(): SessionTime {
+    return this.usedTime;
+  }
+
+  /** Ends the job early. Its waiting statements are dropped, its running ones are interrupted. */
+  abort(reason: Error): void {
+    this.controller.abort(reason);
+  }
+
+  /** Adds a job that waits for the outcome of this one. The last one to be aborted aborts this one. */
+  join(job: Job): void {
+    for (const accountId of job.accounts) this.accountIds.add(accountId);
+    job.usedTime = this.usedTime;
+    this.waiting += 1;
+    const leave = (): void => {
+      this.waiting -= 1;
+      if (this.waiting === 0) this.controller.abort(job.signal.reason);
+    };
+    if (job.signal.aborted) leave();
+    else job.signal.addEventListener("abort", leave, { once: true });
+  }
+
+  /** Settles as `work` does, or rejects as soon as the job is aborted. */
+  race<T>(work: Promise<T>): Promise<T> {
+    const { signal } = this;
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => reject(signal.reason);
+      if (signal.aborted) onAbort();
+      else signal.addEventListener("abort", onAbort, { once: true });
+      work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+    });
+  }
+}
+
+/** Returns a job that waits for no client, such as what a version computes once for all requests. */
+export const serviceJob = (): Job => new Job("");

@@ -1,0 +1,115 @@
+/** The session pool: fair between accounts, and done with a job as soon as it is aborted. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Refusal } from "../../src/contract/errors.ts";
+import { DuckDatabase } from "../../src/db/duckdb.ts";
+import { Abandoned, Job } from "../../src/db/job.ts";
+import { type PoolBounds, SessionPool } from "../../src/db/session-pool.ts";
+import { type Sql, sql } from "../../src/db/sql.ts";
+import { fileScope, onScopeEnd, type Scope } from "../support/scope.ts";
+
+const database = await DuckDatabase.open({ threads: 1 });
+onScopeEnd(fileScope, async () => database.close());
+
+/** Runs until it is interrupted. */
+const endless = sql`SELECT count(*)::INTEGER AS n FROM range(1000000000000)`;
+const heavy = sql`SELECT count(*)::INTEGER AS n FROM range(30000000)`;
+const light = sql`SELECT 1 AS n`;
+
+async function openPool(scope: Scope, bounds: Partial<PoolBounds> = {}): Promise<SessionPool> {
+  const pool = await SessionPool.open(database, { sessions: 1, waitingQueries: 100, ...bounds });
+  onScopeEnd(scope, async () => pool.close());
+  return pool;
+}
+
+/** Starts statements in order; returns the names of their jobs in the order in which they end. */
+async function orderOfEnds(
+  pool: SessionPool,
+  statements: readonly (readonly [job: Job, statement: Sql])[],
+): Promise<readonly string[]> {
+  const ended: string[] = [];
+  const runs = statements.map(async ([job, statement]) => {
+    await pool.engineOf(job).rows(statement);
+    ended.push([...job.accounts].join("+"));
+  });
+  await Promise.all(runs);
+  return ended;
+}
+
+const repeat = (count: number, account: string, statement: Sql) =>
+  Array.from({ length: count }, () => [new Job(account), statement] as const);
+
+const refusedAs = (code: string) => (thrown: unknown) => thrown instanceof Refusal && thrown.code === code;
+
+test("the statement of an account that has used less time overtakes the waiting ones of another", async (t) => {
+  const ended = await orderOfEnds(await openPool(t), [...repeat(4, "busy", heavy), ...repeat(3, "quiet", light)]);
+  assert.deepEqual(ended, ["busy", "quiet", "quiet", "quiet", "busy", "busy", "busy"]);
+});
+
+test("accounts with equal statements take turns", async (t) => {
+  const ended = await orderOfEnds(await openPool(t), [...repeat(3, "a", heavy), ...repeat(3, "b", heavy)]);
+  assert.deepEqual(new Set(ended.slice(0, 2)), new Set(["a", "b"]));
+  assert.deepEqual(new Set(ended.slice(2, 4)), new Set(["a", "b"]));
+});
+
+test("a job that several accounts wait for runs in the turn of the one that waits least", async (t) => {
+  const shared = new Job("busy");
+  shared.join(new Job("busy"));
+  shared.join(new Job("quiet"));
+  const ended = await orderOfEnds(await openPool(t), [...repeat(3, "busy", heavy), [shared, light]]);
+  assert.deepEqual(ended, ["busy", "busy+quiet", "busy", "busy"]);
+});
+
+test("an account leaves half of the sessions free, and a second account half of the rest", async (t) => {
+  const pool = await openPool(t, { sessions: 4 });
+  const jobs = ["a", "a", "a", "a", "b", "b"].map((account) => new Job(account));
+  const runs = jobs.map((job) => pool.engineOf(job).rows(endless));
+  assert.deepEqual(await pool.engineOf(new Job("c")).rows(light), [{ n: 1 }]);
+  assert.deepEqual(
+    jobs.map(({ time }) => time.running),
+    [1, 1, 0, 0, 1, 0],
+  );
+  for (const job of jobs) job.abort(new Abandoned());
+  for (const outcome of await Promise.allSettled(runs))
+    assert.ok(outcome.status === "rejected" && outcome.reason instanceof Abandoned);
+});
+
+test("an aborted job's waiting statement is dropped, its running one interrupted, its next one not started", async (t) => {
+  const pool = await openPool(t);
+  const [running, waiting] = [new Job("a"), new Job("b")];
+  const runs = [running, waiting].map((job) => pool.engineOf(job).rows(endless));
+  waiting.abort(new Abandoned());
+  await assert.rejects(runs[1] ?? sleep(0), Abandoned);
+  assert.equal(waiting.time.at(performance.now()), 0);
+  running.abort(new Abandoned());
+  await assert.rejects(runs[0] ?? sleep(0), Abandoned);
+  assert.ok(running.time.at(performance.now()) > 0);
+  await assert.rejects(pool.engineOf(running).rows(light), Abandoned);
+  assert.deepEqual(await pool.engineOf(new Job("c")).rows(light), [{ n: 1 }]);
+});
+
+test("a full queue refuses the account that fills it, not another one", async (t) => {
+  const pool = await openPool(t, { waitingQueries: 5 });
+  const ask = (account: string) =>
+    pool
+      .engineOf(new Job(account))
+      .rows(account === "busy" ? heavy : light)
+      .then(
+        () => `${account} answered`,
+        (thrown: unknown) => (refusedAs("overloaded")(thrown) ? `${account} refused` : `${account} ${String(thrown)}`),
+      );
+  const outcomes = await Promise.all([...Array(8).fill("busy"), "quiet", "other", "quiet"].map(ask));
+  assert.deepEqual(outcomes.slice(8), ["quiet answered", "other answered", "quiet answered"]);
+  assert.equal(outcomes.filter((outcome) => outcome === "busy refused").length, 5);
+  assert.equal(outcomes.filter((outcome) => outcome === "busy answered").length, 3);
+});
+
+test("a pool that is closed while a statement runs closes its session afterwards", async () => {
+  const pool = await SessionPool.open(database, { sessions: 1, waitingQueries: 1 });
+  const job = new Job("a");
+  const run = pool.engineOf(job).rows(endless);
+  pool.close();
+  job.abort(new Abandoned());
+  await assert.rejects(run, Abandoned);
+});
