@@ -91,7 +91,7 @@ describe("the compiled program", () => {
       `interface Unused { readonly a: 1 }\n\nthrow new Error("a defect");\n${readFileSync(main, "utf8")}`,
     );
     const failed = promisify(execFile)(process.execPath, [join(copy, "bin/carquet.cjs"), "--version"]);
-    await assert.rejects(failed, ({ stderr }) => /a defect[^]*src\/main\.ts:3:7/.test(stderr));
+    await assert.rejects(failed, ({ stderr }) => /a defect[\s\S]*src\/main\.ts:3:7/.test(stderr));
   });
 
   const isRoot = process.getuid?.() === 0;

@@ -1,6 +1,6 @@
 /** The service without data, with defects, under overload and past deadlines. */
 import assert from "node:assert/strict";
-import { rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { get } from "node:http";
 import { join } from "node:path";
 import { test } from "node:test";
