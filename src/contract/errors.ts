@@ -3,11 +3,11 @@
  * `handleErrors` turns it into a response. A test keeps the rows equal to the error schemas of the document.
  */
 
-type ErrorRow = readonly [status: number, type: string, tag: string, message: string];
+type ErrorRow = readonly [status: number, type: string, tag: string, message: string, retryAfterSeconds?: number];
 
 // biome-ignore format: a table is read by its columns
 export const errors = {
-  //                             status type                    tag                               message
+  //                             status type                    tag                               message, seconds to retry after
   unknown_query_parameter:       [400,   "validation_error",     "PublicApiValidationError",       "Unknown query parameter {parameter}.{hint}"],
   query_string_api_key_rejected: [400,   "validation_error",     "PublicApiValidationError",       "API key in query parameter {parameter}: expected the header Authorization: Bearer <API_KEY>, because URLs end up in logs."],
   invalid_parameter_value:       [400,   "validation_error",     "PublicApiValidationError",       "Invalid value {value} for {parameter}: expected {allowed}.{hint}"],
@@ -23,11 +23,13 @@ export const errors = {
   missing_scope:                 [403,   "permission_error",     "PublicApiPermissionError",       "This API key lacks the scope {scope}: expected a key with that scope."],
   not_found:                     [404,   "not_found_error",      "PublicApiNotFoundError",         "No {what} {id} exists."],
   method_not_allowed:            [405,   "request_error",        "PublicApiRequestError",          "Method {method} is not allowed: expected GET."],
+  idempotency_key_reused:        [422,   "idempotency_error",    "PublicApiIdempotencyError",      "The Idempotency-Key was used for a different request: expected a new key, or the operation and parameters of the first request."],
+  too_many_invalid_api_keys:     [429,   "rate_limit_error",     "PublicApiRateLimitError",        "Too many invalid API keys from this address: more than {limit} in {window} seconds. Retry in {retryAfter} seconds."],
   rate_limit_exceeded:           [429,   "rate_limit_error",     "PublicApiRateLimitError",        "Rate limit exceeded: more than {limit} requests in {window} seconds. Retry in {retryAfter} seconds."],
   internal_error:                [500,   "platform_error",       "PublicApiPlatformError",         "Internal error. Quote request id {request} to the operator."],
-  metering_unavailable:          [503,   "platform_error",       "PublicApiPlatformError",         "Usage metering is unavailable. Retry later."],
-  data_unavailable:              [503,   "platform_error",       "PublicApiPlatformError",         "No inventory has been published yet."],
-  overloaded:                    [503,   "platform_error",       "PublicApiPlatformError",         "Overloaded: too many requests are waiting. Retry later."],
+  metering_unavailable:          [503,   "platform_error",       "PublicApiPlatformError",         "Usage metering is unavailable. Retry later.", 2],
+  data_unavailable:              [503,   "platform_error",       "PublicApiPlatformError",         "No inventory has been published yet.", 10],
+  overloaded:                    [503,   "platform_error",       "PublicApiPlatformError",         "Overloaded: too many requests are waiting. Retry later.", 2],
   deadline_exceeded:             [504,   "platform_error",       "PublicApiPlatformError",         "Deadline exceeded: the request took longer than {seconds} seconds. Add filters to narrow it."],
 } as const satisfies Record<string, ErrorRow>;
 
@@ -48,7 +50,7 @@ export class Refusal extends Error {
   constructor(
     readonly code: ErrorCode,
     message: string,
-    /** The `Retry-After` header, for temporary errors. */
+    /** The `Retry-After` header and `retryAfter` in the body, for temporary errors. */
     readonly retryAfterSeconds?: number,
   ) {
     super(message);
@@ -58,10 +60,11 @@ export class Refusal extends Error {
 /** Returns the refusal with a code, for throwing. The details fill the placeholders of its message. */
 export function refuse<Code extends ErrorCode>(code: Code, details: Details<Code>): Refusal {
   const values: Readonly<Record<string, string | number>> = details;
-  const { retryAfter } = values;
+  const [, , , message, fixedSeconds]: ErrorRow = errors[code];
+  const { retryAfter = fixedSeconds } = values;
   return new Refusal(
     code,
-    errors[code][3].replace(/\{(\w+)\}/g, (_, name: string) => String(values[name])),
+    message.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name])),
     typeof retryAfter === "number" ? retryAfter : undefined,
   );
 }
@@ -69,6 +72,6 @@ export function refuse<Code extends ErrorCode>(code: Code, details: Details<Code
 /** Returns the response body, schemas `ErrorValidation` to `ErrorDeadlineExceeded`. */
 export function errorBody({ code, message, retryAfterSeconds }: Refusal): object {
   const [, type, tag] = errors[code];
-  const retry = type === "rate_limit_error" ? { retryAfter: retryAfterSeconds } : {};
+  const retry = retryAfterSeconds === undefined ? {} : { retryAfter: retryAfterSeconds };
   return { _tag: tag, error: { type, code, message, ...retry } };
 }

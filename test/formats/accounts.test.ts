@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { getAccount } from "../../src/accounts/account.ts";
 import { migrateAccounts } from "../../src/accounts/file/backup.ts";
 import { type Migration, migrations, schemaVersionOf, versionAfter } from "../../src/accounts/file/migrations.ts";
-import { openAccountsFile, openAnyVersion, openBackup } from "../../src/accounts/file/schema.ts";
+import { openAccountsFile, openAnyVersion, openReadOnly } from "../../src/accounts/file/schema.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { integerIn, textIn } from "../../src/base/json.ts";
 import { projectPath } from "../../src/base/project-files.ts";
@@ -70,7 +70,7 @@ test("missing migrations are applied at once, and a backup of the old file is ke
     assert.deepEqual(audit(database).faults, []);
   });
   assert.deepEqual(schemaOf(`${path}.version-1`), before);
-  const copy = openBackup(`${path}.version-1`);
+  const copy = openReadOnly(`${path}.version-1`);
   assert.deepEqual([schemaVersionOf(copy), audit(copy).entries], [1, 6]);
   copy.close();
   assert.deepEqual(
