@@ -27,7 +27,7 @@ test("before the first publish the service is alive and not ready", async (conte
   const ready = await client.get("/readyz");
   assert.deepEqual(
     [ready.status, ready.body],
-    [503, { status: "no version published", version: null, serving: noServingFiles, answers: emptyCache }],
+    [503, { status: "no version published", reasons: [], version: null, serving: noServingFiles, answers: emptyCache }],
   );
   const found = await client.get("/v1/listings");
   assert.deepEqual([found.status, codeOf(found)], [503, "data_unavailable"]);
@@ -42,7 +42,7 @@ test("a service with a published version is ready and names the version", async 
   const { status, body } = await client.get("/readyz");
   assert.deepEqual(
     [status, body],
-    [200, { status: "ready", version: "2026-11-19.1", serving: allServingFiles, answers: emptyCache }],
+    [200, { status: "ready", reasons: [], version: "2026-11-19.1", serving: allServingFiles, answers: emptyCache }],
   );
 });
 
