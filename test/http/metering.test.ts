@@ -1,9 +1,7 @@
 /** What each request is charged, and the headers that report it. */
 import assert from "node:assert/strict";
 import { get } from "node:http";
-import { join } from "node:path";
 import { test } from "node:test";
-import pino from "pino";
 import { changeAccount } from "../../src/accounts/account.ts";
 import { openAccountsFile } from "../../src/accounts/file/schema.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
@@ -11,14 +9,13 @@ import { prices, pricingVersion, type UsageClass } from "../../src/accounts/poli
 import type { Row } from "../../src/base/json.ts";
 import { operations } from "../../src/contract/document.ts";
 import { sql } from "../../src/db/sql.ts";
-import { serve } from "../../src/http/server.ts";
 import { type Customer, createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
 import { minimalRequest } from "../support/examples.ts";
 import { type Answer, type Client, startService } from "../support/http/service.ts";
 import { slowRequest } from "../support/http/slow-request.ts";
-import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
-import { fileScope, onScopeEnd } from "../support/scope.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
 
 const { lake } = await createLake(fileScope);
 const client = await startService(fileScope, lake);
@@ -219,14 +216,6 @@ test("a locked ledger refuses priced requests with 503 until it is unlocked", as
   }
   assert.equal((await locked.get("/v1/listings?limit=1")).status, 200);
   assert.equal(chargesOf(locked, locked.customer).length, 1);
-});
-
-test("a service without an accounts file creates an empty one", async (t) => {
-  const accounts = join(await temporaryFolder(t), "new", "accounts.db");
-  const service = await serve({ lake, accounts, host: "127.0.0.1", port: 0, logger: pino({ level: "silent" }) });
-  onScopeEnd(t, () => service.stop());
-  assert.equal((await fetch(`${service.url}/v1/listings`, { headers: client.customer.bearer })).status, 401);
-  assert.deepEqual(inAccountsFile(accounts, audit), { faults: [], accounts: 0, entries: 0, charges: 0 });
 });
 
 const repeat = (idempotencyKey: string, { bearer }: Customer): Record<string, string> => ({
