@@ -1,25 +1,29 @@
 /**
- * Authentication, rate limits and payment of requests, for the HTTP service.
+ * Authentication, rate limits and payment of requests, for the HTTP service. One ledger worker writes charges, another one reads keys,
+ * so that no number of unknown keys delays a charge.
  *
  * A request's price is held in memory before the work and charged in the ledger after it. The charge checks the balance again in its
  * own transaction, so a stale hold never overdraws an account. A charge is acknowledged only when it is on disk. Cached keys and
  * accounts are at most a second old.
  */
 
+import { bounds as serviceBounds } from "../base/bounds.ts";
 import { refuse } from "../contract/errors.ts";
 import type { QueryOf } from "../contract/types.ts";
 import type { Synchronous } from "../db/sqlite.ts";
-import { type Account, effectiveLimits } from "./account.ts";
-import { matchesSecret, parseApiKey } from "./api-key.ts";
+import { effectiveLimits } from "./account.ts";
+import { type ApiKeyParts, matchesSecret, parseApiKey } from "./api-key.ts";
 import { type Clock, dayOf, monthOf } from "./clock.ts";
+import { type CachedAccount, type CachedKey, KeyCache } from "./key-cache.ts";
 import type { ApiKey } from "./keys.ts";
-import type { AccountBalance } from "./ledger/charging.ts";
+import { type IdempotentRequest, idempotencyMs } from "./ledger/idempotency.ts";
 import { type UsageRange, type UsageRow, usageRange } from "./ledger/usage.ts";
 import { refuseForBilling, shortfall } from "./policy/billing-state.ts";
+import { FailedAuthentications } from "./policy/failed-authentications.ts";
 import { prices, type UsageClass } from "./policy/prices.ts";
 import { RateLimiter, type RateLimits, type RemainingRequests } from "./policy/rate-limiter.ts";
 import type { ReviewResult } from "./policy/tier-reviews.ts";
-import { LedgerClient, LedgerUnavailable } from "./worker/ledger-client.ts";
+import { LedgerClient, type LedgerClientOptions, LedgerUnavailable } from "./worker/ledger-client.ts";
 
 export interface AccountsOptions {
   readonly clock: Clock;
@@ -33,11 +37,6 @@ export interface AccountsOptions {
 const ledgerWorkerModule = new URL("./worker/ledger-worker.ts", import.meta.url);
 
 const bounds = {
-  /** A cached key older than this is refreshed in the background; one older than `validMs` is loaded again before use. */
-  refreshMs: 300,
-  validMs: 900,
-  /** Cached keys; the cache is cleared when it is full. */
-  keysMost: 10_000,
   batchMost: 512,
   waitingMost: 4096,
   /** Engine time of an uncharged request that counts as one request. */
@@ -47,12 +46,6 @@ const bounds = {
   restartMs: 1_000,
 } as const;
 
-/** An account as last read from the ledger, and the sum of its holds. */
-interface CachedAccount {
-  account: Account;
-  heldMicros: number;
-}
-
 /** The caller of an authenticated request. */
 export interface Identity {
   readonly key: ApiKey;
@@ -60,25 +53,27 @@ export interface Identity {
   readonly cached: CachedAccount;
 }
 
-interface CachedKey extends Identity {
-  readonly sha256: Uint8Array;
-  readonly loadedAtMs: number;
-}
-
 /** A price held for a request. */
 export interface Hold {
   readonly usageClass: UsageClass;
+  /** What the request will be charged: 0 if it repeats one that has been charged. */
   readonly micros: number;
+  /** The idempotency key of the request, if it has one. */
+  readonly request?: IdempotentRequest;
   /** Releases the hold. Idempotent. */
   release(): void;
 }
 
 export class Accounts {
-  private readonly keys = new Map<string, CachedKey>();
-  private readonly loading = new Map<string, Promise<CachedKey | undefined>>();
-  private readonly accounts = new Map<string, CachedAccount>();
+  private readonly keys: KeyCache;
+  private readonly failedAuthentications: FailedAuthentications;
+  /** Writes the ledger. */
   private readonly ledger: LedgerClient;
+  /** Reads keys and usage. */
+  private readonly reader: LedgerClient;
   private readonly rateLimiter: RateLimiter;
+  /** Why each client is down. */
+  private readonly outages = new Map<LedgerClientOptions["probe"], string>();
 
   private constructor(
     path: string,
@@ -90,36 +85,60 @@ export class Accounts {
     }: Omit<AccountsOptions, "clock">,
   ) {
     const { busyMs, ...clientBounds } = bounds;
-    const onBalances = (balances: readonly AccountBalance[]): void => {
-      for (const { accountId, ...balance } of balances) {
-        const cached = this.accounts.get(accountId);
-        if (cached !== undefined) cached.account = { ...cached.account, ...balance };
-      }
-    };
-    this.ledger = new LedgerClient(
-      { path, busyMs, synchronous },
-      { ...clientBounds, workerModule, onBalances, onAvailabilityChange },
+    const startClient = (probe: LedgerClientOptions["probe"], module: URL): LedgerClient =>
+      new LedgerClient(
+        { path, busyMs, synchronous, isReadOnly: probe === "probeRead" },
+        {
+          ...{ ...clientBounds, probe, workerModule: module },
+          onBalances: (balances) => this.keys.setBalances(balances),
+          onAvailabilityChange: (isDown, reason) => {
+            const wasAvailable = this.isAvailable;
+            if (isDown) this.outages.set(probe, reason);
+            else this.outages.delete(probe);
+            if (this.isAvailable !== wasAvailable) onAvailabilityChange(isDown, reason);
+          },
+        },
+      );
+    const monotonicMs = (): number => clock.monotonicMs();
+    this.ledger = startClient("probeWrite", workerModule);
+    this.reader = startClient("probeRead", ledgerWorkerModule);
+    this.keys = new KeyCache(
+      (keyId) => this.reader.call("findKey", { keyId, month: monthOf(clock.wallMs()) }),
+      monotonicMs,
     );
-    this.rateLimiter = new RateLimiter(() => clock.monotonicMs());
+    this.failedAuthentications = new FailedAuthentications(serviceBounds.failedAuthentications, monotonicMs);
+    this.rateLimiter = new RateLimiter(monotonicMs);
   }
 
   /** Opens an accounts file; creates it if it does not exist. Throws a UserError if it cannot be opened. */
   static async open(path: string, { clock, ...options }: AccountsOptions): Promise<Accounts> {
     const accounts = new Accounts(path, clock, options);
     await accounts.ledger.open();
+    await accounts.reader.open();
     return accounts;
   }
 
-  /** Returns the identity of an API key. Refuses with `invalid_api_key`, or `metering_unavailable` if the ledger is down. */
-  async identify(apiKey: string): Promise<Identity> {
+  /** False while charges cannot be written or keys cannot be read. */
+  get isAvailable(): boolean {
+    return this.outages.size === 0;
+  }
+
+  /**
+   * Returns the identity of an API key, without waiting if it is cached. Refuses with `invalid_api_key`, with
+   * `too_many_invalid_api_keys` if too many attempts of the client's network failed, and with `metering_unavailable` if the key cannot
+   * be looked up. Cached keys pass whatever failed before.
+   */
+  identify(apiKey: string, network: string): Identity | Promise<Identity> {
     const parts = parseApiKey(apiKey);
-    if (parts === undefined) throw refuse("invalid_api_key", {});
-    let key = this.keys.get(parts.keyId);
-    const ageMs = key === undefined ? Number.POSITIVE_INFINITY : this.clock.monotonicMs() - key.loadedAtMs;
-    if (ageMs > bounds.validMs) key = await this.loadKey(parts.keyId);
-    else if (ageMs > bounds.refreshMs) this.loadKey(parts.keyId).catch(() => undefined);
-    if (key === undefined || !matchesSecret(parts.secret, key.sha256)) throw refuse("invalid_api_key", {});
-    return key;
+    const known = parts === undefined ? null : this.keys.get(parts.keyId);
+    if (parts !== undefined && known === undefined) {
+      if (this.keys.has(parts.keyId)) return this.identifyCached(parts, network);
+      this.countFailure(network);
+      return this.identifyNew(parts, network);
+    }
+    if (parts !== undefined && hasSecret(known, parts.secret)) return known;
+    this.countFailure(network);
+    throw refuse("invalid_api_key", {});
   }
 
   /** Counts a request against the rate limits of the account. Refuses with `rate_limit_exceeded`; refused requests do not count. */
@@ -142,7 +161,7 @@ export class Accounts {
   }
 
   /** Holds the price of a request. Refuses with a 402 code if the balance or the spend cap does not cover it and all other holds. */
-  hold({ cached }: Identity, usageClass: UsageClass): Hold {
+  hold({ cached }: Identity, usageClass: UsageClass, request?: IdempotentRequest): Hold {
     const { account, heldMicros } = cached;
     const micros = prices[usageClass];
     const isThisMonth = account.month === monthOf(this.clock.wallMs());
@@ -161,19 +180,36 @@ export class Accounts {
       if (isHeld) cached.heldMicros -= micros;
       isHeld = false;
     };
-    return { usageClass, micros, release };
+    return request === undefined ? { usageClass, micros, release } : { usageClass, micros, release, request };
   }
 
   /**
-   * Charges a hold and releases it; resolves when the charge is on disk. Idempotent by `chargeId`. Refuses with a 402 code if the
-   * account can no longer pay, and with `metering_unavailable` if the ledger is down. A refused charge writes nothing, except that a
-   * charge whose worker crashed may be on disk if no worker could look it up in time.
+   * Holds the price of a request with an idempotency key; nothing if the account has been charged for the same request. Refuses like
+   * `hold`, and with `idempotency_key_reused` if the key stands for a different request.
    */
-  async charge({ key }: Identity, { usageClass, release }: Hold, chargeId: string): Promise<void> {
+  async holdOnce(identity: Identity, usageClass: UsageClass, request: IdempotentRequest): Promise<Hold> {
+    const { accountId } = identity.key;
+    const atMs = this.clock.wallMs();
+    const found = await this.reader.call("findRepetition", { accountId, request, atMs }).catch(refuseUnmetered);
+    if (found === "mismatched") throw refuse("idempotency_key_reused", {});
+    if (found === "repeated") return { usageClass, micros: 0, release: () => undefined, request };
+    return this.hold(identity, usageClass, request);
+  }
+
+  /**
+   * Charges a hold and releases it; resolves with the charged amount when the charge is on disk. Idempotent by `chargeId`, and by the
+   * idempotency key of the request. Refuses with a 402 code if the account can no longer pay, with `idempotency_key_reused`, and with
+   * `metering_unavailable` if the ledger is down. A refused charge writes nothing; one whose commit comes after the refusal is refunded.
+   */
+  async charge({ key }: Identity, { usageClass, micros, release, request }: Hold, chargeId: string): Promise<number> {
+    if (micros === 0) return 0;
     const { accountId, keyId } = key;
     const charge = { chargeId, accountId, keyId, usageClass, atMs: this.clock.wallMs() };
-    const short = await this.ledger.call("charge", charge, release).catch(refuseUnmetered);
-    if (short !== null) throw refuseForBilling(short);
+    const task = request === undefined ? charge : { ...charge, request };
+    const failure = await this.ledger.call("charge", task, release).catch(refuseUnmetered);
+    if (failure === null) return micros;
+    if (failure === "repeated") return 0;
+    throw failure === "mismatched" ? refuse("idempotency_key_reused", {}) : refuseForBilling(failure);
   }
 
   /** Operation `getUsage`: returns the usage of the account, with the range that it covers. */
@@ -182,7 +218,7 @@ export class Accounts {
     query: QueryOf<"getUsage">,
   ): Promise<{ readonly range: UsageRange; readonly rows: readonly UsageRow[] }> {
     const range = usageRange(query, dayOf(this.clock.wallMs()));
-    const rows = await this.ledger.call("listUsage", { accountId: key.accountId, range }).catch(refuseUnmetered);
+    const rows = await this.reader.call("listUsage", { accountId: key.accountId, range }).catch(refuseUnmetered);
     return { range, rows };
   }
 
@@ -191,44 +227,50 @@ export class Accounts {
     return this.ledger.call("reviewTiers", { day: dayOf(this.clock.wallMs()) });
   }
 
-  /** Waits for pending charges, then closes the file. */
-  close(): Promise<void> {
-    return this.ledger.close();
+  /** Deletes the idempotency keys that have expired. */
+  async purgeIdempotencyKeys(): Promise<void> {
+    const beforeMs = this.clock.wallMs() - idempotencyMs;
+    while (await this.ledger.call("purgeIdempotencyKeys", { beforeMs }));
   }
 
-  /** Loads a key into the cache; concurrent callers share one lookup. */
-  private loadKey(keyId: string): Promise<CachedKey | undefined> {
-    const pending = this.loading.get(keyId) ?? this.fetchKey(keyId).finally(() => this.loading.delete(keyId));
-    this.loading.set(keyId, pending);
-    return pending;
+  /** Waits for pending charges, then closes the file. Does not resolve while the disk hangs. */
+  async close(): Promise<void> {
+    await Promise.all([this.ledger.close(), this.reader.close()]);
   }
 
-  private async fetchKey(keyId: string): Promise<CachedKey | undefined> {
-    const loadedAtMs = this.clock.monotonicMs();
-    const found = await this.ledger
-      .call("findKey", { keyId, month: monthOf(this.clock.wallMs()) })
-      .catch(refuseUnmetered);
-    if (found === null) {
-      this.keys.delete(keyId);
-      return undefined;
+  /** Loads a key that is cached but too old. */
+  private async identifyCached({ keyId, secret }: ApiKeyParts, network: string): Promise<Identity> {
+    const key = await this.keys.load(keyId).catch(refuseUnmetered);
+    if (hasSecret(key, secret)) return key;
+    this.countFailure(network);
+    throw refuse("invalid_api_key", {});
+  }
+
+  /** Looks up a key that is not cached. The attempt counts as failed until the key turns out to be valid. */
+  private async identifyNew({ keyId, secret }: ApiKeyParts, network: string): Promise<Identity> {
+    let key: CachedKey | undefined;
+    try {
+      key = await this.keys.load(keyId);
+    } catch (thrown) {
+      this.failedAuthentications.uncount(network);
+      return refuseUnmetered(thrown);
     }
-    if (this.keys.size >= bounds.keysMost) {
-      this.keys.clear();
-      this.accounts.clear();
-    }
-    const { key, sha256, account } = found;
-    const cachedKey = { key, sha256: Buffer.from(sha256, "hex"), cached: this.cacheAccount(account), loadedAtMs };
-    this.keys.set(keyId, cachedKey);
-    return cachedKey;
+    if (!hasSecret(key, secret)) throw refuse("invalid_api_key", {});
+    this.failedAuthentications.uncount(network);
+    return key;
   }
 
-  /** Replaces the cached state of an account; its holds stay. */
-  private cacheAccount(account: Account): CachedAccount {
-    const cached = this.accounts.get(account.accountId) ?? { account, heldMicros: 0 };
-    cached.account = account;
-    this.accounts.set(account.accountId, cached);
-    return cached;
+  /** Counts a failed authentication. Refuses with `too_many_invalid_api_keys` if the network has reached its limit. */
+  private countFailure(network: string): void {
+    const retryAfter = this.failedAuthentications.count(network);
+    const { failuresMost: limit, windowMs } = serviceBounds.failedAuthentications;
+    if (retryAfter !== undefined)
+      throw refuse("too_many_invalid_api_keys", { limit, window: windowMs / 1000, retryAfter });
   }
+}
+
+function hasSecret(key: CachedKey | null | undefined, secret: string): key is CachedKey {
+  return key !== null && key !== undefined && matchesSecret(secret, key.sha256);
 }
 
 /** Fails closed: a request that cannot be metered is refused. */

@@ -20,8 +20,13 @@ export function generateApiKey(): GeneratedApiKey {
   return { key: `cq_live_${keyId}_${secret}`, keyId, sha256: digest(secret).toString("hex") };
 }
 
+export interface ApiKeyParts {
+  readonly keyId: string;
+  readonly secret: string;
+}
+
 /** Returns the parts of a key, or undefined if it is malformed. */
-export function parseApiKey(key: string): { readonly keyId: string; readonly secret: string } | undefined {
+export function parseApiKey(key: string): ApiKeyParts | undefined {
   const [, keyId, secret] = pattern.exec(key) ?? [];
   return keyId === undefined || secret === undefined ? undefined : { keyId, secret };
 }

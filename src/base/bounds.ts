@@ -17,16 +17,26 @@ export const bounds = {
   responseCacheBytes: 64 * 2 ** 20,
   /** How often the server checks for a new version. */
   publishedPollMs: 250,
-  /** How long a stopping server waits for requests in flight. */
+  /** How long a stopping server takes at most; what then still hangs is killed. */
   drainMs: 30_000,
+  /** The part of `drainMs` after the requests in flight, in which files are closed. */
+  closeMs: 5_000,
   /** Timeouts for receiving the headers of a request, and all of it. */
   headersMs: 10_000,
   requestMs: 30_000,
   /** The size of a request's headers with its path and query, and their number. */
   headerBytes: 16_384,
   headers: 100,
-  /** Open connections. */
+  /** Open connections, if the limit of file descriptors allows as many. */
   connections: 10_000,
+  /** Further connections, which only health checks are answered on; the oldest of them is closed for the next one. */
+  healthConnections: 64,
+  /** The default of the open connections of one client address. */
+  connectionsPerAddress: 1_000,
+  /** From the arrival of a request to the end of its response: closes the connections of clients that read too slowly. */
+  responseMs: 60_000,
+  /** Authentications with invalid API keys from one client address (IPv6: one /64 network); further ones are refused. */
+  failedAuthentications: { failuresMost: 100, windowMs: 60_000, networksMost: 10_000 },
   /** How often the server checks whether the daily tier review is due. */
   reviewPollMs: 60_000,
   /** How long an idle connection stays open. */

@@ -42,6 +42,15 @@ export const trustProxyOption = (): Option =>
     .preset("1")
     .argParser(integerParser(10, 1));
 
+export const connectionsPerAddressOption = (): Option =>
+  new Option(
+    "--connections-per-address <n>",
+    "open connections of one client address, at most half of all; 0 for no limit; none with --trust-proxy",
+  )
+    .env("CARQUET_CONNECTIONS_PER_ADDRESS")
+    .default(bounds.connectionsPerAddress)
+    .argParser(integerParser(1_000_000));
+
 export const threadsOption = (): Option =>
   new Option("--threads <n>", "query engine threads (default: all processors)").argParser(integerParser(1024, 1));
 

@@ -23,6 +23,8 @@ export const errors = {
   missing_scope:                 [403,   "permission_error",     "PublicApiPermissionError",       "This API key lacks the scope {scope}: expected a key with that scope."],
   not_found:                     [404,   "not_found_error",      "PublicApiNotFoundError",         "No {what} {id} exists."],
   method_not_allowed:            [405,   "request_error",        "PublicApiRequestError",          "Method {method} is not allowed: expected GET."],
+  idempotency_key_reused:        [422,   "idempotency_error",    "PublicApiIdempotencyError",      "The Idempotency-Key was used for a different request: expected a new key, or the operation and parameters of the first request."],
+  too_many_invalid_api_keys:     [429,   "rate_limit_error",     "PublicApiRateLimitError",        "Too many invalid API keys from this address: more than {limit} in {window} seconds. Retry in {retryAfter} seconds."],
   rate_limit_exceeded:           [429,   "rate_limit_error",     "PublicApiRateLimitError",        "Rate limit exceeded: more than {limit} requests in {window} seconds. Retry in {retryAfter} seconds."],
   concurrency_limit_exceeded:    [429,   "rate_limit_error",     "PublicApiRateLimitError",        "Too many concurrent requests: more than {limit} of this account are in progress. Retry in {retryAfter} seconds."],
   internal_error:                [500,   "platform_error",       "PublicApiPlatformError",         "Internal error. Quote request id {request} to the operator."],

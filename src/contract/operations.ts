@@ -34,6 +34,11 @@ export interface Parameter {
   readonly schema: Schema;
 }
 
+/** A header that clients may send. Its middleware validates it. */
+interface HeaderParameter extends Omit<Parameter, "in"> {
+  readonly in: "header";
+}
+
 /** The deprecation of an operation: days as `YYYY-MM-DD`, and the path of its successor. */
 export interface Deprecation {
   readonly since: string;
@@ -45,6 +50,7 @@ export interface ContractOperation {
   readonly id: OperationId;
   /** With parameters in braces, as in the document. */
   readonly path: string;
+  /** The parameters of the query and the path. */
   readonly parameters: readonly Parameter[];
   /** The scope that an API key needs; undefined if the operation needs no key. */
   readonly scope: string | undefined;
@@ -56,7 +62,7 @@ export interface ContractOperation {
 
 interface OperationObject {
   readonly operationId: OperationId;
-  readonly parameters?: readonly (Parameter | { readonly $ref: string })[];
+  readonly parameters?: readonly (Parameter | HeaderParameter | { readonly $ref: string })[];
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   readonly deprecated?: boolean;
   readonly "x-deprecation"?: Deprecation;
@@ -90,7 +96,10 @@ export function operationsIn(document: Document): ReadonlyMap<OperationId, Contr
       {
         id: get.operationId,
         path,
-        parameters: (get.parameters ?? []).map((parameter) => withSchema(document, resolveIn(document, parameter))),
+        parameters: (get.parameters ?? [])
+          .map((parameter) => resolveIn<Parameter | HeaderParameter>(document, parameter))
+          .filter((parameter): parameter is Parameter => parameter.in !== "header")
+          .map((parameter) => withSchema(document, parameter)),
         scope: get.security?.flatMap((scheme) => Object.values(scheme).flat())[0],
         deprecated: get.deprecated ?? false,
         deprecation: get["x-deprecation"],

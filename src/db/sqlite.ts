@@ -8,7 +8,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
-import { backup, DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from "@photostructure/sqlite";
+import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from "@photostructure/sqlite";
 import type { Row } from "../base/json.ts";
 import { messageOf, UserError } from "../base/user-error.ts";
 import type { Sql, Value } from "./sql.ts";
@@ -136,11 +136,6 @@ export class SqliteDatabase {
   /** Does some reading in one transaction, which sees one state of the file. */
   reading<T>(work: () => T): T {
     return this.within("BEGIN DEFERRED", work);
-  }
-
-  /** Copies this database over another file, in one transaction of that one. */
-  async copyInto(path: string): Promise<void> {
-    await backup(this.engine, path, { rate: 1 << 30 });
   }
 
   /** Closes the file; does nothing if it is closed. */

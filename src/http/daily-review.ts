@@ -1,4 +1,4 @@
-/** Daily tier reviews: polls the ledger, which reviews each UTC day once, while the service runs. */
+/** Daily tier reviews, and the purge of expired idempotency keys: polls the ledger, which reviews each UTC day once, while the service runs. */
 import type { Logger } from "pino";
 import type { Accounts } from "../accounts/accounts.ts";
 import { bounds } from "../base/bounds.ts";
@@ -8,13 +8,14 @@ import { messageOf } from "../base/user-error.ts";
 export function startDailyReviews(accounts: Accounts, logger: Logger): () => Promise<void> {
   let running = Promise.resolve();
   const review = (): void => {
-    running = accounts.review().then(
-      (results) => {
+    running = accounts
+      .review()
+      .then((results) => {
         for (const { accountId, from, to, outcome } of results)
           logger.info({ account: accountId, from, to, outcome }, "tier review");
-      },
-      (thrown: unknown) => logger.warn({ message: messageOf(thrown) }, "tier review failed; retrying later"),
-    );
+        return accounts.purgeIdempotencyKeys();
+      })
+      .catch((thrown: unknown) => logger.warn({ message: messageOf(thrown) }, "tier review failed; retrying later"));
   };
   review();
   const timer = setInterval(review, bounds.reviewPollMs);

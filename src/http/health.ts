@@ -1,14 +1,23 @@
 /**
  * Health checks for operators. `/healthz` reports liveness; `/readyz` reports the served version, its serving files and the
- * response cache, with status 503 until a version is open and while the service stops. A service that answers with damaged or unused files
- * is `degraded`, with the reasons.
+ * response cache, with status 503 until a version is open, while the ledger is unavailable, and while the service stops. A service that
+ * answers with damaged or unused files is `degraded`, with the reasons.
  */
 import type { CurrentVersion } from "../serving/current-version.ts";
 import type { Middleware } from "./context.ts";
 import type { ResponseCache } from "./response-cache.ts";
 
+export interface HealthChecks {
+  readonly isStopping: () => boolean;
+  readonly isLedgerAvailable: () => boolean;
+}
+
 export const serveHealth =
-  (current: CurrentVersion, responseCache: ResponseCache, isStopping: () => boolean): Middleware =>
+  (
+    current: CurrentVersion,
+    responseCache: ResponseCache,
+    { isStopping, isLedgerAvailable }: HealthChecks,
+  ): Middleware =>
   async (context, next) => {
     if (context.path === "/healthz") {
       context.body = { status: "ok" };
@@ -16,12 +25,13 @@ export const serveHealth =
     }
     if (context.path !== "/readyz") return next();
     const { version } = current;
-    const isReady = version !== undefined && !isStopping();
-    const reasons = current.faults;
+    const reasons = [...(isLedgerAvailable() ? [] : ["ledger"]), ...current.faults];
+    const isReady = version !== undefined && isLedgerAvailable() && !isStopping();
     const ready = reasons.length === 0 ? "ready" : "degraded";
+    const fault = version === undefined ? "no version published" : "ledger unavailable";
     context.status = isReady ? 200 : 503;
     context.body = {
-      status: isReady ? ready : isStopping() ? "stopping" : "no version published",
+      status: isReady ? ready : isStopping() ? "stopping" : fault,
       reasons,
       version: version ?? null,
       lake: current.fileCounts,

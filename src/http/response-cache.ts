@@ -98,7 +98,7 @@ export class ResponseCache {
 }
 
 /** Returns the same text for requests that differ only in the order of their parameters. */
-const canonicalJson = (request: object): string => JSON.stringify(withSortedKeys(request));
+export const canonicalJson = (request: object): string => JSON.stringify(withSortedKeys(request));
 
 /** Sorts the keys of an object, recursively. Arrays are not searched: those of a request contain no objects. */
 function withSortedKeys(value: unknown): unknown {

@@ -4,7 +4,8 @@
  */
 import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import Koa from "koa";
 import type { Logger } from "pino";
 import { Accounts } from "../accounts/accounts.ts";
@@ -15,6 +16,7 @@ import type { Synchronous } from "../db/sqlite.ts";
 import { CurrentVersion } from "../serving/current-version.ts";
 import type { LakeVersionOptions } from "../serving/lake-version.ts";
 import type { ScrubOptions } from "../serving/scrub.ts";
+import { type ConnectionLimits, Connections, connectionsWithin, descriptorLimit, refuseExcess } from "./connections.ts";
 import type { RequestState } from "./context.ts";
 import { startDailyReviews } from "./daily-review.ts";
 import { serveDocs } from "./docs.ts";
@@ -27,7 +29,10 @@ import { type PipelineServices, refuseOtherMethods, refuseUnknownPath, routes } 
 import { ResponseCache } from "./response-cache.ts";
 import { systemClock } from "./system-clock.ts";
 
-export interface ServeOptions extends LakeVersionOptions, Partial<AdmissionBounds> {
+export interface ServeOptions
+  extends LakeVersionOptions,
+    Partial<AdmissionBounds>,
+    Partial<Pick<ConnectionLimits, "connectionsMost">> {
   readonly lake: string;
   /** The accounts file; created if it does not exist. */
   readonly accounts: string;
@@ -46,6 +51,10 @@ export interface ServeOptions extends LakeVersionOptions, Partial<AdmissionBound
   readonly ledgerThread?: URL;
   /** Time limit for the arrival of a request's headers. */
   readonly headersTimeoutMs?: number;
+  /** Time limit from the arrival of a request to the end of its response. */
+  readonly responseTimeoutMs?: number;
+  /** The most open connections of one client address; 0 for no limit. Does not apply behind a trusted proxy. */
+  readonly connectionsPerAddress?: number;
   /** Size of the response cache; 0 disables it. */
   readonly responseCacheBytes?: number;
   /** How the files of the lake are read again in the background. */
@@ -61,12 +70,13 @@ export interface Tls {
 export interface RunningService {
   /** The URL of the listening socket, for example `http://127.0.0.1:8080`. */
   readonly url: string;
-  /** Stops accepting requests, finishes those in flight, and resolves when everything is closed. */
+  /** Stops accepting requests, finishes those in flight, and resolves when everything is closed. Rejects if something hangs. */
   stop(): Promise<void>;
 }
 
-/** Services of the application, and whether it is shutting down. */
+/** Services of the application, its connections, and whether it is shutting down. */
 interface AppState extends PipelineServices {
+  readonly connections: Connections;
   isStopping: boolean;
 }
 
@@ -76,9 +86,17 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
   const accounts = await openAccounts(options);
   const responseCache = new ResponseCache(responseCacheBytes);
   const current = await watchLake(options, responseCache);
-  const state: AppState = { current, responseCache, accounts, admission: { ...bounds, ...options }, isStopping: false };
+  const state: AppState = {
+    current,
+    responseCache,
+    accounts,
+    admission: { ...bounds, ...options },
+    connections: new Connections(connectionLimits(options)),
+    isStopping: false,
+  };
   const closeIdle = (): void => server.closeIdleConnections();
-  const server = createHttpServer(options, createListener(createApp(options, state), state, closeIdle));
+  const listener = createListener(createApp(options, state), state, { ...bounds, ...options, closeIdle });
+  const server = createHttpServer(options, listener, state.connections);
   const stopReviews = startDailyReviews(accounts, logger);
   const close = async (): Promise<void> => {
     await stopReviews();
@@ -95,7 +113,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
     async stop() {
       state.isStopping = true;
       await drain(server);
-      await close();
+      await within(bounds.closeMs, close(), "The accounts file or the lake");
     },
   };
 }
@@ -105,7 +123,9 @@ function createApp({ logger, trustedProxies = 0 }: ServeOptions, state: AppState
   app.use(logRequests(logger));
   app.use(setSecurityHeaders);
   app.use(handleErrors);
-  app.use(serveHealth(state.current, state.responseCache, () => state.isStopping));
+  const isLedgerAvailable = (): boolean => state.accounts.isAvailable;
+  app.use(serveHealth(state.current, state.responseCache, { isStopping: () => state.isStopping, isLedgerAvailable }));
+  app.use(refuseExcess(state.connections));
   app.use(refuseOtherMethods);
   app.use(serveDocs());
   app.use(routes(state));
@@ -114,15 +134,45 @@ function createApp({ logger, trustedProxies = 0 }: ServeOptions, state: AppState
   return app;
 }
 
-/** Closes a connection after its response if the request has a body, which is never read, or if the service is stopping. */
-function createListener(app: Koa<RequestState>, state: AppState, closeIdle: () => void): RequestListener {
+interface ListenerOptions {
+  readonly responseTimeoutMs?: number;
+  readonly closeIdle: () => void;
+}
+
+/**
+ * Closes a connection after its response if the request has a body, which is never read, if the connection is beyond a limit, and if the
+ * service is stopping. Ignores what is pipelined behind such a response. Closes a connection whose response takes too long.
+ */
+function createListener(
+  app: Koa<RequestState>,
+  state: AppState,
+  { responseTimeoutMs = bounds.responseMs, closeIdle }: ListenerOptions,
+): RequestListener {
   const handle = app.callback();
+  const closing = new WeakSet<Socket>();
   return (request, response) => {
-    const hasBody = request.headers["content-length"] !== undefined || "transfer-encoding" in request.headers;
-    if (state.isStopping || hasBody) response.setHeader("Connection", "close");
-    response.once("close", () => state.isStopping && setImmediate(closeIdle));
+    const { headers, socket } = request;
+    if (closing.has(socket)) return;
+    const hasBody = headers["content-length"] !== undefined || "transfer-encoding" in headers;
+    if (state.isStopping || hasBody || state.connections.isExcess(socket)) response.setHeader("Connection", "close");
+    const timer = setTimeout(() => socket.destroy(), responseTimeoutMs);
+    response.once("close", () => {
+      clearTimeout(timer);
+      if (state.isStopping) setImmediate(closeIdle);
+    });
     void handle(request, response);
+    if (response.getHeader("Connection") === "close") closing.add(socket);
   };
+}
+
+/** The total is derived from the limit of file descriptors. Connections of a trusted proxy are not those of one client. */
+function connectionLimits({
+  connectionsMost = connectionsWithin(descriptorLimit()),
+  connectionsPerAddress: perAddressMost = bounds.connectionsPerAddress,
+  trustedProxies = 0,
+}: ServeOptions): ConnectionLimits {
+  const limits = { connectionsMost, healthMost: bounds.healthConnections };
+  return trustedProxies > 0 || perAddressMost === 0 ? limits : { ...limits, perAddressMost };
 }
 
 function watchLake(options: ServeOptions, responseCache: ResponseCache): Promise<CurrentVersion> {
@@ -164,6 +214,7 @@ function openAccounts({
 function createHttpServer(
   { tls, headersTimeoutMs = bounds.headersMs }: ServeOptions,
   listener: RequestListener,
+  connections: Connections,
 ): Server {
   const options = {
     headersTimeout: headersTimeoutMs,
@@ -175,9 +226,9 @@ function createHttpServer(
   const server =
     tls === undefined
       ? createServer(options, listener)
-      : createTlsServer({ ...options, ...tls, minVersion: "TLSv1.2" }, listener);
+      : createTlsServer({ ...options, ...tls, minVersion: "TLSv1.2", handshakeTimeout: headersTimeoutMs }, listener);
   server.maxHeadersCount = bounds.headers;
-  server.maxConnections = bounds.connections;
+  server.on("connection", (socket: Socket) => connections.add(socket));
   return server;
 }
 
@@ -193,14 +244,28 @@ function portOf(server: Server): number {
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-/** Closes a server. Resolves when the requests in flight have finished; connections are cut after `bounds.drainMs`. */
+/** Closes a server. Resolves when the requests in flight have finished; cuts connections in time for the rest of `bounds.drainMs`. */
 function drain(server: Server): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => server.closeAllConnections(), bounds.drainMs);
+    const timer = setTimeout(() => server.closeAllConnections(), bounds.drainMs - bounds.closeMs);
     server.close(() => {
       clearTimeout(timer);
       resolve();
     });
     server.closeIdleConnections();
   });
+}
+
+/** Waits for work. Throws if it takes longer. */
+async function within(timeoutMs: number, work: Promise<unknown>, what: string): Promise<void> {
+  const timer = new AbortController();
+  const late = pause(timeoutMs, undefined, { signal: timer.signal }).then(() => {
+    throw new Error(`${what} could not be closed within ${timeoutMs / 1000} seconds.`);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    timer.abort();
+    late.catch(() => undefined);
+  }
 }

@@ -1,17 +1,14 @@
 /** Static content with an `ETag`, answered with 304 when the client has it. */
-import { createHash } from "node:crypto";
-import fresh from "fresh";
 import type { Middleware } from "./context.ts";
+import { entityTag, matchesEntityTag } from "./etag.ts";
 
 /** Returns a middleware that serves content of a media type, cacheable for five minutes. */
 export function serveContent(content: string | Buffer, mediaType: string): Middleware {
-  const etag = createHash("sha256").update(content).digest("base64url").slice(0, 22);
+  const tag = entityTag(content);
   return async (context) => {
     context.status = 200;
-    context.etag = etag;
     context.set("Cache-Control", "public, max-age=300");
-    // Koa's `context.fresh` also reads Cache-Control, which `fetch` sets to no-cache when its caller sets If-None-Match.
-    if (fresh({ "if-none-match": context.get("If-None-Match") }, { etag: context.response.get("ETag") })) {
+    if (matchesEntityTag(context, tag)) {
       context.status = 304;
       return;
     }

@@ -32,7 +32,7 @@ async function openAccounts(scope: Scope, path: string, options: Partial<Account
 /** Identifies, holds and charges one request; returns `charged` or the code of the refusal. */
 async function pay(accounts: Accounts, key: string, chargeId: string = randomUUID()): Promise<string> {
   try {
-    const identity = await accounts.identify(key);
+    const identity = await accounts.identify(key, "192.0.2.1");
     const hold = accounts.hold(identity, "listing_search");
     await sleep(Math.random() * 3);
     await accounts.charge(identity, hold, chargeId);
@@ -88,7 +88,7 @@ test("a held price cannot be spent by another request until the hold is released
   const path = await temporaryAccountsFile(t);
   const { key } = createCustomer(path, { usd: "0.005" });
   const accounts = await openAccounts(t, path);
-  const identity = await accounts.identify(key);
+  const identity = await accounts.identify(key, "192.0.2.1");
   const holds = [accounts.hold(identity, "listing_search"), accounts.hold(identity, "listing_search")];
   const isRefused = () =>
     assert.throws(() => accounts.hold(identity, "listing_search"), { code: "billing_state_blocked" });
@@ -139,7 +139,7 @@ test("a charge is refused if the balance was spent while the request ran", async
   const path = await temporaryAccountsFile(t);
   const { accountId, key } = createCustomer(path, { usd: "1" });
   const accounts = await openAccounts(t, path);
-  const identity = await accounts.identify(key);
+  const identity = await accounts.identify(key, "192.0.2.1");
   const hold = accounts.hold(identity, "listing_search");
   inAccountsFile(path, (database) => adjustBalance(database, { accountId, micros: -999_999, atMs: 0 }));
   await assert.rejects(accounts.charge(identity, hold, "late"), { code: "billing_state_blocked" });
@@ -257,7 +257,7 @@ test("closing waits for charges in flight", async (t) => {
   const path = await temporaryAccountsFile(t);
   const { key } = createCustomer(path);
   const accounts = await Accounts.open(path, { clock: systemClock });
-  const identity = await accounts.identify(key);
+  const identity = await accounts.identify(key, "192.0.2.1");
   const charging = Array.from({ length: 100 }, () =>
     accounts.charge(identity, accounts.hold(identity, "listing_search"), randomUUID()),
   );

@@ -5,14 +5,14 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { changeAccount, getAccount } from "../../src/accounts/account.ts";
 import { backUp, restore } from "../../src/accounts/file/backup.ts";
-import { openBackup } from "../../src/accounts/file/schema.ts";
+import { openReadOnly } from "../../src/accounts/file/schema.ts";
 import { listKeys, revokeKey } from "../../src/accounts/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { adjustBalance } from "../../src/accounts/ledger/ledger.ts";
 import { textIn } from "../../src/base/json.ts";
 import { sql } from "../../src/db/sql.ts";
 import { createCustomer, inAccountsFile, temporaryAccountsFile } from "../support/accounts.ts";
-import { eventually } from "../support/command-line.ts";
+import { carquet, eventually } from "../support/command-line.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
@@ -35,7 +35,7 @@ test("a backup taken during charges is sound and holds every charge answered bef
     const known = [...answered];
     const file = join(folder, `copy-${copy}.db`);
     assert.deepEqual(backUp(client.accounts, file).faults, []);
-    const copied = openBackup(file);
+    const copied = openReadOnly(file);
     const charges = copied.all(sql`SELECT entry_id FROM entries WHERE kind = 'charge'`);
     copied.close();
     const ids = new Set(charges.map((row) => textIn(row, "entry_id")));
@@ -74,11 +74,11 @@ test("a backup is restored while the service runs, and the service continues fro
   );
   await eventually("the balance is spent", async () => (await client.get(path)).status === 402, 2000);
 
-  await assert.rejects(
-    restore(client.accounts, copy, restoreOptions),
+  assert.throws(
+    () => restore(client.accounts, copy, restoreOptions),
     /Restoring .*copy\.db would discard 4 rows of .*: expected --discard to confirm\.$/,
   );
-  const { previousFile: before } = await restore(client.accounts, copy, { ...restoreOptions, discard: true });
+  const { previousFile: before } = restore(client.accounts, copy, { ...restoreOptions, discard: true });
   assert.equal(balance(), balanceAtBackup);
   await eventually("the balance is restored", async () => (await client.get(path)).status === 200, 2000);
   assert.ok(balance() < balanceAtBackup);
@@ -88,14 +88,50 @@ test("a backup is restored while the service runs, and the service continues fro
   assert.equal(inAccountsFile(before, audit).charges, 3, "the replaced file is kept");
 
   inAccountsFile(client.accounts, (database) => revokeKey(database, keyId, 1));
-  await assert.rejects(
-    restore(client.accounts, copy, restoreOptions),
+  assert.throws(
+    () => restore(client.accounts, copy, restoreOptions),
     /expected --discard/,
     "a revocation is undone only with --discard",
   );
   inAccountsFile(client.accounts, (database) => changeAccount(database, accountId, { state: "suspended" }));
-  await restore(client.accounts, copy, { stamp: "again", discard: true });
+  restore(client.accounts, copy, { stamp: "again", discard: true });
   assert.equal(inAccountsFile(client.accounts, (database) => listKeys(database, accountId))[0]?.revokedAtMs, null);
+});
+
+test("every charge made while a backup is restored is in the saved file or in the restored one", async (t) => {
+  const client = await startService(t, lake);
+  const folder = await temporaryFolder(t);
+  const answered: string[] = [];
+  const load = { isOver: false };
+  const clients = Array.from({ length: 8 }, async () => {
+    while (!load.isOver) {
+      const { status, headers } = await client.get(path);
+      if (status === 200) answered.push(headers.get("X-Request-Id") ?? "");
+    }
+  });
+  const kept = new Set<string>();
+  const keep = (file: string): void => {
+    const rows = inAccountsFile(file, (database) => database.all(sql`SELECT entry_id FROM entries`));
+    for (const row of rows) kept.add(textIn(row, "entry_id"));
+  };
+  for (let run = 0; run < 3; run += 1) {
+    const before = answered.length + 20;
+    await eventually("20 more answers", async () => answered.length >= before, 30_000);
+    const copy = join(folder, `copy-${run}.db`);
+    backUp(client.accounts, copy);
+    await eventually("20 more answers", async () => answered.length >= before + 20, 30_000);
+    // Another process, so that the service charges meanwhile.
+    const restored = await carquet(["ledger", "restore", copy, "--discard", "--accounts", client.accounts]);
+    assert.equal(restored.code, 0, restored.err);
+    keep(/saved as (.*)$/m.exec(restored.err)?.[1] ?? "");
+    await eventually("20 more answers", async () => answered.length >= before + 40, 30_000);
+  }
+  load.isOver = true;
+  await Promise.all(clients);
+  keep(client.accounts);
+  const lost = answered.filter((id) => !kept.has(id));
+  assert.deepEqual(lost, [], `${lost.length} of ${answered.length} charges are in neither file`);
+  assert.deepEqual(inAccountsFile(client.accounts, audit).faults, []);
 });
 
 test("restoring a backup over a damaged file keeps the damaged file", async (t) => {
@@ -105,7 +141,7 @@ test("restoring a backup over a damaged file keeps the damaged file", async (t) 
   backUp(file, copy);
   const bytes = readFileSync(file);
   writeFileSync(file, bytes.fill(0x55, 4096, bytes.length - 4096));
-  const { previousFile: before, audit: found } = await restore(file, copy, restoreOptions);
+  const { previousFile: before, audit: found } = restore(file, copy, restoreOptions);
   assert.deepEqual([found.faults, found.accounts], [[], 40]);
   assert.deepEqual(inAccountsFile(file, audit), found);
   assert.equal(readFileSync(before ?? "").at(5000), 0x55);
@@ -118,14 +154,14 @@ test("a backup is restored where no file exists; a file that is not a sound back
   const [copy, fresh, text] = ["copy.db", "fresh.db", "text.db"].map((name) => join(folder, name));
   assert.ok(copy && fresh && text);
   backUp(file, copy);
-  const { previousFile: before } = await restore(fresh, copy, restoreOptions);
+  const { previousFile: before } = restore(fresh, copy, restoreOptions);
   assert.equal(before, undefined);
   assert.equal(inAccountsFile(fresh, audit).accounts, 1);
   writeFileSync(text, "nothing".repeat(1000));
-  await assert.rejects(restore(fresh, text, restoreOptions), /text\.db: cannot be opened/);
+  assert.throws(() => restore(fresh, text, restoreOptions), /text\.db: cannot be opened/);
   inAccountsFile(copy, (database) => database.run(sql`UPDATE accounts SET balance_micros = 1`));
-  await assert.rejects(
-    restore(fresh, copy, restoreOptions),
+  assert.throws(
+    () => restore(fresh, copy, restoreOptions),
     /copy\.db fails its audit: Balance differs from the sum of its entries/,
   );
   assert.deepEqual(inAccountsFile(fresh, audit).faults, []);

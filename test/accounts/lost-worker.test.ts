@@ -33,7 +33,7 @@ async function openWithExitingWorker(t: TestContext, moment: "before-commit" | "
     workerModule: exitingWorker(moment, 1),
   });
   t.after(() => accounts.close());
-  const identity = await accounts.identify(key);
+  const identity = await accounts.identify(key, "192.0.2.1");
   const charge = async (): Promise<string> => {
     const [id, hold] = [randomUUID(), accounts.hold(identity, "vehicle_detail")];
     await accounts.charge(identity, hold, id);

@@ -1,8 +1,10 @@
 /** The rate limiter and its sliding windows of 10 and 60 seconds. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { FailedAuthentications } from "../../src/accounts/policy/failed-authentications.ts";
 import { RateLimiter, type RateLimits } from "../../src/accounts/policy/rate-limiter.ts";
 import { tierLimits, tiers } from "../../src/accounts/policy/tiers.ts";
+import { clientNetwork } from "../../src/base/client-network.ts";
 import { Chance } from "../support/chance.ts";
 
 /** A rate limiter whose clock the test moves. */
@@ -101,4 +103,42 @@ test("each of many accounts has its own limits", () => {
   }
   for (const account of [24_999, 24_000, 20_000])
     assert.notEqual(clocked.rates.take(`a${account}`, limits), undefined, `a${account}`);
+});
+
+test("failed authentications are limited per network until a window ends, and valid attempts do not count", () => {
+  const clock = { ms: 0 };
+  const failed = new FailedAuthentications({ failuresMost: 2, windowMs: 60_000, networksMost: 2 }, () => clock.ms);
+  assert.deepEqual([failed.count("a"), failed.count("a"), failed.count("b")], [undefined, undefined, undefined]);
+  clock.ms = 15_500;
+  assert.equal(failed.count("a"), 45);
+  failed.uncount("a");
+  assert.deepEqual([failed.count("a"), failed.count("a")], [undefined, 45]);
+  clock.ms = 60_000;
+  assert.equal(failed.count("a"), undefined);
+  failed.count("c");
+  failed.count("d");
+  assert.equal(failed.count("a"), undefined, "the network that failed longest ago is forgotten");
+});
+
+test("the network of a client is its IPv4 address, or the /64 prefix of its IPv6 address", () => {
+  assert.deepEqual(
+    [
+      "192.0.2.7",
+      "::ffff:192.0.2.7",
+      "2001:db8:1:2:3:4:5:6",
+      "2001:DB8:1:2::9",
+      "2001:db8::1",
+      "::1",
+      "fe80::1%eth0",
+    ].map(clientNetwork),
+    [
+      "192.0.2.7",
+      "192.0.2.7",
+      "2001:db8:1:2::/64",
+      "2001:db8:1:2::/64",
+      "2001:db8:0:0::/64",
+      "0:0:0:0::/64",
+      "fe80:0:0:0::/64",
+    ],
+  );
 });

@@ -72,7 +72,7 @@ test("migrate without flags migrates the configured lake and accounts file", asy
   const both = await carquet(["migrate"], { env: { CARQUET_LAKE: lake, CARQUET_ACCOUNTS: accounts } });
   assert.equal(
     both.out,
-    `${accounts}: already has version 1.\n` +
+    `${accounts}: migrated from version 1 to 2; backup: ${accounts}.version-1.\n` +
       `${lake}: migrated from format 1 to 2: 8 files rewritten, 12 unchanged; published as version 2026-11-24.3. Run carquet index to build its search index.\n`,
   );
   const folder = await temporaryFolder(t);

@@ -162,8 +162,8 @@ test("a request id sent by a client is ignored", async () => {
   assert.notEqual(headers.get("X-Request-Id"), "mine");
 });
 
-test("answers with data are private: no cache may store them", async () => {
+test("answers with data are private: only the client's own cache may store them, and must revalidate them", async () => {
   const { status, headers } = await send("GET", "/v1/listings?limit=1");
-  assert.deepEqual([status, headers.get("Cache-Control")], [200, "private, no-store"]);
+  assert.deepEqual([status, headers.get("Cache-Control")], [200, "private, no-cache"]);
   assert.equal(headers.get("Content-Type"), "application/json; charset=utf-8");
 });

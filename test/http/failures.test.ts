@@ -6,9 +6,12 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import pino from "pino";
+import { generateApiKey } from "../../src/accounts/api-key.ts";
+import { audit } from "../../src/accounts/ledger/audit.ts";
 import type { ErrorCode } from "../../src/contract/errors.ts";
+import { serve } from "../../src/http/server.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
-import { type Customer, createCustomer } from "../support/accounts.ts";
+import { type Customer, createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { attackFairness } from "../support/campaigns/fairness.ts";
 import { parseLog } from "../support/command-line.ts";
 import { extentOf } from "../support/extent.ts";
@@ -16,7 +19,7 @@ import { type Answer, type Client, startService } from "../support/http/service.
 import { slowRequest } from "../support/http/slow-request.ts";
 import { listFilesAnew } from "../support/lakes/contents.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
-import { fileScope } from "../support/scope.ts";
+import { fileScope, onScopeEnd } from "../support/scope.ts";
 
 const { lake } = await createLake(fileScope);
 
@@ -197,4 +200,16 @@ test("a session whose query was cancelled at the deadline answers the next reque
     await client.get(slowRequest);
     assert.equal((await client.get("/v1/listings?limit=1")).status, 200);
   }
+});
+
+test("a service without an accounts file creates an empty one", async (t) => {
+  const accounts = join(await temporaryFolder(t), "new", "accounts.db");
+  const service = await serve({ lake, accounts, host: "127.0.0.1", port: 0, logger: pino({ level: "silent" }) });
+  onScopeEnd(t, () => service.stop());
+  assert.equal(
+    (await fetch(`${service.url}/v1/listings`, { headers: { Authorization: `Bearer ${generateApiKey().key}` } }))
+      .status,
+    401,
+  );
+  assert.deepEqual(inAccountsFile(accounts, audit), { faults: [], accounts: 0, entries: 0, charges: 0 });
 });

@@ -1,9 +1,7 @@
 /** What each request is charged, and the headers that report it. */
 import assert from "node:assert/strict";
 import { get } from "node:http";
-import { join } from "node:path";
 import { test } from "node:test";
-import pino from "pino";
 import { changeAccount } from "../../src/accounts/account.ts";
 import { openAccountsFile } from "../../src/accounts/file/schema.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
@@ -11,14 +9,13 @@ import { prices, pricingVersion, type UsageClass } from "../../src/accounts/poli
 import type { Row } from "../../src/base/json.ts";
 import { operations } from "../../src/contract/document.ts";
 import { sql } from "../../src/db/sql.ts";
-import { serve } from "../../src/http/server.ts";
 import { type Customer, createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
 import { minimalRequest } from "../support/examples.ts";
 import { type Answer, type Client, startService } from "../support/http/service.ts";
 import { slowRequest } from "../support/http/slow-request.ts";
-import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
-import { fileScope, onScopeEnd } from "../support/scope.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
 
 const { lake } = await createLake(fileScope);
 const client = await startService(fileScope, lake);
@@ -221,10 +218,79 @@ test("a locked ledger refuses priced requests with 503 until it is unlocked", as
   assert.equal(chargesOf(locked, locked.customer).length, 1);
 });
 
-test("a service without an accounts file creates an empty one", async (t) => {
-  const accounts = join(await temporaryFolder(t), "new", "accounts.db");
-  const service = await serve({ lake, accounts, host: "127.0.0.1", port: 0, logger: pino({ level: "silent" }) });
-  onScopeEnd(t, () => service.stop());
-  assert.equal((await fetch(`${service.url}/v1/listings`, { headers: client.customer.bearer })).status, 401);
-  assert.deepEqual(inAccountsFile(accounts, audit), { faults: [], accounts: 0, entries: 0, charges: 0 });
+const repeat = (idempotencyKey: string, { bearer }: Customer): Record<string, string> => ({
+  ...bearer,
+  "Idempotency-Key": idempotencyKey,
+});
+
+test("a request that is repeated with the same Idempotency-Key is charged once, also at the same time", async () => {
+  const [customer, other] = [createCustomer(client.accounts, { usd: "0.002" }), createCustomer(client.accounts)];
+  const path = "/v1/listings?limit=1&make=kia";
+  const answers = await Promise.all(Array.from({ length: 8 }, () => client.get(path, repeat("order-1", other))));
+  assert.deepEqual(answers.map((answer) => `${answer.status} ${header(answer, "X-Usage-Cost-Micros")}`).sort(), [
+    ...Array(7).fill("200 0"),
+    "200 2000",
+  ]);
+  assertCharged(await requestAs(path, customer, repeat("order-1", customer)), "listing_search", customer);
+  // The balance is spent. The order of parameters makes no difference.
+  const repeated = await requestAs("/v1/listings?make=kia&limit=1", customer, repeat("order-1", customer));
+  assert.deepEqual([repeated.answer.status, repeated.charged], [200, []]);
+  assert.deepEqual(
+    ["Idempotent-Replayed", "X-Usage-Cost-Micros", "X-Usage-Class"].map((name) => header(repeated.answer, name)),
+    ["true", "0", "listing_search"],
+  );
+  assert.equal((await requestAs(path, customer, repeat("order-2", customer))).answer.status, 402);
+  assert.equal(chargesOf(client, other).length, 1);
+});
+
+test("an Idempotency-Key stands for one request: another one is refused, and an error does not use up the key", async () => {
+  const customer = createCustomer(client.accounts);
+  const headers = repeat("retry-7", customer);
+  const refusals = [
+    ["/v1/listings/ffffffffffffffffffffffffffffffff", 404, "not_found"],
+    ["/v1/listings?limit=1", 200, undefined],
+    ["/v1/listings?limit=2", 422, "idempotency_key_reused"],
+    ["/v1/dealers?limit=1", 422, "idempotency_key_reused"],
+    ["/v1/listings?limit=1", 200, undefined],
+  ] as const;
+  for (const [path, status, code] of refusals) {
+    const { answer } = await requestAs(path, customer, headers);
+    const { error } = answer.body as { error?: { code: string } };
+    assert.deepEqual([answer.status, error?.code], [status, code], path);
+  }
+  assert.equal(chargesOf(client, customer).length, 1);
+  for (const invalid of ["", "two words", "x".repeat(256)]) {
+    const result = await requestAs("/v1/listings?limit=1", customer, repeat(invalid, customer));
+    assert.equal(result.answer.status, 400, invalid);
+    assertFree(result);
+  }
+});
+
+test("an Idempotency-Key is forgotten after 24 hours", async (t) => {
+  const clock = { nowMs: Date.now(), wallMs: () => clock.nowMs, monotonicMs: () => performance.now() };
+  const timed = await startService(t, lake, { clock });
+  const get = () => timed.get("/v1/listings?limit=1", repeat("daily", timed.customer));
+  await get();
+  clock.nowMs += 24 * 3_600_000 - 1;
+  assert.equal(header(await get(), "X-Usage-Cost-Micros"), "0");
+  clock.nowMs += 1;
+  assert.equal(header(await get(), "X-Usage-Cost-Micros"), "2000");
+  assert.equal(chargesOf(timed, timed.customer).length, 2);
+});
+
+test("a response that the client has is not charged again", async () => {
+  const customer = createCustomer(client.accounts);
+  const path = "/v1/listings?limit=1&sort=price";
+  const { answer } = await requestAs(path, customer);
+  const tag = header(answer, "ETag") ?? "";
+  assert.match(tag, /^"[\w-]{22}"$/);
+  const known = { ...customer.bearer, "If-None-Match": tag };
+  for (const same of [path, "/v1/listings?sort=price&limit=1"]) {
+    const result = await requestAs(same, customer, known);
+    assert.deepEqual([result.answer.status, result.answer.body, header(result.answer, "ETag")], [304, undefined, tag]);
+    assertFree(result);
+  }
+  assertCharged(await requestAs("/v1/listings?limit=2&sort=price", customer, known), "listing_search", customer);
+  const missing = await client.get("/v1/listings/ffffffffffffffffffffffffffffffff");
+  assert.deepEqual([missing.status, header(missing, "ETag")], [404, null]);
 });

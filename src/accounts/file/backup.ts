@@ -1,7 +1,6 @@
 /** Backs up and restores the accounts file, also while the service runs, and migrates it. Never replaces data without saving it first. */
 import { copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { integerIn } from "../../base/json.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
 import { sql } from "../../db/sql.ts";
@@ -15,7 +14,8 @@ import {
   schemaVersionOf,
   versionAfter,
 } from "./migrations.ts";
-import { openAccountsFile, openAnyVersion, openBackup } from "./schema.ts";
+import { replaceContent } from "./replace-content.ts";
+import { openAccountsFile, openAnyVersion, openReadOnly } from "./schema.ts";
 
 /** How long to wait for the lock of another process that writes. */
 const busyMs = 10_000;
@@ -27,7 +27,7 @@ export function backUp(path: string, copy: string): AuditResult {
   writeAtomically(copy, (temporary) =>
     useAndClose(openAccountsFile(path, { busyMs }), (live) => live.run(sql`VACUUM INTO ${temporary}`)),
   );
-  return useAndClose(openBackup(copy), audit);
+  return useAndClose(openReadOnly(copy), audit);
 }
 
 export interface RestoreResult {
@@ -44,16 +44,12 @@ export interface RestoreOptions {
 }
 
 /**
- * Restores an accounts file from a backup, also while the service runs. Saves the current file, then overwrites it in one transaction,
- * or replaces it if it is damaged. Throws a UserError if the backup fails its audit, or if the current file has rows that the backup
- * lacks and `discard` is false.
+ * Restores an accounts file from a backup, also while the service runs. Compares, saves and replaces the current file under its write
+ * lock, so that no charge is made in between: a charge is in the saved file, or in the restored one. Replaces a damaged file as a whole.
+ * Throws a UserError if the backup fails its audit, or if the current file has rows that the backup lacks and `discard` is false.
  */
-export async function restore(
-  path: string,
-  backup: string,
-  { stamp, discard }: RestoreOptions,
-): Promise<RestoreResult> {
-  const backupAudit = useAndClose(openBackup(backup), audit);
+export function restore(path: string, backup: string, { stamp, discard }: RestoreOptions): RestoreResult {
+  const backupAudit = useAndClose(openReadOnly(backup), audit);
   if (backupAudit.faults.length > 0)
     throw new UserError(
       `Backup ${backup} fails its audit: ${backupAudit.faults[0]}. Expected a backup without faults.`,
@@ -69,14 +65,17 @@ export async function restore(
     writeAtomically(path, (temporary) => copyFileSync(backup, temporary));
     return { audit: backupAudit, previousFile };
   }
-  const discardedRows = useAndClose(openAccountsFile(path, { busyMs }), (live) => countRowsNotIn(backup, live));
-  if (discardedRows > 0 && !discard)
-    throw new UserError(
-      `Restoring ${backup} would discard ${discardedRows} ${discardedRows === 1 ? "row" : "rows"} of ${path}: expected --discard to confirm.`,
-    );
-  backUp(path, previousFile);
-  await overwrite(path, backup);
-  return { audit: useAndClose(openBackup(path), audit), previousFile };
+  useAndClose(openAccountsFile(path, { busyMs }), (live) =>
+    replaceContent(live, backup, (discardedRows) => {
+      if (discardedRows > 0 && !discard)
+        throw new UserError(
+          `Restoring ${backup} would discard ${discardedRows} ${discardedRows === 1 ? "row" : "rows"} of ${path}: expected --discard to confirm.`,
+        );
+      // Over another connection, which sees what was committed: the write lock keeps others from adding to it.
+      backUp(path, previousFile);
+    }),
+  );
+  return { audit: useAndClose(openReadOnly(path), audit), previousFile };
 }
 
 export interface AccountsMigrationResult {
@@ -114,17 +113,6 @@ function requireFile(path: string): void {
   if (!existsSync(path)) throw new UserError(`File ${path} does not exist: expected an accounts file.`);
 }
 
-/** Overwrites a live file with a backup. SQLite leaves the copied pages in the write-ahead log; the checkpoint flushes them to the file. */
-async function overwrite(path: string, backup: string): Promise<void> {
-  const database = openBackup(backup);
-  try {
-    await database.copyInto(path);
-  } finally {
-    database.close();
-  }
-  useAndClose(openAccountsFile(path, { busyMs }), (live) => live.all(sql`PRAGMA wal_checkpoint(FULL)`));
-}
-
 /** Returns true if an accounts file can be opened and read in full. */
 function isReadable(path: string): boolean {
   try {
@@ -135,18 +123,6 @@ function isReadable(path: string): boolean {
     if (classifyFault(thrown) === "damaged") return false;
     throw thrown;
   }
-}
-
-/** Counts the accounts, keys, entries, confirmations and reviews of a live file that a backup lacks or has with other values. */
-function countRowsNotIn(backup: string, live: SqliteDatabase): number {
-  live.run(sql`ATTACH ${backup} AS backup`);
-  const count = live.one(sql`
-    SELECT (SELECT count(*) FROM (SELECT * FROM main.accounts      EXCEPT SELECT * FROM backup.accounts))
-         + (SELECT count(*) FROM (SELECT * FROM main.keys          EXCEPT SELECT * FROM backup.keys))
-         + (SELECT count(*) FROM (SELECT * FROM main.entries       EXCEPT SELECT * FROM backup.entries))
-         + (SELECT count(*) FROM (SELECT * FROM main.confirmations EXCEPT SELECT * FROM backup.confirmations))
-         + (SELECT count(*) FROM (SELECT * FROM main.reviews       EXCEPT SELECT * FROM backup.reviews)) AS row_count`);
-  return integerIn(count, "row_count");
 }
 
 /** Writes to a temporary name, syncs, then renames atomically. */

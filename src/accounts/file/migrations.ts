@@ -20,7 +20,22 @@ export interface Migration {
 const firstVersion = 1;
 
 /** All migrations since the first release, in order. */
-export const migrations: readonly Migration[] = [];
+export const migrations: readonly Migration[] = [
+  {
+    to: 2,
+    statements: [
+      sql`CREATE TABLE idempotency_keys (
+        account_id      TEXT NOT NULL REFERENCES accounts,
+        idempotency_key TEXT NOT NULL,
+        sha256          TEXT NOT NULL CHECK (length(sha256) = 64),
+        charge_id       TEXT NOT NULL REFERENCES entries (entry_id),
+        at_ms           INTEGER NOT NULL,
+        PRIMARY KEY (account_id, idempotency_key)
+      ) STRICT, WITHOUT ROWID`,
+      sql`CREATE INDEX idempotency_keys_by_time ON idempotency_keys (at_ms)`,
+    ],
+  },
+];
 
 /** Returns the version that the last step leads to. */
 export const versionAfter = (steps: readonly Migration[]): number => steps.at(-1)?.to ?? firstVersion;

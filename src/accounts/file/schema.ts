@@ -11,7 +11,7 @@ import { accountsVersion, schemaVersionOf } from "./migrations.ts";
 /** SQLite's `application_id` of accounts files. */
 const applicationId = 1_668_380_020;
 
-const schema: readonly Sql[] = [
+const tables: readonly Sql[] = [
   sql`PRAGMA application_id = 1668380020`,
   sql`PRAGMA user_version = ${integerLiteral(accountsVersion)}`,
 
@@ -65,6 +65,15 @@ const schema: readonly Sql[] = [
       ) STRICT`,
   sql`CREATE INDEX entries_beside_charges ON entries (account_id, entry) WHERE kind <> 'charge'`,
   sql`CREATE UNIQUE INDEX one_reversal_of_a_credit ON entries (credit_id) WHERE kind = 'chargeback_reversal'`,
+  sql`CREATE TABLE idempotency_keys (
+        account_id      TEXT NOT NULL REFERENCES accounts,
+        idempotency_key TEXT NOT NULL,
+        sha256          TEXT NOT NULL CHECK (length(sha256) = 64),
+        charge_id       TEXT NOT NULL REFERENCES entries (entry_id),
+        at_ms           INTEGER NOT NULL,
+        PRIMARY KEY (account_id, idempotency_key)
+      ) STRICT, WITHOUT ROWID`,
+  sql`CREATE INDEX idempotency_keys_by_time ON idempotency_keys (at_ms)`,
   sql`CREATE TABLE confirmations (
         credit_id TEXT PRIMARY KEY REFERENCES entries (entry_id),
         at_ms     INTEGER NOT NULL
@@ -94,7 +103,9 @@ const schema: readonly Sql[] = [
       ) STRICT`,
   sql`CREATE UNIQUE INDEX one_queued_review_of_an_account ON reviews (account_id) WHERE outcome = 'queued'`,
   sql`CREATE TABLE reviewed_days (day TEXT PRIMARY KEY) STRICT, WITHOUT ROWID`,
+];
 
+const triggers: readonly Sql[] = [
   sql`CREATE TRIGGER entries_are_never_changed BEFORE UPDATE ON entries
       BEGIN SELECT RAISE(ABORT, 'entries are never changed'); END`,
   sql`CREATE TRIGGER entries_are_never_removed BEFORE DELETE ON entries
@@ -130,8 +141,8 @@ export function openAccountsFile(path: string, options: SqliteOptions): SqliteDa
   return database;
 }
 
-/** Opens a backup of an accounts file, read-only. Throws a UserError for any other file. */
-export function openBackup(path: string): SqliteDatabase {
+/** Opens an accounts file read-only, a backup or the live one. Throws a UserError for any other file. */
+export function openReadOnly(path: string): SqliteDatabase {
   return requireCurrentVersion(path, SqliteDatabase.openToRead(path));
 }
 
@@ -160,6 +171,13 @@ function requireAccountsFile(path: string, database: SqliteDatabase): SqliteData
   throw new UserError(`${path}: Not an accounts file: expected a file created by "carquet accounts create".`);
 }
 
+/** Creates all tables. Calls `fill` before the triggers exist, which derive values and forbid changes. */
+export function createSchema(database: SqliteDatabase, fill: () => void = () => undefined): void {
+  for (const statement of tables) database.run(statement);
+  fill();
+  for (const statement of triggers) database.run(statement);
+}
+
 /** Opens an accounts file; creates it with the current schema if it does not exist. */
 export function createAccountsFile(path: string, options: SqliteOptions): SqliteDatabase {
   makeFile(path);
@@ -167,13 +185,18 @@ export function createAccountsFile(path: string, options: SqliteOptions): Sqlite
   try {
     database.transaction(() => {
       if (database.all(sql`SELECT name FROM sqlite_schema LIMIT 1`).length > 0) return;
-      for (const statement of schema) database.run(statement);
+      createSchema(database);
     });
   } finally {
     database.close();
   }
   syncFile(path);
   return openAccountsFile(path, options);
+}
+
+/** Writes a value of the file's header again: proves that the file can be written, and changes nothing. */
+export function rewriteHeader(database: SqliteDatabase): void {
+  database.run(sql`PRAGMA application_id = ${integerLiteral(applicationId)}`);
 }
 
 /** Inserts the price list of this release if it is missing. Earlier price lists stay, because charges refer to them. */

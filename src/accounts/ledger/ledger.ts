@@ -69,6 +69,22 @@ export function adjustBalance(database: SqliteDatabase, posting: Posting): strin
   return database.transaction(() => post(database, "adjustment", "adjustment", posting));
 }
 
+/**
+ * Refunds a charge whose request was refused before the charge was on disk, and frees its idempotency key. Idempotent. Does nothing if
+ * the charge is not in the ledger.
+ */
+export function refundCharge(database: SqliteDatabase, chargeId: string): void {
+  const charge = database.one(sql`
+    SELECT account_id, micros, at_ms FROM entries WHERE entry_id = ${chargeId} AND kind = 'charge'`);
+  const reference = `refund_${chargeId}`;
+  if (charge === undefined || database.one(sql`SELECT 1 FROM entries WHERE reference = ${reference}`) !== undefined)
+    return;
+  const [accountId, atMs] = [textIn(charge, "account_id"), integerIn(charge, "at_ms")];
+  const note = "the charge was on disk only after its request had been refused";
+  adjustBalance(database, { accountId, micros: -integerIn(charge, "micros"), atMs, reference, note });
+  database.run(sql`DELETE FROM idempotency_keys WHERE account_id = ${accountId} AND charge_id = ${chargeId}`);
+}
+
 interface Posting {
   readonly accountId: string;
   readonly micros: number;

@@ -3,25 +3,35 @@
  * transaction failed and none of them wrote anything.
  */
 import { messageOf } from "../../base/user-error.ts";
+import { sql } from "../../db/sql.ts";
 import type { SqliteDatabase } from "../../db/sqlite.ts";
+import { rewriteHeader } from "../file/schema.ts";
 import { findActiveKey } from "../keys.ts";
 import { type AccountBalance, ChargeBatch, hasCharge } from "../ledger/charging.ts";
+import { findRepetition, postOnce, purgeIdempotencyKeys } from "../ledger/idempotency.ts";
+import { refundCharge } from "../ledger/ledger.ts";
 import { listUsage } from "../ledger/usage.ts";
 import { reviewOnce } from "../policy/tier-reviews.ts";
 import type { BatchResult, LedgerTask, TaskOutcome } from "./messages.ts";
 
 type TaskOutput = Extract<TaskOutcome, { readonly output: unknown }>["output"];
 
-type WriteTask = Extract<LedgerTask, { readonly name: "charge" | "reviewTiers" }>;
+const writeTaskNames = ["charge", "refundCharges", "purgeIdempotencyKeys", "reviewTiers", "probeWrite"] as const;
+
+type WriteTask = Extract<LedgerTask, { readonly name: (typeof writeTaskNames)[number] }>;
 type ReadTask = Exclude<LedgerTask, WriteTask>;
 
-const isWriteTask = (task: LedgerTask): task is WriteTask => task.name === "charge" || task.name === "reviewTiers";
+const isWriteTask = (task: LedgerTask): task is WriteTask => writeTaskNames.some((name) => name === task.name);
 
-/** Runs a batch: write tasks first, then read tasks. Passes each caught error to `onError`. */
+/**
+ * Runs a batch: write tasks first, then read tasks. Passes each caught error to `onError`, and calls `beforeWrites` when the transaction
+ * holds the write lock.
+ */
 export function commitBatch(
   database: SqliteDatabase,
   tasks: readonly LedgerTask[],
   onError: (thrown: unknown) => void,
+  beforeWrites: () => void = () => undefined,
 ): BatchResult {
   const outcomes = new Map<LedgerTask, TaskOutcome>();
   const writeTasks = tasks.filter(isWriteTask);
@@ -29,7 +39,10 @@ export function commitBatch(
   if (writeTasks.length > 0) {
     try {
       const charges = new ChargeBatch(database);
-      const outputs = database.transaction(() => writeTasks.map((task) => runWriteTask(database, task, charges)));
+      const outputs = database.transaction(() => {
+        beforeWrites();
+        return writeTasks.map((task) => runWriteTask(database, task, charges));
+      });
       for (const [index, task] of writeTasks.entries()) outcomes.set(task, { output: outputs[index] ?? null });
       balances = charges.balances;
     } catch (thrown) {
@@ -50,7 +63,20 @@ export function commitBatch(
 }
 
 function runWriteTask(database: SqliteDatabase, { name, input }: WriteTask, charges: ChargeBatch): TaskOutput {
-  return name === "charge" ? (charges.add(input) ?? null) : reviewOnce(database, input.day);
+  switch (name) {
+    case "charge":
+      return (input.request ? postOnce(database, charges, input, input.request) : charges.add(input)) ?? null;
+    case "refundCharges":
+      for (const chargeId of input.chargeIds) refundCharge(database, chargeId);
+      return null;
+    case "purgeIdempotencyKeys":
+      return purgeIdempotencyKeys(database, input.beforeMs);
+    case "reviewTiers":
+      return reviewOnce(database, input.day);
+    case "probeWrite":
+      rewriteHeader(database);
+      return null;
+  }
 }
 
 function runReadTask(database: SqliteDatabase, { name, input }: ReadTask): TaskOutput {
@@ -61,5 +87,10 @@ function runReadTask(database: SqliteDatabase, { name, input }: ReadTask): TaskO
       return findActiveKey(database, input.keyId, input.month);
     case "listUsage":
       return listUsage(database, input.accountId, input.range);
+    case "findRepetition":
+      return findRepetition(database, input.accountId, input.request, input.atMs) ?? null;
+    case "probeRead":
+      database.one(sql`SELECT 1 FROM accounts`);
+      return null;
   }
 }

@@ -1,7 +1,8 @@
 /**
- * Ledger client: the service's proxy for the ledger worker. Tasks that arrive while a batch runs form the next batch, so batches grow
+ * Ledger client: the service's proxy for a ledger worker. Tasks that arrive while a batch runs form the next batch, so batches grow
  * with the load. A crashed worker is restarted on the next call. Charges in flight at a crash are looked up by the new worker: those
- * on disk succeed, the others fail.
+ * on disk succeed, the others fail. A batch that takes too long fails; charges that reach the disk after that are refunded. While the
+ * ledger is unavailable, a probe once a second detects its recovery, also without requests.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
@@ -23,10 +24,12 @@ export interface LedgerClientOptions {
   readonly batchMost: number;
   /** The most queued tasks; more are rejected. */
   readonly waitingMost: number;
-  /** A batch that runs longer fails the queue and all new calls until it ends. */
+  /** A batch that runs longer fails, and so do the queue and all new calls until it ends. */
   readonly stalledMs: number;
-  /** The least time between two starts of the worker. */
+  /** The least time between two starts of the worker, and between two probes. */
   readonly restartMs: number;
+  /** The task that fails as long as the ledger is unavailable. */
+  readonly probe: "probeWrite" | "probeRead";
   readonly workerModule: URL;
   /** Called with the new balances of charged accounts before any call of the batch resolves. */
   readonly onBalances: (balances: readonly AccountBalance[]) => void;
@@ -34,10 +37,7 @@ export interface LedgerClientOptions {
   readonly onAvailabilityChange: (isDown: boolean, reason: string) => void;
 }
 
-/**
- * A task failed and wrote nothing. Exception: if the worker crashed during a charge and no worker could look the charge up within
- * `stalledMs`, the charge may be on disk.
- */
+/** A task failed. What a failed charge wrote nevertheless, because its commit came too late, is refunded. */
 export class LedgerUnavailable extends Error {
   override readonly name = "LedgerUnavailable";
 }
@@ -56,6 +56,9 @@ interface PendingCharge extends PendingCall {
 
 const isCharge = (call: PendingCall): call is PendingCharge => call.task.name === "charge";
 
+/** Tasks whose success proves that the ledger is available. */
+const proofs: ReadonlySet<LedgerTaskName> = new Set(["charge", "findKey", "probeRead", "probeWrite"]);
+
 const tooSlow = "The ledger is too slow.";
 const workerExited = "The ledger worker has exited.";
 
@@ -64,12 +67,14 @@ export class LedgerClient {
   private startedAtMs = 0;
   private queue: PendingCall[] = [];
   private inFlight: readonly PendingCall[] = [];
-  /** The number of charges whose worker crashed and whose outcome is being looked up. */
-  private lookups = 0;
+  /** The number of charges whose outcome is being looked up or refunded. */
+  private unresolved = 0;
   private isSendScheduled = false;
   private stallTimer: NodeJS.Timeout | undefined;
   private isStalled = false;
   private isDown = false;
+  private isClosing = false;
+  private probeTimer: NodeJS.Timeout | undefined;
   private onIdle: (() => void) | undefined;
 
   constructor(
@@ -116,8 +121,10 @@ export class LedgerClient {
     });
   }
 
-  /** Waits for all calls, then stops the worker. */
+  /** Waits for all calls, then stops the worker. Does not resolve while a batch hangs. */
   async close(): Promise<void> {
+    this.isClosing = true;
+    clearTimeout(this.probeTimer);
     if (!this.isIdle) {
       await new Promise<void>((resolve) => {
         this.onIdle = resolve;
@@ -170,47 +177,53 @@ export class LedgerClient {
     this.stallTimer = this.stallTimer?.refresh() ?? setTimeout(() => this.onStall(), this.options.stalledMs).unref();
   }
 
-  /** Fails the queue while the batch in flight is overdue. All batches share one timer. */
+  /** Fails the batch in flight, which is overdue, and the queue. All batches share one timer. */
   private onStall(): void {
     if (this.inFlight.length === 0) return;
     this.isStalled = true;
-    this.fail(this.queue.splice(0), tooSlow);
+    this.fail([...this.inFlight, ...this.queue.splice(0)], tooSlow);
   }
 
   private onBatchResult({ outcomes, balances }: BatchResult): void {
-    const batch = this.takeInFlight();
+    const { batch, isOverdue } = this.takeInFlight();
     this.options.onBalances(balances);
-    for (const { beforeSettle } of batch) beforeSettle();
-    for (const [index, { settle }] of batch.entries()) settle(outcomes[index] ?? { error: "No outcome." });
+    if (isOverdue) void this.refund(batch.filter(isCharge));
+    else {
+      for (const { beforeSettle } of batch) beforeSettle();
+      for (const [index, { settle }] of batch.entries()) settle(outcomes[index] ?? { error: "No outcome." });
+    }
     const failed = outcomes.find((outcome) => "error" in outcome);
     if (failed !== undefined) this.setAvailability(true, failed.error);
-    else if (batch.some(isCharge)) this.setAvailability(false, "");
+    else if (batch.some(({ task }) => proofs.has(task.name))) this.setAvailability(false, "");
     this.continue();
   }
 
   private onWorkerExit(reason: string): void {
     this.worker = undefined;
-    const lost = this.takeInFlight();
+    const { batch: lost, isOverdue } = this.takeInFlight();
     const queued = this.queue.splice(0);
     const charges = lost.filter(isCharge);
-    if (charges.length > 0) void this.resolveLostCharges(charges, reason);
-    this.fail([...lost.filter((call) => !isCharge(call)), ...queued], reason);
+    if (isOverdue) void this.refund(charges);
+    else if (charges.length > 0) void this.resolveLostCharges(charges, reason);
+    this.fail([...(isOverdue ? [] : lost.filter((call) => !isCharge(call))), ...queued], reason);
     this.continue();
   }
 
   /** Settles the charges of a crashed worker by what is on disk. */
   private async resolveLostCharges(lost: readonly PendingCharge[], reason: string): Promise<void> {
-    this.lookups += lost.length;
+    this.unresolved += lost.length;
     this.setAvailability(true, reason);
     const onDisk = await this.findCharges(lost.map(({ task }) => task.input.chargeId));
     for (const { beforeSettle } of lost) beforeSettle();
-    for (const { task, settle } of lost) settle(onDisk.has(task.input.chargeId) ? { output: null } : { error: reason });
-    this.lookups -= lost.length;
+    for (const { task, settle } of lost)
+      settle(onDisk?.has(task.input.chargeId) ? { output: null } : { error: reason });
+    if (onDisk === undefined) void this.refund(lost);
+    this.unresolved -= lost.length;
     this.continue();
   }
 
-  /** Returns those of the charges that are on disk. Retries until a worker answers; returns none after `stalledMs`. */
-  private async findCharges(chargeIds: readonly string[]): Promise<ReadonlySet<string>> {
+  /** Returns those of the charges that are on disk. Retries until a worker answers; returns undefined after `stalledMs`. */
+  private async findCharges(chargeIds: readonly string[]): Promise<ReadonlySet<string> | undefined> {
     const { stalledMs, restartMs } = this.options;
     const deadlineMs = performance.now() + stalledMs;
     while (performance.now() < deadlineMs) {
@@ -220,18 +233,37 @@ export class LedgerClient {
         await pause(restartMs / 4);
       }
     }
-    return new Set();
+    return undefined;
+  }
+
+  /** Refunds those of the refused charges that are on disk. Retries until a worker has done it; gives up when closing. */
+  private async refund(refused: readonly PendingCharge[]): Promise<void> {
+    if (refused.length === 0) return;
+    this.unresolved += refused.length;
+    const chargeIds = refused.map(({ task }) => task.input.chargeId);
+    for (;;) {
+      try {
+        await this.call("refundCharges", { chargeIds });
+        break;
+      } catch {
+        if (this.isClosing) break;
+        await pause(this.options.restartMs);
+      }
+    }
+    this.unresolved -= refused.length;
+    this.continue();
   }
 
   private get isIdle(): boolean {
-    return this.inFlight.length + this.queue.length + this.lookups === 0;
+    return this.inFlight.length + this.queue.length + this.unresolved === 0;
   }
 
-  private takeInFlight(): readonly PendingCall[] {
-    const batch = this.inFlight;
+  /** Ends the batch in flight. An overdue one has already failed. */
+  private takeInFlight(): { readonly batch: readonly PendingCall[]; readonly isOverdue: boolean } {
+    const [batch, isOverdue] = [this.inFlight, this.isStalled];
     this.inFlight = [];
     this.isStalled = false;
-    return batch;
+    return { batch, isOverdue };
   }
 
   /** Sends the queue, or reports that the client is idle. */
@@ -251,5 +283,11 @@ export class LedgerClient {
   private setAvailability(isDown: boolean, reason: string): void {
     if (this.isDown !== isDown) this.options.onAvailabilityChange(isDown, reason);
     this.isDown = isDown;
+    if (isDown && !this.isClosing) this.probeTimer ??= setTimeout(() => this.probe(), this.options.restartMs).unref();
+  }
+
+  private probe(): void {
+    this.probeTimer = undefined;
+    if (this.isDown) this.call(this.options.probe, {}).catch(() => undefined);
   }
 }

@@ -1,17 +1,18 @@
 /**
- * Ledger worker: the thread that writes the accounts file, so that no request blocks on the disk. Runs batches of tasks and posts
- * their outcomes when they are on disk. While the file is unusable, every batch fails; the next batch reopens it.
+ * Ledger worker: a thread that works on the accounts file, so that no request blocks on the disk. One worker writes, another one reads
+ * keys and usage, so that charges never wait for look-ups. Runs batches of tasks and posts their outcomes when they are on disk. While
+ * the file is unusable, every batch fails; the next batch reopens it.
  */
 import { statSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { classifyFault, type EngineFault } from "../../db/engine-faults.ts";
 import type { SqliteDatabase } from "../../db/sqlite.ts";
-import { createAccountsFile, openAccountsFile } from "../file/schema.ts";
+import { createAccountsFile, openAccountsFile, openReadOnly } from "../file/schema.ts";
 import { commitBatch } from "./group-commit.ts";
 import type { BatchResult, LedgerTask, WorkerReady, WorkerSettings } from "./messages.ts";
 
-const { path, createIfMissing, ...options }: WorkerSettings = workerData;
+const { path, createIfMissing, isReadOnly, ...options }: WorkerSettings = workerData;
 const port = parentPort;
 if (port === null) throw new TypeError("ledger-worker.ts was loaded in the main thread: expected a worker thread.");
 
@@ -37,8 +38,13 @@ function currentDatabase(): SqliteDatabase {
   if (openFile !== undefined && openFile.inode === inode) return openFile.database;
   close();
   if (inode === undefined) throw new UserError(`Accounts file ${path} is missing: expected it to stay in place.`);
-  openFile = { database: openAccountsFile(path, options), inode };
+  openFile = { database: isReadOnly ? openReadOnly(path) : openAccountsFile(path, options), inode };
   return openFile.database;
+}
+
+/** Throws if the open file was replaced, for example by a restore that held the write lock until now. */
+function requireInPlace(): void {
+  if (openFile?.inode !== currentInode()) throw new UserError(`Accounts file ${path} was replaced: expected a retry.`);
 }
 
 function close(): void {
@@ -53,9 +59,10 @@ function send(message: BatchResult | WorkerReady): void {
 function runBatch(tasks: readonly LedgerTask[]): BatchResult {
   let mustReopen = false;
   try {
-    return commitBatch(currentDatabase(), tasks, (thrown) => {
+    const onError = (thrown: unknown): void => {
       mustReopen ||= !recoverableFaults.has(classifyFault(thrown));
-    });
+    };
+    return commitBatch(currentDatabase(), tasks, onError, requireInPlace);
   } catch (thrown) {
     return { outcomes: tasks.map(() => ({ error: messageOf(thrown) })), balances: [] };
   } finally {

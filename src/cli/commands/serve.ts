@@ -9,6 +9,7 @@ import {
   accountRequestsOption,
   accountsOption,
   answersOption,
+  connectionsPerAddressOption,
   deadlineOption,
   type EngineSettings,
   engineOptions,
@@ -34,6 +35,7 @@ export interface ServeSettings extends EngineSettings {
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly trustProxy?: number;
+  readonly connectionsPerAddress: number;
   readonly responseCache: number;
   readonly scrub: number;
   readonly accountRequests: number;
@@ -51,6 +53,7 @@ export const addServeOptions = (command: Command): Command =>
     tlsCertOption(),
     tlsKeyOption(),
     trustProxyOption(),
+    connectionsPerAddressOption(),
     threadsOption(),
     memoryOption(),
     responseCacheOption(),
@@ -81,12 +84,12 @@ export async function serveUntilStopped(
   announce: (url: string) => readonly string[] = () => [],
 ): Promise<void> {
   const logger = pino({ level: process.env.CARQUET_LOG_LEVEL ?? "info" }, pino.destination(logging));
-  const { lake, accounts, host, port, trustProxy, responseCache, scrub, accountRequests, deadline } = settings;
+  const { lake, accounts, host, port, trustProxy, connectionsPerAddress, responseCache, scrub } = settings;
   const stopSignal = receiveStopSignal();
   const service = await serve({
-    ...{ lake, accounts, host, port, logger, responseCacheBytes: responseCache * 2 ** 20 },
+    ...{ lake, accounts, host, port, connectionsPerAddress, logger, responseCacheBytes: responseCache * 2 ** 20 },
     ...(scrub === 0 ? {} : { scrub: { bytesPerHour: scrub * 2 ** 20, pauseMs: bounds.scrubPauseMs } }),
-    ...{ concurrentRequests: accountRequests, deadlineMs: deadline * 1000 },
+    ...{ concurrentRequests: settings.accountRequests, deadlineMs: settings.deadline * 1000 },
     ...engineOptions(settings),
     ...(trustProxy === undefined ? {} : { trustedProxies: trustProxy }),
     ...tlsOf(settings),
@@ -94,9 +97,15 @@ export async function serveUntilStopped(
   for (const line of announce(settings.publicUrl ?? service.url)) process.stdout.write(`${line}\n`);
   process.stdout.write(`listening on ${service.url}\n`);
   await stopSignal;
-  await service.stop();
-  logger.info("stopped");
-  logger.flush();
+  try {
+    await service.stop();
+    logger.info("stopped");
+    logger.flush();
+  } catch (thrown) {
+    logger.fatal({ message: messageOf(thrown) }, "not stopped; killing the process");
+    // A thread that waits for the disk would hold up a regular exit.
+    logger.flush(() => process.kill(process.pid, "SIGKILL"));
+  }
 }
 
 /** Reads the certificate and its private key. Throws a UserError if only one is set. */

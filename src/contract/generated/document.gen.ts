@@ -1059,7 +1059,34 @@ export interface components {
                 update_command?: string;
             };
         };
-        /** @description The account has reached a rate limit, or has too many requests in progress. The request is not billed and does not count toward the limit. */
+        /** @description The `Idempotency-Key` was used for a different request. Not billed. */
+        ErrorIdempotency: {
+            /**
+             * @description The name of the error class.
+             * @constant
+             */
+            _tag: "PublicApiIdempotencyError";
+            error: {
+                /**
+                 * @description The category of the error.
+                 * @constant
+                 */
+                type: "idempotency_error";
+                /**
+                 * @description The stable identifier of the error. Branch on this field.
+                 * @enum {string}
+                 */
+                code: "idempotency_key_reused";
+                /** @description A description of the error for people. Its wording can change. */
+                message: string;
+                current_version?: string;
+                minimum_supported_version?: string;
+                reason_code?: string;
+                update_url?: string;
+                update_command?: string;
+            };
+        };
+        /** @description The account has reached a rate limit, or has too many requests in progress; or too many requests from the client's address had an invalid API key. The request is not billed and does not count toward the limit. */
         ErrorRateLimit: {
             /**
              * @description The name of the error class.
@@ -1076,7 +1103,7 @@ export interface components {
                  * @description The stable identifier of the error. Branch on this field.
                  * @enum {string}
                  */
-                code: "rate_limit_exceeded" | "concurrency_limit_exceeded";
+                code: "rate_limit_exceeded" | "concurrency_limit_exceeded" | "too_many_invalid_api_keys";
                 /** @description A description of the error for people. Its wording can change. */
                 message: string;
                 /** @description The number of seconds to wait before the next request. */
@@ -1173,6 +1200,21 @@ export interface components {
         };
     };
     responses: {
+        /** @description The response body is the same as that with the `ETag` sent in `If-None-Match`. Not billed. */
+        NotModified: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                "X-RateLimit-Limit-10s": components["headers"]["X-RateLimit-Limit-10s"];
+                "X-RateLimit-Remaining-10s": components["headers"]["X-RateLimit-Remaining-10s"];
+                "X-RateLimit-Limit-60s": components["headers"]["X-RateLimit-Limit-60s"];
+                "X-RateLimit-Remaining-60s": components["headers"]["X-RateLimit-Remaining-60s"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description A parameter is unknown, malformed, out of range, repeated, missing or incompatible with another, or the query string contains an API key. */
         BadRequest: {
             headers: {
@@ -1256,7 +1298,22 @@ export interface components {
                 "application/json": components["schemas"]["ErrorMethodNotAllowed"];
             };
         };
-        /** @description The account has reached a rate limit, or has too many requests in progress. The request is not billed and does not count toward the limit. */
+        /** @description The `Idempotency-Key` was used for a different request in the last 24 hours. Not billed. */
+        IdempotencyKeyReused: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                "X-RateLimit-Limit-10s": components["headers"]["X-RateLimit-Limit-10s"];
+                "X-RateLimit-Remaining-10s": components["headers"]["X-RateLimit-Remaining-10s"];
+                "X-RateLimit-Limit-60s": components["headers"]["X-RateLimit-Limit-60s"];
+                "X-RateLimit-Remaining-60s": components["headers"]["X-RateLimit-Remaining-60s"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorIdempotency"];
+            };
+        };
+        /** @description The account has reached a rate limit, or has too many requests in progress; or too many requests from the client's address had an invalid API key, and those have no `X-RateLimit-*` headers. The request is not billed and does not count toward the limit. */
         TooManyRequests: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1320,6 +1377,11 @@ export interface components {
         };
     };
     parameters: {
+        /**
+         * @description A value that identifies the request, such as a UUID. A request that is repeated with the same key within 24 hours is charged once. See Idempotency.
+         * @example 7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41
+         */
+        idempotency_key: string;
         /**
          * @description The ID of the listing. Any value that is not the ID of a listing returns 404.
          * @example ad97e543e226497617a6a94a77a9f61d
@@ -1984,7 +2046,7 @@ export interface components {
          */
         "X-Usage-Class": "listing_search" | "listing_search_historical" | "listing_search_dealer_filtered" | "listing_search_dealer_filtered_historical" | "dealer_inventory_search" | "dealer_inventory_search_historical" | "listing_search_enriched" | "facet_counts" | "facet_counts_historical" | "vehicle_detail" | "vehicle_detail_enriched" | "dealer_lookup";
         /**
-         * @description The price of the request in micros: 1000000 micros are 1 USD.
+         * @description The amount that was charged, in micros: 1000000 micros are 1 USD. 0 if the request repeats a charged one with the same `Idempotency-Key`.
          * @example 2000
          */
         "X-Usage-Cost-Micros": number;
@@ -1994,10 +2056,15 @@ export interface components {
          */
         "X-Pricing-Version": string;
         /**
-         * @description `private, no-store` on every charged response: shared caches must not store it.
-         * @example private, no-store
+         * @description `private, no-cache` on listings, facets, VINs and dealers: only the client's own cache may store the response, and must revalidate it with its `ETag`. `private, no-store` on usage.
+         * @example private, no-cache
          */
         "Cache-Control": string;
+        /**
+         * @description `true` if the request repeats a charged one with the same `Idempotency-Key`.
+         * @example true
+         */
+        "Idempotent-Replayed": "true";
         /**
          * @description The number of seconds to wait before the next request. Equal to `error.retryAfter`.
          * @example 4
@@ -2014,7 +2081,7 @@ export interface components {
          */
         Allow: string;
         /**
-         * @description The version of the response body. Send it in `If-None-Match` to revalidate.
+         * @description Identifies the response body. Send it in `If-None-Match`: the response is a 304, which is not charged, as long as the body would be the same.
          * @example "3f1c9a7be2d04586"
          */
         ETag: string;
@@ -2549,7 +2616,13 @@ export interface operations {
                  */
                 bbox?: components["parameters"]["bbox"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description A value that identifies the request, such as a UUID. A request that is repeated with the same key within 24 hours is charged once. See Idempotency.
+                 * @example 7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41
+                 */
+                "Idempotency-Key"?: components["parameters"]["idempotency_key"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -2568,17 +2641,21 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ListingCollection"];
                 };
             };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -3108,7 +3185,13 @@ export interface operations {
                  */
                 bbox?: components["parameters"]["bbox"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description A value that identifies the request, such as a UUID. A request that is repeated with the same key within 24 hours is charged once. See Idempotency.
+                 * @example 7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41
+                 */
+                "Idempotency-Key"?: components["parameters"]["idempotency_key"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -3127,6 +3210,8 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     Deprecation: components["headers"]["Deprecation"];
                     Link: components["headers"]["Link"];
                     Sunset: components["headers"]["Sunset"];
@@ -3136,11 +3221,13 @@ export interface operations {
                     "application/json": components["schemas"]["ListingCollection"];
                 };
             };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -3158,7 +3245,13 @@ export interface operations {
                  */
                 include?: components["parameters"]["include"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description A value that identifies the request, such as a UUID. A request that is repeated with the same key within 24 hours is charged once. See Idempotency.
+                 * @example 7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41
+                 */
+                "Idempotency-Key"?: components["parameters"]["idempotency_key"];
+            };
             path: {
                 /**
                  * @description The ID of the listing. Any value that is not the ID of a listing returns 404.
@@ -3183,18 +3276,22 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ListingDetailEnvelope"];
                 };
             };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -3212,7 +3309,13 @@ export interface operations {
                  */
                 include?: components["parameters"]["include"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description A value that identifies the request, such as a UUID. A request that is repeated with the same key within 24 hours is charged once. See Idempotency.
+                 * @example 7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41
+                 */
+                "Idempotency-Key"?: components["parameters"]["idempotency_key"];
+            };
             path: {
                 /**
                  * @description The VIN of the vehicle: 17 letters and digits without I, O and Q, in either case.
@@ -3237,18 +3340,22 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["VinEnvelope"];
                 };
             };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -3763,7 +3870,13 @@ export interface operations {
                  */
                 bbox?: components["parameters"]["bbox"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description A value that identifies the request, such as a UUID. A request that is repeated with the same key within 24 hours is charged once. See Idempotency.
+                 * @example 7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41
+                 */
+                "Idempotency-Key"?: components["parameters"]["idempotency_key"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -3782,17 +3895,21 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["FacetEnvelope"];
                 };
             };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -3854,7 +3971,13 @@ export interface operations {
                  */
                 q?: components["parameters"]["q"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description A value that identifies the request, such as a UUID. A request that is repeated with the same key within 24 hours is charged once. See Idempotency.
+                 * @example 7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41
+                 */
+                "Idempotency-Key"?: components["parameters"]["idempotency_key"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -3873,17 +3996,21 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["DealerCollection"];
                 };
             };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -3893,7 +4020,13 @@ export interface operations {
     getDealer: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description A value that identifies the request, such as a UUID. A request that is repeated with the same key within 24 hours is charged once. See Idempotency.
+                 * @example 7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41
+                 */
+                "Idempotency-Key"?: components["parameters"]["idempotency_key"];
+            };
             path: {
                 /**
                  * @description The ID of the dealer, a UUID in either case. Any value that is not the ID of a dealer returns 404.
@@ -3918,18 +4051,22 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["DealerEnvelope"];
                 };
             };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
@@ -4440,7 +4577,13 @@ export interface operations {
                  */
                 bbox?: components["parameters"]["bbox"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description A value that identifies the request, such as a UUID. A request that is repeated with the same key within 24 hours is charged once. See Idempotency.
+                 * @example 7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41
+                 */
+                "Idempotency-Key"?: components["parameters"]["idempotency_key"];
+            };
             path: {
                 /**
                  * @description The ID of the dealer, a UUID in either case. Any value that is not the ID of a dealer returns 404.
@@ -4465,18 +4608,22 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ListingCollection"];
                 };
             };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

@@ -9,10 +9,11 @@ export const charge =
   (accounts: Accounts): ChargeRequest =>
   async (context, hold) => {
     if (context.res.closed || context.socket.destroyed) throw new Abandoned("The client has disconnected.");
-    await accounts.charge(identityOf(context), hold, context.state.requestId);
+    const micros = await accounts.charge(identityOf(context), hold, context.state.requestId);
     if (context.res.headersSent) return;
     context.res
       .setHeader("X-Usage-Class", hold.usageClass)
-      .setHeader("X-Usage-Cost-Micros", hold.micros)
+      .setHeader("X-Usage-Cost-Micros", micros)
       .setHeader("X-Pricing-Version", pricingVersion);
+    if (micros === 0) context.res.setHeader("Idempotent-Replayed", "true");
   };

@@ -5,11 +5,17 @@
 import type { Accounts } from "../../accounts/accounts.ts";
 import { type MeteredId, usageClassOf } from "../../accounts/policy/prices.ts";
 import { identityOf, type PricedMiddleware, type RequestContext, type ValidatedMiddleware } from "../context.ts";
+import { idempotentRequestOf } from "./idempotency-key.ts";
 
 export const holdPrice =
   <Id extends MeteredId>(accounts: Accounts, id: Id, next: PricedMiddleware<Id>): ValidatedMiddleware<Id> =>
   async (context: RequestContext, request) => {
-    const hold = accounts.hold(identityOf(context), usageClassOf(id, request.query));
+    const [identity, usageClass] = [identityOf(context), usageClassOf(id, request.query)];
+    const idempotent = idempotentRequestOf(context, id, request);
+    const hold =
+      idempotent === undefined
+        ? accounts.hold(identity, usageClass)
+        : await accounts.holdOnce(identity, usageClass, idempotent);
     try {
       await next(context, request, hold);
     } finally {

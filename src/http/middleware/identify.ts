@@ -1,14 +1,26 @@
 /** Authentication: finds the API key of `Authorization: Bearer <API_KEY>` and its account. */
 import type { Accounts } from "../../accounts/accounts.ts";
-import { refuse } from "../../contract/errors.ts";
+import { clientNetwork } from "../../base/client-network.ts";
+import { Refusal, refuse } from "../../contract/errors.ts";
 import type { Middleware } from "../context.ts";
 
-/** Refuses with `missing_api_key` or `invalid_api_key`. */
+/**
+ * Refuses with `missing_api_key`, `invalid_api_key` or `too_many_invalid_api_keys`; the last one also closes the connection, unless it
+ * is that of a proxy, so that requests pipelined behind it cost nothing.
+ */
 export const identify =
   (accounts: Accounts): Middleware =>
   async (context, next) => {
     const [, scheme, token = ""] = /^(\S+)\s*(.*)$/.exec(context.get("Authorization")) ?? [];
     if (scheme?.toLowerCase() !== "bearer" || token === "") throw refuse("missing_api_key", {});
-    context.state.identity = await accounts.identify(token);
+    try {
+      // Awaits only what is not cached: the header must be set before the next pipelined request is dispatched.
+      const identity = accounts.identify(token, clientNetwork(context.ip));
+      context.state.identity = identity instanceof Promise ? await identity : identity;
+    } catch (thrown) {
+      const isBlocked = thrown instanceof Refusal && thrown.code === "too_many_invalid_api_keys";
+      if (isBlocked && !context.app.proxy) context.set("Connection", "close");
+      throw thrown;
+    }
     await next();
   };

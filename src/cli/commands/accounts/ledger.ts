@@ -22,9 +22,9 @@ const restoreBackup = (): Command =>
   accountsFileCommand("restore", "restore the accounts file from a backup; saves the current file beside it")
     .addArgument(new Argument("<file>", "path of the backup"))
     .addOption(new Option("--discard", "discard entries, revocations and changes that the backup lacks").default(false))
-    .action(async (file: string, { accounts, json, discard }: AccountsFileSettings & { readonly discard: boolean }) => {
+    .action((file: string, { accounts, json, discard }: AccountsFileSettings & { readonly discard: boolean }) => {
       const stamp = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, "");
-      const { audit: restored, previousFile } = await restore(accounts, file, { stamp, discard });
+      const { audit: restored, previousFile } = restore(accounts, file, { stamp, discard });
       if (previousFile !== undefined) process.stderr.write(`previous file saved as ${previousFile}\n`);
       printAudit(accounts, restored, json);
     });

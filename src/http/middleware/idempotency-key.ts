@@ -1,0 +1,29 @@
+/** Reads the `Idempotency-Key` of a request, and derives what the key stands for: the operation with its parameters. */
+import { createHash } from "node:crypto";
+import type { IdempotentRequest } from "../../accounts/ledger/idempotency.ts";
+import { refuse } from "../../contract/errors.ts";
+import type { RequestContext } from "../context.ts";
+import { canonicalJson } from "../response-cache.ts";
+
+const pattern = /^[!-~]{1,255}$/;
+
+/** Returns undefined for a request without a key. Refuses with `invalid_parameter_value`. */
+export function idempotentRequestOf(
+  context: RequestContext,
+  operation: string,
+  request: object,
+): IdempotentRequest | undefined {
+  const { "idempotency-key": idempotencyKey } = context.headers;
+  if (idempotencyKey === undefined) return undefined;
+  if (typeof idempotencyKey !== "string" || !pattern.test(idempotencyKey))
+    throw refuse("invalid_parameter_value", {
+      parameter: "Idempotency-Key",
+      value: JSON.stringify(idempotencyKey),
+      allowed: "1 to 255 printable ASCII characters without spaces",
+      hint: "",
+    });
+  const sha256 = createHash("sha256")
+    .update(`${operation} ${canonicalJson(request)}`)
+    .digest("hex");
+  return { idempotencyKey, sha256 };
+}

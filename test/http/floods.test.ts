@@ -1,0 +1,150 @@
+/** Floods by clients that do not pay: unknown API keys, idle connections, and responses that are never read. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { get } from "node:http";
+import { connect, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
+import { type TestContext, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { generateApiKey } from "../../src/accounts/api-key.ts";
+import { connectionsWithin, descriptorLimit } from "../../src/http/connections.ts";
+import { eventually, startServing } from "../support/command-line.ts";
+import { startService } from "../support/http/service.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
+
+const { lake } = await createLake(fileScope);
+const serve = ["serve", "--port", "0", "--lake", lake];
+
+/** Loopback addresses of the clients: each is a client address of its own to the service. */
+const [paying, hostile] = ["127.0.0.1", "127.0.0.2"];
+
+interface Received {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+}
+
+/** Sends a GET over a new connection from a local address. */
+function getFrom(localAddress: string, url: string, headers: Readonly<Record<string, string>> = {}): Promise<Received> {
+  return new Promise((received, failed) => {
+    get(url, { agent: false, localAddress, headers }, async (response) => {
+      received({ status: response.statusCode ?? 0, headers: response.headers, body: await text(response) });
+    }).on("error", failed);
+  });
+}
+
+/** Opens a connection from a local address; it is closed when the test ends. */
+function connectFrom(t: TestContext, localAddress: string, { url }: { readonly url: string }): Socket {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port), localAddress });
+  socket.on("error", () => undefined);
+  t.after(() => socket.destroy());
+  return socket;
+}
+
+test("requests with unknown API keys, pipelined over 100 connections, fail no paid request", async (t) => {
+  const service = await startServing(t, serve, { env: { CARQUET_LOG_LEVEL: "silent" } });
+  const requests = Array.from(
+    { length: 100 },
+    () => `GET /v1/listings HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${generateApiKey().key}\r\n\r\n`,
+  ).join("");
+  const flood = { isOver: false };
+  const attackers = Array.from({ length: 100 }, async () => {
+    while (!flood.isOver) {
+      const socket = connectFrom(t, hostile, service);
+      socket.write(requests);
+      socket.resume();
+      await Promise.race([new Promise((closed) => socket.once("close", closed)), sleep(500)]);
+      socket.destroy();
+      await sleep(1000);
+    }
+  });
+  await sleep(300);
+  const refused = await getFrom(hostile, `${service.url}/v1/usage`, {
+    Authorization: `Bearer ${generateApiKey().key}`,
+  });
+  const { error } = JSON.parse(refused.body);
+  assert.deepEqual([refused.status, error.code], [429, "too_many_invalid_api_keys"]);
+  assert.equal(refused.headers["retry-after"], String(error.retryAfter));
+  assert.ok(error.retryAfter >= 1 && error.retryAfter <= 60);
+  assert.equal(refused.headers.connection, "close");
+  const statuses: number[] = [];
+  for (let request = 0; request < 18; request += 1) {
+    const { status } = await getFrom(paying, `${service.url}/v1/listings?limit=1`, service.customer.bearer);
+    statuses.push(status);
+  }
+  flood.isOver = true;
+  await Promise.all(attackers);
+  assert.deepEqual(statuses, Array(18).fill(200));
+  const fromThere = await getFrom(hostile, `${service.url}/v1/usage`, service.customer.bearer);
+  assert.equal(fromThere.status, 200, "a key in use passes, also from the address of the flood");
+});
+
+test("behind a trusted proxy, invalid API keys count against the client that the proxy names", async (t) => {
+  const client = await startService(t, lake, { trustedProxies: 1 });
+  const get = async (forwardedFor: string): Promise<number> => {
+    const headers = { Authorization: `Bearer ${generateApiKey().key}`, "X-Forwarded-For": forwardedFor };
+    return (await fetch(`${client.url}/v1/usage`, { headers })).status;
+  };
+  const first = await Promise.all(Array.from({ length: 110 }, () => get("203.0.113.7, 198.51.100.1")));
+  assert.deepEqual(
+    [401, 429].map((status) => first.filter((found) => found === status).length),
+    [100, 10],
+  );
+  assert.equal(await get("198.51.100.1, 203.0.113.7"), 401);
+  assert.equal(await get("2001:db8::1"), 401);
+});
+
+/** Returns the status that a path answers over a new connection, or undefined if the connection is closed without an answer. */
+const statusFrom = async (localAddress: string, url: string): Promise<number | undefined> =>
+  getFrom(localAddress, url).then(
+    ({ status }) => status,
+    () => undefined,
+  );
+
+test("idle connections of one address leave room for others and for health checks", async (t) => {
+  const service = await startServing(t, [...serve, "--connections-per-address", "20"]);
+  for (let count = 0; count < 200; count += 1) connectFrom(t, hostile, service);
+  await eventually("the limit is reached", async () => (await statusFrom(hostile, `${service.url}/docs`)) === 503);
+  for (const path of ["/healthz", "/readyz"]) assert.equal(await statusFrom(hostile, service.url + path), 200, path);
+  const answer = await getFrom(hostile, `${service.url}/v1/usage`, service.customer.bearer);
+  assert.deepEqual([answer.status, JSON.parse(answer.body).error.code], [503, "overloaded"]);
+  assert.equal(answer.headers.connection, "close");
+  assert.equal((await getFrom(paying, `${service.url}/v1/usage`, service.customer.bearer)).status, 200);
+});
+
+test("health checks are answered while the total limit of connections is reached, others when connections close", async (t) => {
+  const client = await startService(t, lake, { connectionsMost: 8, connectionsPerAddress: 0 });
+  const idle = Array.from({ length: 30 }, (_, index) => connectFrom(t, `127.0.1.${index + 1}`, client));
+  await eventually("the limit is reached", async () => (await statusFrom(paying, `${client.url}/docs`)) === 503);
+  assert.equal(await statusFrom(paying, `${client.url}/readyz`), 200);
+  for (const socket of idle) socket.destroy();
+  await eventually("connections are free", async () => (await statusFrom(paying, `${client.url}/docs`)) === 200);
+});
+
+test("behind a trusted proxy, connections are limited in total only", async (t) => {
+  const client = await startService(t, lake, { trustedProxies: 1, connectionsPerAddress: 2 });
+  for (let count = 0; count < 10; count += 1) connectFrom(t, paying, client);
+  await sleep(50);
+  assert.equal(await statusFrom(paying, `${client.url}/docs`), 200);
+});
+
+test("a connection is closed when its client does not read the responses", async (t) => {
+  const client = await startService(t, lake, { responseTimeoutMs: 300 });
+  const { Authorization } = client.customer.bearer;
+  const socket = connectFrom(t, paying, client);
+  const closed = once(socket, "close");
+  const request = `GET /v1/openapi.json HTTP/1.1\r\nHost: x\r\nAuthorization: ${Authorization}\r\n\r\n`;
+  socket.write(request.repeat(200));
+  await sleep(1500);
+  // Reads at last: what the sockets buffered arrives, and then the end.
+  socket.resume();
+  await closed;
+  assert.ok(socket.bytesRead < 200 * 100_000, `${socket.bytesRead} bytes arrived`);
+});
+
+test("the total limit of connections leaves a quarter of the file descriptors to files", () => {
+  assert.deepEqual([undefined, 1_000_000, 1024, 100].map(connectionsWithin), [10_000, 10_000, 640, 16]);
+  assert.ok((descriptorLimit() ?? 0) > 0 || process.platform !== "linux");
+});
