@@ -5,8 +5,8 @@
  * changed, so that any number of processes can compile and run at once. A copy of the project, such as an image or an installed package, has
  * the same fingerprint at any path and with any times, so it runs what was compiled before it was copied.
  */
-const { createHash } = require("node:crypto");
-const { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } = require("node:fs");
+const { createHash, randomUUID } = require("node:crypto");
+const { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } = require("node:fs");
 const { dirname, join } = require("node:path");
 
 const project = join(__dirname, "..");
@@ -40,7 +40,9 @@ function fingerprintOf(files) {
 
 function build(files, folder) {
   mkdirSync(dist, { recursive: true });
-  const unfinished = mkdtempSync(`${folder}-`);
+  // Unlike a folder of mkdtemp, readable by other users: a service may run as another one than the build.
+  const unfinished = `${folder}-${randomUUID()}`;
+  mkdirSync(unfinished);
   const { outputFiles } = require("esbuild").buildSync({
     entryPoints: files.map((file) => join(sources, file)),
     ...{ outdir: unfinished, outbase: sources, write: false },

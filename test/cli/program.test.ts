@@ -1,8 +1,18 @@
 /** How the program starts: the size of libuv's thread pool, and the compilation of its sources. */
 import assert from "node:assert/strict";
 import { execFile, execFileSync, spawn } from "node:child_process";
-import { appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
@@ -93,6 +103,11 @@ describe("the compiled program", () => {
     assert.equal(readdirSync(join(other, "dist")).length, 1);
   });
 
+  test("other users can read the compiled program", async () => {
+    const folder = dirname(await compile(await copyProgram()));
+    assert.equal(statSync(folder).mode & 0o055, statSync(dirname(folder)).mode & 0o055);
+  });
+
   test("an error shows the line of the source", async () => {
     const copy = await copyProgram();
     const main = join(copy, "src/main.ts");
@@ -101,7 +116,7 @@ describe("the compiled program", () => {
       `interface Unused { readonly a: 1 }\n\nthrow new Error("a defect");\n${readFileSync(main, "utf8")}`,
     );
     const failed = promisify(execFile)(process.execPath, [join(copy, "bin/carquet.cjs"), "--version"]);
-    await assert.rejects(failed, ({ stderr }) => /a defect[^]*src\/main\.ts:3:7/.test(stderr));
+    await assert.rejects(failed, ({ stderr }) => /a defect[\s\S]*src\/main\.ts:3:7/.test(stderr));
   });
 
   const isRoot = process.getuid?.() === 0;
