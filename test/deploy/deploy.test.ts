@@ -146,6 +146,8 @@ describe("the systemd units", () => {
     const [waiting, ingested] = [join(data, "waiting"), join(data, "ingested")];
     const env = { ...process.env, CARQUET_LAKE: join(data, "lake") };
     const ingest = () => run(projectPath("deploy/ingest-waiting.sh"), [waiting, ingested], { env });
+    await ingest();
+    assert.deepEqual(readdirSync(waiting), [], "a run without a delivery succeeds");
     await cp(samplePath, waiting, { recursive: true });
     await ingest();
     assert.deepEqual(readdirSync(ingested), ["2026-11-18", "2026-11-19"]);
