@@ -1,8 +1,18 @@
 /** How the program starts: the size of libuv's thread pool, and the compilation of its sources. */
 import assert from "node:assert/strict";
 import { execFile, execFileSync, spawn } from "node:child_process";
-import { appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
@@ -81,6 +91,21 @@ describe("the compiled program", () => {
     assert.notEqual(await compile(copy), first);
     const { stdout } = await promisify(execFile)(process.execPath, [join(copy, "bin/carquet.cjs"), "keys", "--help"]);
     assert.match(stdout, /^Usage: carquet keys/);
+  });
+
+  test("a copy at another path, with other times, runs the compiled program", async () => {
+    const copy = await copyProgram();
+    const compiled = await compile(copy);
+    const other = await copyProgram();
+    cpSync(join(copy, "dist"), join(other, "dist"), { recursive: true });
+    utimesSync(join(other, "src/main.ts"), 0, 0);
+    assert.equal(await compile(other), join(other, relative(copy, compiled)));
+    assert.equal(readdirSync(join(other, "dist")).length, 1);
+  });
+
+  test("other users can read the compiled program", async () => {
+    const folder = dirname(await compile(await copyProgram()));
+    assert.equal(statSync(folder).mode & 0o055, statSync(dirname(folder)).mode & 0o055);
   });
 
   test("an error shows the line of the source", async () => {

@@ -1,0 +1,190 @@
+/** The image, the systemd units and the package, as far as they can be built and run here. */
+import assert from "node:assert/strict";
+import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cp, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { describe, test } from "node:test";
+import { promisify } from "node:util";
+import { bounds } from "../../src/base/bounds.ts";
+import { projectPath, projectText } from "../../src/base/project-files.ts";
+import { skipInShortRun } from "../support/extent.ts";
+import { samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
+import { onScopeEnd, type Scope } from "../support/scope.ts";
+import { execForm, finalInstruction, imageScript, instructions, whyNoImage } from "./containerfile.ts";
+
+const run = promisify(execFile);
+
+/** Returns whether a program can be started. */
+const isInstalled = (program: string): boolean => spawnSync(program, ["--version"]).error === undefined;
+
+/** Copies the files under version control, changed ones as they are, into a new folder. */
+async function copyProject(scope: Scope): Promise<string> {
+  const folder = await temporaryFolder(scope);
+  const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
+    cwd: projectPath("."),
+    encoding: "utf8",
+  });
+  for (const path of listed.split("\0").filter((name) => /^[^/]+$|^(bin|src|schemas|data|deploy|docs)\//.test(name)))
+    if (existsSync(projectPath(path)) && path !== "node_modules") await cp(projectPath(path), join(folder, path));
+  return folder;
+}
+
+/** Waits for the line `listening on <url>` of a process; returns it and the lines before it. */
+async function untilListening(
+  child: ChildProcess,
+): Promise<{ readonly url: string; readonly lines: readonly string[] }> {
+  const [lines, errors]: [string[], string[]] = [[], []];
+  child.stderr?.on("data", (chunk) => errors.push(String(chunk)));
+  if (child.stdout === null) throw new Error("The command has no standard output.");
+  for await (const line of createInterface({ input: child.stdout })) {
+    const url = /^listening on (https?:\S+)$/.exec(line)?.[1];
+    if (url !== undefined) return { url: url.replace("0.0.0.0", "127.0.0.1"), lines };
+    lines.push(line);
+  }
+  throw new Error(`The command ended before it listened: ${errors.join("")}`);
+}
+
+/** Fails unless the key in some lines gets a page of listings from a service, and the service stops on SIGTERM. */
+async function assertServes(child: ChildProcess, url: string, lines: readonly string[]): Promise<void> {
+  const [key = ""] = /cq_live_[\w-]+/.exec(lines.join("\n")) ?? [];
+  const response = await fetch(`${url}/v1/listings?limit=1`, { headers: { authorization: `Bearer ${key}` } });
+  assert.deepEqual([response.status, (await response.text()).startsWith('{"data":[{"id":')], [200, true]);
+  const ended = once(child, "exit");
+  child.kill("SIGTERM");
+  assert.deepEqual(await ended, [0, null]);
+}
+
+/** Kills a process at the end of a scope, if it still runs. */
+function killAtEnd(scope: Scope, child: ChildProcess): void {
+  onScopeEnd(scope, async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, "exit");
+    child.kill("SIGKILL");
+    await ended;
+  });
+}
+
+describe("the image", () => {
+  test("copies what .dockerignore lets into the context, and nothing else", () => {
+    const copied = instructions
+      .filter(({ name, text }) => name === "COPY" && !text.startsWith("--from"))
+      .flatMap(({ text }) => text.split(" ").slice(0, -1));
+    const ignore = projectText(".dockerignore").trim().split("\n");
+    const allowed = ignore.filter((line) => line.startsWith("!")).map((line) => line.slice(1));
+    assert.ok(ignore.includes("*"));
+    assert.deepEqual(copied.toSorted(), allowed.toSorted());
+    for (const path of copied) assert.ok(existsSync(projectPath(path)), path);
+  });
+
+  test("runs one process as a user other than root, and has the version of package.json", () => {
+    assert.match(finalInstruction("USER"), /^[1-9]\d*:[1-9]\d*$/);
+    assert.deepEqual([execForm("ENTRYPOINT"), execForm("CMD")], [["carquet"], ["serve"]]);
+    assert.equal(finalInstruction("STOPSIGNAL"), "SIGTERM");
+    const { version } = JSON.parse(projectText("package.json"));
+    assert.ok(instructions.some(({ name, text }) => name === "ARG" && text === `VERSION=${version}`));
+  });
+
+  const noLinter = isInstalled("hadolint") ? false : "hadolint is not installed";
+  test("has nothing to report for hadolint", { skip: noLinter }, async () => {
+    await run("hadolint", [projectPath("Containerfile")]);
+  });
+
+  test("serves with a read-only root, as its user", { skip: skipInShortRun || whyNoImage() }, async (t) => {
+    const [context, images, volume] = await Promise.all([copyProject(t), temporaryFolder(t), temporaryFolder(t)]);
+    const command = [
+      "carquet ingest /app/data/sample >&2",
+      "account=$(carquet accounts create --email joe@dealers.example)",
+      "carquet keys create --account $account",
+      "carquet credits add --account $account --usd 25 >&2",
+      `exec ${[...execForm("ENTRYPOINT"), ...execForm("CMD")].join(" ")}`,
+    ].join(" && ");
+    const child = spawn("unshare", ["--mount", "--propagation", "private", "sh", "-c", imageScript(command)], {
+      env: { ...process.env, context, images, volume, port: "0" },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    killAtEnd(t, child);
+    const { url, lines } = await untilListening(child);
+    const [program = "", ...args] = execForm("HEALTHCHECK");
+    const check = (port: string) => spawnSync(program, args, { env: { ...process.env, CARQUET_PORT: port } }).status;
+    assert.deepEqual([check(new URL(url).port), check("1")], [0, 1]);
+    await assertServes(child, url, lines);
+    const packages = join(images, "final/upper/app/node_modules");
+    assert.ok(existsSync(join(packages, "@duckdb/node-api")));
+    for (const absent of ["tsx", "typescript", "esbuild"]) assert.ok(!existsSync(join(packages, absent)), absent);
+    const prebuilds = readdirSync(join(packages, "@photostructure/sqlite/prebuilds"));
+    assert.deepEqual(prebuilds, [`linux-${process.arch}`]);
+  });
+});
+
+describe("the systemd units", () => {
+  const folder = projectPath("deploy/systemd");
+  const units = readdirSync(folder).map((name) => ({ name, text: readFileSync(join(folder, name), "utf8") }));
+  const services = units.filter(({ name }) => name.endsWith(".service"));
+  const skip = isInstalled("systemd-analyze") ? false : "systemd-analyze is not installed";
+
+  test("let a service drain before they kill it", () => {
+    for (const { name, text } of services)
+      assert.ok(Number(/^TimeoutStopSec=(\d+)$/m.exec(text)?.[1]) * 1000 > bounds.drainMs, name);
+  });
+
+  test("are valid, and expose little", { skip }, async (t) => {
+    const copies = await temporaryFolder(t);
+    for (const { name, text } of units)
+      writeFileSync(join(copies, name), text.replaceAll("/usr/bin/node", process.execPath));
+    const paths = units.map(({ name }) => join(copies, name));
+    const { stdout, stderr } = await run("systemd-analyze", ["verify", "--man=no", ...paths]);
+    assert.equal(stdout + stderr, "");
+    for (const { name } of services)
+      await run("systemd-analyze", ["security", "--offline=true", "--threshold=20", join(copies, name)]);
+  });
+
+  test("ingest waiting deliveries in order, each once", { skip: skipInShortRun }, async (t) => {
+    const data = await temporaryFolder(t);
+    const [waiting, ingested] = [join(data, "waiting"), join(data, "ingested")];
+    const env = { ...process.env, CARQUET_LAKE: join(data, "lake") };
+    const ingest = () => run(projectPath("deploy/ingest-waiting.sh"), [waiting, ingested], { env });
+    await ingest();
+    assert.deepEqual(readdirSync(waiting), [], "a run without a delivery succeeds");
+    await cp(samplePath, waiting, { recursive: true });
+    await ingest();
+    assert.deepEqual(readdirSync(ingested), ["2026-11-18", "2026-11-19"]);
+    mkdirSync(join(waiting, "2026-11-20"));
+    await assert.rejects(ingest(), /2026-11-20/);
+    assert.ok(existsSync(join(waiting, "2026-11-20")), "a delivery that failed stays");
+  });
+});
+
+/** Returns why packages cannot be installed here; false if they can. */
+const whyNoRegistry = (): string | false =>
+  spawnSync("npm", ["ping"], { timeout: 20_000 }).status === 0 ? false : "needs the registry of npm";
+
+test("the package starts from an empty folder", { skip: skipInShortRun || whyNoRegistry() }, async (t) => {
+  const [project, folder] = await Promise.all([copyProject(t), temporaryFolder(t)]);
+  await mkdir(join(project, "node_modules"));
+  for (const name of ["esbuild", "@esbuild"])
+    await cp(projectPath(`node_modules/${name}`), join(project, "node_modules", name), { recursive: true });
+  const [packed] = JSON.parse(
+    (await run("npm", ["run", "-s", "package", "--", "--json", "--pack-destination", folder], { cwd: project })).stdout,
+  );
+  const folders = new Set<string>(packed.files.map(({ path }: { path: string }) => path.split("/")[0]));
+  assert.deepEqual([...folders].filter((name) => !/\.md$|^LICENSE$|^package\.json$/.test(name)).sort(), [
+    ...["bin", "data", "deploy", "dist", "docs", "schemas", "src"],
+  ]);
+  await run("npm", ["init", "--yes"], { cwd: folder });
+  await run("npm", ["install", "--ignore-scripts", packed.filename], { cwd: folder });
+  const env = { ...process.env, npm_config_offline: "true" };
+  const { version } = JSON.parse(projectText("package.json"));
+  assert.equal((await run("npx", ["carquet", "--version"], { cwd: folder, env })).stdout.trim(), version);
+  const args = ["--listings", "1000", "--days", "2", "--port", "0"];
+  const child = spawn(join(folder, "node_modules/.bin/carquet"), ["start", ...args], {
+    ...{ cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] as const },
+  });
+  killAtEnd(t, child);
+  const { url, lines } = await untilListening(child);
+  await assertServes(child, url, lines);
+  const compiled = readdirSync(join(folder, "node_modules/carquet/dist"));
+  assert.equal(compiled.length, 1, "the program was compiled before it was packed");
+});
