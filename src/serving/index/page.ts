@@ -3,6 +3,10 @@
 /** Sort keys of matches, integers below 2^26, and their positions. */
 export type KeyedPart = readonly [keys: Int32Array, positions: Int32Array];
 
+/** Returns the two columns of each chunk of a result. */
+export const pairsIn = (parts: readonly (readonly Int32Array[])[]): readonly KeyedPart[] =>
+  parts.map(([keys = new Int32Array(), positions = new Int32Array()]) => [keys, positions]);
+
 /** Keys are distributed over 2^12 buckets; only buckets that overlap the page are sorted. */
 const bucketBits = 12;
 

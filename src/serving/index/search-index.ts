@@ -8,10 +8,10 @@ import { bounds } from "../../base/bounds.ts";
 import { integerIn } from "../../base/json.ts";
 import type { Session } from "../../db/duckdb.ts";
 import type { Engine } from "../../db/session-pool.ts";
-import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
+import { ident, join, type Sql, sql } from "../../db/sql.ts";
 import { metricOf, readSummaries, summariesOf } from "../../listing/aggregates.ts";
 import { type CountedName, listNames, type NumberName } from "../../listing/schema.ts";
-import { defaultSort, type FixedSort } from "../../listing/sorts.ts";
+import { defaultSort } from "../../listing/sorts.ts";
 import type {
   CountRequest,
   CountResult,
@@ -40,11 +40,11 @@ import {
   rangeCounts,
 } from "./counting.ts";
 import { cutFilters } from "./cut.ts";
-import { DealerPositions } from "./dealer-positions.ts";
 import { Dealers } from "./dealers.ts";
 import { Dictionary, type ValueCounts } from "./dictionary.ts";
 import { estimateMatches } from "./estimate.ts";
-import { choosePage, type KeyedPart } from "./page.ts";
+import { KeptPositions } from "./kept-positions.ts";
+import { choosePage, type KeyedPart, pairsIn } from "./page.ts";
 import { summarizeNumbers } from "./statistics.ts";
 import {
   type Condition,
@@ -65,11 +65,7 @@ interface SharedIndex {
   readonly count: number;
   readonly context: IndexContext;
   readonly fetchedMatches: number;
-  /** Runs statements whose results are kept for all requests. */
-  readonly engine: Engine;
-  /** The positions of the first listings of each sort that has been requested. */
-  readonly firstListings: Map<FixedSort, Promise<readonly number[]>>;
-  dealerPositions: Promise<DealerPositions> | undefined;
+  readonly kept: KeptPositions;
 }
 
 export class SearchIndex implements ListingSource {
@@ -109,8 +105,7 @@ export class SearchIndex implements ListingSource {
       "n",
     );
     const context = { catalog, dictionary, dealers, isKnownValue };
-    const caches = { firstListings: new Map(), dealerPositions: undefined };
-    return new SearchIndex({ count, context, fetchedMatches, engine, ...caches }, engine);
+    return new SearchIndex({ count, context, fetchedMatches, kept: new KeptPositions(engine, context) }, engine);
   }
 
   async findPage({ filters, order, limit, offset }: PageRequest): Promise<PageResult> {
@@ -119,11 +114,14 @@ export class SearchIndex implements ListingSource {
     if (matches === "never") return { total: 0, positions: [] };
     const needed = offset + limit;
     if (matches === "always" && order.by === "sort" && needed <= bounds.firstListings) {
-      return { total: this.count, positions: (await this.firstListingsIn(order.sort)).slice(offset, needed) };
+      return {
+        total: this.count,
+        positions: (await this.shared.kept.firstListingsIn(order.sort)).slice(offset, needed),
+      };
     }
     const dealer = onlyDealerOf(resolved);
     if (dealer !== undefined && order.by === "sort" && order.sort === defaultSort)
-      return (await this.positionsByDealer()).pageOf(dealer, offset, limit);
+      return (await this.shared.kept.byDealer()).pageOf(dealer, offset, limit);
     const cut = await this.findInCut(resolved, matches, order, needed);
     const { total, parts } = cut ?? (await this.fetchAll(matches, order));
     return { total, positions: choosePage(parts, offset, limit) };
@@ -250,30 +248,6 @@ export class SearchIndex implements ListingSource {
   private fromOf(matches: Exclude<Condition, "never">): Sql {
     return matches === "always" ? sql`FROM ${listingsOf(catalog)}` : matches;
   }
-
-  private positionsByDealer(): Promise<DealerPositions> {
-    const { shared } = this;
-    shared.dealerPositions ??= DealerPositions.read(shared.engine, shared.context).catch((thrown: unknown) => {
-      shared.dealerPositions = undefined;
-      throw thrown;
-    });
-    return shared.dealerPositions;
-  }
-
-  private firstListingsIn(sort: FixedSort): Promise<readonly number[]> {
-    const { engine, firstListings } = this.shared;
-    const known = firstListings.get(sort);
-    if (known !== undefined) return known;
-    const rank = rankOf(sort);
-    const found = engine
-      .vectors(
-        sql`SELECT ${rank}, position FROM ${listingsOf(catalog)} WHERE ${rank} < ${integerLiteral(bounds.firstListings)}`,
-      )
-      .then((parts) => choosePage(pairsIn(parts), 0, bounds.firstListings));
-    firstListings.set(sort, found);
-    found.catch(() => firstListings.delete(sort));
-    return found;
-  }
 }
 
 /** Returns the composite id of a dealer if the filters accept all its listings and no others. */
@@ -304,10 +278,6 @@ const summariesOfVectors = (numbers: Fetched["numbers"]): Summaries =>
       return summary === undefined ? [] : [[number, summary] as const];
     }),
   );
-
-/** Returns the two columns of each chunk of a result. */
-const pairsIn = (parts: readonly (readonly Int32Array[])[]): readonly KeyedPart[] =>
-  parts.map(([keys = new Int32Array(), positions = new Int32Array()]) => [keys, positions]);
 
 const byDistance =
   (distanceOf: (dealer: number) => number) =>
