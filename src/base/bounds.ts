@@ -3,10 +3,10 @@ import { availableParallelism } from "node:os";
 
 export const bounds = {
   /**
-   * Concurrent queries: one can be planned while another executes, and half of them stay free for other accounts. Leaves threads of the
-   * pool free, also while versions change.
+   * Concurrent queries. One account uses at most half of them, two for each processor: one query can be planned while another executes.
+   * Leaves threads of the pool free, also while versions change.
    */
-  sessions: Math.min(8, 2 * availableParallelism()),
+  sessions: Math.min(12, 4 * availableParallelism()),
   /** Queries that may wait for a session; beyond it, the account with the most of them is refused as `overloaded`. */
   waitingQueries: 512,
   /** Requests of one account in progress, waiting ones included. */

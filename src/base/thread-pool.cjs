@@ -4,4 +4,4 @@
  * libuv reads the size when the pool is first used, and Node.js uses the pool to load the first ES module. This file is therefore
  * CommonJS, loaded with `--require`; an assignment in an ES module is too late.
  */
-process.env.UV_THREADPOOL_SIZE ??= "16";
+process.env.UV_THREADPOOL_SIZE ??= "32";

@@ -52,19 +52,19 @@ async function runWithProbe(command: readonly string[], env: Readonly<Record<str
   }
 }
 
-describe("the thread pool has 16 threads, however the program is started", { concurrency: 2 }, () => {
+describe("the thread pool has 32 threads, however the program is started", { concurrency: 2 }, () => {
   const ways: readonly (readonly [what: string, command: readonly string[]])[] = [
     ["npm run carquet", ["sh", "-c", `${scripts.carquet} "$@"`, "sh"]],
     ["bin/carquet.cjs", [programPath]],
   ];
   for (const [index, [what, command]] of ways.entries()) {
     test(what, async () => {
-      assert.equal(await runWithProbe(command, { PROBE_FIFOS: createFifos(`way-${index}`, 15) }), "free\n");
+      assert.equal(await runWithProbe(command, { PROBE_FIFOS: createFifos(`way-${index}`, 31) }), "free\n");
     });
   }
 
   test("a size set by the operator is kept", async () => {
-    const env = { UV_THREADPOOL_SIZE: "20", PROBE_FIFOS: createFifos("own", 19) };
+    const env = { UV_THREADPOOL_SIZE: "40", PROBE_FIFOS: createFifos("own", 39) };
     assert.equal(await runWithProbe([programPath], env), "free\n");
   });
 });
