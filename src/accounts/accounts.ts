@@ -238,7 +238,7 @@ export class Accounts {
     await Promise.all([this.ledger.close(), this.reader.close()]);
   }
 
-  /** Loads a key that is cached but too old. */
+  /** Waits for a key that is cached but too old, or is being looked up for another request. */
   private async identifyCached({ keyId, secret }: ApiKeyParts, network: string): Promise<Identity> {
     const key = await this.keys.load(keyId).catch(refuseUnmetered);
     if (hasSecret(key, secret)) return key;

@@ -57,9 +57,9 @@ export class KeyCache {
     return known;
   }
 
-  /** Returns true if a key is cached, whatever its age. */
+  /** Returns true if a key is cached, whatever its age, or is being looked up: then a request with it costs no look-up. */
   has(keyId: string): boolean {
-    return this.keys.has(keyId);
+    return this.keys.has(keyId) || this.loading.has(keyId);
   }
 
   /**
@@ -70,7 +70,7 @@ export class KeyCache {
     const pending = this.loading.get(keyId);
     if (pending !== undefined) return pending;
     if (!this.keys.has(keyId) && this.loading.size >= bounds.lookUpsMost) throw refuse("overloaded", {});
-    const started = this.fetch(keyId).finally(() => this.loading.delete(keyId));
+    const started = this.readKey(keyId).finally(() => this.loading.delete(keyId));
     this.loading.set(keyId, started);
     return started;
   }
@@ -83,7 +83,7 @@ export class KeyCache {
     }
   }
 
-  private async fetch(keyId: string): Promise<CachedKey | undefined> {
+  private async readKey(keyId: string): Promise<CachedKey | undefined> {
     const loadedAtMs = this.nowMs();
     const found = await this.findKey(keyId);
     if (found === null) {
