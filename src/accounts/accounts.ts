@@ -29,6 +29,8 @@ export interface AccountsOptions {
   readonly clock: Clock;
   /** Called when the ledger becomes unavailable, with the reason, and when it recovers. */
   readonly onAvailabilityChange?: (isDown: boolean, reason: string) => void;
+  /** Called when a batch of the ledger ends, with the time since it was sent. */
+  readonly onBatch?: (ms: number) => void;
   readonly synchronous?: Synchronous;
   /** The module that the ledger worker runs; tests pass one that crashes. */
   readonly workerModule?: URL;
@@ -80,6 +82,7 @@ export class Accounts {
     private readonly clock: Clock,
     {
       onAvailabilityChange = () => undefined,
+      onBatch = () => undefined,
       synchronous = "FULL",
       workerModule = ledgerWorkerModule,
     }: Omit<AccountsOptions, "clock">,
@@ -91,6 +94,7 @@ export class Accounts {
         {
           ...{ ...clientBounds, probe, workerModule: module },
           onBalances: (balances) => this.keys.setBalances(balances),
+          onBatch,
           onAvailabilityChange: (isDown, reason) => {
             const wasAvailable = this.isAvailable;
             if (isDown) this.outages.set(probe, reason);
@@ -116,6 +120,11 @@ export class Accounts {
     await accounts.ledger.open();
     await accounts.reader.open();
     return accounts;
+  }
+
+  /** The number of tasks that wait for the ledger or are in flight. */
+  get waitingTasks(): number {
+    return this.ledger.waitingTasks + this.reader.waitingTasks;
   }
 
   /** False while charges cannot be written or keys cannot be read. */

@@ -14,6 +14,8 @@ import type { Sql } from "./sql.ts";
 export interface PoolBounds {
   readonly sessions: number;
   readonly waitingQueries: number;
+  /** Called when a statement ends, with the time that it waited for a session and the time that it ran. */
+  readonly onStatement?: ((waitMs: number, runMs: number) => void) | undefined;
 }
 
 /** Runs statements. */
@@ -22,6 +24,11 @@ export interface Engine {
   rows(query: Sql): Promise<readonly Row[]>;
   /** Returns the INTEGER columns of a query, chunk by chunk. */
   vectors(query: Sql): Promise<readonly (readonly Int32Array[])[]>;
+}
+
+export interface StatementCounts {
+  readonly waiting: number;
+  readonly running: number;
 }
 
 /** A statement that waits for a session. */
@@ -61,6 +68,11 @@ export class SessionPool {
     };
   }
 
+  /** The numbers of statements that wait and run. */
+  get statements(): StatementCounts {
+    return { waiting: this.waiting.size, running: this.running };
+  }
+
   /** Closes the sessions; those in use when their statement has ended. */
   close(): void {
     this.isClosed = true;
@@ -71,12 +83,16 @@ export class SessionPool {
     return new Promise((resolve, reject) => {
       const { signal } = job;
       if (signal.aborted) return reject(signal.reason);
+      const queuedAtMs = performance.now();
       const onAbort = (): void => this.drop(waiting, signal.reason);
       const waiting: Waiting = {
         job,
         start: (session, account) => {
           signal.removeEventListener("abort", onAbort);
-          this.run(job, account, session, work).then(resolve, reject);
+          const startedAtMs = performance.now();
+          const onEnd = (): void =>
+            this.bounds.onStatement?.(startedAtMs - queuedAtMs, performance.now() - startedAtMs);
+          this.run(job, account, session, work).finally(onEnd).then(resolve, reject);
         },
         drop: (reason) => {
           signal.removeEventListener("abort", onAbort);

@@ -30,6 +30,11 @@ export class Connections {
     this.perAddressMost = perAddressMost === undefined ? most : Math.min(perAddressMost, Math.ceil(most / 2));
   }
 
+  /** The number of open connections, without those beyond a limit. */
+  get count(): number {
+    return this.open;
+  }
+
   /** Counts a new connection until it is closed. */
   add(socket: Socket): void {
     if (socket.remoteAddress === undefined) {

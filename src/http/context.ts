@@ -11,6 +11,8 @@ export interface RequestState {
   /** When the request arrived, on the monotonic clock. */
   arrivedAtMs: number;
   log: Logger;
+  /** The operation of the document that the request names; undefined for all other paths. */
+  operation?: OperationId;
   /** The code of the error response, if any. */
   errorCode?: string;
   /** The API key and its account; set by `identify`. */

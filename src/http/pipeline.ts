@@ -78,7 +78,11 @@ export function routes(services: PipelineServices): ReturnType<Router<RequestSta
   const admitRequest = admit(services.accounts, services.admission);
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   for (const { id, path } of operations.values()) {
-    router.get(path.replaceAll(/\{(\w+)\}/g, ":$1"), pipelineOf(id, services, admitRequest));
+    const nameOperation: Middleware = (context, next) => {
+      context.state.operation = id;
+      return next();
+    };
+    router.get(path.replaceAll(/\{(\w+)\}/g, ":$1"), nameOperation, pipelineOf(id, services));
   }
   return router.routes();
 }

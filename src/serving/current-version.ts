@@ -7,6 +7,7 @@
 import { resolve } from "node:path";
 import { messageOf } from "../base/user-error.ts";
 import { refuse } from "../contract/errors.ts";
+import type { StatementCounts } from "../db/session-pool.ts";
 import { currentVersion } from "../lake/manifest.ts";
 import { LakeVersion, type LakeVersionOptions } from "./lake-version.ts";
 import { Scrub, type ScrubOptions } from "./scrub.ts";
@@ -82,6 +83,11 @@ export class CurrentVersion {
   /** How often a search index or a row store has failed since the start. */
   get fallbacks(): number {
     return this.fallbackCount;
+  }
+
+  /** The numbers of statements of the version in service that wait and run. */
+  get statements(): StatementCounts {
+    return this.lease?.version.statements ?? { waiting: 0, running: 0 };
   }
 
   /** Counts the files of the version in service. */

@@ -13,7 +13,7 @@ import { UserError } from "../base/user-error.ts";
 import { Refusal, refuse } from "../contract/errors.ts";
 import { type DatabaseOptions, DuckDatabase } from "../db/duckdb.ts";
 import { type Job, serviceJob } from "../db/job.ts";
-import { type Engine, type PoolBounds, SessionPool } from "../db/session-pool.ts";
+import { type Engine, type PoolBounds, SessionPool, type StatementCounts } from "../db/session-pool.ts";
 import { ident, type Sql, sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
 import type { JsonRow } from "../lake/json-row.ts";
@@ -108,6 +108,11 @@ export class LakeVersion {
   /** Returns this version for a job: its queries wait in turn with those of other accounts, and end with the job. */
   withJob(job: Job): LakeVersion {
     return new LakeVersion(this.resources, this.resources.pool.engineOf(job));
+  }
+
+  /** The numbers of statements that wait and run. */
+  get statements(): StatementCounts {
+    return this.resources.pool.statements;
   }
 
   /** Runs a query on the in-memory tables `builds`, `dealers`, `tokens` and `options`. */

@@ -33,6 +33,8 @@ export interface LedgerClientOptions {
   readonly workerModule: URL;
   /** Called with the new balances of charged accounts before any call of the batch resolves. */
   readonly onBalances: (balances: readonly AccountBalance[]) => void;
+  /** Called when a batch ends, with the time since it was sent. */
+  readonly onBatch: (ms: number) => void;
   /** Called when the ledger becomes unavailable, with the reason, and when it recovers. */
   readonly onAvailabilityChange: (isDown: boolean, reason: string) => void;
 }
@@ -70,6 +72,7 @@ export class LedgerClient {
   /** The number of charges whose outcome is being looked up or refunded. */
   private unresolved = 0;
   private isSendScheduled = false;
+  private sentAtMs = 0;
   private stallTimer: NodeJS.Timeout | undefined;
   private isStalled = false;
   private isDown = false;
@@ -119,6 +122,11 @@ export class LedgerClient {
       this.queue.push(call);
       this.scheduleSend();
     });
+  }
+
+  /** The number of tasks that wait or are in flight. */
+  get waitingTasks(): number {
+    return this.queue.length + this.inFlight.length;
   }
 
   /** Waits for all calls, then stops the worker. Does not resolve while a batch hangs. */
@@ -173,6 +181,7 @@ export class LedgerClient {
       return;
     }
     this.inFlight = this.queue.splice(0, this.options.batchMost);
+    this.sentAtMs = performance.now();
     (this.worker ?? this.startWorker(false)).postMessage(JSON.stringify(this.inFlight.map(({ task }) => task)));
     this.stallTimer = this.stallTimer?.refresh() ?? setTimeout(() => this.onStall(), this.options.stalledMs).unref();
   }
@@ -186,6 +195,7 @@ export class LedgerClient {
 
   private onBatchResult({ outcomes, balances }: BatchResult): void {
     const { batch, isOverdue } = this.takeInFlight();
+    this.options.onBatch(performance.now() - this.sentAtMs);
     this.options.onBalances(balances);
     if (isOverdue) void this.refund(batch.filter(isCharge));
     else {

@@ -1,0 +1,123 @@
+/**
+ * Metrics of a service in the Prometheus text format. What happens is observed when it happens; what is counted elsewhere is read when the
+ * metrics are asked for. Durations are in seconds, sizes in bytes.
+ */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { Accounts } from "../accounts/accounts.ts";
+import type { CurrentVersion } from "../serving/current-version.ts";
+import type { Connections } from "./connections.ts";
+import type { Middleware } from "./context.ts";
+import type { ResponseCache } from "./response-cache.ts";
+
+/** The parts of a service whose counts are read. */
+export interface MetricSources {
+  readonly current: CurrentVersion;
+  readonly responseCache: ResponseCache;
+  readonly accounts: Accounts;
+  readonly connections: Connections;
+}
+
+type Reading = readonly [name: string, type: "counter" | "gauge", help: string, read: (sources: MetricSources) => number];
+
+/** Values that are read when the metrics are asked for. */
+// biome-ignore format: a table is read by its columns
+const readings: readonly Reading[] = [
+  ["carquet_connections",                  "gauge",   "Open connections.",                                                ({ connections }) => connections.count],
+  ["carquet_engine_statements_waiting",    "gauge",   "Statements that wait for a session of the query engine.",          ({ current }) => current.statements.waiting],
+  ["carquet_engine_statements_running",    "gauge",   "Statements that the query engine runs.",                           ({ current }) => current.statements.running],
+  ["carquet_response_cache_hits_total",    "counter", "Requests answered from the response cache.",                       ({ responseCache }) => responseCache.counts.hits],
+  ["carquet_response_cache_shared_total",  "counter", "Requests that shared the computation of an identical request.",    ({ responseCache }) => responseCache.counts.shared],
+  ["carquet_response_cache_misses_total",  "counter", "Requests whose response was computed.",                            ({ responseCache }) => responseCache.counts.misses],
+  ["carquet_response_cache_bytes",         "gauge",   "Size of the response cache.",                                      ({ responseCache }) => responseCache.counts.bytes],
+  ["carquet_ledger_available",             "gauge",   "1 if charges can be written and keys be read, else 0.",            ({ accounts }) => Number(accounts.isAvailable)],
+  ["carquet_ledger_tasks_waiting",         "gauge",   "Tasks that wait for the ledger, charges among them.",              ({ accounts }) => accounts.waitingTasks],
+  ["carquet_lake_as_of_timestamp_seconds", "gauge",   "The as-of date of the version in service, as Unix time; 0 if none is in service.", ({ current }) => asOfSeconds(current.version)],
+  ["carquet_lake_faults",                  "gauge",   "Number of reasons why the service is degraded.",                   ({ current }) => current.faults.length],
+  ["carquet_lake_files",                   "gauge",   "Files of the version in service.",                                 ({ current }) => current.fileCounts.files],
+  ["carquet_lake_files_checked",           "gauge",   "Files of the version in service that have been hashed.",           ({ current }) => current.fileCounts.checked],
+  ["carquet_lake_damages_total",           "counter", "How often a file has been found damaged.",                         ({ current }) => current.fileCounts.damages],
+  ["carquet_search_index_in_use",          "gauge",   "1 if the search index answers searches, 0 if Parquet does.",       ({ current }) => Number(current.served?.index ?? false)],
+  ["carquet_row_store_in_use",             "gauge",   "1 if the row store answers look-ups, 0 if Parquet does.",          ({ current }) => Number(current.served?.rows ?? false)],
+  ["carquet_serving_fallbacks_total",      "counter", "How often a serving file was given up.",                           ({ current }) => current.fallbacks],
+];
+
+/** Upper bounds of histogram buckets. */
+const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export class Metrics {
+  private readonly registry = new Registry();
+  private readonly requests = this.histogram(
+    "carquet_request_duration_seconds",
+    "Time from the arrival of a request to the end of its response, by operation and status.",
+    ["operation", "status"],
+  );
+  private readonly inFlight = this.gauge("carquet_requests_in_flight", "Requests in progress.");
+  private readonly waits = this.histogram(
+    "carquet_engine_wait_seconds",
+    "Time that a statement waits for a session of the query engine.",
+  );
+  private readonly statements = this.histogram("carquet_engine_statement_seconds", "Time that a statement runs.");
+  private readonly batches = this.histogram("carquet_ledger_batch_seconds", "Time from sending a batch to the ledger to its commit.");
+  private readonly version = this.gauge("carquet_lake_version_info", "1, labelled with the version in service.", ["version"]);
+
+  constructor() {
+    collectDefaultMetrics({ register: this.registry });
+  }
+
+  /** Registers the values that are read from the parts of a service. */
+  readFrom(sources: MetricSources): void {
+    for (const [name, type, help, read] of readings) {
+      const registers = [this.registry];
+      if (type === "gauge") new Gauge({ name, help, registers, collect() { this.set(read(sources)); } });
+      else new Counter({ name, help, registers, collect() { this.reset(); this.inc(read(sources)); } });
+    }
+    const { version } = this;
+    Object.assign(version, {
+      collect(): void {
+        version.reset();
+        const name = sources.current.version;
+        if (name !== undefined) version.set({ version: name }, 1);
+      },
+    });
+  }
+
+  /** Records a statement of the query engine: how long it waited for a session, and ran. */
+  readonly addStatement = (waitMs: number, runMs: number): void => {
+    this.waits.observe(waitMs / 1000);
+    this.statements.observe(runMs / 1000);
+  };
+
+  /** Records a batch of the ledger. */
+  readonly addBatch = (ms: number): void => this.batches.observe(ms / 1000);
+
+  /** Returns a middleware that measures requests. Those that are no operation of the document count as `other`. */
+  measureRequests(): Middleware {
+    return async (context, next) => {
+      const end = this.requests.startTimer();
+      this.inFlight.inc();
+      context.res.once("close", () => {
+        this.inFlight.dec();
+        const status = context.res.writableFinished ? String(context.status) : "abandoned";
+        end({ operation: context.state.operation ?? "other", status });
+      });
+      await next();
+    };
+  }
+
+  /** Returns all metrics. */
+  text(): Promise<string> {
+    return this.registry.metrics();
+  }
+
+  private histogram(name: string, help: string, labelNames: readonly string[] = []): Histogram {
+    return new Histogram({ name, help, labelNames, buckets: latencyBuckets, registers: [this.registry] });
+  }
+
+  private gauge(name: string, help: string, labelNames: readonly string[] = []): Gauge {
+    return new Gauge({ name, help, labelNames, registers: [this.registry] });
+  }
+}
+
+/** Returns the Unix time of the day in a version's name, such as `2026-11-20.1`; 0 without a version. */
+const asOfSeconds = (version: string | undefined): number =>
+  version === undefined ? 0 : Date.parse(`${version.slice(0, 10)}T00:00:00Z`) / 1000;
