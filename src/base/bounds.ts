@@ -14,6 +14,16 @@ export const bounds = {
   publishedPollMs: 250,
   /** How long a stopping server waits for requests in flight. */
   drainMs: 30_000,
+  /** Log lines that wait for standard error; lines beyond this size are dropped. */
+  logBytes: 2 ** 20,
+  /** Log lines are written when this much waits, or after this time. */
+  logChunkBytes: 4096,
+  logFlushMs: 100,
+  /** How soon a write of the log is repeated: to a full pipe, and after an error. */
+  logPipeMs: 10,
+  logRetryMs: 1000,
+  /** How long a stopping service waits for the last write of the log. */
+  logCloseMs: 1000,
   /** Timeouts for receiving the headers of a request, and all of it. */
   headersMs: 10_000,
   requestMs: 30_000,

@@ -23,6 +23,8 @@ export interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
   readonly withinMs?: number;
+  /** File descriptor that becomes standard error; captured by default. */
+  readonly stderr?: number;
 }
 
 /** Default timeout; a killed command has no exit code. */
@@ -67,11 +69,11 @@ export interface ServeProcess {
 export async function startServing(
   scope: Scope,
   args: readonly string[],
-  { env = {} }: CommandOptions = {},
+  { env = {}, stderr }: CommandOptions = {},
 ): Promise<ServeProcess> {
   const accounts = env.CARQUET_ACCOUNTS ?? (await temporaryAccountsFile(scope));
   const customer = createCustomer(accounts);
-  const child = spawnCarquet(args, { ...env, CARQUET_ACCOUNTS: accounts });
+  const child = spawnCarquet(args, { ...env, CARQUET_ACCOUNTS: accounts }, stderr);
   child.stdin?.end();
   const ended = Promise.all([textOf(child.stdout), textOf(child.stderr), exitCodeOf(child)]).then(
     ([out, err, code]) => ({
@@ -96,13 +98,17 @@ export async function startServing(
   throw new Error(`The command exited before it listened: ${(await ended).err}`);
 }
 
-function spawnCarquet(args: readonly string[], env: Readonly<Record<string, string>>): ChildProcess {
+function spawnCarquet(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  stderr: number | "pipe" = "pipe",
+): ChildProcess {
   const command = [programPath, ...args];
   const plain = Object.entries(process.env).filter(([key]) => !/^(CARQUET|NODE_TEST)_/.test(key));
   return spawn(process.execPath, command, {
     cwd: projectPath("."),
     env: { ...Object.fromEntries(plain), CARQUET_ACCOUNTS: join(scratchFolder(), "accounts.db"), ...env },
-    stdio: ["pipe", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", stderr],
   });
 }
 

@@ -4,6 +4,7 @@ import { Command } from "commander";
 import pino from "pino";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { serve, type Tls } from "../../http/server.ts";
+import { LogDestination } from "../log-destination.ts";
 import {
   accountsOption,
   answersOption,
@@ -62,15 +63,13 @@ export const serveCommand = (): Command =>
       await serveUntilStopped(settings);
     });
 
-/** Buffers log lines: writing each one alone costs as much as a lookup. Flushes every `periodicFlush` milliseconds. */
-const logging = { fd: 2, sync: false, minLength: 4096, periodicFlush: 100 } as const;
-
 /** Serves until a signal stops it. Prints the lines of `announce`, then `listening on URL`. */
 export async function serveUntilStopped(
   settings: ServeSettings,
   announce: (url: string) => readonly string[] = () => [],
 ): Promise<void> {
-  const logger = pino({ level: process.env.CARQUET_LOG_LEVEL ?? "info" }, pino.destination(logging));
+  const destination = new LogDestination((lines) => logger.warn({ lines }, "log lines dropped"));
+  const logger = pino({ level: process.env.CARQUET_LOG_LEVEL ?? "info" }, destination);
   const { lake, accounts, host, port, trustProxy, responseCache } = settings;
   const stopSignal = receiveStopSignal();
   const service = await serve({
@@ -84,7 +83,8 @@ export async function serveUntilStopped(
   await stopSignal;
   await service.stop();
   logger.info("stopped");
-  logger.flush();
+  // A write that standard error never accepts would keep the process running.
+  if (!(await destination.close())) process.exit();
 }
 
 /** Reads the certificate and its private key. Throws a UserError if only one is set. */
