@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import pino from "pino";
+import { redactKeys } from "../../accounts/api-key.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { serve, type Tls } from "../../http/server.ts";
 import { LogDestination } from "../log-destination.ts";
@@ -69,7 +70,9 @@ export async function serveUntilStopped(
   announce: (url: string) => readonly string[] = () => [],
 ): Promise<void> {
   const destination = new LogDestination((lines) => logger.warn({ lines }, "log lines dropped"));
-  const logger = pino({ level: process.env.CARQUET_LOG_LEVEL ?? "info" }, destination);
+  const level = process.env.CARQUET_LOG_LEVEL ?? "info";
+  // Whole lines, because a request can carry an API key in any of its parts, and an exception can quote it.
+  const logger = pino({ level, hooks: { streamWrite: redactKeys } }, destination);
   const { lake, accounts, host, port, trustProxy, responseCache } = settings;
   const stopSignal = receiveStopSignal();
   const service = await serve({
