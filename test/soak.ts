@@ -18,6 +18,7 @@ const campaigns: Readonly<Record<string, () => Promise<{ readonly default: Campa
   index: () => import("./soak/search-index.ts"),
   hostile: () => import("./soak/hostile.ts"),
   swaps: () => import("./soak/swaps.ts"),
+  restarts: () => import("./soak/restarts.ts"),
 };
 
 const { values, positionals } = parseArgs({

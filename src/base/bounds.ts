@@ -12,8 +12,11 @@ export const bounds = {
   responseCacheBytes: 64 * 2 ** 20,
   /** How often the server checks for a new version. */
   publishedPollMs: 250,
-  /** How long a stopping server waits for requests in flight. */
+  /** How long a stopping service continues to accept requests, unless set, and how long it then waits for those in flight. */
+  drainDelayMs: 500,
   drainMs: 30_000,
+  /** How long a stopping service waits for the first request of a connection. */
+  unusedConnectionMs: 500,
   /** Log lines that wait for standard error; lines beyond this size are dropped. */
   logBytes: 2 ** 20,
   /** Log lines are written when this much waits, or after this time. */
@@ -24,6 +27,9 @@ export const bounds = {
   logRetryMs: 1000,
   /** How long a stopping service waits for the last write of the log. */
   logCloseMs: 1000,
+  /** How often the files of the TLS certificate are checked for changes, and how long they must have been unchanged. */
+  certificatePollMs: 1000,
+  certificateSettleMs: 250,
   /** Timeouts for receiving the headers of a request, and all of it. */
   headersMs: 10_000,
   requestMs: 30_000,

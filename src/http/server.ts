@@ -3,8 +3,9 @@
  * switches to new ones as they appear. It never writes to the lake.
  */
 import { createServer, type RequestListener, type Server } from "node:http";
-import { createServer as createTlsServer } from "node:https";
+import { createServer as createTlsServer, Server as TlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { createSecureContext } from "node:tls";
 import Koa from "koa";
 import type { Logger } from "pino";
 import { Accounts } from "../accounts/accounts.ts";
@@ -17,7 +18,9 @@ import type { LakeVersionOptions } from "../serving/lake-version.ts";
 import type { RequestState } from "./context.ts";
 import { startDailyReviews } from "./daily-review.ts";
 import { serveDocs } from "./docs.ts";
+import { drainer } from "./drain.ts";
 import { serveHealth } from "./health.ts";
+import { closeConnections } from "./middleware/close-connections.ts";
 import { handleErrors } from "./middleware/handle-errors.ts";
 import { logRequests } from "./middleware/log-requests.ts";
 import { setSecurityHeaders } from "./middleware/security-headers.ts";
@@ -44,6 +47,10 @@ export interface ServeOptions extends LakeVersionOptions {
   readonly ledgerThread?: URL;
   /** Time limit for the arrival of a request's headers. */
   readonly headersTimeoutMs?: number;
+  /** How long a stopping service continues to accept requests. 0 by default. */
+  readonly drainDelayMs?: number;
+  /** How long it then waits for requests in flight. */
+  readonly drainTimeoutMs?: number;
   /** Size of the response cache; 0 disables it. */
   readonly responseCacheBytes?: number;
 }
@@ -59,7 +66,11 @@ export interface RunningService {
   readonly url: string;
   /** Stops accepting requests, finishes those in flight, and resolves when everything is closed. */
   stop(): Promise<void>;
+  /** Replaces the certificate of new connections. Throws an Error, and keeps the previous one, if it is invalid or the service uses plain HTTP. */
+  replaceCertificate(tls: Tls): void;
 }
+
+const minTlsVersion = "TLSv1.2" as const;
 
 /** Services of the application, and whether it is shutting down. */
 interface AppState extends PipelineServices {
@@ -69,12 +80,16 @@ interface AppState extends PipelineServices {
 /** Starts the service. Resolves when it listens and the published version is open. Throws a UserError if the port is taken. */
 export async function serve(options: ServeOptions): Promise<RunningService> {
   const { host, port, logger, tls, responseCacheBytes = bounds.responseCacheBytes } = options;
+  const { drainDelayMs: delayMs = 0, drainTimeoutMs: timeoutMs = bounds.drainMs } = options;
   const accounts = await openAccounts(options);
   const current = await watchLake(options);
   const responseCache = new ResponseCache(responseCacheBytes);
   const state: AppState = { current, responseCache, accounts, isStopping: false };
-  const closeIdle = (): void => server.closeIdleConnections();
+  const closeIdle = (): void => {
+    if (!server.listening) server.closeIdleConnections();
+  };
   const server = createHttpServer(options, createListener(createApp(options, state), state, closeIdle));
+  const drain = drainer(server);
   const stopReviews = startDailyReviews(accounts, logger);
   const close = async (): Promise<void> => {
     await stopReviews();
@@ -90,15 +105,17 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
     url: `${tls === undefined ? "http" : "https"}://${host.includes(":") ? `[${host}]` : host}:${portOf(server)}`,
     async stop() {
       state.isStopping = true;
-      await drain(server);
+      await drain({ delayMs, timeoutMs });
       await close();
     },
+    replaceCertificate: (renewed) => replaceCertificate(server, renewed),
   };
 }
 
 function createApp({ logger, trustedProxies = 0 }: ServeOptions, state: AppState): Koa<RequestState> {
   const app = new Koa<RequestState>({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   app.use(logRequests(logger));
+  app.use(closeConnections(() => state.isStopping));
   app.use(setSecurityHeaders);
   app.use(handleErrors);
   app.use(serveHealth(state.current, state.responseCache, () => state.isStopping));
@@ -110,12 +127,12 @@ function createApp({ logger, trustedProxies = 0 }: ServeOptions, state: AppState
   return app;
 }
 
-/** Closes a connection after its response if the request has a body, which is never read, or if the service is stopping. */
+/** Closes a connection after its response if the request has a body, which is never read; closes idle ones once the port is closed. */
 function createListener(app: Koa<RequestState>, state: AppState, closeIdle: () => void): RequestListener {
   const handle = app.callback();
   return (request, response) => {
     const hasBody = request.headers["content-length"] !== undefined || "transfer-encoding" in request.headers;
-    if (state.isStopping || hasBody) response.setHeader("Connection", "close");
+    if (hasBody) response.setHeader("Connection", "close");
     response.once("close", () => state.isStopping && setImmediate(closeIdle));
     void handle(request, response);
   };
@@ -166,7 +183,7 @@ function createHttpServer(
   const server =
     tls === undefined
       ? createServer(options, listener)
-      : createTlsServer({ ...options, ...tls, minVersion: "TLSv1.2" }, listener);
+      : createTlsServer({ ...options, ...tls, minVersion: minTlsVersion }, listener);
   server.maxHeadersCount = bounds.headers;
   server.maxConnections = bounds.connections;
   return server;
@@ -184,14 +201,11 @@ function portOf(server: Server): number {
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-/** Closes a server. Resolves when the requests in flight have finished; connections are cut after `bounds.drainMs`. */
-function drain(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => server.closeAllConnections(), bounds.drainMs);
-    server.close(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
+/** Replaces the certificate of a TLS server, after a check that throws. */
+function replaceCertificate(server: Server, tls: Tls): void {
+  if (!(server instanceof TlsServer))
+    throw new Error("No TLS: expected a service that was started with a certificate.");
+  const context = { ...tls, minVersion: minTlsVersion };
+  createSecureContext(context);
+  server.setSecureContext(context);
 }

@@ -1,10 +1,12 @@
 /** The end of a service on SIGTERM, and its log. */
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { Agent, get, type IncomingHttpHeaders } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { restartInTurn } from "../support/campaigns/rolling-restarts.ts";
 import { Chance } from "../support/chance.ts";
 import { eventually, parseLog, startServing } from "../support/command-line.ts";
 import { extentOf } from "../support/extent.ts";
@@ -72,6 +74,41 @@ test("on SIGTERM requests in flight are answered, new ones are refused, and the 
   assert.match(out, /^listening on http:\/\/127\.0\.0\.1:\d+\n$/);
   assert.equal(parseLog(err).at(-1)?.msg, "stopped");
   assert.ok(endedMs < 3000, `ended ${Math.round(endedMs)} ms after the last answer`);
+});
+
+test("keep-alive clients learn that the service stops, and no request fails", async () => {
+  const service = await startServing(fileScope, serve);
+  const client = async (): Promise<number> => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    for (let answers = 1; ; answers += 1) {
+      const { status, headers } = await getOver(agent, `${service.url}/v1/listings?limit=1`, service.customer.bearer);
+      assert.equal(status, 200);
+      if (headers.connection === "close") return answers;
+      await sleep(20);
+    }
+  };
+  const clients = Array.from({ length: 40 }, client);
+  await sleep(300);
+  service.terminate();
+  assert.ok((await Promise.all(clients)).every((answers) => answers > 1));
+  assert.equal((await service.ended).code, 0);
+});
+
+test("two instances behind a proxy are restarted in turn without a failed request", async (context) => {
+  const { restarts, answers } = await restartInTurn(context, { lake, clients: 8, restarts: extentOf(2, 20) });
+  assert.ok(restarts >= 2 && answers > 100, `${answers} answers`);
+});
+
+test("connections without a request do not delay the end", async () => {
+  const service = await startServing(fileScope, serve);
+  const { hostname, port } = new URL(service.url);
+  const socket = connect({ host: hostname, port: Number(port) }).on("error", () => undefined);
+  await once(socket, "connect");
+  await getOver(new Agent(), `${service.url}/healthz`);
+  const terminatedAtMs = performance.now();
+  service.terminate();
+  assert.equal((await service.ended).code, 0);
+  assert.ok(performance.now() - terminatedAtMs < 5000);
 });
 
 test("SIGTERM stops an idle service at once, with clients still connected", async () => {

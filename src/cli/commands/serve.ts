@@ -1,14 +1,16 @@
 /** `carquet serve`: serves the API of a lake until SIGTERM or SIGINT. */
-import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import pino from "pino";
 import { redactKeys } from "../../accounts/api-key.ts";
-import { messageOf, UserError } from "../../base/user-error.ts";
-import { serve, type Tls } from "../../http/server.ts";
+import { UserError } from "../../base/user-error.ts";
+import { serve } from "../../http/server.ts";
+import { type CertificateFiles, readCertificate, watchCertificate } from "../certificate-files.ts";
 import { LogDestination } from "../log-destination.ts";
 import {
   accountsOption,
   answersOption,
+  drainDelayOption,
+  drainTimeoutOption,
   type EngineSettings,
   engineOptions,
   hostOption,
@@ -33,6 +35,8 @@ export interface ServeSettings extends EngineSettings {
   readonly tlsKey?: string;
   readonly trustProxy?: number;
   readonly responseCache: number;
+  readonly drainDelay: number;
+  readonly drainTimeout: number;
 }
 
 /** Adds the options of `serve` to a command. */
@@ -46,6 +50,8 @@ export const addServeOptions = (command: Command): Command =>
     tlsCertOption(),
     tlsKeyOption(),
     trustProxyOption(),
+    drainDelayOption(),
+    drainTimeoutOption(),
     threadsOption(),
     memoryOption(),
     responseCacheOption(),
@@ -73,14 +79,17 @@ export async function serveUntilStopped(
   const level = process.env.CARQUET_LOG_LEVEL ?? "info";
   // Whole lines, because a request can carry an API key in any of its parts, and an exception can quote it.
   const logger = pino({ level, hooks: { streamWrite: redactKeys } }, destination);
-  const { lake, accounts, host, port, trustProxy, responseCache } = settings;
+  const { lake, accounts, host, port, trustProxy, responseCache, drainDelay, drainTimeout } = settings;
+  const files = certificateFilesOf(settings);
   const stopSignal = receiveStopSignal();
   const service = await serve({
     ...{ lake, accounts, host, port, logger, responseCacheBytes: responseCache * 2 ** 20 },
     ...engineOptions(settings),
     ...(trustProxy === undefined ? {} : { trustedProxies: trustProxy }),
-    ...tlsOf(settings),
+    ...(files === undefined ? {} : { tls: readCertificate(files) }),
+    ...{ drainDelayMs: drainDelay * 1000, drainTimeoutMs: drainTimeout * 1000 },
   });
+  if (files !== undefined) watchCertificate(files, service.replaceCertificate, logger);
   for (const line of announce(settings.publicUrl ?? service.url)) process.stdout.write(`${line}\n`);
   process.stdout.write(`listening on ${service.url}\n`);
   await stopSignal;
@@ -90,20 +99,12 @@ export async function serveUntilStopped(
   if (!(await destination.close())) process.exit();
 }
 
-/** Reads the certificate and its private key. Throws a UserError if only one is set. */
-function tlsOf({ tlsCert, tlsKey }: ServeSettings): { readonly tls?: Tls } {
-  if (tlsCert === undefined && tlsKey === undefined) return {};
+/** Returns the files of the certificate and its private key. Throws a UserError if only one is set. */
+function certificateFilesOf({ tlsCert, tlsKey }: ServeSettings): CertificateFiles | undefined {
+  if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined || tlsKey === undefined)
     throw new UserError("Incomplete TLS options: expected both --tls-cert and --tls-key.");
-  return { tls: { cert: readText(tlsCert), key: readText(tlsKey) } };
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (thrown) {
-    throw new UserError(`Cannot read ${path}: ${messageOf(thrown)}.`);
-  }
+  return { cert: tlsCert, key: tlsKey };
 }
 
 /** Resolves on SIGTERM or SIGINT. A second signal exits at once. */
