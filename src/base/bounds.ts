@@ -33,6 +33,8 @@ export const bounds = {
   /** Timeouts for receiving the headers of a request, and all of it. */
   headersMs: 10_000,
   requestMs: 30_000,
+  /** Smaller responses are not compressed: they fit into two packets. */
+  compressedBytesMin: 2048,
   /** The size of a request's headers with its path and query, and their number. */
   headerBytes: 16_384,
   headers: 100,

@@ -21,6 +21,7 @@ import { serveDocs } from "./docs.ts";
 import { drainer } from "./drain.ts";
 import { serveHealth } from "./health.ts";
 import { closeConnections } from "./middleware/close-connections.ts";
+import { compressResponses } from "./middleware/compress-responses.ts";
 import { handleErrors } from "./middleware/handle-errors.ts";
 import { logRequests } from "./middleware/log-requests.ts";
 import { setSecurityHeaders } from "./middleware/security-headers.ts";
@@ -117,6 +118,7 @@ function createApp({ logger, trustedProxies = 0 }: ServeOptions, state: AppState
   app.use(logRequests(logger));
   app.use(closeConnections(() => state.isStopping));
   app.use(setSecurityHeaders);
+  app.use(compressResponses);
   app.use(handleErrors);
   app.use(serveHealth(state.current, state.responseCache, () => state.isStopping));
   app.use(refuseOtherMethods);

@@ -56,6 +56,8 @@ export interface ServeProcess {
   readonly announced: readonly string[];
   /** Sends SIGTERM. */
   terminate(): void;
+  /** Sends SIGHUP. */
+  hangUp(): void;
   /** Sends SIGKILL. */
   kill(): void;
   /** Resolves when it exits. */
@@ -92,8 +94,12 @@ export async function startServing(
     announced.push(line);
     const url = /^listening on (https?:\S+)$/.exec(line)?.[1];
     if (url === undefined) continue;
-    const [terminate, kill] = [() => void child.kill("SIGTERM"), () => void child.kill("SIGKILL")];
-    return { url, customer, announced, terminate, kill, ended };
+    const signals = {
+      terminate: () => void child.kill("SIGTERM"),
+      hangUp: () => void child.kill("SIGHUP"),
+      kill: () => void child.kill("SIGKILL"),
+    };
+    return { url, customer, announced, ...signals, ended };
   }
   throw new Error(`The command exited before it listened: ${(await ended).err}`);
 }

@@ -2013,7 +2013,7 @@ export interface components {
         Allow: string;
         /**
          * @description The version of the response body. Send it in `If-None-Match` to revalidate.
-         * @example "3f1c9a7be2d04586"
+         * @example W/"3f1c9a7be2d04586"
          */
         ETag: string;
         /**
