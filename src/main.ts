@@ -4,9 +4,9 @@
  */
 import { Command, CommanderError, Option } from "commander";
 import { textIn } from "./base/json.ts";
+import { exitOnOutputError } from "./base/output-errors.ts";
 import { projectText } from "./base/project-files.ts";
 import { messageOf, UserError } from "./base/user-error.ts";
-import { exitOnOutputError } from "./cli/output-errors.ts";
 
 type CommandRow = readonly [usage: string, summary: string, load: () => Promise<Command>];
 

@@ -5,7 +5,7 @@
 import { constants, fstatSync, openSync, write, writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { bounds } from "../base/bounds.ts";
-import { exitOnOutputError } from "./output-errors.ts";
+import { exitOnOutputError } from "../base/output-errors.ts";
 
 type WriteDone = (error: NodeJS.ErrnoException | null | undefined, written: number) => void;
 

@@ -78,19 +78,20 @@ test("on SIGTERM requests in flight are answered, new ones are refused, and the 
 
 test("keep-alive clients learn that the service stops, and no request fails", async () => {
   const service = await startServing(fileScope, serve);
-  const client = async (): Promise<number> => {
+  const answers = Array<number>(40).fill(0);
+  const search = async (_: number, client: number): Promise<void> => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    for (let answers = 1; ; answers += 1) {
+    for (let isOpen = true; isOpen; answers[client] = (answers[client] ?? 0) + 1) {
       const { status, headers } = await getOver(agent, `${service.url}/v1/listings?limit=1`, service.customer.bearer);
       assert.equal(status, 200);
-      if (headers.connection === "close") return answers;
+      isOpen = headers.connection !== "close";
       await sleep(20);
     }
   };
-  const clients = Array.from({ length: 40 }, client);
-  await sleep(300);
+  const clients = Promise.all(answers.map(search));
+  await eventually("all connections are in use", async () => Math.min(...answers) > 1, 20_000);
   service.terminate();
-  assert.ok((await Promise.all(clients)).every((answers) => answers > 1));
+  await clients;
   assert.equal((await service.ended).code, 0);
 });
 

@@ -4,8 +4,9 @@
  */
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { Agent, createServer, get, type IncomingMessage, request } from "node:http";
+import { Agent, createServer, get, request } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { temporaryAccountsFile } from "../accounts.ts";
 import { eventually, type ServeProcess, startServing } from "../command-line.ts";
@@ -22,8 +23,8 @@ export interface RestartSummary {
   readonly answers: number;
 }
 
-/** Delay of a stopping instance, and how often the proxy asks whether it is ready. */
-const [drainDelaySeconds, healthCheckMs] = ["0.5", 50];
+/** Delay of a stopping instance, long enough for a busy machine, and how often the proxy asks whether it is ready. */
+const [drainDelaySeconds, healthCheckMs] = ["2", 50];
 
 interface Instance {
   service: ServeProcess;
@@ -31,11 +32,15 @@ interface Instance {
   readonly agent: Agent;
 }
 
-function getOver(agent: Agent, url: string, headers = {}): Promise<IncomingMessage> {
+interface ProxiedAnswer {
+  readonly status: number | undefined;
+  readonly body: string;
+}
+
+function getOver(agent: Agent, url: string, headers = {}): Promise<ProxiedAnswer> {
   return new Promise((answered, failed) => {
     get(url, { agent, headers }, (response) => {
-      response.resume().once("end", () => answered(response));
-      response.once("error", failed);
+      text(response).then((body) => answered({ status: response.statusCode, body }), failed);
     }).once("error", failed);
   });
 }
@@ -44,7 +49,7 @@ async function checkHealth(instance: Instance, isStopped: () => boolean): Promis
   const agent = new Agent();
   while (!isStopped()) {
     const answer = await getOver(agent, `${instance.service.url}/readyz`).catch(() => undefined);
-    instance.isReady = answer?.statusCode === 200;
+    instance.isReady = answer?.status === 200;
     await sleep(healthCheckMs);
   }
 }
@@ -90,8 +95,8 @@ export async function restartInTurn(scope: Scope, options: RestartOptions): Prom
   const search = async (): Promise<void> => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (; !isStopped; answers += 1) {
-      const { statusCode } = await getOver(agent, url, instances[0]?.service.customer.bearer);
-      assert.equal(statusCode, 200);
+      const { status, body } = await getOver(agent, url, instances[0]?.service.customer.bearer);
+      assert.equal(status, 200, body);
       await sleep(5);
     }
     agent.destroy();
