@@ -4,6 +4,7 @@
  */
 import { Command, CommanderError, Option } from "commander";
 import { textIn } from "./base/json.ts";
+import { exitOnOutputError } from "./base/output-errors.ts";
 import { projectText } from "./base/project-files.ts";
 import { messageOf, UserError } from "./base/user-error.ts";
 
@@ -28,6 +29,7 @@ const commands: readonly CommandRow[] = [
   ["verify [options]",        "check the published version against its manifest",       async () => (await import("./cli/commands/verify.ts")).verifyCommand()],
 ];
 
+for (const output of [process.stdout, process.stderr]) output.on("error", exitOnOutputError);
 await run();
 
 /** Runs the command that the arguments name. */

@@ -20,6 +20,7 @@ const campaigns: Readonly<Record<string, () => Promise<{ readonly default: Campa
   swaps: () => import("./soak/swaps.ts"),
   damage: () => import("./soak/damage.ts"),
   fairness: () => import("./soak/fairness.ts"),
+  restarts: () => import("./soak/restarts.ts"),
 };
 
 const { values, positionals } = parseArgs({

@@ -31,6 +31,46 @@ export function parseApiKey(key: string): ApiKeyParts | undefined {
   return keyId === undefined || secret === undefined ? undefined : { keyId, secret };
 }
 
+/** Whatever begins like a key, so that a truncated one matches too. */
+const keyLike = /cq_live_[\w-]*/gi;
+
+const percentEncoded = /%([0-9a-f]{2})/gi;
+
+/** Replaces everything in a text that looks like an API key, in any case and percent-encoded any number of times, by `[key]`. */
+export function redactKeys(text: string): string {
+  const decodedOnce = text.replace(percentEncoded, (_, code: string) => characterOf(code));
+  if (decodedOnce === text) return text.replace(keyLike, "[key]");
+  if (decodedOnce.search(percentEncoded) < 0 && decodedOnce.search(keyLike) < 0) return text;
+  const { decoded, starts } = decodeFully(text);
+  let redacted = "";
+  let end = 0;
+  for (const { 0: match, index } of decoded.matchAll(keyLike)) {
+    redacted += `${text.slice(end, starts[index])}[key]`;
+    end = starts[index + match.length] ?? text.length;
+  }
+  return redacted + text.slice(end);
+}
+
+const characterOf = (code: string): string => String.fromCharCode(Number.parseInt(code, 16));
+
+/** Decodes percent-encoding until none is left. Returns the result, and where each of its characters starts in the text. */
+function decodeFully(text: string): { readonly decoded: string; readonly starts: readonly number[] } {
+  const characters: string[] = [];
+  const starts: number[] = [];
+  for (let at = 0; at < text.length; at += 1) {
+    characters.push(text.charAt(at));
+    starts.push(at);
+    // A decoded character can complete an encoding that begins before it.
+    while (characters.at(-3) === "%") {
+      const code = `${characters.at(-2)}${characters.at(-1)}`;
+      if (!/^[0-9a-f]{2}$/i.test(code)) break;
+      characters.splice(-3, 3, characterOf(code));
+      starts.splice(-2);
+    }
+  }
+  return { decoded: characters.join(""), starts };
+}
+
 /** Returns true if a secret has this SHA-256. Constant-time. */
 export function matchesSecret(secret: string, sha256: Uint8Array): boolean {
   return timingSafeEqual(digest(secret), sha256);

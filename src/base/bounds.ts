@@ -17,13 +17,31 @@ export const bounds = {
   responseCacheBytes: 64 * 2 ** 20,
   /** How often the server checks for a new version. */
   publishedPollMs: 250,
-  /** How long a stopping server takes at most; what then still hangs is killed. */
+  /** How long a stopping service continues to accept requests, unless set, and how long it then waits for those in flight. */
+  drainDelayMs: 500,
   drainMs: 30_000,
-  /** The part of `drainMs` after the requests in flight, in which files are closed. */
+  /** How long the lake and the accounts file may then take to close; what still hangs is killed. */
   closeMs: 5_000,
+  /** How long a stopping service waits for the first request of a connection. */
+  unusedConnectionMs: 500,
+  /** Log lines that wait for standard error; lines beyond this size are dropped. */
+  logBytes: 2 ** 20,
+  /** Log lines are written when this much waits, or after this time. */
+  logChunkBytes: 4096,
+  logFlushMs: 100,
+  /** How soon a write of the log is repeated: to a full pipe, and after an error. */
+  logPipeMs: 10,
+  logRetryMs: 1000,
+  /** How long a stopping service waits for the last write of the log. */
+  logCloseMs: 1000,
+  /** How often the files of the TLS certificate are checked for changes, and how long they must have been unchanged. */
+  certificatePollMs: 1000,
+  certificateSettleMs: 250,
   /** Timeouts for receiving the headers of a request, and all of it. */
   headersMs: 10_000,
   requestMs: 30_000,
+  /** Smaller responses are not compressed: they fit into two packets. */
+  compressedBytesMin: 2048,
   /** The size of a request's headers with its path and query, and their number. */
   headerBytes: 16_384,
   headers: 100,

@@ -50,6 +50,28 @@ export const connectionsPerAddressOption = (): Option =>
     .env("CARQUET_CONNECTIONS_PER_ADDRESS")
     .default(bounds.connectionsPerAddress)
     .argParser(integerParser(1_000_000));
+export const metricsPortOption = (): Option =>
+  new Option(
+    "--metrics-port <port>",
+    "port for /metrics (Prometheus) and the health checks, on the same address; 0 picks a free one",
+  )
+    .env("CARQUET_METRICS_PORT")
+    .argParser(integerParser(65_535));
+
+export const drainDelayOption = (): Option =>
+  new Option(
+    "--drain-delay <seconds>",
+    "how long a stopping service continues to accept requests, while /readyz answers 503; set it above the interval of a load balancer's health checks",
+  )
+    .env("CARQUET_DRAIN_DELAY")
+    .default(bounds.drainDelayMs / 1000)
+    .argParser(secondsParser);
+
+export const drainTimeoutOption = (): Option =>
+  new Option("--drain-timeout <seconds>", "how long a stopping service then waits for the requests in flight")
+    .env("CARQUET_DRAIN_TIMEOUT")
+    .default(bounds.drainMs / 1000)
+    .argParser(secondsParser);
 
 export const threadsOption = (): Option =>
   new Option("--threads <n>", "query engine threads (default: all processors)").argParser(integerParser(1024, 1));
@@ -136,6 +158,11 @@ export const countParser = (text: string): number => parseInteger(text, 0, 1_000
 /** Returns a parser of whole numbers in a range, both ends included. */
 export function integerParser(most: number, least = 0): (text: string) => number {
   return (text) => parseInteger(text, least, most);
+}
+
+function secondsParser(text: string): number {
+  if (/^\d+(\.\d{1,3})?$/.test(text) && Number(text) <= 3600) return Number(text);
+  throw new InvalidArgumentError("Expected a number of seconds from 0 to 3600, such as 10 or 0.5.");
 }
 
 function responseCacheParser(text: string): number {

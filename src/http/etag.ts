@@ -3,9 +3,9 @@ import { createHash } from "node:crypto";
 import fresh from "fresh";
 import type { RequestContext } from "./context.ts";
 
-/** Returns a strong entity tag of a content, or of what a content follows from. */
+/** Returns an entity tag of a content, or of what a content follows from. It is weak, because compressed responses share it. */
 export function entityTag(content: string | Buffer): string {
-  return `"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
+  return `W/"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
 }
 
 /** Sets the `ETag` of the response. Returns true if the client has it; the response must then be a 304. */

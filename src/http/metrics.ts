@@ -15,9 +15,15 @@ export interface MetricSources {
   readonly responseCache: ResponseCache;
   readonly accounts: Accounts;
   readonly connections: Connections;
+  readonly droppedLogLines: () => number;
 }
 
-type Reading = readonly [name: string, type: "counter" | "gauge", help: string, read: (sources: MetricSources) => number];
+type Reading = readonly [
+  name: string,
+  type: "counter" | "gauge",
+  help: string,
+  read: (sources: MetricSources) => number,
+];
 
 /** Values that are read when the metrics are asked for. */
 // biome-ignore format: a table is read by its columns
@@ -38,6 +44,7 @@ const readings: readonly Reading[] = [
   ["carquet_lake_damages_total",           "counter", "How often a file has been found damaged.",                         ({ current }) => current.fileCounts.damages],
   ["carquet_search_index_in_use",          "gauge",   "1 if the search index answers searches, 0 if Parquet does.",       ({ current }) => Number(current.served?.index ?? false)],
   ["carquet_row_store_in_use",             "gauge",   "1 if the row store answers look-ups, 0 if Parquet does.",          ({ current }) => Number(current.served?.rows ?? false)],
+  ["carquet_log_lines_dropped_total",      "counter", "Log lines dropped because standard error did not accept them.",    ({ droppedLogLines }) => droppedLogLines()],
   ["carquet_serving_fallbacks_total",      "counter", "How often a serving file was given up.",                           ({ current }) => current.fallbacks],
 ];
 
@@ -57,8 +64,13 @@ export class Metrics {
     "Time that a statement waits for a session of the query engine.",
   );
   private readonly statements = this.histogram("carquet_engine_statement_seconds", "Time that a statement runs.");
-  private readonly batches = this.histogram("carquet_ledger_batch_seconds", "Time from sending a batch to the ledger to its commit.");
-  private readonly version = this.gauge("carquet_lake_version_info", "1, labelled with the version in service.", ["version"]);
+  private readonly batches = this.histogram(
+    "carquet_ledger_batch_seconds",
+    "Time from sending a batch to the ledger to its commit.",
+  );
+  private readonly version = this.gauge("carquet_lake_version_info", "1, labelled with the version in service.", [
+    "version",
+  ]);
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
@@ -68,8 +80,25 @@ export class Metrics {
   readFrom(sources: MetricSources): void {
     for (const [name, type, help, read] of readings) {
       const registers = [this.registry];
-      if (type === "gauge") new Gauge({ name, help, registers, collect() { this.set(read(sources)); } });
-      else new Counter({ name, help, registers, collect() { this.reset(); this.inc(read(sources)); } });
+      if (type === "gauge")
+        new Gauge({
+          name,
+          help,
+          registers,
+          collect() {
+            this.set(read(sources));
+          },
+        });
+      else
+        new Counter({
+          name,
+          help,
+          registers,
+          collect() {
+            this.reset();
+            this.inc(read(sources));
+          },
+        });
     }
     const { version } = this;
     Object.assign(version, {

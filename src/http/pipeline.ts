@@ -82,7 +82,7 @@ export function routes(services: PipelineServices): ReturnType<Router<RequestSta
       context.state.operation = id;
       return next();
     };
-    router.get(path.replaceAll(/\{(\w+)\}/g, ":$1"), nameOperation, pipelineOf(id, services));
+    router.get(path.replaceAll(/\{(\w+)\}/g, ":$1"), nameOperation, pipelineOf(id, services, admitRequest));
   }
   return router.routes();
 }

@@ -2,26 +2,30 @@
  * HTTP server: one Koa application over a lake and an accounts file, until it is stopped. It serves the published version and
  * switches to new ones as they appear. It never writes to the lake.
  */
-import { createServer, type RequestListener, type Server } from "node:http";
-import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo, Socket } from "node:net";
+import type { Server } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import Koa from "koa";
 import type { Logger } from "pino";
 import { Accounts } from "../accounts/accounts.ts";
 import type { Clock } from "../accounts/clock.ts";
 import { bounds } from "../base/bounds.ts";
-import { messageOf, UserError } from "../base/user-error.ts";
+import { messageOf } from "../base/user-error.ts";
 import type { Synchronous } from "../db/sqlite.ts";
 import { CurrentVersion } from "../serving/current-version.ts";
 import type { LakeVersionOptions } from "../serving/lake-version.ts";
 import type { ScrubOptions } from "../serving/scrub.ts";
 import { type ConnectionLimits, Connections, connectionsWithin, descriptorLimit, refuseExcess } from "./connections.ts";
-import type { RequestState } from "./context.ts";
+import type { Middleware, RequestState } from "./context.ts";
 import { startDailyReviews } from "./daily-review.ts";
 import { serveDocs } from "./docs.ts";
+import { drainer } from "./drain.ts";
 import { serveHealth } from "./health.ts";
+import { createHttpServer, listen, portOf, replaceCertificate, type Tls } from "./http-server.ts";
+import { Metrics } from "./metrics.ts";
+import { createMetricsServer } from "./metrics-server.ts";
 import type { AdmissionBounds } from "./middleware/admit.ts";
+import { closeConnections } from "./middleware/close-connections.ts";
+import { compressResponses } from "./middleware/compress-responses.ts";
 import { handleErrors } from "./middleware/handle-errors.ts";
 import { logRequests } from "./middleware/log-requests.ts";
 import { setSecurityHeaders } from "./middleware/security-headers.ts";
@@ -55,76 +59,101 @@ export interface ServeOptions
   readonly responseTimeoutMs?: number;
   /** The most open connections of one client address; 0 for no limit. Does not apply behind a trusted proxy. */
   readonly connectionsPerAddress?: number;
+  /** How long a stopping service continues to accept requests. 0 by default. */
+  readonly drainDelayMs?: number;
+  /** How long it then waits for requests in flight. */
+  readonly drainTimeoutMs?: number;
   /** Size of the response cache; 0 disables it. */
   readonly responseCacheBytes?: number;
+  /** Port of the metrics server; 0 for any free port. Without it, no metrics are served. */
+  readonly metricsPort?: number | undefined;
+  /** Returns the number of log lines that were dropped, for the metrics. */
+  readonly droppedLogLines?: () => number;
   /** How the files of the lake are read again in the background. */
   readonly scrub?: ScrubOptions | undefined;
-}
-
-/** Certificate and private key, in PEM. */
-export interface Tls {
-  readonly cert: string;
-  readonly key: string;
 }
 
 export interface RunningService {
   /** The URL of the listening socket, for example `http://127.0.0.1:8080`. */
   readonly url: string;
+  /** The URL of the metrics; undefined if they are not served. */
+  readonly metricsUrl: string | undefined;
   /** Stops accepting requests, finishes those in flight, and resolves when everything is closed. Rejects if something hangs. */
   stop(): Promise<void>;
+  /** Replaces the certificate of new connections. Throws an Error, and keeps the previous one, if it is invalid or the service uses plain HTTP. */
+  replaceCertificate(tls: Tls): void;
 }
 
 /** Services of the application, its connections, and whether it is shutting down. */
 interface AppState extends PipelineServices {
   readonly connections: Connections;
+  readonly metrics: Metrics;
   isStopping: boolean;
 }
 
 /** Starts the service. Resolves when it listens and the published version is open. Throws a UserError if the port is taken. */
 export async function serve(options: ServeOptions): Promise<RunningService> {
-  const { host, port, logger, tls, responseCacheBytes = bounds.responseCacheBytes } = options;
-  const accounts = await openAccounts(options);
+  const { host, port, metricsPort, logger, tls, responseCacheBytes = bounds.responseCacheBytes } = options;
+  const { drainDelayMs: delayMs = 0, drainTimeoutMs: timeoutMs = bounds.drainMs } = options;
+  const metrics = new Metrics();
+  const accounts = await openAccounts(options, metrics);
   const responseCache = new ResponseCache(responseCacheBytes);
-  const current = await watchLake(options, responseCache);
+  const current = await watchLake({ ...options, onStatement: metrics.addStatement }, responseCache);
   const state: AppState = {
-    current,
-    responseCache,
-    accounts,
+    ...{ current, responseCache, accounts, metrics },
     admission: { ...bounds, ...options },
     connections: new Connections(connectionLimits(options)),
     isStopping: false,
   };
-  const closeIdle = (): void => server.closeIdleConnections();
-  const listener = createListener(createApp(options, state), state, { ...bounds, ...options, closeIdle });
-  const server = createHttpServer(options, listener, state.connections);
+  metrics.readFrom({ ...state, droppedLogLines: options.droppedLogLines ?? (() => 0) });
+  const health = serveHealth(current, responseCache, {
+    isStopping: () => state.isStopping,
+    isLedgerAvailable: () => accounts.isAvailable,
+  });
+  const server = createHttpServer({ ...bounds, ...options }, createApp(options, state, health), state.connections);
+  const metricsServer = createMetricsServer(metrics, health);
+  const drain = drainer(server);
   const stopReviews = startDailyReviews(accounts, logger);
   const close = async (): Promise<void> => {
+    metricsServer.close().closeAllConnections();
     await stopReviews();
     await Promise.all([current.close(), accounts.close()]);
   };
   try {
     await listen(server, host, port);
+    if (metricsPort !== undefined) await listen(metricsServer, host, metricsPort);
   } catch (thrown) {
+    server.close();
     await close();
     throw thrown;
   }
+  const urlOf = (scheme: string, listening: Server): string =>
+    `${scheme}://${host.includes(":") ? `[${host}]` : host}:${portOf(listening)}`;
   return {
-    url: `${tls === undefined ? "http" : "https"}://${host.includes(":") ? `[${host}]` : host}:${portOf(server)}`,
+    url: urlOf(tls === undefined ? "http" : "https", server),
+    metricsUrl: metricsPort === undefined ? undefined : `${urlOf("http", metricsServer)}/metrics`,
     async stop() {
       state.isStopping = true;
-      await drain(server);
+      await drain({ delayMs, timeoutMs });
       await within(bounds.closeMs, close(), "The accounts file or the lake");
     },
+    replaceCertificate: (renewed) => replaceCertificate(server, renewed),
   };
 }
 
-function createApp({ logger, trustedProxies = 0 }: ServeOptions, state: AppState): Koa<RequestState> {
+function createApp(
+  { logger, trustedProxies = 0 }: ServeOptions,
+  state: AppState,
+  health: Middleware,
+): Koa<RequestState> {
   const app = new Koa<RequestState>({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   app.use(logRequests(logger));
+  app.use(state.metrics.measureRequests());
+  app.use(closeConnections(() => state.isStopping));
   app.use(setSecurityHeaders);
+  app.use(compressResponses);
   app.use(handleErrors);
-  const isLedgerAvailable = (): boolean => state.accounts.isAvailable;
-  app.use(serveHealth(state.current, state.responseCache, { isStopping: () => state.isStopping, isLedgerAvailable }));
+  app.use(health);
   app.use(refuseExcess(state.connections));
   app.use(refuseOtherMethods);
   app.use(serveDocs());
@@ -132,37 +161,6 @@ function createApp({ logger, trustedProxies = 0 }: ServeOptions, state: AppState
   app.use(refuseUnknownPath);
   app.on("error", (error: unknown) => logger.warn({ message: messageOf(error) }, "connection error"));
   return app;
-}
-
-interface ListenerOptions {
-  readonly responseTimeoutMs?: number;
-  readonly closeIdle: () => void;
-}
-
-/**
- * Closes a connection after its response if the request has a body, which is never read, if the connection is beyond a limit, and if the
- * service is stopping. Ignores what is pipelined behind such a response. Closes a connection whose response takes too long.
- */
-function createListener(
-  app: Koa<RequestState>,
-  state: AppState,
-  { responseTimeoutMs = bounds.responseMs, closeIdle }: ListenerOptions,
-): RequestListener {
-  const handle = app.callback();
-  const closing = new WeakSet<Socket>();
-  return (request, response) => {
-    const { headers, socket } = request;
-    if (closing.has(socket)) return;
-    const hasBody = headers["content-length"] !== undefined || "transfer-encoding" in headers;
-    if (state.isStopping || hasBody || state.connections.isExcess(socket)) response.setHeader("Connection", "close");
-    const timer = setTimeout(() => socket.destroy(), responseTimeoutMs);
-    response.once("close", () => {
-      clearTimeout(timer);
-      if (state.isStopping) setImmediate(closeIdle);
-    });
-    void handle(request, response);
-    if (response.getHeader("Connection") === "close") closing.add(socket);
-  };
 }
 
 /** The total is derived from the limit of file descriptors. Connections of a trusted proxy are not those of one client. */
@@ -192,13 +190,10 @@ function watchLake(options: ServeOptions, responseCache: ResponseCache): Promise
   });
 }
 
-function openAccounts({
-  accounts,
-  logger,
-  clock = systemClock,
-  synchronous = "FULL",
-  ledgerThread: thread,
-}: ServeOptions): Promise<Accounts> {
+function openAccounts(
+  { accounts, logger, clock = systemClock, synchronous = "FULL", ledgerThread: thread }: ServeOptions,
+  metrics: Metrics,
+): Promise<Accounts> {
   const onChange = (isDown: boolean, reason: string): void =>
     isDown
       ? logger.error({ message: reason }, "ledger unavailable; metered requests are refused")
@@ -207,52 +202,8 @@ function openAccounts({
     clock,
     synchronous,
     onAvailabilityChange: onChange,
+    onBatch: metrics.addBatch,
     ...(thread === undefined ? {} : { workerModule: thread }),
-  });
-}
-
-function createHttpServer(
-  { tls, headersTimeoutMs = bounds.headersMs }: ServeOptions,
-  listener: RequestListener,
-  connections: Connections,
-): Server {
-  const options = {
-    headersTimeout: headersTimeoutMs,
-    requestTimeout: bounds.requestMs,
-    connectionsCheckingInterval: Math.min(headersTimeoutMs, 5_000),
-    keepAliveTimeout: bounds.keepAliveMs,
-    maxHeaderSize: bounds.headerBytes,
-  };
-  const server =
-    tls === undefined
-      ? createServer(options, listener)
-      : createTlsServer({ ...options, ...tls, minVersion: "TLSv1.2", handshakeTimeout: headersTimeoutMs }, listener);
-  server.maxHeadersCount = bounds.headers;
-  server.on("connection", (socket: Socket) => connections.add(socket));
-  return server;
-}
-
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", (error) => reject(new UserError(`cannot listen on ${host}:${port}: ${error.message}.`)));
-    server.listen({ host, port }, resolve);
-  });
-}
-
-function portOf(server: Server): number {
-  const address: AddressInfo | string | null = server.address();
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
-
-/** Closes a server. Resolves when the requests in flight have finished; cuts connections in time for the rest of `bounds.drainMs`. */
-function drain(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => server.closeAllConnections(), bounds.drainMs - bounds.closeMs);
-    server.close(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-    server.closeIdleConnections();
   });
 }
 

@@ -3,7 +3,8 @@ import type { Middleware } from "./context.ts";
 import { entityTag, matchesEntityTag } from "./etag.ts";
 
 /** Returns a middleware that serves content of a media type, cacheable for five minutes. */
-export function serveContent(content: string | Buffer, mediaType: string): Middleware {
+export function serveContent(source: string | Buffer, mediaType: string): Middleware {
+  const content = Buffer.from(source);
   const tag = entityTag(content);
   return async (context) => {
     context.status = 200;

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { generateApiKey, matchesSecret, parseApiKey } from "../../src/accounts/api-key.ts";
+import { generateApiKey, matchesSecret, parseApiKey, redactKeys } from "../../src/accounts/api-key.ts";
 import { createKey, findActiveKey, listKeys, revokeKey } from "../../src/accounts/keys.ts";
 import { createCustomer, inAccountsFile, temporaryAccountsFile } from "../support/accounts.ts";
 import { fileScope } from "../support/scope.ts";
@@ -89,4 +89,17 @@ test("the accounts file holds no secret, and a revoked key is not found", async 
       /Unknown account acct_none: /,
     );
   });
+});
+
+test("whatever looks like a key is redacted, in any case, percent-encoded or truncated", () => {
+  const encoded = [...sample].map((character) => `%${character.charCodeAt(0).toString(16)}`).join("");
+  const forms = [sample, sample.toUpperCase(), sample.slice(0, 30), "cq_live_", `${sample}_${sample}`, encoded];
+  const twice = [...encoded].map((character) => `%${character.charCodeAt(0).toString(16)}`).join("");
+  const more = [twice, encoded.toUpperCase(), encoded.replaceAll("%", "%2525"), sample.replaceAll("_", "%5F")];
+  for (const form of [...forms, ...more]) {
+    assert.equal(redactKeys(form), "[key]");
+    assert.equal(redactKeys(`"a=${form}","b":"${form}\\n" ${form}.`), '"a=[key]","b":"[key]\\n" [key].');
+  }
+  for (const other of ["", "cq_test_0123456789abcdef", "live_cq", "%63q", "make=ford&model=f-150"])
+    assert.equal(redactKeys(other), other);
 });

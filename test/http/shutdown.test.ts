@@ -1,11 +1,16 @@
 /** The end of a service on SIGTERM, and its log. */
 import assert from "node:assert/strict";
-import { Agent, get } from "node:http";
+import { once } from "node:events";
+import { Agent, get, type IncomingHttpHeaders } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { restartInTurn } from "../support/campaigns/rolling-restarts.ts";
+import { Chance } from "../support/chance.ts";
 import { eventually, parseLog, startServing } from "../support/command-line.ts";
+import { extentOf } from "../support/extent.ts";
+import { requestWithKey } from "../support/http/request-with-key.ts";
 import { slowRequest } from "../support/http/slow-request.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
@@ -16,6 +21,7 @@ const serve = ["serve", "--port", "0", "--lake", lake];
 
 interface Answer {
   readonly status: number | undefined;
+  readonly headers: IncomingHttpHeaders;
   readonly body: string;
   readonly atMs: number;
 }
@@ -24,7 +30,8 @@ interface Answer {
 function getOver(agent: Agent, url: string, headers: Record<string, string> = {}): Promise<Answer> {
   return new Promise((answered, failed) => {
     get(url, { agent, headers }, async (response) => {
-      answered({ status: response.statusCode, body: await text(response), atMs: performance.now() });
+      const { statusCode: status, headers: received } = response;
+      answered({ status, headers: received, body: await text(response), atMs: performance.now() });
     }).on("error", failed);
   });
 }
@@ -67,6 +74,42 @@ test("on SIGTERM requests in flight are answered, new ones are refused, and the 
   assert.match(out, /^listening on http:\/\/127\.0\.0\.1:\d+\n$/);
   assert.equal(parseLog(err).at(-1)?.msg, "stopped");
   assert.ok(endedMs < 3000, `ended ${Math.round(endedMs)} ms after the last answer`);
+});
+
+test("keep-alive clients learn that the service stops, and no request fails", async () => {
+  const service = await startServing(fileScope, serve);
+  const answers = Array<number>(40).fill(0);
+  const search = async (_: number, client: number): Promise<void> => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    for (let isOpen = true; isOpen; answers[client] = (answers[client] ?? 0) + 1) {
+      const { status, headers } = await getOver(agent, `${service.url}/v1/listings?limit=1`, service.customer.bearer);
+      assert.equal(status, 200);
+      isOpen = headers.connection !== "close";
+      await sleep(20);
+    }
+  };
+  const clients = Promise.all(answers.map(search));
+  await eventually("all connections are in use", async () => Math.min(...answers) > 1, 20_000);
+  service.terminate();
+  await clients;
+  assert.equal((await service.ended).code, 0);
+});
+
+test("two instances behind a proxy are restarted in turn without a failed request", async (context) => {
+  const { restarts, answers } = await restartInTurn(context, { lake, clients: 8, restarts: extentOf(2, 20) });
+  assert.ok(restarts >= 2 && answers > 100, `${answers} answers`);
+});
+
+test("connections without a request do not delay the end", async () => {
+  const service = await startServing(fileScope, serve);
+  const { hostname, port } = new URL(service.url);
+  const socket = connect({ host: hostname, port: Number(port) }).on("error", () => undefined);
+  await once(socket, "connect");
+  await getOver(new Agent(), `${service.url}/healthz`);
+  const terminatedAtMs = performance.now();
+  service.terminate();
+  assert.equal((await service.ended).code, 0);
+  assert.ok(performance.now() - terminatedAtMs < 5000);
 });
 
 test("SIGTERM stops an idle service at once, with clients still connected", async () => {
@@ -127,6 +170,53 @@ test("the log has one line of JSON per request, and no key in any form", async (
     for (const [key, value] of Object.entries(expected)) assert.equal(line[key], value, `${path}: ${key}`);
   }
   assert.equal(new Set(lines.map(({ requestId }) => requestId)).size, lines.length);
+});
+
+const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+const parentId = "00f067aa0ba902b7";
+
+/** Values of the header `traceparent`, and whether they are valid. */
+const traceparents: readonly (readonly [value: string, isValid: boolean])[] = [
+  [`00-${traceId}-${parentId}-01`, true],
+  [`cc-${traceId}-${parentId}-00-later`, true],
+  ["", false],
+  [`00-${traceId}-${parentId}-01-later`, false],
+  [`00-${traceId.toUpperCase()}-${parentId}-01`, false],
+  [`00-${"0".repeat(32)}-${parentId}-01`, false],
+  [`00-${traceId}-${"0".repeat(16)}-01`, false],
+  [`ff-${traceId}-${parentId}-01`, false],
+  [`00-${traceId}-${parentId}`, false],
+  [`00-${traceId}-${parentId}-01, 00-${traceId}-${parentId}-01`, false],
+];
+
+/** Replaces percent-encoded characters until none are left. */
+function decoded(text: string): string {
+  const once = text.replaceAll(/%([0-7][0-9a-f])/gi, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
+  return once === text ? text.toLowerCase() : decoded(once);
+}
+
+test("an API key in any part of a request reaches neither the log nor an answer; trace contexts are logged", async () => {
+  const service = await startServing(fileScope, [...serve, "--trust-proxy"]);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const chance = new Chance(20261122);
+  for (let draw = 0; draw < extentOf(300, 5000); draw += 1) {
+    const { path, headers } = requestWithKey(chance, service.customer.key);
+    const answer = await getOver(agent, `${service.url}${path}`, { ...service.customer.bearer, ...headers });
+    const received = decoded(`${JSON.stringify(answer.headers)}${answer.body}`);
+    assert.ok(!received.includes(service.customer.key.slice(-43).toLowerCase()), path);
+  }
+  for (const [traceparent] of traceparents) await getOver(agent, `${service.url}/healthz`, { traceparent });
+  agent.destroy();
+  service.terminate();
+  const { out, err } = await service.ended;
+  assert.ok(!decoded(`${out}${err}`).includes(service.customer.key.slice(-43).toLowerCase()));
+  const logged = parseLog(err).filter(({ path }) => path === "/healthz");
+  for (const [index, line] of logged.slice(-traceparents.length).entries()) {
+    const [value, isValid] = traceparents[index] ?? [];
+    assert.deepEqual([line.traceId, line.parentId], isValid ? [traceId, parentId] : [undefined, undefined], value);
+  }
 });
 
 test("a client that disconnects before its answer is logged as aborted, and the service continues", async () => {

@@ -1,10 +1,13 @@
 /** HTTPS, and requests through reverse proxies. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { copyFile } from "node:fs/promises";
 import { request as tlsRequest } from "node:https";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "node:tls";
 import { promisify } from "node:util";
 import pino from "pino";
@@ -15,11 +18,18 @@ import { fileScope } from "../support/scope.ts";
 
 const { lake } = await createLake(fileScope);
 const folder = await temporaryFolder(fileScope);
-const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
-await promisify(execFile)("openssl", [
-  ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
-  ...["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert],
-]);
+
+/** Creates a certificate and its key; returns their paths. */
+async function createCertificate(name: string): Promise<readonly [cert: string, key: string]> {
+  const paths = [join(folder, `${name}.pem`), join(folder, `${name}-key.pem`)] as const;
+  await promisify(execFile)("openssl", [
+    ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
+    ...["-subj", `/CN=${name}`, "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", paths[1], "-out", paths[0]],
+  ]);
+  return paths;
+}
+
+const [cert, key] = await createCertificate("localhost");
 
 test("with a certificate and its key the service uses HTTPS and sends Strict-Transport-Security", async () => {
   const args = ["serve", "--port", "0", "--lake", lake, "--tls-cert", cert, "--tls-key", key];
@@ -45,6 +55,46 @@ test("with a certificate and its key the service uses HTTPS and sends Strict-Tra
   );
   service.terminate();
   assert.equal((await service.ended).code, 0);
+});
+
+/** Returns the name in the certificate that new connections get. */
+async function servedName(url: string): Promise<unknown> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port), rejectUnauthorized: false });
+  await once(socket, "secureConnect");
+  const { subject } = socket.getPeerCertificate();
+  socket.destroy();
+  return subject.CN;
+}
+
+test("a changed certificate is used without a restart; a broken one is logged and leaves the previous one in use", async () => {
+  const used = [join(folder, "used.pem"), join(folder, "used-key.pem")] as const;
+  const use = async (paths: readonly [string, string]): Promise<void> => {
+    for (const [index, path] of paths.entries()) await copyFile(path, used[index] ?? "");
+  };
+  await use([cert, key]);
+  const args = ["serve", "--port", "0", "--lake", lake, "--tls-cert", used[0], "--tls-key", used[1]];
+  const service = await startServing(fileScope, args);
+  const serves = (name: string) => async () => (await servedName(service.url)) === name;
+  assert.equal(await servedName(service.url), "localhost");
+
+  const renewed = await createCertificate("renewed");
+  await use(renewed);
+  await eventually("replaced when the files change", serves("renewed"));
+  await use([cert, renewed[1]]);
+  service.hangUp();
+  await sleep(1500);
+  assert.equal(await servedName(service.url), "renewed");
+  await use([cert, key]);
+  service.hangUp();
+  await eventually("replaced on SIGHUP", serves("localhost"));
+
+  service.terminate();
+  const { code, err } = await service.ended;
+  assert.equal(code, 0);
+  const [broken] = parseLog(err).filter(({ level }) => level === 50);
+  assert.equal(broken?.msg, "certificate not usable; still serving the previous one");
+  assert.match(String(broken?.message), /mismatch/);
 });
 
 test("a certificate without its key, or an unreadable one, is refused in one line", async () => {

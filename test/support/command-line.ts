@@ -23,6 +23,8 @@ export interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
   readonly withinMs?: number;
+  /** File descriptor that becomes standard error; captured by default. */
+  readonly stderr?: number;
 }
 
 /** Default timeout; a killed command has no exit code. */
@@ -55,6 +57,8 @@ export interface ServeProcess {
   readonly announced: readonly string[];
   /** Sends SIGTERM. */
   terminate(): void;
+  /** Sends SIGHUP. */
+  hangUp(): void;
   /** Sends SIGKILL. */
   kill(): void;
   /** Resolves when it exits. */
@@ -68,11 +72,11 @@ export interface ServeProcess {
 export async function startServing(
   scope: Scope,
   args: readonly string[],
-  { env = {} }: CommandOptions = {},
+  { env = {}, stderr }: CommandOptions = {},
 ): Promise<ServeProcess> {
   const accounts = env.CARQUET_ACCOUNTS ?? (await temporaryAccountsFile(scope));
   const customer = createCustomer(accounts);
-  const child = spawnCarquet(args, { ...env, CARQUET_ACCOUNTS: accounts });
+  const child = spawnCarquet(args, { ...env, CARQUET_ACCOUNTS: accounts }, stderr);
   child.stdin?.end();
   const ended = Promise.all([textOf(child.stdout), textOf(child.stderr), exitCodeOf(child)]).then(
     ([out, err, code]) => ({
@@ -91,19 +95,27 @@ export async function startServing(
     announced.push(line);
     const url = /^listening on (https?:\S+)$/.exec(line)?.[1];
     if (url === undefined) continue;
-    const [terminate, kill] = [() => void child.kill("SIGTERM"), () => void child.kill("SIGKILL")];
-    return { url, pid: child.pid, customer, announced, terminate, kill, ended };
+    const signals = {
+      terminate: () => void child.kill("SIGTERM"),
+      hangUp: () => void child.kill("SIGHUP"),
+      kill: () => void child.kill("SIGKILL"),
+    };
+    return { url, pid: child.pid, customer, announced, ...signals, ended };
   }
   throw new Error(`The command exited before it listened: ${(await ended).err}`);
 }
 
-function spawnCarquet(args: readonly string[], env: Readonly<Record<string, string>>): ChildProcess {
+function spawnCarquet(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  stderr: number | "pipe" = "pipe",
+): ChildProcess {
   const command = [programPath, ...args];
   const plain = Object.entries(process.env).filter(([key]) => !/^(CARQUET|NODE_TEST)_/.test(key));
   return spawn(process.execPath, command, {
     cwd: projectPath("."),
     env: { ...Object.fromEntries(plain), CARQUET_ACCOUNTS: join(scratchFolder(), "accounts.db"), ...env },
-    stdio: ["pipe", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", stderr],
   });
 }
 

@@ -1,21 +1,26 @@
 /** `carquet serve`: serves the API of a lake until SIGTERM or SIGINT. */
-import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import pino from "pino";
+import { redactKeys } from "../../accounts/api-key.ts";
 import { bounds } from "../../base/bounds.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
-import { serve, type Tls } from "../../http/server.ts";
+import { serve } from "../../http/server.ts";
+import { type CertificateFiles, readCertificate, watchCertificate } from "../certificate-files.ts";
+import { LogDestination } from "../log-destination.ts";
 import {
   accountRequestsOption,
   accountsOption,
   answersOption,
   connectionsPerAddressOption,
   deadlineOption,
+  drainDelayOption,
+  drainTimeoutOption,
   type EngineSettings,
   engineOptions,
   hostOption,
   lakeOption,
   memoryOption,
+  metricsPortOption,
   portOption,
   publicUrlOption,
   responseCacheOption,
@@ -40,6 +45,9 @@ export interface ServeSettings extends EngineSettings {
   readonly scrub: number;
   readonly accountRequests: number;
   readonly deadline: number;
+  readonly drainDelay: number;
+  readonly drainTimeout: number;
+  readonly metricsPort?: number;
 }
 
 /** Adds the options of `serve` to a command. */
@@ -54,6 +62,9 @@ export const addServeOptions = (command: Command): Command =>
     tlsKeyOption(),
     trustProxyOption(),
     connectionsPerAddressOption(),
+    drainDelayOption(),
+    drainTimeoutOption(),
+    metricsPortOption(),
     threadsOption(),
     memoryOption(),
     responseCacheOption(),
@@ -75,16 +86,17 @@ export const serveCommand = (): Command =>
       await serveUntilStopped(settings);
     });
 
-/** Buffers log lines: writing each one alone costs as much as a lookup. Flushes every `periodicFlush` milliseconds. */
-const logging = { fd: 2, sync: false, minLength: 4096, periodicFlush: 100 } as const;
-
 /** Serves until a signal stops it. Prints the lines of `announce`, then `listening on URL`. */
 export async function serveUntilStopped(
   settings: ServeSettings,
   announce: (url: string) => readonly string[] = () => [],
 ): Promise<void> {
-  const logger = pino({ level: process.env.CARQUET_LOG_LEVEL ?? "info" }, pino.destination(logging));
+  const destination = new LogDestination((lines) => logger.warn({ lines }, "log lines dropped"));
+  const level = process.env.CARQUET_LOG_LEVEL ?? "info";
+  // Whole lines, because a request can carry an API key in any of its parts, and an exception can quote it.
+  const logger = pino({ level, hooks: { streamWrite: redactKeys } }, destination);
   const { lake, accounts, host, port, trustProxy, connectionsPerAddress, responseCache, scrub } = settings;
+  const files = certificateFilesOf(settings);
   const stopSignal = receiveStopSignal();
   const service = await serve({
     ...{ lake, accounts, host, port, connectionsPerAddress, logger, responseCacheBytes: responseCache * 2 ** 20 },
@@ -92,36 +104,34 @@ export async function serveUntilStopped(
     ...{ concurrentRequests: settings.accountRequests, deadlineMs: settings.deadline * 1000 },
     ...engineOptions(settings),
     ...(trustProxy === undefined ? {} : { trustedProxies: trustProxy }),
-    ...tlsOf(settings),
+    ...(files === undefined ? {} : { tls: readCertificate(files) }),
+    ...{ metricsPort: settings.metricsPort, droppedLogLines: () => destination.droppedLines },
+    ...{ drainDelayMs: settings.drainDelay * 1000, drainTimeoutMs: settings.drainTimeout * 1000 },
   });
+  if (files !== undefined) watchCertificate(files, service.replaceCertificate, logger);
+  if (service.metricsUrl !== undefined) logger.info({ url: service.metricsUrl }, "serving metrics");
   for (const line of announce(settings.publicUrl ?? service.url)) process.stdout.write(`${line}\n`);
   process.stdout.write(`listening on ${service.url}\n`);
   await stopSignal;
   try {
     await service.stop();
     logger.info("stopped");
-    logger.flush();
+    // A write that standard error never accepts would keep the process running.
+    if (!(await destination.close())) process.exit();
   } catch (thrown) {
     logger.fatal({ message: messageOf(thrown) }, "not stopped; killing the process");
+    await destination.close();
     // A thread that waits for the disk would hold up a regular exit.
-    logger.flush(() => process.kill(process.pid, "SIGKILL"));
+    process.kill(process.pid, "SIGKILL");
   }
 }
 
-/** Reads the certificate and its private key. Throws a UserError if only one is set. */
-function tlsOf({ tlsCert, tlsKey }: ServeSettings): { readonly tls?: Tls } {
-  if (tlsCert === undefined && tlsKey === undefined) return {};
+/** Returns the files of the certificate and its private key. Throws a UserError if only one is set. */
+function certificateFilesOf({ tlsCert, tlsKey }: ServeSettings): CertificateFiles | undefined {
+  if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined || tlsKey === undefined)
     throw new UserError("Incomplete TLS options: expected both --tls-cert and --tls-key.");
-  return { tls: { cert: readText(tlsCert), key: readText(tlsKey) } };
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (thrown) {
-    throw new UserError(`Cannot read ${path}: ${messageOf(thrown)}.`);
-  }
+  return { cert: tlsCert, key: tlsKey };
 }
 
 /** Resolves on SIGTERM or SIGINT. A second signal exits at once. */

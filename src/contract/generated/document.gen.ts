@@ -2082,7 +2082,7 @@ export interface components {
         Allow: string;
         /**
          * @description Identifies the response body. Send it in `If-None-Match`: the response is a 304, which is not charged, as long as the body would be the same.
-         * @example "3f1c9a7be2d04586"
+         * @example W/"3f1c9a7be2d04586"
          */
         ETag: string;
         /**

@@ -1,4 +1,5 @@
 /** Error handler: turns a Refusal into its row of the error table, and any other exception into a logged 500. */
+import { redactKeys } from "../../accounts/api-key.ts";
 import { type ErrorCode, errorBody, errors, Refusal, refuse } from "../../contract/errors.ts";
 import { Abandoned } from "../../db/job.ts";
 import type { Middleware } from "../context.ts";
@@ -34,6 +35,9 @@ const challenges: Readonly<Partial<Record<ErrorCode, string>>> = {
   missing_scope: 'Bearer error="insufficient_scope"',
 };
 
+/** Returns the refusal for an exception. Its message quotes parts of the request, in which a client may have pasted an API key. */
 function refusalOf(thrown: unknown, request: string): Refusal {
-  return thrown instanceof Refusal ? thrown : refuse("internal_error", { request });
+  const { code, message, retryAfterSeconds } =
+    thrown instanceof Refusal ? thrown : refuse("internal_error", { request });
+  return new Refusal(code, redactKeys(message), retryAfterSeconds);
 }

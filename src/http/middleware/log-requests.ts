@@ -1,8 +1,9 @@
-/** Request log: assigns the request id and logs one line per response. Values that may be secrets are redacted. */
+/** Request log: assigns the request id and logs one line per response. Values of parameters that are named as secrets are redacted. */
 import type { Logger } from "pino";
 import { v7 as uuidV7 } from "uuid";
 import { isSecretName, splitQuery } from "../../contract/query-string.ts";
 import type { Middleware } from "../context.ts";
+import { parseTraceparent } from "../trace-context.ts";
 
 export const logRequests =
   (logger: Logger): Middleware =>
@@ -18,6 +19,7 @@ export const logRequests =
     context.res.once("close", () => {
       const line = {
         requestId,
+        ...parseTraceparent(context.get("traceparent")),
         method: context.method,
         path: context.path,
         query: redactedQuery(context.querystring),
@@ -35,7 +37,7 @@ export const logRequests =
     await next();
   };
 
-/** Returns a query string for the log: without secrets, at most 2000 characters; undefined if it is empty. */
+/** Returns a query string for the log: without the values of parameters that are named as secrets, at most 2000 characters; undefined if it is empty. */
 function redactedQuery(queryString: string): string | undefined {
   if (queryString === "") return undefined;
   return splitQuery(queryString)

@@ -1,0 +1,140 @@
+/**
+ * Destination of the service's log: standard error, through a bounded buffer. It never blocks and never throws. While standard error
+ * does not accept lines (a full disk, a pipe whose reader is stopped or gone), lines beyond the buffer are dropped and counted.
+ */
+import { constants, fstatSync, openSync, write, writeSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { bounds } from "../base/bounds.ts";
+import { exitOnOutputError } from "../base/output-errors.ts";
+
+type WriteDone = (error: NodeJS.ErrnoException | null | undefined, written: number) => void;
+
+const standardError = 2;
+
+export class LogDestination {
+  private lines: string[] = [];
+  /** The rest of the chunk that is being written. */
+  private rest: Buffer = Buffer.alloc(0);
+  /** Characters in `lines` and bytes in `rest`. */
+  private size = 0;
+  private isWriting = false;
+  private isFailing = false;
+  private timer: NodeJS.Timeout | undefined;
+  private dropped = 0;
+  private reported = 0;
+  private readonly output = openStandardError();
+
+  /** Calls `onRecovery` with the number of dropped lines once standard error has accepted everything that was kept. */
+  constructor(private readonly onRecovery: (lines: number) => void) {
+    process.stderr.off("error", exitOnOutputError).on("error", () => undefined);
+    process.once("exit", () => this.flushAtExit());
+  }
+
+  /** Lines that were dropped since the start. */
+  get droppedLines(): number {
+    return this.dropped;
+  }
+
+  /** Adds a line, which ends with a newline. Lines are written together: writing each one alone costs as much as a look-up. */
+  write(line: string): void {
+    if (this.size + line.length > bounds.logBytes) {
+      this.dropped += 1;
+      return;
+    }
+    this.lines.push(line);
+    this.size += line.length;
+    if (this.size >= bounds.logChunkBytes && !this.isFailing) this.flush();
+    else this.flushAfter(bounds.logFlushMs);
+  }
+
+  /** Writes what is buffered. Returns false if that takes longer than `bounds.logCloseMs` or fails. */
+  async close(): Promise<boolean> {
+    this.flush();
+    for (const endMs = performance.now() + bounds.logCloseMs; this.size > 0; await sleep(5)) {
+      if (performance.now() > endMs || (this.isFailing && !this.isWriting)) return false;
+      this.flush();
+    }
+    return true;
+  }
+
+  private flushAfter(ms: number): void {
+    this.timer ??= setTimeout(() => this.flush(), ms).unref();
+  }
+
+  private flush(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    if (this.isWriting || this.size === 0) return;
+    if (this.rest.length === 0) this.takeLines();
+    this.isWriting = true;
+    this.output.write(this.rest, (error, written) => {
+      this.isWriting = false;
+      const isFull = error?.code === "EAGAIN";
+      this.isFailing = error !== undefined && error !== null && !isFull;
+      if (isFull) this.flushAfter(bounds.logPipeMs);
+      else if (this.isFailing) this.flushAfter(bounds.logRetryMs);
+      else this.advance(written);
+    });
+  }
+
+  /** Moves all lines into the chunk to write. */
+  private takeLines(): void {
+    this.rest = Buffer.from(this.lines.join(""));
+    this.lines = [];
+    this.size = this.rest.length;
+  }
+
+  private advance(written: number): void {
+    this.rest = this.rest.subarray(written);
+    this.size -= written;
+    if (this.size > 0)
+      this.flushAfter(this.size >= bounds.logChunkBytes || this.rest.length > 0 ? 0 : bounds.logFlushMs);
+    else if (this.dropped > this.reported) {
+      const lines = this.dropped - this.reported;
+      this.reported = this.dropped;
+      this.onRecovery(lines);
+    }
+  }
+
+  /** Tries once to write what is left, for a process that ends without `close`. */
+  private flushAtExit(): void {
+    if (this.isWriting || this.isFailing || this.size === 0) return;
+    if (this.rest.length === 0) this.takeLines();
+    try {
+      this.output.writeAtExit(this.rest);
+    } catch {
+      // Nothing is left that could report it.
+    }
+  }
+}
+
+interface Output {
+  write(chunk: Buffer, done: WriteDone): void;
+  /** Writes as much as is possible without waiting. */
+  writeAtExit(chunk: Buffer): void;
+}
+
+/**
+ * Opens standard error for writes that do not block. A blocked write to a pipe would keep the process from exiting, so a pipe is opened
+ * again: the flags of the inherited one are shared with other processes, which can change them. A socket, or a pipe of another user,
+ * cannot be opened again; its stream does not block unless another process changes the flags.
+ */
+function openStandardError(): Output {
+  const kind = fstatSync(standardError);
+  const fd = kind.isFIFO() ? openPipeAgain() : kind.isSocket() ? undefined : standardError;
+  if (fd !== undefined)
+    return { write: (chunk, done) => write(fd, chunk, done), writeAtExit: (chunk) => void writeSync(fd, chunk) };
+  return {
+    write: (chunk, done) => void process.stderr.write(chunk, (error) => done(error, chunk.length)),
+    writeAtExit: (chunk) => void process.stderr.write(chunk),
+  };
+}
+
+/** Returns undefined if the system does not allow it. */
+function openPipeAgain(): number | undefined {
+  try {
+    return openSync(`/proc/self/fd/${standardError}`, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch {
+    return undefined;
+  }
+}
