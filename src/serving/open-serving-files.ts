@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { messageOf } from "../base/user-error.ts";
 import { Refusal } from "../contract/errors.ts";
 import type { DuckDatabase } from "../db/duckdb.ts";
-import { literal, sql } from "../db/sql.ts";
+import { fileLiteral, sql } from "../db/sql.ts";
 import type { JsonRow } from "../lake/json-row.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
 import type { ServedColumn } from "../lake/served-columns.ts";
@@ -114,7 +114,7 @@ async function openIndex(options: ServingOptions): Promise<SearchIndex> {
   if (file === undefined) throw new Error("The manifest lists no search index of this release's format.");
   await checkFile(folder, file, "content");
   return database.using(async (session) => {
-    await session.run(sql`ATTACH ${literal(join(folder, file.path))} AS search_index (READ_ONLY)`);
+    await session.run(sql`ATTACH ${fileLiteral(join(folder, file.path))} AS search_index (READ_ONLY)`);
     return SearchIndex.open(
       session,
       engine,
