@@ -10,8 +10,12 @@ import type { FeedFile } from "./feed-file.ts";
 import { type FeedLimits, limitMessages } from "./feed-limits.ts";
 import { chunksOf, linesOf } from "./file-content.ts";
 
-/** Returns column names as a list for a message, shortened. */
-export function printableColumns(columns: readonly string[]): string {
+/**
+ * Returns the column names of a file as a list for a message, shortened; only their number if none of them is known, because then they may
+ * be values.
+ */
+export function printableColumns(columns: readonly string[], known: readonly string[]): string {
+  if (!columns.some((column) => known.includes(column))) return `${columns.length} unknown names`;
   const shown = columns.slice(0, 50).map((column) => printable(column, 40));
   return shown.length < columns.length ? `${shown.join(", ")} and others` : shown.join(", ");
 }

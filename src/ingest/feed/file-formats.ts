@@ -51,7 +51,7 @@ export const formatReaders: Readonly<Record<FeedFile["format"], FormatReader>> =
     const columns = (await session.rows(sql`FROM (${keys}) ORDER BY key LIMIT ${bounds.feedColumns + 1}`)).map((row) =>
       textIn(row, "key"),
     );
-    if (columns.length === 0) throw fileError(file, ": empty file: expected at least one row.");
+    if (columns.length === 0) throw new Error("empty file: expected at least one row.");
     checkColumnNames(file, columns);
     const types = columns.map((column) => sql`${literal(column)}: 'JSON'`);
     const json = sql`SELECT row_number() OVER () AS "row", *

@@ -77,12 +77,16 @@ export function validateMapping(mapping: Mapping, file: FeedFile, columns: reado
   const uses = Object.entries(rules).flatMap(([field, rule]) =>
     columnsOf(rule).map((column) => [field, column] as const),
   );
-  for (const [field, column] of [...uses, ...mapping.dealer.columns.map((column) => ["dealer", column] as const)]) {
+  const all = [...uses, ...mapping.dealer.columns.map((column) => ["dealer", column] as const)];
+  for (const [field, column] of all) {
     if (columns.includes(column)) continue;
     throw fileError(
       file,
       `, row 0 (header): missing column "${column}": expected by the mapping of ${field}; ` +
-        `found ${printableColumns(columns)}.`,
+        `found ${printableColumns(
+          columns,
+          all.map(([, used]) => used),
+        )}.`,
     );
   }
 }

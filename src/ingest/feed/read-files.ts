@@ -63,7 +63,7 @@ function feedRows(file: FeedFile, { columns, rows }: FeedRelation): TableRows {
     throw fileError(
       file,
       `, row 0 (header): missing column "${column}": ` +
-        `expected ${feed[file.table].required.join(", ")}; found ${printableColumns(columns)}.`,
+        `expected ${feed[file.table].required.join(", ")}; found ${printableColumns(columns, Object.keys(feed[file.table].properties))}.`,
     );
   }
   return [

@@ -46,6 +46,8 @@ export async function ingestMutatedFeeds(
       (error: unknown) => error ?? "nothing",
     );
     const context = `seed ${seed}, draw ${draw}: ${what}`;
+    if ("SHOW" in globalThis)
+      console.log(context, "=>", thrown instanceof Error ? thrown.message.slice(0, 220) : thrown);
     if (thrown === undefined) {
       assert.equal(await currentVersion(lake), `${day}.1`, context);
       assert.deepEqual(await lakeFaults(lake), [], context);
@@ -81,7 +83,7 @@ async function writeSamples(folder: string, lake: string): Promise<Samples> {
     for (const format of ["ndjson", "parquet"])
       await queryLake(
         lake,
-        `COPY (${read}) TO '${join(folder, `${table}.${format}`)}' (FORMAT ${format === "ndjson" ? "json" : format})`,
+        `COPY (${read}) TO '${join(folder, `${table}.${format}`)}' (FORMAT ${format === "ndjson" ? "json" : "parquet, COMPRESSION uncompressed"})`,
       );
     samples.set(`${table}.csv`, await readFile(csv));
     for (const format of ["ndjson", "parquet"])

@@ -36,7 +36,9 @@ const replaceValue =
     const values = [...bytes.toString("latin1").matchAll(/(?<=[,:])[^,:{}\n]+/g)];
     if (values.length === 0) return bytes;
     const { index, 0: value } = chance.pick(values);
-    return replaced(bytes, index, index + value.length, Buffer.from(content(chance)));
+    const text = content(chance);
+    const isJson = bytes[0] === 123 && chance.happens(0.5);
+    return replaced(bytes, index, index + value.length, Buffer.from(isJson ? JSON.stringify(text) : text));
   };
 
 const deep = (chance: Chance): string => {
@@ -131,7 +133,7 @@ export function mutateFeed(content: Buffer, isGzip: boolean, chance: Chance): Mu
   const done: string[] = [];
   const mutate = (bytes: Buffer, among: Readonly<Record<string, Mutation>>): Buffer => {
     let changed = bytes;
-    for (let times = chance.integer(1, 3); times > 0; times -= 1) {
+    for (let times = chance.pick([1, 1, 1, 2, 3]); times > 0; times -= 1) {
       const name = chance.pick(Object.keys(among));
       done.push(name);
       changed = among[name]?.(changed, chance) ?? changed;
