@@ -50,8 +50,10 @@ export const bounds = {
   feedNesting: 32,
   /** Columns of a feed file. The plan of a query grows with them. */
   feedColumns: 1000,
+  /** The footer of a Parquet feed: a hundred row groups of all fields take up less than 1 MB. */
+  parquetFooterBytes: 64 * 2 ** 20,
   /** Characters of an unusable value that are kept in `rejects`. */
-  rejectedValueCharacters: 1000,
+  rejectedValueCharacters: 200,
   /** The Parquet source keeps the matches of a facet request in memory up to this share of the listings. */
   keptMatchesShare: 0.25,
 } as const;

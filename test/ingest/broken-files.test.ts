@@ -8,6 +8,7 @@ import { UserError } from "../../src/base/user-error.ts";
 import type { FeedLimits } from "../../src/ingest/feed/feed-limits.ts";
 import { ingestMutatedFeeds } from "../support/campaigns/feed-draws.ts";
 import { extentOf } from "../support/extent.ts";
+import { deepParquet } from "../support/lakes/deep-parquet.ts";
 import { vinOf, writeFeedFiles } from "../support/lakes/feeds.ts";
 import { ingestPath, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { createRefusingLake } from "../support/lakes/refusing-lake.ts";
@@ -106,7 +107,6 @@ const csv: Readonly<Record<string, BrokenFile>> = {
     says: /: NUL byte at offset 81: expected text/,
   },
   "gzip without the ending": { content: zipped, says: /: content is gzip: expected CSV in UTF-8/ },
-  ZIP: { content: "PK\u0003\u0004", says: /: content is ZIP: expected CSV in UTF-8/ },
   "line ends of two kinds": {
     content: `${header}\n${good}\r${good}\n`,
     says: /: invalid CSV: expected rows .* all with the same line ending/,
@@ -199,6 +199,7 @@ const parquet: Readonly<Record<string, BrokenFile>> = {
     says: /: content is of an unknown format: expected Parquet/,
   },
   "an empty file": { content: "", says: /: content is empty: expected Parquet/ },
+  "groups nested 100000 deep": { content: deepParquet(100_000), says: /: too many columns: expected at most 1000/ },
   "CSV in gzip": { content: zipped, says: /: content is gzip: expected Parquet/ },
 };
 

@@ -3,18 +3,20 @@
  * or accept at any cost.
  */
 import { open, stat } from "node:fs/promises";
+import { bounds } from "../../base/bounds.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import type { FeedFile, FeedFormat } from "./feed-file.ts";
 import type { FeedLimits } from "./feed-limits.ts";
 import { chunksOf } from "./file-content.ts";
 import { describeSystemError, fileError, limitError } from "./file-errors.ts";
 import { JsonLineCheck } from "./json-lines.ts";
+import { countSchemaElements } from "./parquet-footer.ts";
 
 /** Throws a UserError if a file is not a regular file, exceeds a limit, or is not of the format that its name says. */
 export async function checkFeedFile(file: FeedFile, encoding: string, limits: FeedLimits): Promise<void> {
   const bytes = await sizeOf(file);
   if (bytes > limits.fileBytes) throw limitError(file, "fileBytes", limits);
-  if (file.format === "parquet") return checkFirstBytes(file, await firstBytes(file));
+  if (file.format === "parquet") return checkParquet(file, bytes);
   try {
     await checkText(file, bytes, encoding, limits);
   } catch (thrown) {
@@ -38,11 +40,34 @@ async function sizeOf(file: FeedFile): Promise<number> {
   throw fileError(file, `: ${found.isDirectory() ? "a folder" : "a FIFO, socket or device"}: expected a regular file.`);
 }
 
-async function firstBytes(file: FeedFile): Promise<Buffer> {
+/** Checks both ends of a Parquet file. */
+async function checkParquet(file: FeedFile, bytes: number): Promise<void> {
+  checkFirstBytes(file, await readPart(file, 0, 4));
+  const end = await readPart(file, Math.max(0, bytes - 8), 8);
+  const footerBytes = end.length < 8 ? 0 : end.readUInt32LE(0);
+  if (!end.subarray(4).equals(parquetMagic) || footerBytes > bytes - 12)
+    throw fileError(file, ": no footer: expected a Parquet file with its end.");
+  if (footerBytes > bounds.parquetFooterBytes)
+    throw fileError(file, `: footer of ${footerBytes} bytes: expected at most ${bounds.parquetFooterBytes}.`);
+  const footer = await readPart(file, bytes - 8 - footerBytes, footerBytes);
+  if (schemaElementsIn(file, footer) > 4 * bounds.feedColumns)
+    throw fileError(file, `: too many columns: expected at most ${bounds.feedColumns}.`);
+}
+
+function schemaElementsIn(file: FeedFile, footer: Buffer): number {
+  try {
+    return countSchemaElements(footer);
+  } catch {
+    throw fileError(file, ": invalid footer: expected that of a Parquet file.");
+  }
+}
+
+/** Reads a part of a file; fewer bytes if the file ends before. */
+async function readPart(file: FeedFile, position: number, length: number): Promise<Buffer> {
   try {
     const handle = await open(file.path);
     try {
-      const { buffer, bytesRead } = await handle.read(Buffer.alloc(4), 0, 4, 0);
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, position);
       return buffer.subarray(0, bytesRead);
     } finally {
       await handle.close();
@@ -52,9 +77,11 @@ async function firstBytes(file: FeedFile): Promise<Buffer> {
   }
 }
 
+const parquetMagic = Buffer.from("PAR1");
+
 /** Formats by their first bytes. */
 const signatures: readonly (readonly [bytes: readonly number[], name: string, format?: FeedFormat])[] = [
-  [[0x50, 0x41, 0x52, 0x31], "Parquet", "parquet"],
+  [[...parquetMagic], "Parquet", "parquet"],
   [[0x1f, 0x8b], "gzip"],
   [[0x50, 0x4b, 0x03, 0x04], "ZIP"],
   [[0x28, 0xb5, 0x2f, 0xfd], "Zstandard"],

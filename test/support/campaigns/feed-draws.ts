@@ -46,8 +46,6 @@ export async function ingestMutatedFeeds(
       (error: unknown) => error ?? "nothing",
     );
     const context = `seed ${seed}, draw ${draw}: ${what}`;
-    if ("SHOW" in globalThis)
-      console.log(context, "=>", thrown instanceof Error ? thrown.message.slice(0, 220) : thrown);
     if (thrown === undefined) {
       assert.equal(await currentVersion(lake), `${day}.1`, context);
       assert.deepEqual(await lakeFaults(lake), [], context);
