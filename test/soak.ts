@@ -16,6 +16,7 @@ const campaigns: Readonly<Record<string, () => Promise<{ readonly default: Campa
   search: () => import("./soak/search.ts"),
   facets: () => import("./soak/facets.ts"),
   index: () => import("./soak/search-index.ts"),
+  feeds: () => import("./soak/feeds.ts"),
   hostile: () => import("./soak/hostile.ts"),
   swaps: () => import("./soak/swaps.ts"),
   damage: () => import("./soak/damage.ts"),

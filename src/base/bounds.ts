@@ -73,6 +73,20 @@ export const bounds = {
   fetchedMatches: 100_000,
   /** The search index caches this many first listings of each sort. */
   firstListings: 10_000,
+  /** Defaults of the limits of a feed file: its size, as stored and uncompressed, and the ratio of the two. */
+  feedFileBytes: 2 * 2 ** 30,
+  feedUncompressedBytes: 8 * 2 ** 30,
+  feedCompressionRatio: 200,
+  /** Its rows, the size of one, and how deep the arrays and objects of one are nested. */
+  feedRows: 10_000_000,
+  feedRecordBytes: 256 * 2 ** 10,
+  feedNesting: 32,
+  /** Columns of a feed file. The plan of a query grows with them. */
+  feedColumns: 1000,
+  /** The footer of a Parquet feed: a hundred row groups of all fields take up less than 1 MB. */
+  parquetFooterBytes: 64 * 2 ** 20,
+  /** Characters of an unusable value that are kept in `rejects`. */
+  rejectedValueCharacters: 200,
   /** The Parquet source keeps the matches of a facet request in memory up to this share of the listings. */
   keptMatchesShare: 0.25,
   /** How fast the scrub reads files by default, in bytes per hour: 1.2 MB a second take 0.1 % of a processor. */

@@ -7,3 +7,9 @@ export class UserError extends Error {
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
+
+/** Returns a name from outside as it can be printed in a line: without control characters, and shortened. */
+export function printable(name: string, charactersMax = 200): string {
+  const line = name.replaceAll(/[\p{Cc}\u2028\u2029]/gu, "\ufffd");
+  return line.length > charactersMax ? `${line.slice(0, charactersMax)}...` : line;
+}

@@ -128,6 +128,44 @@ class OptionAlias extends Option {
   }
 }
 
+/** The limits of feed files. */
+export const feedLimitOptions = (): readonly Option[] => [
+  new Option("--max-file-size <size>", "largest feed file, as stored")
+    .env("CARQUET_MAX_FILE_SIZE")
+    .default(bounds.feedFileBytes, "2GiB")
+    .argParser(sizeParser),
+  new Option("--max-uncompressed-size <size>", "largest feed file, uncompressed")
+    .env("CARQUET_MAX_UNCOMPRESSED_SIZE")
+    .default(bounds.feedUncompressedBytes, "8GiB")
+    .argParser(sizeParser),
+  new Option("--max-compression-ratio <n>", "most uncompressed bytes of a feed file for each stored byte")
+    .env("CARQUET_MAX_COMPRESSION_RATIO")
+    .default(bounds.feedCompressionRatio)
+    .argParser(integerParser(1_000_000, 1)),
+  new Option("--max-rows <n>", "most rows of a feed file")
+    .env("CARQUET_MAX_ROWS")
+    .default(bounds.feedRows)
+    .argParser(integerParser(1_000_000_000, 1)),
+  new Option("--max-record-size <size>", "largest row of a feed file, from 1KiB to 16MiB")
+    .env("CARQUET_MAX_RECORD_SIZE")
+    .default(bounds.feedRecordBytes, "256KiB")
+    .argParser((text) => parseSize(text, 2 ** 10, 2 ** 24)),
+  new Option("--max-nesting <n>", "greatest depth of arrays and objects in a row of NDJSON; the row itself counts 1")
+    .env("CARQUET_MAX_NESTING")
+    .default(bounds.feedNesting)
+    .argParser(integerParser(1000, 1)),
+];
+
+/** The values of `feedLimitOptions`. */
+export interface FeedLimitSettings {
+  readonly maxFileSize: number;
+  readonly maxUncompressedSize: number;
+  readonly maxCompressionRatio: number;
+  readonly maxRows: number;
+  readonly maxRecordSize: number;
+  readonly maxNesting: number;
+}
+
 export const dayOption = (): Option => new Option("--day <YYYY-MM-DD>", "day of the delivery").argParser(dayParser);
 
 export const replayOption = (): Option =>
@@ -163,6 +201,19 @@ export function integerParser(most: number, least = 0): (text: string) => number
 function secondsParser(text: string): number {
   if (/^\d+(\.\d{1,3})?$/.test(text) && Number(text) <= 3600) return Number(text);
   throw new InvalidArgumentError("Expected a number of seconds from 0 to 3600, such as 10 or 0.5.");
+}
+
+const sizeUnits: Readonly<Record<string, number>> = { B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };
+
+const sizeParser = (text: string): number => parseSize(text, 1, 2 ** 50);
+
+function parseSize(text: string, least: number, most: number): number {
+  const [, number = "", unit = "B"] = /^(\d{1,15})([KMGT]iB|B)?$/.exec(text) ?? [];
+  const bytes = Number(number) * (sizeUnits[unit] ?? 1);
+  if (number !== "" && least <= bytes && bytes <= most) return bytes;
+  throw new InvalidArgumentError(
+    least === 1 ? "Expected a size such as 512MiB or 4GiB." : "Expected a size from 1KiB to 16MiB, such as 512KiB.",
+  );
 }
 
 function responseCacheParser(text: string): number {

@@ -7,10 +7,10 @@
 import { randomUUID } from "node:crypto";
 import { createRequire } from "node:module";
 import { availableParallelism, tmpdir } from "node:os";
-import { join as joinPath } from "node:path";
+import { join as joinPath, resolve } from "node:path";
 import type * as Engine from "@duckdb/node-api";
 import type { Json, Row } from "../base/json.ts";
-import { ident, join, literal, type Sql, sql, type Value } from "./sql.ts";
+import { ident, join, literal, pathLiteral, type Sql, sql, type Value } from "./sql.ts";
 
 // `require` takes a third of the time of `import`, which analyzes the exports of 180 CommonJS files.
 const engine: typeof Engine = createRequire(import.meta.url)("@duckdb/node-api");
@@ -36,7 +36,9 @@ export class DuckDatabase {
     const instance = await DuckDBInstance.create(":memory:", {
       threads: String(options.threads ?? availableParallelism()),
       ...(options.memoryLimit === undefined ? {} : { memory_limit: options.memoryLimit }),
-      temp_directory: options.temporaryFolder ?? joinPath(tmpdir(), `carquet-spill-${process.pid}-${randomUUID()}`),
+      temp_directory: resolve(
+        options.temporaryFolder ?? joinPath(tmpdir(), `carquet-spill-${process.pid}-${randomUUID()}`),
+      ),
       autoinstall_known_extensions: "false",
       autoload_known_extensions: "false",
     });
@@ -70,7 +72,9 @@ export class DuckDatabase {
   /** Restricts file access to these folders, irrevocably. */
   async lockDown(folders: readonly string[]): Promise<void> {
     await this.using(async (session) => {
-      await session.run(sql`SET GLOBAL allowed_directories = [${join(folders.map(literal))}]`);
+      await session.run(
+        sql`SET GLOBAL allowed_directories = [${join(folders.flatMap((folder) => [literal(folder), pathLiteral(folder)]))}]`,
+      );
       await session.run(sql`SET GLOBAL enable_external_access = false`);
       await session.run(sql`SET GLOBAL lock_configuration = true`);
     });

@@ -4,6 +4,8 @@
  * No function takes SQL as a string. Text and values stay separate until an engine binds the values or renders each as a typed literal.
  */
 
+import { printable, UserError } from "../base/user-error.ts";
+
 /** A parameter. An array is one value, a VARCHAR[] or a BIGINT[]. */
 export type Value = string | number | bigint | boolean | null | readonly string[] | readonly number[];
 
@@ -48,6 +50,23 @@ export function ident(...path: readonly string[]): Sql {
 /** A string literal, for statements that accept no parameters (ATTACH) or are stored (views). */
 export function literal(text: string): Sql {
   return new Sql([`'${text.replaceAll("'", "''")}'`], []);
+}
+
+/**
+ * A string literal of the path of one file, for COPY and ATTACH. DuckDB expands a leading `~`, and takes a word before a colon for the
+ * name of an extension.
+ */
+export const fileLiteral = (path: string): Sql => literal(/^~|^\w{2,}:/.test(path) ? `./${path}` : path);
+
+/**
+ * A string literal of a path that a function of DuckDB reads (`read_csv`, `read_parquet`, ...). These functions expand patterns, so each
+ * special character becomes a bracket expression. Throws a UserError for a path with a backslash too, which has no such form.
+ */
+export function pathLiteral(path: string): Sql {
+  if (!/[*?[]/.test(path)) return fileLiteral(path);
+  if (path.includes("\\"))
+    throw new UserError(`Invalid path ${printable(path)}: expected no backslash in a path with *, ? or [.`);
+  return fileLiteral(path.replaceAll(/[*?[]/g, "[$&]"));
 }
 
 /** A DuckDB column type, for example `DECIMAL(9,4)` or `INTEGER[]`. Throws a TypeError if the text has other characters. */

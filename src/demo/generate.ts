@@ -11,7 +11,7 @@ import { plusDays } from "../base/day.ts";
 import { integerIn } from "../base/json.ts";
 import { UserError } from "../base/user-error.ts";
 import { type DatabaseOptions, DuckDatabase, type Session } from "../db/duckdb.ts";
-import { ident, literal, numberLiteral, type Sql, sql } from "../db/sql.ts";
+import { fileLiteral, ident, literal, numberLiteral, type Sql, sql } from "../db/sql.ts";
 import { createDayRows } from "./deliveries/day-rows.ts";
 import { createFeedFailures, isOpen } from "./deliveries/feed-failures.ts";
 import { inventoryRows } from "./deliveries/inventory.ts";
@@ -166,5 +166,5 @@ function deliveryRows(day: number, date: string): Sql {
 /** Writes rows to `<path>.<format>`. */
 async function copy(session: Session, rows: Sql, path: string, format: MarketShape["format"]): Promise<void> {
   const settings = format === "csv" ? sql`FORMAT csv, HEADER true` : sql`FORMAT parquet, COMPRESSION zstd`;
-  await session.run(sql`COPY (${rows}) TO ${literal(`${path}.${format}`)} (${settings})`);
+  await session.run(sql`COPY (${rows}) TO ${fileLiteral(`${path}.${format}`)} (${settings})`);
 }

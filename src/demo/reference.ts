@@ -1,7 +1,7 @@
 /** Loads the reference data of the demo market: `data/reference/market/*.csv`, ZIP codes and spelling aliases. */
 import { projectPath } from "../base/project-files.ts";
 import type { Session } from "../db/duckdb.ts";
-import { literal, sql } from "../db/sql.ts";
+import { literal, pathLiteral, sql } from "../db/sql.ts";
 
 const factFiles = [
   "ages",
@@ -37,5 +37,5 @@ export async function loadFactTables(session: Session): Promise<void> {
 
 const csv = (file: string, textColumn?: string) => {
   const types = textColumn === undefined ? sql`` : sql`, types = {${literal(textColumn)}: 'VARCHAR'}`;
-  return sql`read_csv(${literal(projectPath(`data/reference/${file}`))}, header = true${types})`;
+  return sql`read_csv(${pathLiteral(projectPath(`data/reference/${file}`))}, header = true${types})`;
 };

@@ -14,7 +14,7 @@ import { createDeliveryReport, type DeliveryReport } from "./delivery-report.ts"
 import { assignDealerKeys, normalizeDealers } from "./dimensions/dealers.ts";
 import { assignBuildKeys, assignOptionKeys, assignTokenKeys, maxKeys } from "./dimensions/dimension-keys.ts";
 import type { Delivery } from "./feed/delivery.ts";
-import type { Mapping } from "./feed/mapping.ts";
+import type { ReadSettings } from "./feed/file-formats.ts";
 import { readDelivery } from "./feed/read-files.ts";
 import { attributeClaims } from "./lifecycle/attribution.ts";
 import { createDeliveredListingsView } from "./lifecycle/delivered-listings.ts";
@@ -46,11 +46,15 @@ export interface DayInput {
   readonly delivery: Delivery;
 }
 
+export interface DaySettings extends ReadSettings {
+  readonly onStep?: OnIngestStep;
+}
+
 /** Writes the files of a day. Returns the manifest with these files, and the delivery report. Throws a UserError if a file is invalid. */
 export async function ingestDay(
   writer: Writer,
   { previous, next, delivery }: DayInput,
-  { mapping, onStep }: { readonly mapping?: Mapping; readonly onStep?: OnIngestStep },
+  { onStep, ...settings }: DaySettings,
 ): Promise<{ readonly manifest: Manifest; readonly report: DeliveryReport }> {
   const { lake, session } = writer;
   const { day } = delivery;
@@ -59,7 +63,7 @@ export async function ingestDay(
   begin("reading files");
   await loadPreviousVersion(session, lake, previous);
   const parser = await FeedParser.begin(session, day);
-  const remarks = await readDelivery(session, delivery, mapping, (table, read) => parser.parse(table, read));
+  const remarks = await readDelivery(session, delivery, settings, (table, read) => parser.parse(table, read));
   const rows = await parser.finish();
 
   begin("normalizing values");

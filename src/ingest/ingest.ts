@@ -13,10 +13,13 @@ import { usableFiles } from "../serving/serving-files.ts";
 import { ingestDay, type OnIngestStep } from "./day.ts";
 import type { DeliveryReport } from "./delivery-report.ts";
 import type { Delivery } from "./feed/delivery.ts";
+import { defaultFeedLimits, type FeedLimits } from "./feed/feed-limits.ts";
 import type { Mapping } from "./feed/mapping.ts";
 
 export interface IngestOptions extends DatabaseOptions {
   readonly mapping?: Mapping;
+  /** Limits of feed files that differ from the defaults. */
+  readonly limits?: Partial<FeedLimits>;
   /** Replay from the version before this day. */
   readonly replayFrom?: string;
   readonly onStep?: OnIngestStep;
@@ -85,12 +88,13 @@ async function ingestDays(
   base: Manifest | undefined,
   onWritten: (manifest: Manifest) => Promise<void>,
 ): Promise<readonly DeliveryReport[]> {
+  const settings = { ...options, limits: { ...defaultFeedLimits, ...options.limits } };
   let previous = base;
   const reports: DeliveryReport[] = [];
   for await (const [delivery, isLast] of markLast(deliveries)) {
     requireNewDay(previous, delivery);
     const next = nextManifest(writer, previous, delivery.day);
-    const { manifest: written, report } = await ingestDay(writer, { previous, next, delivery }, options);
+    const { manifest: written, report } = await ingestDay(writer, { previous, next, delivery }, settings);
     const manifest = await addServingFiles(writer, written, isLast, options);
     await onWritten(manifest);
     previous = manifest;

@@ -6,7 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import { join as joinPath } from "node:path";
-import { columnType, ident, join, literal, type Sql, sql } from "../db/sql.ts";
+import { columnType, ident, join, literal, pathLiteral, type Sql, sql } from "../db/sql.ts";
 import type { LakeFile } from "./manifest.ts";
 import { priceHistoryType, type TableDefinition, type TableName, tableOf } from "./tables.ts";
 
@@ -49,7 +49,7 @@ export function rowsOfFiles(
   const { columns, partition } = tableOf(table);
   const { settings, extra } = readOptions(partition)[extraColumn];
   const read = (chosen: readonly Pick<LakeFile, "path">[], isMixed: boolean): Sql =>
-    sql`read_parquet([${join(chosen.map(({ path }) => literal(joinPath(folder, path))))}],
+    sql`read_parquet([${join(chosen.map(({ path }) => pathLiteral(joinPath(folder, path))))}],
       union_by_name = ${literal(String(isMixed))}, ${settings})`;
   const current = files.filter((file) => isCurrentSchema(table, file));
   const older = files.filter((file) => !isCurrentSchema(table, file));

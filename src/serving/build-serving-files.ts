@@ -7,7 +7,7 @@ import { mkdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { sha256Of, syncToDisk } from "../base/files.ts";
 import type { Session } from "../db/duckdb.ts";
-import { ident, literal, type Sql, sql } from "../db/sql.ts";
+import { fileLiteral, ident, type Sql, sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
 import type { Manifest, ServingFile } from "../lake/manifest.ts";
 import { filesIn, withRowNumbers } from "../lake/views.ts";
@@ -141,7 +141,7 @@ async function buildIndex(
     session,
     (table) => rowsOfFiles(table, tables[table], lake),
     async () => {
-      await session.run(sql`ATTACH ${literal(target)} AS new_index (${storage})`);
+      await session.run(sql`ATTACH ${fileLiteral(target)} AS new_index (${storage})`);
       try {
         for (const statement of statements) await session.run(statement);
       } finally {

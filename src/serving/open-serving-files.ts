@@ -13,7 +13,7 @@ import { Refusal } from "../contract/errors.ts";
 import type { DuckDatabase } from "../db/duckdb.ts";
 import { Abandoned } from "../db/job.ts";
 import type { Engine } from "../db/session-pool.ts";
-import { literal, sql } from "../db/sql.ts";
+import { fileLiteral, sql } from "../db/sql.ts";
 import type { JsonRow } from "../lake/json-row.ts";
 import type { LakeFile, Manifest, ServingFile } from "../lake/manifest.ts";
 import type { ServedColumn } from "../lake/served-columns.ts";
@@ -195,7 +195,7 @@ async function openIndex(options: ServingOptions): Promise<SearchIndex> {
   if (file === undefined) throw new Error("The manifest lists no search index of this release's format.");
   await requireIntact(files, file, "content");
   return database.using(async (session) => {
-    await session.run(sql`ATTACH ${literal(join(folder, file.path))} AS search_index (READ_ONLY)`);
+    await session.run(sql`ATTACH ${fileLiteral(join(folder, file.path))} AS search_index (READ_ONLY)`);
     return SearchIndex.open(
       session,
       engine,

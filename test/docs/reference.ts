@@ -4,7 +4,7 @@ import { formatUsd } from "../../src/accounts/money.ts";
 import { prices } from "../../src/accounts/policy/prices.ts";
 import { tierLimits } from "../../src/accounts/policy/tiers.ts";
 import { errors } from "../../src/contract/errors.ts";
-import { type FeedField, feed, feedTables } from "../../src/ingest/feed/feed-schema.ts";
+import { type FeedField, feed, feedTables, unknownMarkers } from "../../src/ingest/feed/feed-schema.ts";
 import { tableNames, tableOf } from "../../src/lake/tables.ts";
 import { life } from "../../src/listing/life.ts";
 import { type NamedCommand, runnableCommands, shownOptions } from "./command-list.ts";
@@ -129,6 +129,8 @@ const feedFields = (): string =>
 const descriptionOf = (field: FeedField): string =>
   "description" in field && typeof field.description === "string" ? field.description : "";
 
+const markers = (): string => unknownMarkers.map(code).join(", ");
+
 /** A field's type and bounds in a few words. */
 function kindOf({ type, format, minimum, maximum, maxLength, enum: words, items }: FeedField): string {
   if (words !== undefined) return words.map(code).join(", ");
@@ -172,5 +174,6 @@ export const references: Readonly<Record<string, () => string>> = {
   errors: errorCodes,
   life: lifeNumbers,
   feed: feedFields,
+  markers,
   tables: lakeTables,
 };

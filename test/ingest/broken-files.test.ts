@@ -1,10 +1,16 @@
 /** Malformed feed files, which are refused as a whole. */
+import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { UserError } from "../../src/base/user-error.ts";
+import type { FeedLimits } from "../../src/ingest/feed/feed-limits.ts";
+import { ingestMutatedFeeds } from "../support/campaigns/feed-draws.ts";
+import { extentOf } from "../support/extent.ts";
+import { deepParquet } from "../support/lakes/deep-parquet.ts";
 import { vinOf, writeFeedFiles } from "../support/lakes/feeds.ts";
-import { queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { ingestPath, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { createRefusingLake } from "../support/lakes/refusing-lake.ts";
 import { fileScope } from "../support/scope.ts";
 
@@ -60,6 +66,51 @@ const csv: Readonly<Record<string, BrokenFile>> = {
     content: joinLines(`${header},Price`, `${good},1`),
     says: /, row 0 \(header\): duplicate column "Price"/,
   },
+  "a header of more columns than any feed has": {
+    content: joinLines(`${header},${Array.from({ length: 998 }, (_, n) => `c${n}`)}`),
+    says: /, row 0 \(header\): too many columns: expected at most 1000/,
+  },
+  "a header without an end": {
+    content: "v".repeat(300_000),
+    says: /, row 0 \(header\): row too large: expected at most 262144 bytes \(--max-record-size\)/,
+  },
+  "a quote in the header that does not end": {
+    content: `vin,"dealer_id\n${good}\n`.repeat(10_000),
+    says: /, row 0 \(header\): (row too large|invalid quotes)/,
+  },
+  "a header that is not in UTF-8": {
+    content: Buffer.from(joinLines(`${header},Café`), "latin1"),
+    says: /, row 0 \(header\): invalid byte sequence in the name of column 4/,
+  },
+  "values without a header": {
+    content: joinLines("secret,values"),
+    says: /, row 0 \(header\): missing column "vin": expected vin, dealer_id; found 2 unknown names\.$/,
+  },
+  "a quote that does not end in a large file": {
+    content: joinLines(header, good, `${other},"1`, ...Array<string>(60_000).fill(good)),
+    says: /, row 2: (row too large: expected at most 262144 bytes|invalid quotes)/,
+  },
+  "a row of 300 kB": {
+    content: joinLines(header, good, `${other},${"1".repeat(300_000)}`),
+    says: /, row 2: row too large: expected at most 262144 bytes \(--max-record-size\)/,
+  },
+  "UTF-16": {
+    content: Buffer.from(`\ufeff${joinLines(header, good)}`, "utf16le"),
+    says: /: content is UTF-16 text: expected CSV in UTF-8/,
+  },
+  "UTF-16 without a byte order mark": {
+    content: Buffer.from(joinLines(header, good), "utf16le"),
+    says: /: NUL byte at offset 1: expected text/,
+  },
+  "a block of zeros at the end": {
+    content: joinLines(header, good) + "\0".repeat(4096),
+    says: /: NUL byte at offset 81: expected text/,
+  },
+  "gzip without the ending": { content: zipped, says: /: content is gzip: expected CSV in UTF-8/ },
+  "line ends of two kinds": {
+    content: `${header}\n${good}\r${good}\n`,
+    says: /: invalid CSV: expected rows .* all with the same line ending/,
+  },
 };
 
 const zippedCsv: Readonly<Record<string, BrokenFile>> = {
@@ -70,6 +121,10 @@ const zippedCsv: Readonly<Record<string, BrokenFile>> = {
   "gzip without its end": { content: zipped.subarray(0, -8), says: /: invalid gzip file/ },
   "text that is no gzip": { content: joinLines(header, good), says: /: invalid gzip file: incorrect header check/ },
   "an empty file": { content: "", says: /: invalid gzip file/ },
+  "ten million rows in 100 kB": {
+    content: gzipSync(joinLines(header) + `${good}\n`.repeat(1_000_000)),
+    says: /: compressed too highly: expected at most 200 bytes from each stored byte \(--max-compression-ratio\)/,
+  },
 };
 
 const car = (n: number, more = ""): string => `{"vin":"${vinOf(n)}","dealer_id":"${dealer}"${more}}`;
@@ -101,6 +156,35 @@ const ndjson: Readonly<Record<string, BrokenFile>> = {
     content: Buffer.from(joinLines(car(1), car(2, ',"trim":"Café"')), "latin1"),
     says: /, row 2: .*(encoding|UTF-8|invalid JSON)/i,
   },
+  "arrays nested 200000 deep, in a column that is ignored": {
+    content: joinLines(car(1), car(2, `,"more":${"[".repeat(100_000)}${"]".repeat(100_000)}`)),
+    says: /, row 2: nested too deeply: expected at most 32 levels \(--max-nesting\)/,
+  },
+  "objects nested 33 deep after brackets in texts": {
+    content: joinLines(
+      car(1, `,"trim":"${"[".repeat(99)}\\""`),
+      "",
+      car(2, `,"more":${'{"a":'.repeat(32)}1${"}".repeat(32)}`),
+    ),
+    says: /, row 2: nested too deeply: expected at most 32 levels/,
+  },
+  "a row of 300 kB": {
+    content: joinLines(car(1), car(2, `,"trim":"${"x".repeat(300_000)}"`)),
+    says: /, row 2: row too large: expected at most 262144 bytes \(--max-record-size\)/,
+  },
+  "a last row of 300 kB without an end": {
+    content: joinLines(car(1)) + car(2, `,"trim":"${"x".repeat(300_000)}`),
+    says: /, row 2: row too large/,
+  },
+  "more keys than any feed has": {
+    content: joinLines(...Array.from({ length: 1001 }, (_, n) => car(n, `,"c${n}":1`))),
+    says: /: too many columns: expected at most 1000/,
+  },
+  "a key twice": { content: joinLines(car(1, ',"price":1,"price":2')), says: /: / },
+  "a key twice, in another case": { content: joinLines(car(1, ',"VIN":1')), says: /: duplicate column "vin"/ },
+  "a key with a NUL": { content: joinLines(car(1, ',"a\\u0000b":1')), says: /: invalid byte sequence in the name/ },
+  "a block of zeros": { content: `${joinLines(car(1))}\0\0`, says: /: NUL byte at offset \d+: expected text/ },
+  "one array of all rows": { content: `[${car(1)},${car(2)}]`, says: /, row 1: invalid JSON: expected an object/ },
   "no column vin": { content: joinLines(`{"dealer_id":"${dealer}"}`), says: /, .*missing column "vin"/ },
   "an empty file": { content: "", says: /: empty file: expected at least one row/ },
 };
@@ -110,8 +194,13 @@ const zippedNdjson: Readonly<Record<string, BrokenFile>> = {
 };
 
 const parquet: Readonly<Record<string, BrokenFile>> = {
-  "text that is no Parquet": { content: "not a table at all", says: /: / },
-  "an empty file": { content: "", says: /: / },
+  "text that is no Parquet": {
+    content: "not a table at all",
+    says: /: content is of an unknown format: expected Parquet/,
+  },
+  "an empty file": { content: "", says: /: content is empty: expected Parquet/ },
+  "groups nested 100000 deep": { content: deepParquet(100_000), says: /: too many columns: expected at most 1000/ },
+  "CSV in gzip": { content: zipped, says: /: content is gzip: expected Parquet/ },
 };
 
 const files = {
@@ -148,6 +237,48 @@ test("Parquet is refused and the lake unchanged: a truncated file", async (t) =>
   const whole = await readFile(path);
   await writeFile(path, whole.subarray(0, whole.length / 2));
   await refuses(/^inventory\.parquet: /, day);
+});
+
+/** Limits below what a delivery of two vehicles has, and the files that exceed them. */
+const limited: readonly (readonly [limit: keyof FeedLimits, most: number, files: readonly string[], says: string])[] = [
+  [
+    "fileBytes",
+    100,
+    ["csv", "csv.gz", "ndjson", "parquet"],
+    ": file too large: expected at most 100 bytes (--max-file-size)",
+  ],
+  [
+    "uncompressedBytes",
+    100,
+    ["csv.gz", "ndjson.gz", "parquet"],
+    ": too large uncompressed: expected at most 100 bytes",
+  ],
+  ["rows", 1, ["csv", "csv.gz", "ndjson", "parquet"], ": too many rows: expected at most 1 (--max-rows)"],
+  ["recordBytes", 1024, ["csv", "ndjson.gz", "parquet"], ", row 2: row too large: expected at most 1024 bytes"],
+];
+
+for (const [limit, most, formats, says] of limited) {
+  for (const format of formats) {
+    test(`inventory.${format} is refused and the lake unchanged: more than the limit of ${limit}`, async (t) => {
+      const day = await writeFeedFiles(await temporaryFolder(t), "2026-11-19", {});
+      const path = join(day, `inventory.${format}`);
+      const trims = ["XLE", "x".repeat(1100)];
+      if (format === "parquet") {
+        const rows = trims.map((trim, n) => `('${vinOf(n)}', '${dealer}', '${trim}')`);
+        await queryLake(lake, `COPY (FROM (VALUES ${rows}) AS t(vin, dealer_id, trim)) TO '${path}'`);
+      } else {
+        const csvLines = ["vin,dealer_id,trim", ...trims.map((trim, n) => `${vinOf(n)},${dealer},${trim}`)];
+        const lines = format.startsWith("csv") ? csvLines : trims.map((trim, n) => car(n, `,"trim":"${trim}"`));
+        await writeFile(path, format.endsWith(".gz") ? gzipSync(joinLines(...lines)) : joinLines(...lines));
+      }
+      const thrown = await ingestPath(lake, day, { limits: { [limit]: most } }).catch((error: unknown) => error);
+      assert.ok(thrown instanceof UserError && thrown.message.startsWith(`inventory.${format}${says}`), String(thrown));
+    });
+  }
+}
+
+test("mutated files are refused by name, or published intact", async (t) => {
+  await ingestMutatedFeeds(await temporaryFolder(t), { seed: 20261119, first: 0, draws: extentOf(12, 200) });
 });
 
 test("a broken file rejects the whole day", async (t) => {

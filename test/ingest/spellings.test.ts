@@ -1,6 +1,7 @@
 /** Values that dealers spell differently. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { feed, unknownMarkers } from "../../src/ingest/feed/feed-schema.ts";
 import { dealerIdOf, type FeedRow, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
 import { ingestPath, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
 
@@ -40,4 +41,48 @@ test("the first spelling of a value in the lake is kept, however later rows spel
     assert.deepEqual(found, [{ word }], field);
   }
   assert.equal((await queryLake(lake, "FROM active")).length, 4);
+});
+
+/** The text fields of a vehicle in which every marker is an unknown value. */
+const unmarked = Object.entries(feed.inventory.properties)
+  .filter(([, field]) => field.type === "string" && field["x-words-are-values"] === undefined)
+  .filter(([, field]) => field.enum === undefined && field.format === undefined && field.pattern === undefined)
+  .map(([field]) => field);
+
+test("a marker of an unknown value is null, in any case and with blanks around it", async (context) => {
+  const folder = await temporaryFolder(context);
+  const cars = unknownMarkers.flatMap((marker) =>
+    [marker, ` ${marker.toUpperCase()}\u00a0`].map((text) => ({
+      ...Object.fromEntries(unmarked.map((field) => [field, text])),
+      features: text,
+      options_packages: `${text}|AB1`,
+      stock_number: text,
+    })),
+  );
+  const inventory = cars.map((car, n) => ({ vin: vinOf(n), dealer_id: north, ...car }));
+  const lists = { vin: vinOf(900), dealer_id: north, features: "Heated Seats|N/A|—", city: "none" };
+  const marked = { dealer_id: south, name: "None", city: "unknown", line1: "-", phone: "n/a", makes: "tbd|Ford" };
+  await writeFeeds(folder, "2026-03-01", {
+    dealers: [dealers[0] ?? {}, marked],
+    inventory: [...inventory, lists, { vin: vinOf(901), dealer_id: south }],
+  });
+  const lake = `${folder}/lake`;
+  const [report] = await ingestPath(lake, folder);
+  assert.equal(report?.unknown, 0);
+  const isKnown = unmarked.map((field) => `"${field}" IS NOT NULL`).join(" OR ");
+  const known = `FROM active WHERE vin < '${vinOf(900)}' AND (${isKnown} OR len(features) > 0)`;
+  assert.deepEqual(await queryLake(lake, known), []);
+  const found = await queryLake(lake, `SELECT features FROM active WHERE vin = '${vinOf(900)}'`);
+  assert.deepEqual(found, [{ features: ["Heated Seats"] }]);
+  const stock = await queryLake(
+    lake,
+    "SELECT DISTINCT upper(stock_number) AS word FROM active WHERE stock_number IS NOT NULL",
+  );
+  const words = unknownMarkers.filter((marker) => /\p{Letter}/u.test(marker)).map((marker) => marker.toUpperCase());
+  assert.deepEqual(stock.map(({ word }) => word).sort(), words.sort());
+  const [dealer] = await queryLake(
+    lake,
+    `SELECT name, city, line1, phone, makes FROM dealers WHERE dealer_id = '${south}'`,
+  );
+  assert.deepEqual(dealer, { name: "None", city: null, line1: null, phone: null, makes: ["Ford"] });
 });

@@ -2,12 +2,15 @@
 import { Command, Option } from "commander";
 import type { DeliveryReport } from "../../ingest/delivery-report.ts";
 import { deliveriesAt } from "../../ingest/feed/delivery.ts";
+import type { FeedLimits } from "../../ingest/feed/feed-limits.ts";
 import { readMapping } from "../../ingest/feed/mapping.ts";
 import { ingest } from "../../ingest/ingest.ts";
 import {
   dayOption,
   type EngineSettings,
   engineOptions,
+  type FeedLimitSettings,
+  feedLimitOptions,
   lakeOption,
   memoryOption,
   replayOption,
@@ -15,15 +18,15 @@ import {
 } from "../options.ts";
 import { createProgress } from "../progress.ts";
 
-interface IngestSettings extends EngineSettings {
+interface IngestSettings extends EngineSettings, FeedLimitSettings {
   readonly lake: string;
   readonly mapping?: string;
   readonly day?: string;
   readonly replayFrom?: string;
 }
 
-export const ingestCommand = (): Command =>
-  new Command("ingest")
+export const ingestCommand = (): Command => {
+  const command = new Command("ingest")
     .description(
       "Ingest all dated folders in a folder, in the order of their days, or one folder or file with --day. Publishes a version after " +
         "each day. Rejects a day that is already in the lake, and a delivery with an unreadable file; published data never changes.",
@@ -38,6 +41,9 @@ export const ingestCommand = (): Command =>
     .addOption(threadsOption())
     .addOption(memoryOption())
     .action(ingestFrom);
+  for (const option of feedLimitOptions()) command.addOption(option);
+  return command;
+};
 
 /** Ingests the deliveries at a path and prints the report of each day. */
 async function ingestFrom(path: string, settings: IngestSettings): Promise<void> {
@@ -47,6 +53,7 @@ async function ingestFrom(path: string, settings: IngestSettings): Promise<void>
   try {
     await ingest(settings.lake, deliveries, {
       ...engineOptions(settings),
+      limits: feedLimits(settings),
       ...(mapping === undefined ? {} : { mapping }),
       ...(settings.replayFrom === undefined ? {} : { replayFrom: settings.replayFrom }),
       onStep: progress.step,
@@ -59,6 +66,15 @@ async function ingestFrom(path: string, settings: IngestSettings): Promise<void>
     progress.end();
   }
 }
+
+const feedLimits = (settings: FeedLimitSettings): FeedLimits => ({
+  fileBytes: settings.maxFileSize,
+  uncompressedBytes: settings.maxUncompressedSize,
+  compressionRatio: settings.maxCompressionRatio,
+  rows: settings.maxRows,
+  recordBytes: settings.maxRecordSize,
+  nesting: settings.maxNesting,
+});
 
 /** Formats the report of a day: two lines of totals, then one per reason and remark. */
 function reportLines(report: DeliveryReport): readonly string[] {

@@ -1,32 +1,27 @@
-/** Finds the feed files of deliveries: one folder per day, or a single inventory file. Does not read them. */
-import { readdir, stat } from "node:fs/promises";
-import { basename, join } from "node:path";
+/**
+ * Finds the feed files of deliveries: one folder per day, or a single inventory file. Does not read them.
+ *
+ * Folders may belong to third parties, so a symbolic link in one is followed only to a target in the same folder.
+ */
+import { readdir, realpath, stat } from "node:fs/promises";
+import { basename, join, sep } from "node:path";
 import { isDay } from "../../base/day.ts";
-import { isNotFound } from "../../base/files.ts";
-import { UserError } from "../../base/user-error.ts";
+import { printable, UserError } from "../../base/user-error.ts";
+import type { FeedFile } from "./feed-file.ts";
 import { type FeedTable, feedTables } from "./feed-schema.ts";
-
-export type FeedFormat = "csv" | "ndjson" | "parquet";
-
-export interface FeedFile {
-  readonly table: FeedTable;
-  readonly format: FeedFormat;
-  readonly path: string;
-  /** File name, as used in messages and rejects. */
-  readonly name: string;
-}
+import { describeSystemError } from "./file-errors.ts";
 
 export interface Delivery {
   readonly day: string;
   readonly files: readonly FeedFile[];
 }
 
-const formats: Readonly<Record<string, FeedFormat>> = {
-  ".csv": "csv",
-  ".csv.gz": "csv",
-  ".ndjson": "ndjson",
-  ".ndjson.gz": "ndjson",
-  ".parquet": "parquet",
+const formats: Readonly<Record<string, Pick<FeedFile, "format" | "isGzip">>> = {
+  ".csv": { format: "csv", isGzip: false },
+  ".csv.gz": { format: "csv", isGzip: true },
+  ".ndjson": { format: "ndjson", isGzip: false },
+  ".ndjson.gz": { format: "ndjson", isGzip: true },
+  ".parquet": { format: "parquet", isGzip: false },
 };
 
 /**
@@ -35,52 +30,58 @@ const formats: Readonly<Record<string, FeedFormat>> = {
  */
 export async function deliveriesAt(path: string, day: string | undefined): Promise<readonly Delivery[]> {
   if (day !== undefined && !isDay(day)) throw new UserError(`Invalid value "${day}" for --day: expected YYYY-MM-DD.`);
-  if (!(await isFolder(path))) return [{ day: day ?? dayOf(path), files: [fileAt(path, "inventory")] }];
-  const dated = (await readdir(path)).filter(isDay).sort();
+  const isFolder = (await orUserError(path, stat(path))).isDirectory();
+  if (!isFolder) return [{ day: day ?? dayOf(path), files: [feedFile(path, basename(path), "inventory")] }];
+  const dated = (await namesIn(path)).filter(isDay);
   if (dated.length === 0) return [await folderDelivery(path, day ?? dayOf(path))];
   const chosen = day === undefined ? dated : dated.filter((folder) => folder === day);
-  if (chosen.length === 0) throw new UserError(`${path}: no folder for ${day}: expected one of ${dated.join(", ")}.`);
-  return Promise.all(chosen.map((folder) => folderDelivery(join(path, folder), folder)));
+  if (chosen.length === 0)
+    throw new UserError(`${printable(path)}: no folder for ${day}: expected one of ${dated.join(", ")}.`);
+  return Promise.all(chosen.map(async (folder) => folderDelivery(await resolveWithin(path, folder), folder)));
 }
 
-async function isFolder(path: string): Promise<boolean> {
+/** Returns the result of a file operation. Throws a UserError if it fails. */
+async function orUserError<T>(path: string, operation: Promise<T>): Promise<T> {
   try {
-    return (await stat(path)).isDirectory();
+    return await operation;
   } catch (thrown) {
-    if (isNotFound(thrown)) throw new UserError(`${path}: no such file or folder.`);
-    throw thrown;
+    throw new UserError(`${printable(path)}: ${describeSystemError(thrown)}.`);
   }
+}
+
+const namesIn = async (folder: string): Promise<readonly string[]> =>
+  (await orUserError(folder, readdir(folder))).sort();
+
+/** Returns the path of a folder's entry without symbolic links. Throws a UserError if it is not in the folder. */
+async function resolveWithin(folder: string, name: string): Promise<string> {
+  const path = join(folder, name);
+  const target = await orUserError(path, realpath(path));
+  const root = await orUserError(folder, realpath(folder));
+  if (target.startsWith(root.endsWith(sep) ? root : root + sep)) return target;
+  throw new UserError(`${printable(path)}: symbolic link out of its folder: expected a file or a link within it.`);
 }
 
 function dayOf(path: string): string {
   const day = basename(path);
   if (isDay(day)) return day;
-  throw new UserError(`${path}: unknown day: expected --day YYYY-MM-DD or a name of that form.`);
+  throw new UserError(`${printable(path)}: unknown day: expected --day YYYY-MM-DD or a name of that form.`);
 }
 
 /** Returns the delivery in a day's folder. The prefix of a file name selects its table; other files are ignored. */
 async function folderDelivery(folder: string, day: string): Promise<Delivery> {
-  const names = (await readdir(folder)).sort();
-  const files = names.flatMap((file) => {
-    const table = feedTables.find((prefix) => file.toLowerCase().startsWith(prefix));
-    return table === undefined ? [] : [fileAt(join(folder, file), table)];
-  });
-  if (files.length === 0) {
-    throw new UserError(
-      `${folder}: no feed files: expected ${feedTables.join(", ")} as ${Object.keys(formats).join(", ")}.`,
-    );
+  const files: FeedFile[] = [];
+  for (const name of await namesIn(folder)) {
+    const table = feedTables.find((prefix) => name.toLowerCase().startsWith(prefix));
+    if (table !== undefined) files.push(feedFile(await resolveWithin(folder, name), name, table));
   }
-  return { day, files };
+  if (files.length > 0) return { day, files };
+  throw new UserError(
+    `${printable(folder)}: no feed files: expected ${feedTables.join(", ")} as ${Object.keys(formats).join(", ")}.`,
+  );
 }
 
-function formatOf(file: string): FeedFormat | undefined {
-  return Object.entries(formats).find(([extension]) => file.toLowerCase().endsWith(extension))?.[1];
-}
-
-function fileAt(path: string, table: FeedTable): FeedFile {
-  const format = formatOf(path);
-  if (format === undefined) {
-    throw new UserError(`${path}: unknown file format: expected ${Object.keys(formats).join(", ")}.`);
-  }
-  return { table, format, path, name: basename(path) };
+function feedFile(path: string, name: string, table: FeedTable): FeedFile {
+  const [, format] = Object.entries(formats).find(([ending]) => name.toLowerCase().endsWith(ending)) ?? [];
+  if (format !== undefined) return { ...format, table, path, name };
+  throw new UserError(`${printable(name)}: unknown file format: expected ${Object.keys(formats).join(", ")}.`);
 }

@@ -13,6 +13,8 @@ export interface FeedField {
   readonly items?: { readonly $ref: string } | Omit<FeedField, "items">;
   /** Synonyms of `enum` values. */
   readonly "x-aliases"?: Readonly<Record<string, string>>;
+  /** Whether words such as NONE are values of the field, not markers of an unknown value. */
+  readonly "x-words-are-values"?: boolean;
 }
 
 interface FeedTableSchema {
@@ -22,8 +24,13 @@ interface FeedTableSchema {
 
 export type FeedTable = "dealers" | "inventory" | "options" | "deliveries";
 
-const schema: { readonly "x-list-separator": string; readonly $defs: Readonly<Record<FeedTable, FeedTableSchema>> } =
-  JSON.parse(projectText("schemas/feed.json"));
+interface FeedSchema {
+  readonly "x-list-separator": string;
+  readonly "x-unknown-markers": readonly string[];
+  readonly $defs: Readonly<Record<FeedTable, FeedTableSchema>>;
+}
+
+const schema: FeedSchema = JSON.parse(projectText("schemas/feed.json"));
 
 /** The tables of a delivery, in processing order. */
 export const feedTables: readonly FeedTable[] = ["dealers", "options", "inventory", "deliveries"];
@@ -37,3 +44,6 @@ export const isTextList = (field: FeedField | undefined): boolean =>
 
 /** Separator of list items in a CSV field. */
 export const listSeparator = schema["x-list-separator"];
+
+/** Texts, in lower case, that stand for an unknown value. */
+export const unknownMarkers = schema["x-unknown-markers"];

@@ -1,36 +1,72 @@
-/** Translates engine errors about feed files into UserErrors: one line with the file and, if known, the row and column. */
-import { createReadStream } from "node:fs";
-import { createInterface } from "node:readline";
-import { Writable } from "node:stream";
-import { pipeline } from "node:stream/promises";
-import { createGunzip } from "node:zlib";
+/**
+ * Errors about feed files: one line with the file and, if known, the row and column.
+ *
+ * A message never quotes a file except for column names, shortened: the file may be another one than its name says.
+ */
 import { isObject } from "../../base/json.ts";
-import { messageOf, UserError } from "../../base/user-error.ts";
-import type { FeedFile } from "./delivery.ts";
+import { messageOf, printable, UserError } from "../../base/user-error.ts";
+import { classifyFault } from "../../db/engine-faults.ts";
+import type { FeedFile } from "./feed-file.ts";
+import { type FeedLimits, limitMessages } from "./feed-limits.ts";
+import { chunksOf, linesOf } from "./file-content.ts";
 
 /**
- * Decompresses a gzip file to its end and throws a UserError if it is corrupt or truncated. The engine reads a truncated file without
- * an error.
+ * Returns the column names of a file as a list for a message, shortened; only their number if none of them is known, because then they may
+ * be values.
  */
-export async function checkGzip(file: FeedFile): Promise<void> {
-  const discard = new Writable({ write: (_chunk, _encoding, done) => done() });
-  try {
-    await pipeline(createReadStream(file.path), createGunzip(), discard);
-  } catch (thrown) {
-    throw new UserError(`${file.name}: invalid gzip file: ${messageOf(thrown)}.`);
-  }
+export function printableColumns(columns: readonly string[], known: readonly string[]): string {
+  if (!columns.some((column) => known.includes(column))) return `${columns.length} unknown names`;
+  const shown = columns.slice(0, 50).map((column) => printable(column, 40));
+  return shown.length < columns.length ? `${shown.join(", ")} and others` : shown.join(", ");
 }
 
-/** Converts an error of the engine to a UserError about the file. Returns a UserError unchanged. */
-export async function describeFileError(file: FeedFile, columns: readonly string[], thrown: unknown): Promise<unknown> {
-  if (thrown instanceof UserError) return thrown;
+/** Creates a UserError about a file. `message` begins with a colon, or with a comma and the row. */
+export const fileError = ({ name }: Pick<FeedFile, "name">, message: string): UserError =>
+  new UserError(`${printable(name)}${message}`);
+
+/** Creates the error of an exceeded limit, in a row if it is known. */
+export const limitError = (file: FeedFile, limit: keyof FeedLimits, limits: FeedLimits, row?: number): UserError =>
+  fileError(file, `${row === undefined ? "" : `, row ${row}`}: ${limitMessages[limit](limits)}`);
+
+/** Causes of system errors that an operator can fix. */
+const systemErrors: Readonly<Record<string, string>> = {
+  ENOENT: "no such file or folder",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  ELOOP: "too many symbolic links",
+  ENOTDIR: "no such file or folder",
+  ENAMETOOLONG: "name too long",
+};
+
+/** Describes a failed file operation. */
+export function describeSystemError(thrown: unknown): string {
+  const code = isObject(thrown) && typeof thrown.code === "string" ? thrown.code : "";
+  return systemErrors[code] ?? `cannot be read (${code === "" ? messageOf(thrown) : code})`;
+}
+
+/** What an error of the engine is about. */
+interface ErrorContext {
+  readonly columns: readonly string[];
+  readonly limits: FeedLimits;
+}
+
+/** Converts an error of the engine to a UserError about the file. Returns UserErrors and the error of a full disk unchanged. */
+export async function describeFileError(file: FeedFile, context: ErrorContext, thrown: unknown): Promise<unknown> {
+  if (thrown instanceof UserError || classifyFault(thrown) === "disk full") return thrown;
   const message = messageOf(thrown);
-  if (file.format === "csv") return new UserError(`${file.name}${await describeCsvError(file, message, columns)}`);
+  const [, limit, row] = /exceeds the limit (rows|recordBytes) in row (\d+)/.exec(message) ?? [];
+  if (limit === "rows") return limitError(file, "rows", context.limits);
+  if (limit === "recordBytes") return limitError(file, "recordBytes", context.limits, Number(row));
+  if (file.format === "csv") return fileError(file, await describeCsvError(file, message, context));
   const description = file.format === "ndjson" ? await describeNdjsonError(file).catch(() => undefined) : undefined;
-  return new UserError(`${file.name}${description ?? `: ${message.split("\n")[0]}`}`);
+  return fileError(file, description ?? `: ${withoutContent(message)}`);
 }
 
-async function describeCsvError(file: FeedFile, message: string, columns: readonly string[]): Promise<string> {
+/** Returns the first line of an engine's message without the parts that it quotes. */
+const withoutContent = (message: string): string =>
+  printable((message.split("\n")[0] ?? "").replaceAll(/"[^"]*"?|'[^']*'?|`[^`]*`?|\{.*/g, "..."));
+
+async function describeCsvError(file: FeedFile, message: string, { columns, limits }: ErrorContext): Promise<string> {
   const record = /CSV Error on Line: (\d+)/.exec(message)?.[1];
   const place =
     record === undefined ? "" : `, row ${Number(record) - 1 - (await countBlankLines(file, Number(record)))}`;
@@ -38,23 +74,34 @@ async function describeCsvError(file: FeedFile, message: string, columns: readon
   if (counts !== null) {
     const [expected, found] = [Number(counts[1]), Number(counts[2])];
     const cause =
-      found < expected ? `column "${columns[found]}" is missing` : `unexpected field after column "${columns.at(-1)}"`;
+      found < expected
+        ? `column "${printable(columns[found] ?? "")}" is missing`
+        : `unexpected field after column "${printable(columns.at(-1) ?? "")}"`;
     return `${place}: ${found} fields: expected ${expected}, as in the header; ${cause}.`;
   }
+  if (/maximum line size|max_line_size/i.test(message)) return `${place}: ${limitMessages.recordBytes(limits)}`;
   if (message.includes("unterminated quote"))
     return `${place}: invalid quotes: expected a closing quote followed by a delimiter or the end of the row.`;
-  if (/unicode|utf-8 encoded/i.test(message))
+  if (/unicode|utf-?8|encod/i.test(message))
     return `${place}: invalid byte sequence: expected text in the file's encoding.`;
-  return `${place}: ${message.split("\n")[0]}`;
+  if (message.includes("state machine reached an invalid state"))
+    return `${place}: invalid CSV: expected rows as in RFC 4180, all with the same line ending.`;
+  return `${place}: ${withoutContent(message)}`;
 }
+
+const [lineFeed, carriageReturn] = [10, 13];
 
 /** Counts the blank lines before a line. The engine's line numbers include them, Carquet's row numbers do not. */
 async function countBlankLines(file: FeedFile, before: number): Promise<number> {
-  let [line, blank] = [0, 0];
-  for await (const text of linesOf(file)) {
-    line += 1;
-    if (line >= before) break;
-    if (text === "") blank += 1;
+  let [line, blank, length] = [1, 0, 0];
+  for await (const chunk of chunksOf(file)) {
+    for (const byte of chunk) {
+      if (byte === lineFeed) {
+        if (length === 0) blank += 1;
+        [line, length] = [line + 1, 0];
+        if (line >= before) return blank;
+      } else if (byte !== carriageReturn) length += 1;
+    }
   }
   return blank;
 }
@@ -77,9 +124,4 @@ function isJsonObject(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-function linesOf(file: FeedFile): AsyncIterable<string> {
-  const bytes = createReadStream(file.path);
-  return createInterface({ input: file.path.endsWith(".gz") ? bytes.pipe(createGunzip()) : bytes, crlfDelay: 1000 });
 }

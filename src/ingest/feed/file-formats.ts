@@ -1,14 +1,14 @@
 /** Readers of the feed file formats (CSV, NDJSON, Parquet): each turns a file into a relation of text columns. */
-import { createReadStream } from "node:fs";
-import { createGunzip } from "node:zlib";
-import { parse } from "csv-parse";
+import { bounds } from "../../base/bounds.ts";
 import { integerIn, textIn } from "../../base/json.ts";
-import { messageOf, UserError } from "../../base/user-error.ts";
+import { printable } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
-import { ident, join, literal, type Sql, sql } from "../../db/sql.ts";
-import type { FeedFile } from "./delivery.ts";
+import { ident, join, literal, pathLiteral, type Sql, sql } from "../../db/sql.ts";
+import { checkColumnNames, readCsvHeader } from "./column-names.ts";
+import type { FeedFile } from "./feed-file.ts";
+import type { FeedLimits } from "./feed-limits.ts";
 import { type FeedField, feed, isTextList, listSeparator } from "./feed-schema.ts";
-import { describeFileError } from "./file-errors.ts";
+import { fileError, limitError } from "./file-errors.ts";
 import type { Mapping } from "./mapping.ts";
 
 /** A file as a relation: `row` (counted from 1), then the file's columns. Text lists are VARCHAR[], all other columns VARCHAR. */
@@ -17,64 +17,107 @@ export interface FeedRelation {
   readonly rows: Sql;
 }
 
+/** How to read the files of a delivery. */
+export interface ReadSettings {
+  readonly limits: FeedLimits;
+  readonly mapping?: Mapping;
+}
+
+type FormatReader = (session: Session, file: FeedFile, settings: ReadSettings) => Promise<FeedRelation>;
+
 /** The reader of each format. Throws a UserError if the file is malformed. */
-export const formatReaders: Readonly<
-  Record<FeedFile["format"], (session: Session, file: FeedFile, mapping?: Mapping) => Promise<FeedRelation>>
-> = {
-  async csv(_session, file, mapping) {
-    const delimiter = mapping?.delimiter ?? ",";
-    const encoding = mapping?.encoding ?? "utf-8";
-    const columns = await readCsvHeader(file, delimiter, encoding);
+export const formatReaders: Readonly<Record<FeedFile["format"], FormatReader>> = {
+  async csv(_session, file, { mapping, limits }) {
+    const { delimiter, encoding } = csvDialect(mapping);
+    const columns = await readCsvHeader(file, { delimiter, encoding }, limits);
     const types = columns.map((column) => sql`${literal(column)}: 'VARCHAR'`);
     const values = columns.map(
       (column) => sql`${textOrList(file, column, ident(column), mapping)} AS ${ident(column)}`,
     );
     return {
       columns,
-      rows: sql`SELECT row_number() OVER () AS "row", ${join(values)} FROM read_csv(${literal(file.path)}, header = true,
+      rows: sql`SELECT row_number() OVER () AS "row", ${join(values)} FROM read_csv(${pathLiteral(file.path)}, header = true,
         auto_detect = false, delim = ${literal(delimiter)}, quote = '"', escape = '"', strict_mode = true,
-        null_padding = false, encoding = ${literal(encoding)}, columns = {${join(types)}})`,
+        null_padding = false, encoding = ${literal(encoding)}, columns = {${join(types)}}, hive_partitioning = false,
+        compression = ${file.isGzip ? "gzip" : "none"}, max_line_size = ${limits.recordBytes}, buffer_size = ${csvBufferBytes(limits)})`,
     };
   },
 
-  async ndjson(session, file) {
-    const objects = sql`SELECT row_number() OVER () AS "row", json FROM read_ndjson_objects(${literal(file.path)})`;
-    try {
-      const keys = sql`SELECT DISTINCT unnest(json_keys(json)) AS key FROM (${objects}) WHERE json_type(json) = 'OBJECT' ORDER BY key`;
-      const columns = (await session.rows(keys)).map((row) => textIn(row, "key"));
-      if (columns.length === 0)
-        throw await describeFileError(file, [], new Error("empty file: expected at least one row."));
-      const types = columns.map((column) => sql`${literal(column)}: 'JSON'`);
-      const json = sql`SELECT row_number() OVER () AS "row", *
-        FROM read_json(${literal(file.path)}, format = 'newline_delimited', columns = {${join(types)}})`;
-      await checkJsonTypes(session, file, columns, json);
-      const values = columns.map((column) => sql`${jsonTextOrList(file, column)} AS ${ident(column)}`);
-      return { columns, rows: sql`SELECT "row", ${join(values)} FROM (${json})` };
-    } catch (thrown) {
-      throw await describeFileError(file, [], thrown);
-    }
+  async ndjson(session, file, { limits }) {
+    const settings = sql`hive_partitioning = false, compression = ${file.isGzip ? "gzip" : "uncompressed"},
+      maximum_object_size = ${limits.recordBytes}`;
+    const objects = sql`SELECT json FROM read_ndjson_objects(${pathLiteral(file.path)}, ${settings})`;
+    const keys = sql`SELECT DISTINCT unnest(json_keys(json)) AS key FROM (${objects}) WHERE json_type(json) = 'OBJECT'`;
+    const columns = (await session.rows(sql`FROM (${keys}) ORDER BY key LIMIT ${bounds.feedColumns + 1}`)).map((row) =>
+      textIn(row, "key"),
+    );
+    if (columns.length === 0) throw new Error("empty file: expected at least one row.");
+    checkColumnNames(file, columns);
+    const types = columns.map((column) => sql`${literal(column)}: 'JSON'`);
+    const json = sql`SELECT row_number() OVER () AS "row", *
+      FROM read_json(${pathLiteral(file.path)}, format = 'newline_delimited', columns = {${join(types)}}, ${settings})`;
+    await checkJsonTypes(session, file, columns, json);
+    const values = columns.map((column) => sql`${jsonTextOrList(file, column)} AS ${ident(column)}`);
+    return { columns, rows: sql`SELECT "row", ${join(values)} FROM (${json})` };
   },
 
-  async parquet(session, file) {
-    const source = sql`read_parquet(${literal(file.path)}, file_row_number = true, hive_partitioning = false)`;
-    try {
-      const described = await session.rows(
-        sql`SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM ${source})`,
-      );
-      const types = new Map(described.map((row) => [textIn(row, "column_name"), textIn(row, "column_type")]));
-      types.delete("file_row_number");
-      const values = [...types].map(
-        ([column, type]) => sql`${parquetTextOrList(file, column, type)} AS ${ident(column)}`,
-      );
-      return {
-        columns: [...types.keys()],
-        rows: sql`SELECT file_row_number + 1 AS "row", ${join(values)} FROM ${source}`,
-      };
-    } catch (thrown) {
-      throw await describeFileError(file, [], thrown);
-    }
+  async parquet(session, file, { limits }) {
+    await checkParquetSize(session, file, limits);
+    const source = sql`read_parquet(${pathLiteral(file.path)}, file_row_number = true, hive_partitioning = false)`;
+    const described = await session.rows(sql`SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM ${source})`);
+    const types = new Map(described.map((row) => [textIn(row, "column_name"), textIn(row, "column_type")]));
+    types.delete("file_row_number");
+    const columns = [...types.keys()];
+    checkColumnNames(file, columns);
+    const values = [...types].map(
+      ([column, type]) => sql`${parquetTextOrList(file, column, type)} AS ${ident(column)}`,
+    );
+    const rows = sql`SELECT file_row_number + 1 AS "row", ${join(values)} FROM ${source}`;
+    return { columns, rows: limitRecords(file, columns, rows, limits) };
   },
 };
+
+/** Returns the delimiter and encoding of CSV files. */
+export const csvDialect = (mapping?: Mapping): { readonly delimiter: string; readonly encoding: string } => ({
+  delimiter: mapping?.delimiter ?? ",",
+  encoding: mapping?.encoding ?? "utf-8",
+});
+
+/** Returns the buffer of the CSV reader: its default, or enough for two rows. */
+const csvBufferBytes = ({ recordBytes }: FeedLimits): number => Math.max(32_000_000, 2 * recordBytes);
+
+/** Throws a UserError if a Parquet file, uncompressed, exceeds a limit by its own metadata. */
+async function checkParquetSize(session: Session, file: FeedFile, limits: FeedLimits): Promise<void> {
+  const path = pathLiteral(file.path);
+  const size = await session.row(sql`
+    SELECT num_rows::DOUBLE AS "rows", file_size_bytes::DOUBLE AS bytes,
+      (SELECT coalesce(sum(total_uncompressed_size), 0)::DOUBLE FROM parquet_metadata(${path})) AS uncompressed
+    FROM parquet_file_metadata(${path})`);
+  const { rows, bytes, uncompressed } = {
+    rows: Number(size?.rows),
+    bytes: Number(size?.bytes),
+    uncompressed: Number(size?.uncompressed),
+  };
+  if (rows > limits.rows) throw limitError(file, "rows", limits);
+  if (uncompressed > limits.uncompressedBytes) throw limitError(file, "uncompressedBytes", limits);
+  if (uncompressed > limits.compressionRatio * bytes) throw limitError(file, "compressionRatio", limits);
+}
+
+/** Returns rows that fail at the first with more bytes than the limit. Parquet stores a repeated value once, however long. */
+function limitRecords(file: FeedFile, columns: readonly string[], rows: Sql, { recordBytes }: FeedLimits): Sql {
+  const sizes = columns
+    .filter((column) => fieldOf(file, column) !== undefined)
+    .map((column) => {
+      const text = isTextList(fieldOf(file, column)) ? sql`array_to_string(${ident(column)}, '')` : ident(column);
+      return sql`coalesce(strlen(${text}), 0)`;
+    });
+  if (sizes.length === 0) return rows;
+  return sql`SELECT * FROM (${rows}) WHERE ${withinLimit("recordBytes", sql`${join(sizes, sql` + `)} > ${recordBytes}`)}`;
+}
+
+/** A condition that is true, or fails with an error that `describeFileError` recognizes. */
+export const withinLimit = (limit: keyof FeedLimits, isExceeded: Sql): Sql =>
+  sql`CASE WHEN ${isExceeded} THEN error(concat('exceeds the limit ', ${limit}, ' in row ', "row")) ELSE true END`;
 
 const fieldOf = (file: FeedFile, column: string): FeedField | undefined => feed[file.table].properties[column];
 
@@ -97,50 +140,14 @@ function parquetTextOrList(file: FeedFile, column: string, columnType: string): 
   const isNested = /\[\]$|^(STRUCT|MAP|LIST)/.test(columnType);
   if (!isNested) return textOrList(file, column, sql`${ident(column)}::VARCHAR`);
   if (field !== undefined && field.type !== "array") {
-    throw new UserError(
-      `${file.name}, row 0 (schema): invalid type ${columnType} of column "${column}": expected ${field.type}.`,
+    throw fileError(
+      file,
+      `, row 0 (schema): invalid type ${printable(columnType, 40)} of column "${column}": expected ${field.type}.`,
     );
   }
   return isTextList(field) && columnType.endsWith("[]")
     ? sql`${ident(column)}::VARCHAR[]`
     : sql`to_json(${ident(column)})::VARCHAR`;
-}
-
-/** Node.js names of the encodings of a mapping. */
-const nodeEncodings: Readonly<Record<string, BufferEncoding>> = {
-  "utf-8": "utf8",
-  "utf-16": "utf16le",
-  "latin-1": "latin1",
-};
-
-/** Reads the column names of a CSV file. Throws a UserError if the header is empty or a name is empty or repeated. */
-async function readCsvHeader(file: FeedFile, delimiter: string, encoding: string): Promise<readonly string[]> {
-  const bytes = createReadStream(file.path);
-  const decompressed = file.path.endsWith(".gz") ? bytes.pipe(createGunzip()) : bytes;
-  const records = decompressed.pipe(
-    parse({ bom: true, delimiter, encoding: nodeEncodings[encoding] ?? "utf8", to: 1, relax_column_count: true }),
-  );
-  for (const stream of new Set([bytes, decompressed])) stream.on("error", (error: Error) => records.destroy(error));
-  let columns: readonly string[] = [];
-  try {
-    for await (const record of records) columns = Array.isArray(record) ? record.map(String) : [];
-  } catch (thrown) {
-    throw new UserError(`${file.name}, row 0 (header): ${messageOf(thrown)}.`);
-  } finally {
-    bytes.destroy();
-  }
-  checkColumnNames(file, columns);
-  return columns;
-}
-
-function checkColumnNames(file: FeedFile, columns: readonly string[]): void {
-  const header = `${file.name}, row 0 (header)`;
-  if (columns.length === 0) throw new UserError(`${header}: empty file: expected column names.`);
-  if (columns.includes("")) throw new UserError(`${header}: column ${columns.indexOf("") + 1} has no name.`);
-  const folded = columns.map((column) => column.toLowerCase());
-  const repeated = columns.find((_, index) => folded.indexOf(folded[index] ?? "") !== index);
-  if (repeated !== undefined)
-    throw new UserError(`${header}: duplicate column "${repeated}": expected each name once, in any case.`);
 }
 
 /** Throws a UserError for the first value that is an object or array although its field is not. */
@@ -158,7 +165,5 @@ async function checkJsonTypes(session: Session, file: FeedFile, columns: readonl
   if (found === undefined) return;
   const column = textIn(found, "column");
   const expected = feed[file.table].properties[column]?.type;
-  throw new UserError(
-    `${file.name}, row ${integerIn(found, "row")}: nested value in column "${column}": expected ${expected}.`,
-  );
+  throw fileError(file, `, row ${integerIn(found, "row")}: nested value in column "${column}": expected ${expected}.`);
 }

@@ -9,7 +9,9 @@ import { isNotFound } from "../../base/files.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { checker } from "../../contract/schema.ts";
 import { ident, join, type Sql, sql } from "../../db/sql.ts";
+import type { FeedFile } from "./feed-file.ts";
 import { type FeedTable, feed, listSeparator } from "./feed-schema.ts";
+import { fileError, printableColumns } from "./file-errors.ts";
 
 export interface MappingRule {
   readonly column?: string;
@@ -70,16 +72,21 @@ function columnsOf(rule: MappingRule): readonly string[] {
 }
 
 /** Throws a UserError if the file lacks a column that the mapping reads. */
-export function validateMapping(mapping: Mapping, file: string, columns: readonly string[]): void {
+export function validateMapping(mapping: Mapping, file: FeedFile, columns: readonly string[]): void {
   const rules = { ...mapping.fields, ...mapping.dealer.fields };
   const uses = Object.entries(rules).flatMap(([field, rule]) =>
     columnsOf(rule).map((column) => [field, column] as const),
   );
-  for (const [field, column] of [...uses, ...mapping.dealer.columns.map((column) => ["dealer", column] as const)]) {
+  const all = [...uses, ...mapping.dealer.columns.map((column) => ["dealer", column] as const)];
+  for (const [field, column] of all) {
     if (columns.includes(column)) continue;
-    throw new UserError(
-      `${file}, row 0 (header): missing column "${column}": expected by the mapping of ${field}; ` +
-        `found ${columns.join(", ")}.`,
+    throw fileError(
+      file,
+      `, row 0 (header): missing column "${column}": expected by the mapping of ${field}; ` +
+        `found ${printableColumns(
+          columns,
+          all.map(([, used]) => used),
+        )}.`,
     );
   }
 }

@@ -4,13 +4,16 @@
  * Checks files, not values. A file that is malformed, lacks a required column or has a column of the wrong type fails the whole ingest: a
  * truncated file would look like sold cars.
  */
-import { UserError } from "../../base/user-error.ts";
+import { printable } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { ident, join, literal, type Sql, sql } from "../../db/sql.ts";
-import type { Delivery, FeedFile } from "./delivery.ts";
+import type { Delivery } from "./delivery.ts";
+import type { FeedFile } from "./feed-file.ts";
+import type { FeedLimits } from "./feed-limits.ts";
 import { type FeedTable, feed, isTextList, listSeparator } from "./feed-schema.ts";
-import { checkGzip, describeFileError } from "./file-errors.ts";
-import { type FeedRelation, formatReaders } from "./file-formats.ts";
+import { checkFeedFile } from "./file-checks.ts";
+import { describeFileError, fileError, printableColumns } from "./file-errors.ts";
+import { csvDialect, type FeedRelation, formatReaders, type ReadSettings, withinLimit } from "./file-formats.ts";
 import { type Mapping, mappedDealerId, mappedValue, validateMapping } from "./mapping.ts";
 
 /** Receives the raw rows of a table: `file`, `row`, and every field of the table. */
@@ -23,30 +26,32 @@ export type RowsHandler = (table: FeedTable, rows: Sql) => Promise<void>;
 export async function readDelivery(
   session: Session,
   delivery: Delivery,
-  mapping: Mapping | undefined,
+  settings: ReadSettings,
   onRows: RowsHandler,
 ): Promise<readonly string[]> {
+  const { mapping, limits } = settings;
   const remarks: string[] = [];
   for (const file of delivery.files) {
-    if (file.path.endsWith(".gz")) await checkGzip(file);
     if (mapping !== undefined && file.format !== "csv")
-      throw new UserError(`${file.name}: invalid format ${file.format}: expected csv, because a mapping is used.`);
-    const source = await formatReaders[file.format](session, file, mapping);
-    const reserved = source.columns.find((column) => column.toLowerCase() === "row");
-    if (reserved !== undefined)
-      throw new UserError(`${file.name}: reserved column name "${reserved}": expected any other name.`);
-    const tables = mapping === undefined ? [feedRows(file, source)] : mappedRows(file, source, mapping);
-    if (mapping === undefined) remarks.push(...describeIgnoredColumns(file, source));
-    for (const [table, rows] of tables) {
-      try {
-        await onRows(table, rows);
-      } catch (thrown) {
-        throw await describeFileError(file, source.columns, thrown);
-      }
+      throw fileError(file, `: invalid format ${file.format}: expected csv, because a mapping is used.`);
+    await checkFeedFile(file, csvDialect(mapping).encoding, limits);
+    let columns: readonly string[] = [];
+    try {
+      const source = await formatReaders[file.format](session, file, settings);
+      columns = source.columns;
+      const tables = mapping === undefined ? [feedRows(file, source)] : mappedRows(file, source, mapping);
+      if (mapping === undefined) remarks.push(...describeIgnoredColumns(file, source));
+      for (const [table, rows] of tables) await onRows(table, limitRows(rows, limits));
+    } catch (thrown) {
+      throw await describeFileError(file, { columns, limits }, thrown);
     }
   }
   return remarks;
 }
+
+/** Returns rows that fail after the most that a file may have. */
+const limitRows = (rows: Sql, limits: FeedLimits): Sql =>
+  sql`SELECT * FROM (${rows}) WHERE ${withinLimit("rows", sql`"row" > ${limits.rows}`)}`;
 
 type TableRows = readonly [FeedTable, Sql];
 
@@ -54,10 +59,11 @@ type TableRows = readonly [FeedTable, Sql];
 function feedRows(file: FeedFile, { columns, rows }: FeedRelation): TableRows {
   for (const column of feed[file.table].required) {
     if (columns.includes(column)) continue;
-    if (columns.length === 0) throw new UserError(`${file.name}: empty file: expected at least the required columns.`);
-    throw new UserError(
-      `${file.name}, row 0 (header): missing column "${column}": ` +
-        `expected ${feed[file.table].required.join(", ")}; found ${columns.join(", ")}.`,
+    if (columns.length === 0) throw fileError(file, ": empty file: expected at least the required columns.");
+    throw fileError(
+      file,
+      `, row 0 (header): missing column "${column}": ` +
+        `expected ${feed[file.table].required.join(", ")}; found ${printableColumns(columns, Object.keys(feed[file.table].properties))}.`,
     );
   }
   return [
@@ -69,12 +75,14 @@ function feedRows(file: FeedFile, { columns, rows }: FeedRelation): TableRows {
 function describeIgnoredColumns(file: FeedFile, { columns }: FeedRelation): readonly string[] {
   return columns
     .filter((column) => !(column in feed[file.table].properties))
-    .map((column) => `${file.name}: ignored column "${column}": not a field of ${file.table}.`);
+    .map(
+      (column) => `${printable(file.name)}: ignored column "${printable(column, 40)}": not a field of ${file.table}.`,
+    );
 }
 
 /** Returns the inventory rows of a foreign file, and one dealer row per distinct dealer id in it. */
 function mappedRows(file: FeedFile, source: FeedRelation, mapping: Mapping): readonly TableRows[] {
-  validateMapping(mapping, file.name, source.columns);
+  validateMapping(mapping, file, source.columns);
   const dealerId = mappedDealerId(mapping);
   const valueByRule =
     (table: FeedTable, rules: Mapping["fields"]) =>

@@ -5,12 +5,14 @@
  * reason.
  */
 
+import { bounds } from "../../base/bounds.ts";
 import { integerIn } from "../../base/json.ts";
 import type { Session } from "../../db/duckdb.ts";
-import { all, columnType, ident, join, type Sql, sql } from "../../db/sql.ts";
+import { all, any, columnType, ident, join, type Sql, sql } from "../../db/sql.ts";
 import { tables } from "../../lake/tables.ts";
 import { type FeedField, type FeedTable, feed, feedTables, isTextList } from "../feed/feed-schema.ts";
 import { type FieldReader, fieldReader } from "./field-readers.ts";
+import { isMarker, markersOf } from "./unknown-markers.ts";
 import { hasValidCheckDigit } from "./vin.ts";
 
 /** Outcome of an issue: the row was rejected, the value became unknown, or the value was used but is unusual. */
@@ -83,7 +85,7 @@ async function collectIssues(session: Session, table: FeedTable): Promise<void> 
   await session.run(sql`ALTER TABLE ${parsedTable(table)} DROP COLUMN row_issues`);
 }
 
-/** Returns parsed rows as three nested queries: trimmed texts, then typed values, then issues. */
+/** Returns parsed rows as four nested queries: trimmed texts, then texts without markers, then typed values, then issues. */
 function parsedRows(table: FeedTable, rows: Sql, day: string): Sql {
   const { properties, required } = feed[table];
   const fields: readonly ParsedField[] = Object.entries(properties).map(([field, schema]) => ({
@@ -95,26 +97,40 @@ function parsedRows(table: FeedTable, rows: Sql, day: string): Sql {
     value: ident(field),
   }));
   const texts = fields.map(({ field, schema, raw }) => sql`${trimmed(schema, ident(field))} AS ${raw}`);
+  const known = fields.map(({ schema, raw }) => sql`${withoutMarker(schema, raw)} AS ${raw}`);
   const values = fields.map(({ reader, raw, value }) => sql`${raw}, ${reader.value(raw)} AS ${value}`);
   const checks =
     table === "inventory" ? [sql`${hasValidCheckDigit(sql`upper("raw vin")`)} AS "check digit is valid"`] : [];
-  const typed = sql`SELECT file, "row", ${join([...values, ...checks])} FROM (SELECT file, "row", ${join(texts)} FROM (${rows}))`;
+  const typed = sql`SELECT file, "row", ${join([...values, ...checks])} 
+    FROM (SELECT file, "row", ${join(known)} FROM (SELECT file, "row", ${join(texts)} FROM (${rows})))`;
   return sql`SELECT file, "row", ${join(fields.map(({ value }) => value))}, ${issuesOfRow(table, fields)} AS row_issues FROM (${typed})`;
 }
 
 /** Characters that are trimmed: ASCII white space and the no-break space. */
 const whiteSpace = " \t\r\n\u00a0";
 
-/**
- * Trims a text or the items of a text list. Blank texts become null, blank items are dropped. Testing the first and last character before
- * trimming is four times as fast: the engine's `trim` builds a character set for every value.
- */
+/** Trims a text or the items of a text list. Blank texts become null, blank items are dropped. */
 function trimmed(schema: FeedField, text: Sql): Sql {
-  const trim = (value: Sql): Sql =>
-    sql`CASE WHEN ${value} BETWEEN '!' AND '~' AND ${value}[-1] BETWEEN '!' AND '~' THEN ${value} ELSE nullif(trim(${value}, ${whiteSpace}), '') END`;
+  if (!isTextList(schema)) return trim(text);
+  return sql`list_filter(list_transform(${text}, lambda item: ${trim(sql`item`)}), lambda item: item IS NOT NULL)`;
+}
+
+/**
+ * Testing the first and last character before trimming is six times as fast: the engine's `trim` builds a character set for every
+ * value.
+ */
+function trim(text: Sql): Sql {
+  const endsBlank = any([...whiteSpace].map((character) => sql`suffix(${text}, ${character})`));
+  return sql`CASE WHEN ${text} BETWEEN '!' AND '~' AND NOT ${endsBlank} THEN ${text} ELSE nullif(trim(${text}, ${whiteSpace}), '') END`;
+}
+
+/** Returns null for a marker of an unknown value, and no items for a list of one. In longer lists, the vocabulary drops markers. */
+function withoutMarker(schema: FeedField, text: Sql): Sql {
+  const markers = markersOf(schema);
+  if (markers.length === 0) return text;
   return isTextList(schema)
-    ? sql`list_filter(list_transform(${text}, lambda item: ${trim(sql`item`)}), lambda item: item IS NOT NULL)`
-    : trim(text);
+    ? sql`CASE WHEN len(${text}) = 1 AND ${isMarker(sql`${text}[1]`, markers)} THEN [] ELSE ${text} END`
+    : sql`CASE WHEN ${isMarker(text, markers)} THEN NULL ELSE ${text} END`;
 }
 
 /** A condition that a row has an issue, and the list of its issues (null entries are dropped). */
@@ -128,10 +144,11 @@ type IssueBuilder = (outcome: Outcome, field: string, value: Sql, reason: Sql) =
 
 /** Returns the issues of a row as a list; null if it has none. Tests all conditions first, because few rows have issues. */
 function issuesOfRow(table: FeedTable, fields: readonly ParsedField[]): Sql {
-  const vin = table === "inventory" ? sql`coalesce(vin, "raw vin")` : sql`NULL::VARCHAR`;
-  const dealer = table === "options" ? sql`NULL::VARCHAR` : sql`coalesce(dealer_id, "raw dealer_id")`;
+  const shortened = (text: Sql): Sql => sql`left(${text}, ${bounds.rejectedValueCharacters})`;
+  const vin = table === "inventory" ? shortened(sql`coalesce(vin, "raw vin")`) : sql`NULL::VARCHAR`;
+  const dealer = table === "options" ? sql`NULL::VARCHAR` : shortened(sql`coalesce(dealer_id, "raw dealer_id")`);
   const issue: IssueBuilder = (outcome, field, value, reason) => sql`struct_pack(outcome := ${outcome},
-    vin := ${vin}, dealer_id := ${dealer}, field := ${field}, "value" := ${value}, reason := ${reason})`;
+    vin := ${vin}, dealer_id := ${dealer}, field := ${field}, "value" := ${shortened(value)}, reason := ${reason})`;
   const checks = fields.map((field) => (isTextList(field.schema) ? checkList(field, issue) : checkValue(field, issue)));
   if (table === "inventory") checks.push(checkCheckDigit(issue));
   const hasIssue = join(

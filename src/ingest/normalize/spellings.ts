@@ -6,8 +6,10 @@
  */
 import { projectPath } from "../../base/project-files.ts";
 import type { Session } from "../../db/duckdb.ts";
-import { ident, literal, type Sql, sql } from "../../db/sql.ts";
+import { ident, pathLiteral, type Sql, sql } from "../../db/sql.ts";
 import { caseFold, matchKey } from "../../db/text-matching.ts";
+import { feed } from "../feed/feed-schema.ts";
+import { isMarker, markersOf } from "./unknown-markers.ts";
 
 export interface OpenVocabulary {
   /** Name of the attribute in the canonical list. */
@@ -24,7 +26,7 @@ const spellingKeys: Readonly<Record<string, (text: Sql) => Sql>> = { make: match
 /** Creates the tables `canonical` (attribute, spelling, canonical) and `color_words` (word, base_color) from `data/reference/`. */
 export async function loadReferenceTables(session: Session): Promise<void> {
   const from = (file: string) =>
-    sql`FROM read_csv(${literal(projectPath(`data/reference/${file}`))}, header = true, all_varchar = true)`;
+    sql`FROM read_csv(${pathLiteral(projectPath(`data/reference/${file}`))}, header = true, all_varchar = true)`;
   await session.createTempTable("canonical", sql`SELECT * ${from("spellings.csv")}`);
   await session.createTempTable("color_words", sql`SELECT * ${from("colors.csv")}`);
 }
@@ -44,6 +46,8 @@ export async function createSpellingTable(
   { attribute, inUse, inLake }: OpenVocabulary,
 ): Promise<void> {
   const key = spellingKeys[attribute] ?? caseFold;
+  // Markers among the items of a list; all others are null already.
+  const isUnknown = isMarker(sql`used.cleaned`, markersOf(feed.inventory.properties[attribute]));
   await session.createTempTable(
     spellingTable(attribute),
     sql`
@@ -60,7 +64,7 @@ export async function createSpellingTable(
     ), chosen AS (
       SELECT DISTINCT ON (key) key, spelling FROM candidates ORDER BY key, rank, n DESC, spelling
     )
-    SELECT used.value AS raw_value, if(chosen.key = '', NULL, chosen.spelling) AS spelling FROM used JOIN chosen ON chosen.key = ${key(sql`used.spelling`)}`,
+    SELECT used.value AS raw_value, if(chosen.key = '' OR ${isUnknown}, NULL, chosen.spelling) AS spelling FROM used JOIN chosen ON chosen.key = ${key(sql`used.spelling`)}`,
   );
 }
 

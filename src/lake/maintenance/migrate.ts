@@ -9,7 +9,7 @@ import { join as joinPath } from "node:path";
 import { textIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { Session } from "../../db/duckdb.ts";
-import { literal, sql } from "../../db/sql.ts";
+import { pathLiteral, sql } from "../../db/sql.ts";
 import { fingerprintOf, isCurrentSchema, rowsOfFiles } from "../file-rows.ts";
 import { currentManifest, type LakeFile, lakeFormat, type TableFiles } from "../manifest.ts";
 import { type TableName, tableNames, tableOf } from "../tables.ts";
@@ -68,7 +68,7 @@ export async function migrateLake(
 /** Returns whether a file has exactly the columns and types of a table's current schema. */
 async function hasCurrentColumns(session: Session, table: TableName, path: string): Promise<boolean> {
   const described = await session.rows(
-    sql`DESCRIBE SELECT * FROM read_parquet(${literal(path)}, hive_partitioning = false)`,
+    sql`DESCRIBE SELECT * FROM read_parquet(${pathLiteral(path)}, hive_partitioning = false)`,
   );
   const columns = described.map((row) => [textIn(row, "column_name"), textIn(row, "column_type")] as const);
   return fingerprintOf(Object.fromEntries(columns)) === fingerprintOf(tableOf(table).columns);

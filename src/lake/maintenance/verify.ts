@@ -8,7 +8,7 @@ import { sha256Of } from "../../base/files.ts";
 import { integerIn } from "../../base/json.ts";
 import { messageOf } from "../../base/user-error.ts";
 import { type DatabaseOptions, DuckDatabase } from "../../db/duckdb.ts";
-import { ident, literal, type Sql, sql } from "../../db/sql.ts";
+import { ident, pathLiteral, type Sql, sql } from "../../db/sql.ts";
 import { life } from "../../listing/life.ts";
 import { rowsOfFiles } from "../file-rows.ts";
 import type { LakeFile, Manifest, ServingFile } from "../manifest.ts";
@@ -51,7 +51,9 @@ async function checkFile(
     if ((await sha256Of(path)) !== file.sha256) return [`${file.path}: wrong SHA-256: expected ${file.sha256}`];
     if (!("rows" in file)) return [];
     const counted = await database.using((session) =>
-      session.row(sql`SELECT count(*)::INTEGER AS n FROM read_parquet(${literal(path)})`),
+      session.row(
+        sql`SELECT count(*)::INTEGER AS n FROM read_parquet(${pathLiteral(path)}, hive_partitioning = false)`,
+      ),
     );
     const rows = integerIn(counted, "n");
     return rows === file.rows ? [] : [`${file.path}: ${rows} rows: expected ${file.rows}`];

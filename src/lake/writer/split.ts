@@ -1,7 +1,7 @@
 /** Writes a table's rows as files of limited size, each holding an adjacent range of the sort order. */
 import { rm } from "node:fs/promises";
 import { join as joinPath } from "node:path";
-import { literal, sql } from "../../db/sql.ts";
+import { pathLiteral, sql } from "../../db/sql.ts";
 import type { LakeFile } from "../manifest.ts";
 import { tableOf } from "../tables.ts";
 import { type FileContents, sortOrderOf, type Writer, writeFile } from "./writer.ts";
@@ -25,7 +25,7 @@ export async function writeSplit(
   const size = Math.ceil(whole.rows / Math.ceil(whole.rows / rowsPerFile));
   for (let start = 0; start < whole.rows; start += size) {
     const rows = sql`
-      SELECT * FROM read_parquet(${literal(path)}, file_row_number = true, hive_partitioning = false)
+      SELECT * FROM read_parquet(${pathLiteral(path)}, file_row_number = true, hive_partitioning = false)
       WHERE file_row_number >= ${start} AND file_row_number < ${start + size}`;
     const name = `${version}-${files.length}`;
     const file = await writeFile(writer, name, { table, partition, rows, order: sql`file_row_number` });

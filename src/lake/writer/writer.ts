@@ -8,10 +8,10 @@ import { readdir, rm, stat } from "node:fs/promises";
 import { dirname, join as joinPath, relative, resolve } from "node:path";
 import { createFolder, replaceFile, sha256Of, syncToDisk } from "../../base/files.ts";
 import { integerIn, isObject, type Row } from "../../base/json.ts";
-import { UserError } from "../../base/user-error.ts";
+import { printable, UserError } from "../../base/user-error.ts";
 import { type DatabaseOptions, DuckDatabase, engineVersion, type Session } from "../../db/duckdb.ts";
 import { classifyFault, lockHolderOf } from "../../db/engine-faults.ts";
-import { columnType, ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
+import { columnType, fileLiteral, ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import { fingerprintOf } from "../file-rows.ts";
 import {
   currentManifest,
@@ -50,6 +50,8 @@ export async function withWriter<T>(
   work: (writer: Writer) => Promise<T>,
 ): Promise<T> {
   const folder = resolve(lake);
+  if (/\?|\\/.test(folder))
+    throw new UserError(`Invalid lake folder ${printable(lake)}: expected a path without ? and backslashes.`);
   if (lakesBeingWritten.has(folder))
     throw new UserError(`${lake} is locked by this process: expected one writer at a time.`);
   await createFolder(joinPath(lake, "versions"));
@@ -82,7 +84,7 @@ export async function withWriter<T>(
  */
 async function acquireLock(session: Session, lake: string): Promise<void> {
   const path = joinPath(lake, "writer.lock");
-  const attach = (): Promise<void> => session.run(sql`ATTACH ${literal(path)} AS writer_lock`);
+  const attach = (): Promise<void> => session.run(sql`ATTACH ${fileLiteral(path)} AS writer_lock`);
   try {
     await attach();
   } catch (thrown) {
@@ -176,7 +178,7 @@ export async function writeFile(
   );
   const statistics = await session.row(sql`
     COPY (SELECT ${join(columns)} FROM (${rows}) ORDER BY ${order})
-    TO ${literal(target)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${integerLiteral(definition.rowGroupSize ?? rowGroupSize)}, RETURN_STATS)`);
+    TO ${fileLiteral(target)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${integerLiteral(definition.rowGroupSize ?? rowGroupSize)}, RETURN_STATS)`);
   const rowCount = integerIn({ rows: Number(statistics?.count) }, "rows");
   if (rowCount === 0) {
     await rm(target);

@@ -1,0 +1,69 @@
+/** Column names of feed files: reads the header of a CSV file, and checks the names of any format. */
+import { parse } from "csv-parse";
+import { bounds } from "../../base/bounds.ts";
+import { printable, type UserError } from "../../base/user-error.ts";
+import type { FeedFile } from "./feed-file.ts";
+import { type FeedLimits, limitMessages } from "./feed-limits.ts";
+import { chunksOf } from "./file-content.ts";
+import { fileError } from "./file-errors.ts";
+
+/** Node.js names of the encodings of a mapping. */
+const nodeEncodings: Readonly<Record<string, BufferEncoding>> = {
+  "utf-8": "utf8",
+  "utf-16": "utf16le",
+  "latin-1": "latin1",
+};
+
+/** Reads the column names of a CSV file. Throws a UserError if the header is malformed or too large. */
+export async function readCsvHeader(
+  file: FeedFile,
+  { delimiter, encoding }: { readonly delimiter: string; readonly encoding: string },
+  limits: FeedLimits,
+): Promise<readonly string[]> {
+  const content = chunksOf(file);
+  const records = parse({
+    bom: true,
+    delimiter,
+    encoding: nodeEncodings[encoding] ?? "utf8",
+    to: 1,
+    relax_column_count: true,
+    max_record_size: limits.recordBytes,
+  });
+  content.on("error", (error: Error) => records.destroy(error));
+  let columns: readonly string[] = [];
+  try {
+    for await (const record of content.pipe(records)) columns = Array.isArray(record) ? record.map(String) : [];
+  } catch (thrown) {
+    throw fileError(file, `, row 0 (header): ${describeHeaderError(thrown, limits)}`);
+  } finally {
+    content.destroy();
+  }
+  if (columns.length === 0) throw fileError(file, ", row 0 (header): empty file: expected column names.");
+  checkColumnNames(file, columns);
+  return columns;
+}
+
+/** Describes an error of the parser, whose messages quote the file. */
+function describeHeaderError(thrown: unknown, limits: FeedLimits): string {
+  const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+  return code === "CSV_MAX_RECORD_SIZE" ? limitMessages.recordBytes(limits) : "invalid quotes: expected column names.";
+}
+
+/** Throws a UserError if there are too many columns, or one has no name, a repeated name or one that is no text. */
+export function checkColumnNames(file: FeedFile, columns: readonly string[]): void {
+  const header = file.format === "csv" ? ", row 0 (header)" : "";
+  const fail = (message: string): UserError => fileError(file, `${header}: ${message}`);
+  if (columns.length > bounds.feedColumns) throw fail(`too many columns: expected at most ${bounds.feedColumns}.`);
+  if (columns.includes("")) throw fail(`column ${columns.indexOf("") + 1} has no name.`);
+  const unprintable = columns.findIndex((column) => /[\0\ufffd]/.test(column));
+  if (unprintable >= 0)
+    throw fail(`invalid byte sequence in the name of column ${unprintable + 1}: expected text in the file's encoding.`);
+  const seen = new Set<string>();
+  for (const column of columns) {
+    const folded = column.toLowerCase();
+    if (seen.has(folded))
+      throw fail(`duplicate column "${printable(column, 40)}": expected each name once, in any case.`);
+    if (folded === "row") throw fail(`reserved column name "${column}": expected any other name.`);
+    seen.add(folded);
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * Checks a feed file before the engine reads it: its kind, its size and, in one pass over its bytes, what the engine would misread,
+ * or accept at any cost.
+ */
+import { open, stat } from "node:fs/promises";
+import { bounds } from "../../base/bounds.ts";
+import { messageOf, UserError } from "../../base/user-error.ts";
+import type { FeedFile, FeedFormat } from "./feed-file.ts";
+import type { FeedLimits } from "./feed-limits.ts";
+import { chunksOf } from "./file-content.ts";
+import { describeSystemError, fileError, limitError } from "./file-errors.ts";
+import { JsonLineCheck } from "./json-lines.ts";
+import { countSchemaElements } from "./parquet-footer.ts";
+
+/** Throws a UserError if a file is not a regular file, exceeds a limit, or is not of the format that its name says. */
+export async function checkFeedFile(file: FeedFile, encoding: string, limits: FeedLimits): Promise<void> {
+  const bytes = await sizeOf(file);
+  if (bytes > limits.fileBytes) throw limitError(file, "fileBytes", limits);
+  if (file.format === "parquet") return checkParquet(file, bytes);
+  try {
+    await checkText(file, bytes, encoding, limits);
+  } catch (thrown) {
+    if (thrown instanceof UserError) throw thrown;
+    throw fileError(
+      file,
+      isZlibError(thrown) ? `: invalid gzip file: ${messageOf(thrown)}.` : `: ${describeSystemError(thrown)}.`,
+    );
+  }
+}
+
+const isZlibError = (thrown: unknown): boolean =>
+  thrown instanceof Error && "code" in thrown && String(thrown.code).startsWith("Z_");
+
+/** Returns the size of a regular file. Throws a UserError for anything else: reading a FIFO or a device may never end. */
+async function sizeOf(file: FeedFile): Promise<number> {
+  const found = await stat(file.path).catch((thrown: unknown) => {
+    throw fileError(file, `: ${describeSystemError(thrown)}.`);
+  });
+  if (found.isFile()) return found.size;
+  throw fileError(file, `: ${found.isDirectory() ? "a folder" : "a FIFO, socket or device"}: expected a regular file.`);
+}
+
+/** Checks both ends of a Parquet file. */
+async function checkParquet(file: FeedFile, bytes: number): Promise<void> {
+  checkFirstBytes(file, await readPart(file, 0, 4));
+  const end = await readPart(file, Math.max(0, bytes - 8), 8);
+  const footerBytes = end.length < 8 ? 0 : end.readUInt32LE(0);
+  if (!end.subarray(4).equals(parquetMagic) || footerBytes > bytes - 12)
+    throw fileError(file, ": no footer: expected a Parquet file with its end.");
+  if (footerBytes > bounds.parquetFooterBytes)
+    throw fileError(file, `: footer of ${footerBytes} bytes: expected at most ${bounds.parquetFooterBytes}.`);
+  const footer = await readPart(file, bytes - 8 - footerBytes, footerBytes);
+  if (schemaElementsIn(file, footer) > 4 * bounds.feedColumns)
+    throw fileError(file, `: too many columns: expected at most ${bounds.feedColumns}.`);
+}
+
+function schemaElementsIn(file: FeedFile, footer: Buffer): number {
+  try {
+    return countSchemaElements(footer);
+  } catch {
+    throw fileError(file, ": invalid footer: expected that of a Parquet file.");
+  }
+}
+
+/** Reads a part of a file; fewer bytes if the file ends before. */
+async function readPart(file: FeedFile, position: number, length: number): Promise<Buffer> {
+  try {
+    const handle = await open(file.path);
+    try {
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, position);
+      return buffer.subarray(0, bytesRead);
+    } finally {
+      await handle.close();
+    }
+  } catch (thrown) {
+    throw fileError(file, `: ${describeSystemError(thrown)}.`);
+  }
+}
+
+const parquetMagic = Buffer.from("PAR1");
+
+/** Formats by their first bytes. */
+const signatures: readonly (readonly [bytes: readonly number[], name: string, format?: FeedFormat])[] = [
+  [[...parquetMagic], "Parquet", "parquet"],
+  [[0x1f, 0x8b], "gzip"],
+  [[0x50, 0x4b, 0x03, 0x04], "ZIP"],
+  [[0x28, 0xb5, 0x2f, 0xfd], "Zstandard"],
+  [[0xff, 0xfe], "UTF-16 text"],
+  [[0xfe, 0xff], "UTF-16 text"],
+];
+
+/** Throws a UserError if the first bytes are those of another format. */
+function checkFirstBytes(file: FeedFile, first: Buffer): void {
+  const [, name, format] = signatures.find(([bytes]) => bytes.every((byte, index) => first[index] === byte)) ?? [];
+  if (file.format === format || (name === undefined && file.format !== "parquet")) return;
+  const expected = file.format === "parquet" ? "Parquet" : `${file.format.toUpperCase()} in UTF-8`;
+  throw fileError(
+    file,
+    `: content is ${name ?? (first.length === 0 ? "empty" : "of an unknown format")}: expected ${expected}.`,
+  );
+}
+
+/** Reads a text file to its end. The engine accepts a gzip file that was cut short, and NUL bytes. */
+async function checkText(file: FeedFile, storedBytes: number, encoding: string, limits: FeedLimits): Promise<void> {
+  const uncompressedMax = file.isGzip ? limits.uncompressedBytes : Number.POSITIVE_INFINITY;
+  const json = file.format === "ndjson" ? new JsonLineCheck(file, limits) : undefined;
+  let offset = 0;
+  for await (const chunk of chunksOf(file)) {
+    if (offset === 0 && encoding === "utf-8") checkFirstBytes(file, chunk);
+    const nul = encoding === "utf-16" ? -1 : chunk.indexOf(0);
+    if (nul >= 0) throw fileError(file, `: NUL byte at offset ${offset + nul}: expected text.`);
+    json?.add(chunk);
+    offset += chunk.length;
+    if (offset > uncompressedMax) throw limitError(file, "uncompressedBytes", limits);
+    if (offset > limits.compressionRatio * storedBytes) throw limitError(file, "compressionRatio", limits);
+  }
+  json?.end();
+}
