@@ -83,10 +83,11 @@ export function listen(server: Server, host: string, port: number): Promise<void
   });
 }
 
-/** Returns the port that a server listens on. */
-export function portOf(server: Server): number {
+/** Returns the URL of a server that listens. */
+export function urlOf(server: Server, host: string, scheme: "http" | "https"): string {
   const address: AddressInfo | string | null = server.address();
-  return typeof address === "object" && address !== null ? address.port : 0;
+  const port = typeof address === "object" && address !== null ? address.port : 0;
+  return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 /** Replaces the certificate of a TLS server. Throws an Error, and keeps the previous one, if it is invalid or the server uses plain HTTP. */

@@ -2,7 +2,6 @@
  * HTTP server: one Koa application over a lake and an accounts file, until it is stopped. It serves the published version and
  * switches to new ones as they appear. It never writes to the lake.
  */
-import type { Server } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import Koa from "koa";
 import type { Logger } from "pino";
@@ -20,7 +19,7 @@ import { startDailyReviews } from "./daily-review.ts";
 import { serveDocs } from "./docs.ts";
 import { drainer } from "./drain.ts";
 import { serveHealth } from "./health.ts";
-import { createHttpServer, listen, portOf, replaceCertificate, type Tls } from "./http-server.ts";
+import { createHttpServer, listen, replaceCertificate, type Tls, urlOf } from "./http-server.ts";
 import { Metrics } from "./metrics.ts";
 import { createMetricsServer } from "./metrics-server.ts";
 import type { AdmissionBounds } from "./middleware/admit.ts";
@@ -93,31 +92,21 @@ interface AppState extends PipelineServices {
 
 /** Starts the service. Resolves when it listens and the published version is open. Throws a UserError if the port is taken. */
 export async function serve(options: ServeOptions): Promise<RunningService> {
-  const { host, port, metricsPort, logger, tls, responseCacheBytes = bounds.responseCacheBytes } = options;
+  const { host, port, metricsPort, logger, tls } = options;
   const { drainDelayMs: delayMs = 0, drainTimeoutMs: timeoutMs = bounds.drainMs } = options;
-  const metrics = new Metrics();
-  const accounts = await openAccounts(options, metrics);
-  const responseCache = new ResponseCache(responseCacheBytes);
-  const current = await watchLake({ ...options, onStatement: metrics.addStatement }, responseCache);
-  const state: AppState = {
-    ...{ current, responseCache, accounts, metrics },
-    admission: { ...bounds, ...options },
-    connections: new Connections(connectionLimits(options)),
-    isStopping: false,
-  };
-  metrics.readFrom({ ...state, droppedLogLines: options.droppedLogLines ?? (() => 0) });
-  const health = serveHealth(current, responseCache, {
+  const state = await openState(options);
+  const health = serveHealth(state.current, state.responseCache, {
     isStopping: () => state.isStopping,
-    isLedgerAvailable: () => accounts.isAvailable,
+    isLedgerAvailable: () => state.accounts.isAvailable,
   });
-  const server = createHttpServer({ ...bounds, ...options }, createApp(options, state, health), state.connections);
-  const metricsServer = createMetricsServer(metrics, health);
+  const server = createHttpServer(options, createApp(options, state, health), state.connections);
+  const metricsServer = createMetricsServer(state.metrics, health);
   const drain = drainer(server);
-  const stopReviews = startDailyReviews(accounts, logger);
+  const stopReviews = startDailyReviews(state.accounts, logger);
   const close = async (): Promise<void> => {
     metricsServer.close().closeAllConnections();
     await stopReviews();
-    await Promise.all([current.close(), accounts.close()]);
+    await Promise.all([state.current.close(), state.accounts.close()]);
   };
   try {
     await listen(server, host, port);
@@ -127,11 +116,9 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
     await close();
     throw thrown;
   }
-  const urlOf = (scheme: string, listening: Server): string =>
-    `${scheme}://${host.includes(":") ? `[${host}]` : host}:${portOf(listening)}`;
   return {
-    url: urlOf(tls === undefined ? "http" : "https", server),
-    metricsUrl: metricsPort === undefined ? undefined : `${urlOf("http", metricsServer)}/metrics`,
+    url: urlOf(server, host, tls === undefined ? "http" : "https"),
+    metricsUrl: metricsPort === undefined ? undefined : `${urlOf(metricsServer, host, "http")}/metrics`,
     async stop() {
       state.isStopping = true;
       await drain({ delayMs, timeoutMs });
@@ -139,6 +126,19 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
     },
     replaceCertificate: (renewed) => replaceCertificate(server, renewed),
   };
+}
+
+/** Opens the accounts file and the lake. */
+async function openState(options: ServeOptions): Promise<AppState> {
+  const { responseCacheBytes = bounds.responseCacheBytes, droppedLogLines = () => 0 } = options;
+  const metrics = new Metrics();
+  const accounts = await openAccounts(options, metrics);
+  const responseCache = new ResponseCache(responseCacheBytes);
+  const current = await watchLake({ ...options, onStatement: metrics.addStatement }, responseCache);
+  const connections = new Connections(connectionLimits(options));
+  metrics.readFrom({ current, responseCache, accounts, connections, droppedLogLines });
+  const admission = { ...bounds, ...options };
+  return { current, responseCache, accounts, metrics, admission, connections, isStopping: false };
 }
 
 function createApp(

@@ -7,7 +7,7 @@ import { type TestContext, test } from "node:test";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { assertSameBothWays } from "../oracle/compare/three-ways.ts";
-import { answering, openBothWays } from "../support/implementations.ts";
+import { clientOf, openBothWays } from "../support/implementations.ts";
 import { lakeFaults } from "../support/lakes/contents.ts";
 import { csvOf, dealerIdOf, type FeedRow, vinOf, writeFeedFiles, writeFeeds } from "../support/lakes/feeds.ts";
 import { createLake, ingestPath, queryLake, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
@@ -160,7 +160,7 @@ test("names are literal: of feed files, their folders and the lake", async (t) =
   );
   assert.deepEqual(await lakeFaults(lake), []);
   const versions = await openBothWays(t, lake);
-  const [served, parquet] = [answering(versions.served), answering(versions.parquet)];
+  const [served, parquet] = [clientOf(versions.served), clientOf(versions.parquet)];
   await assertSameBothWays("/v1/listings?limit=20&sort=price", served, parquet, "names");
   versions.assertNoFallback();
 });

@@ -5,7 +5,6 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { isObject } from "../../src/base/json.ts";
 import { projectPath } from "../../src/base/project-files.ts";
-import { nodeOptions } from "../../src/base/restart.ts";
 import type { Campaign } from "./campaign.ts";
 
 /** A process runs this many draws, and may take this long for one. */
@@ -40,10 +39,21 @@ export default {
 /** Runs draws in a process. Throws if it crashes, fails, or takes too long for a draw. */
 async function runProcess(seed: number, first: number, draws: number): Promise<DrawCounts> {
   const script = projectPath("test/support/campaigns/feed-draws-process.ts");
-  const child = spawn(process.execPath, [...nodeOptions(), script, ...[seed, first, draws].map(String)], {
-    cwd: projectPath("."),
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(
+    process.execPath,
+    [
+      "--require",
+      projectPath("src/base/thread-pool.cjs"),
+      "--import",
+      "tsx/esm",
+      script,
+      ...[seed, first, draws].map(String),
+    ],
+    {
+      cwd: projectPath("."),
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
   const exited = once(child, "exit");
   const errors = text(child.stderr);
   let [last, counts]: [string, DrawCounts | undefined] = ["before the first draw", undefined];

@@ -52,17 +52,14 @@ interface PendingCall {
   readonly settle: (outcome: TaskOutcome) => void;
 }
 
-interface PendingCharge extends PendingCall {
-  readonly task: Extract<LedgerTask, { readonly name: "charge" }>;
-}
+type PendingCharge = PendingCall & { readonly task: Extract<LedgerTask, { readonly name: "charge" }> };
 
 const isCharge = (call: PendingCall): call is PendingCharge => call.task.name === "charge";
 
 /** Tasks whose success proves that the ledger is available. */
 const proofs: ReadonlySet<LedgerTaskName> = new Set(["charge", "findKey", "probeRead", "probeWrite"]);
 
-const tooSlow = "The ledger is too slow.";
-const workerExited = "The ledger worker has exited.";
+const [tooSlow, workerExited] = ["The ledger is too slow.", "The ledger worker has exited."];
 
 export class LedgerClient {
   private worker: Worker | undefined;
