@@ -62,16 +62,14 @@ function createListener(
     const { headers, socket } = request;
     if (closing.has(socket)) return;
     const hasBody = headers["content-length"] !== undefined || "transfer-encoding" in headers;
-    if (hasBody || connections.isExcess(socket)) {
-      response.setHeader("Connection", "close");
-      closing.add(socket);
-    }
+    if (hasBody || connections.isExcess(socket)) response.setHeader("Connection", "close");
     const timer = setTimeout(() => socket.destroy(), responseTimeoutMs);
     response.once("close", () => {
       clearTimeout(timer);
       if (!server.listening) setImmediate(() => server.closeIdleConnections());
     });
     void handle(request, response);
+    if (response.getHeader("Connection") === "close") closing.add(socket);
   };
 }
 

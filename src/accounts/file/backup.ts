@@ -37,7 +37,7 @@ export interface RestoreResult {
 }
 
 export interface RestoreOptions {
-  /** Distinguishes the saved file, for example a time: it is named `<path>.before-<stamp>`. */
+  /** Distinguishes the saved file, for example a time: it is named `<path>.before-<stamp>`, followed by a number if that exists. */
   readonly stamp: string;
   /** Allow the restore to discard rows that the backup lacks. */
   readonly discard: boolean;
@@ -58,7 +58,7 @@ export function restore(path: string, backup: string, { stamp, discard }: Restor
     writeAtomically(path, (temporary) => copyFileSync(backup, temporary));
     return { audit: backupAudit, previousFile: undefined };
   }
-  const previousFile = `${path}.before-${stamp}`;
+  const previousFile = unusedPath(`${path}.before-${stamp}`);
   if (!isReadable(path)) {
     for (const suffix of ["", "-wal", "-shm"])
       if (existsSync(`${path}${suffix}`)) renameSync(`${path}${suffix}`, `${previousFile}${suffix}`);
@@ -76,6 +76,14 @@ export function restore(path: string, backup: string, { stamp, discard }: Restor
     }),
   );
   return { audit: useAndClose(openReadOnly(path), audit), previousFile };
+}
+
+/** Returns a path that no file has: the given one, or the given one with a number. */
+function unusedPath(path: string): string {
+  for (let number = 2, candidate = path; ; number += 1) {
+    if (!existsSync(candidate)) return candidate;
+    candidate = `${path}-${number}`;
+  }
 }
 
 export interface AccountsMigrationResult {
