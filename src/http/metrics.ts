@@ -48,29 +48,39 @@ const readings: readonly Reading[] = [
   ["carquet_serving_fallbacks_total",      "counter", "How often a serving file was given up.",                           ({ current }) => current.fallbacks],
 ];
 
+type Observation = readonly [name: string, type: "histogram" | "gauge", help: string, labels?: readonly string[]];
+
+/** Values that are recorded when something happens. */
+// biome-ignore format: a table is read by its columns
+const observations = {
+  requests:   ["carquet_request_duration_seconds", "histogram", "Time from the arrival of a request to the end of its response.", ["operation", "status"]],
+  inFlight:   ["carquet_requests_in_flight",       "gauge",     "Requests in progress."],
+  waits:      ["carquet_engine_wait_seconds",      "histogram", "Time that a statement waits for a session of the query engine."],
+  statements: ["carquet_engine_statement_seconds", "histogram", "Time that a statement runs."],
+  batches:    ["carquet_ledger_batch_seconds",     "histogram", "Time from sending a batch to the ledger to its commit."],
+  version:    ["carquet_lake_version_info",        "gauge",     "1, labelled with the version in service.",                        ["version"]],
+} as const satisfies Record<string, Observation>;
+
+/** All metrics but those of the process and Node.js, for the documentation: name, type, labels and help. */
+export const metricTable: readonly (readonly [name: string, type: string, labels: readonly string[], help: string])[] =
+  [
+    ...Object.values<Observation>(observations).map(
+      ([name, type, help, labels = []]) => [name, type, labels, help] as const,
+    ),
+    ...readings.map(([name, type, help]) => [name, type, [], help] as const),
+  ];
+
 /** Upper bounds of histogram buckets. */
 const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export class Metrics {
   private readonly registry = new Registry();
-  private readonly requests = this.histogram(
-    "carquet_request_duration_seconds",
-    "Time from the arrival of a request to the end of its response, by operation and status.",
-    ["operation", "status"],
-  );
-  private readonly inFlight = this.gauge("carquet_requests_in_flight", "Requests in progress.");
-  private readonly waits = this.histogram(
-    "carquet_engine_wait_seconds",
-    "Time that a statement waits for a session of the query engine.",
-  );
-  private readonly statements = this.histogram("carquet_engine_statement_seconds", "Time that a statement runs.");
-  private readonly batches = this.histogram(
-    "carquet_ledger_batch_seconds",
-    "Time from sending a batch to the ledger to its commit.",
-  );
-  private readonly version = this.gauge("carquet_lake_version_info", "1, labelled with the version in service.", [
-    "version",
-  ]);
+  private readonly requests = this.histogram(observations.requests);
+  private readonly inFlight = this.gauge(observations.inFlight);
+  private readonly waits = this.histogram(observations.waits);
+  private readonly statements = this.histogram(observations.statements);
+  private readonly batches = this.histogram(observations.batches);
+  private readonly version = this.gauge(observations.version);
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
@@ -138,11 +148,11 @@ export class Metrics {
     return this.registry.metrics();
   }
 
-  private histogram(name: string, help: string, labelNames: readonly string[] = []): Histogram {
+  private histogram([name, , help, labelNames = []]: Observation): Histogram {
     return new Histogram({ name, help, labelNames, buckets: latencyBuckets, registers: [this.registry] });
   }
 
-  private gauge(name: string, help: string, labelNames: readonly string[] = []): Gauge {
+  private gauge([name, , help, labelNames = []]: Observation): Gauge {
     return new Gauge({ name, help, labelNames, registers: [this.registry] });
   }
 }

@@ -4,6 +4,7 @@ import { formatUsd } from "../../src/accounts/money.ts";
 import { prices } from "../../src/accounts/policy/prices.ts";
 import { tierLimits } from "../../src/accounts/policy/tiers.ts";
 import { errors } from "../../src/contract/errors.ts";
+import { metricTable } from "../../src/http/metrics.ts";
 import { type FeedField, feed, feedTables, unknownMarkers } from "../../src/ingest/feed/feed-schema.ts";
 import { tableNames, tableOf } from "../../src/lake/tables.ts";
 import { life } from "../../src/listing/life.ts";
@@ -166,6 +167,13 @@ function lakeTables(): string {
 }
 
 /** The generated parts of the documentation, by the name in their marker. */
+/** The metrics of the service. */
+const metrics = (): string =>
+  markdownTable(
+    ["metric", "type", "labels", "meaning"],
+    metricTable.map(([name, type, labels, help]) => [code(name), type, labels.map(code).join(", "), help]),
+  );
+
 export const references: Readonly<Record<string, () => string>> = {
   settings,
   commands,
@@ -176,4 +184,5 @@ export const references: Readonly<Record<string, () => string>> = {
   feed: feedFields,
   markers,
   tables: lakeTables,
+  metrics,
 };
