@@ -3,7 +3,7 @@
  * the system's temporary folder.
  */
 import { createHash, type Hash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -36,12 +36,16 @@ export function hashOf(paths: readonly string[], text = ""): string {
   return hash.digest("hex").slice(0, 16);
 }
 
+/** Adds a file, or the files of a folder. Links count by their targets. */
 function addFiles(hash: Hash, path: string): void {
-  const entries = statSync(path).isFile() ? [""] : readdirSync(path, { recursive: true, encoding: "utf8" }).sort();
-  for (const entry of entries) {
-    const file = join(path, entry);
-    if (statSync(file).isFile()) hash.update(`${entry}\0`).update(readFileSync(file));
-  }
+  const found = lstatSync(path);
+  if (found.isFile()) hash.update(readFileSync(path));
+  else if (found.isSymbolicLink()) hash.update(readlinkSync(path));
+  else if (found.isDirectory())
+    for (const entry of readdirSync(path).sort()) {
+      hash.update(`\0${entry}\0`);
+      addFiles(hash, join(path, entry));
+    }
 }
 
 async function openCache(): Promise<string> {
