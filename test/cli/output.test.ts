@@ -9,6 +9,7 @@ import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { programPath } from "../../src/base/project-files.ts";
 import { eventually, parseLog, type ServeProcess, startServing } from "../support/command-line.ts";
+import { skipInShortRun } from "../support/extent.ts";
 import { createLake, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope, onScopeEnd, type Scope } from "../support/scope.ts";
 
@@ -62,7 +63,9 @@ async function mountSmallDisk(scope: Scope): Promise<string | undefined> {
 }
 
 describe("the service continues, with bounded memory, and stops on SIGTERM", { concurrency: true }, () => {
-  test("while its log is on a full disk; once there is space, it reports what it dropped", async (scope) => {
+  test("while its log is on a full disk; once there is space, it reports what it dropped", {
+    skip: skipInShortRun,
+  }, async (scope) => {
     const disk = await mountSmallDisk(scope);
     const log = disk === undefined ? "/dev/full" : join(disk, "log");
     const stderr = openSync(log, "a");

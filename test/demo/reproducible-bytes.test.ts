@@ -29,7 +29,9 @@ describe("the same seed", { concurrency: 2 }, () => {
     ["csv", "typical"],
     ["parquet", "distinct"],
   ] as const) {
-    test(`generates the same bytes on one thread and on two, as ${format}, equipment ${options}`, async () => {
+    test(`generates the same bytes on one thread and on two, as ${format}, equipment ${options}`, {
+      skip: format !== "csv" && skipInShortRun,
+    }, async () => {
       const [first, second] = [
         await hashGenerated(fileScope, { format, options }, { threads: 1 }),
         await hashGenerated(fileScope, { format, options }, { threads: 2 }),
