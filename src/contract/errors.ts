@@ -17,7 +17,7 @@ export const errors = {
   unknown_postal_code:           [400,   "validation_error",     "PublicApiValidationError",       "Invalid value {value} for postal_code: expected an existing US ZIP code."],
   snapshot_unavailable:          [400,   "validation_error",     "PublicApiValidationError",       "No snapshot for snapshot_date {value}: expected a day with a snapshot, from {first} to {last}."],
   missing_api_key:               [401,   "authentication_error", "PublicApiAuthenticationError",   "Missing API key: expected the header Authorization: Bearer <API_KEY>."],
-  invalid_api_key:               [401,   "authentication_error", "PublicApiAuthenticationError",   "Invalid API key: expected the secret of a key that exists and is not revoked."],
+  invalid_api_key:               [401,   "authentication_error", "PublicApiAuthenticationError",   "Invalid API key: expected the header Authorization: Bearer <API_KEY>, with the secret of a key that exists and is not revoked."],
   billing_state_blocked:         [402,   "billing_error",        "PublicApiBillingError",          "The account's billing state, {state}, blocks paid requests{why}."],
   monthly_spend_cap_exceeded:    [402,   "billing_error",        "PublicApiBillingError",          "This request would exceed the account's monthly spend cap of {cap} USD."],
   missing_scope:                 [403,   "permission_error",     "PublicApiPermissionError",       "This API key lacks the scope {scope}: expected a key with that scope."],

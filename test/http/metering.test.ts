@@ -136,8 +136,8 @@ test("unauthorized requests are not charged: no key, a wrong key, a missing scop
   const customer = createCustomer(client.accounts, { scopes: ["usage.read"] });
   for (const [authorization, code] of [
     ["", "missing_api_key"],
-    ["Basic dXNlcjpwYXNz", "missing_api_key"],
-    ["Bearer", "missing_api_key"],
+    ["Basic dXNlcjpwYXNz", "invalid_api_key"],
+    ["Bearer", "invalid_api_key"],
     ["Bearer nonsense", "invalid_api_key"],
     [`Bearer ${customer.key.slice(0, -1)}`, "invalid_api_key"],
     [customer.bearer.Authorization, "missing_scope"],

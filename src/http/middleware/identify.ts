@@ -11,8 +11,10 @@ import type { Middleware } from "../context.ts";
 export const identify =
   (accounts: Accounts): Middleware =>
   async (context, next) => {
-    const [, scheme, token = ""] = /^(\S+)\s*(.*)$/.exec(context.get("Authorization")) ?? [];
-    if (scheme?.toLowerCase() !== "bearer" || token === "") throw refuse("missing_api_key", {});
+    const authorization = context.get("Authorization");
+    if (authorization === "") throw refuse("missing_api_key", {});
+    const [, token = ""] = /^bearer\s+(.*)$/i.exec(authorization) ?? [];
+    if (token === "") throw refuse("invalid_api_key", {});
     try {
       // Awaits only what is not cached: the header must be set before the next pipelined request is dispatched.
       const identity = accounts.identify(token, clientNetwork(context.ip));
