@@ -145,7 +145,7 @@ test("the log has one line of JSON per request, and no key in any form", async (
         ] as const,
     ),
     [`/v1/openapi.json?key=${secret}`, 400, { path: "/v1/openapi.json", query: "key=[key]" }],
-    ["/v1/listings?limit=2", 401, { path: "/v1/listings", code: "missing_api_key" }],
+    ["/v1/listings?limit=2", 401, { path: "/v1/listings", code: "invalid_api_key" }],
     [`/v1/nowhere?key=${secret}`, 404, { path: "/v1/nowhere", query: "key=[key]" }],
     [`/v1/listings?key=${secret}%zz`, 400, { query: "key=[key]" }],
     [`/v1/listings?ke%zzy=${secret}`, 400, { query: "ke%zzy=[key]" }],
