@@ -41,8 +41,6 @@ const ledgerWorkerModule = new URL("./worker/ledger-worker.ts", import.meta.url)
 const bounds = {
   batchMost: 512,
   waitingMost: 4096,
-  /** Engine time of an uncharged request that counts as one request. */
-  unchargedMs: 100,
   busyMs: 2_000,
   stalledMs: 5_000,
   restartMs: 1_000,
@@ -158,9 +156,9 @@ export class Accounts {
     throw refuse("rate_limit_exceeded", { limit, window: windowSeconds, retryAfter: retryAfterSeconds });
   }
 
-  /** Counts the engine time of a request that ends without a charge: as one request, counted already, for each started 100 ms. */
-  countUncharged({ cached: { account } }: Identity, engineMs: number): void {
-    this.rateLimiter.add(account.accountId, Math.ceil(engineMs / bounds.unchargedMs) - 1);
+  /** Counts further requests against the rate limits, for the time that an uncharged request has used. */
+  countUncharged({ cached: { account } }: Identity, requests: number): void {
+    this.rateLimiter.add(account.accountId, requests);
   }
 
   /** Returns the rate limits of the account and the requests that remain in the current windows. */

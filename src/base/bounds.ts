@@ -11,6 +11,8 @@ export const bounds = {
   waitingQueries: 512,
   /** Requests of one account in progress, waiting ones included. */
   concurrentRequests: 128,
+  /** Session time of an uncharged request that counts as one request against the rate limits. */
+  unchargedMs: 100,
   /** From the arrival of a request to its response. */
   deadlineMs: 10_000,
   /** The default size of the response cache. */

@@ -152,7 +152,7 @@ test("an account's requests in progress are limited; refused ones neither cost n
 });
 
 test("the time of an abandoned request counts against the rate limits, and its work stops", async (context) => {
-  const client = await startService(context, lake, { sessions: 1, responseCacheBytes: 0 });
+  const client = await startService(context, lake, { sessions: 1, responseCacheBytes: 0, unchargedMs: 5 });
   const busy = createCustomer(client.accounts, { override: { per10s: 1000, per60s: 1000 } });
   const remaining = async (): Promise<number> =>
     Number((await client.get("/v1/usage", busy.bearer)).headers.get("X-RateLimit-Remaining-60s"));

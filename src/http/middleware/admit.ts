@@ -12,10 +12,15 @@ export interface AdmissionBounds {
   readonly concurrentRequests: number;
   /** From the arrival of a request to its response. */
   readonly deadlineMs: number;
+  /** Session time of an uncharged request that counts as one request against the rate limits. */
+  readonly unchargedMs: number;
 }
 
 /** Returns a middleware that counts all requests that pass through it. Refuses with `concurrency_limit_exceeded`. */
-export function admit(accounts: Accounts, { concurrentRequests, deadlineMs }: AdmissionBounds): Middleware {
+export function admit(
+  accounts: Accounts,
+  { concurrentRequests, deadlineMs, unchargedMs }: AdmissionBounds,
+): Middleware {
   const inProgress = new Map<string, number>();
   const add = (accountId: string, change: 1 | -1): void => {
     const count = (inProgress.get(accountId) ?? 0) + change;
@@ -36,7 +41,8 @@ export function admit(accounts: Accounts, { concurrentRequests, deadlineMs }: Ad
     } finally {
       unbind();
       add(accountId, -1);
-      if (job.signal.aborted) accounts.countUncharged(identity, job.time.at(performance.now()));
+      if (job.signal.aborted)
+        accounts.countUncharged(identity, Math.ceil(job.time.at(performance.now()) / unchargedMs) - 1);
     }
   };
 }
