@@ -71,7 +71,8 @@ export class Connections {
   }
 }
 
-const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
+/** Returns the address and port of a socket's peer. */
+export const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;
 
 /** Refuses requests on connections beyond a limit with `overloaded`. Health checks are answered before this middleware. */
 export const refuseExcess =

@@ -6,6 +6,7 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { bounds } from "../base/bounds.ts";
+import { peerOf } from "./connections.ts";
 
 export interface DrainLimits {
   /** How long the server continues to accept connections and requests. */
@@ -19,13 +20,13 @@ export function drainer(server: Server): (limits: DrainLimits) => Promise<void> 
   /** Open connections by their remote address, and whether a request has arrived on each. */
   const open = new Map<string, { readonly socket: Socket; isUsed: boolean }>();
   server.on("connection", (socket: Socket) => {
-    const address = addressOf(socket);
+    const address = peerOf(socket);
     open.set(address, { socket, isUsed: false });
     socket.once("close", () => open.delete(address));
   });
   // With TLS, a request's socket is not that of the connection; the addresses are equal.
   server.on("request", ({ socket }) => {
-    const connection = open.get(addressOf(socket));
+    const connection = open.get(peerOf(socket));
     if (connection !== undefined) connection.isUsed = true;
   });
   const destroy = (isEvery: boolean): void => {
@@ -42,5 +43,3 @@ export function drainer(server: Server): (limits: DrainLimits) => Promise<void> 
     for (const timer of timers) clearTimeout(timer);
   };
 }
-
-const addressOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;

@@ -80,7 +80,6 @@ export class Metrics {
   private readonly waits = this.histogram(observations.waits);
   private readonly statements = this.histogram(observations.statements);
   private readonly batches = this.histogram(observations.batches);
-  private readonly version = this.gauge(observations.version);
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
@@ -110,12 +109,13 @@ export class Metrics {
           },
         });
     }
-    const { version } = this;
-    Object.assign(version, {
-      collect(): void {
-        version.reset();
-        const name = sources.current.version;
-        if (name !== undefined) version.set({ version: name }, 1);
+    const [name, , help, labelNames] = observations.version;
+    new Gauge({
+      ...{ name, help, labelNames, registers: [this.registry] },
+      collect() {
+        this.reset();
+        const { version } = sources.current;
+        if (version !== undefined) this.set({ version }, 1);
       },
     });
   }

@@ -16,7 +16,7 @@ import { fileScope } from "../support/scope.ts";
 const { lake } = await createLake(fileScope);
 const serve = ["serve", "--port", "0", "--lake", lake];
 
-/** Loopback addresses of the clients: each is a client address of its own to the service. */
+/** Loopback addresses of the clients. The service sees two client addresses. */
 const [paying, hostile] = ["127.0.0.1", "127.0.0.2"];
 
 interface Received {

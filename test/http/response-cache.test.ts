@@ -12,7 +12,7 @@ const request = { query: { make: ["Kia"], limit: 10 } };
 
 type KeyParts = readonly [version: string, operation: string, request: object];
 
-/** Asks a cache for a body, for a job of its own. */
+/** Asks a cache for a body, with a new job. */
 function getOrCompute(
   cache: ResponseCache,
   [version, operation, parameters]: KeyParts,

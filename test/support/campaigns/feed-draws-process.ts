@@ -1,4 +1,4 @@
-/** Runs draws of `feed-draws.ts` in a process of their own. Prints the number of each draw, then the counts and the peak memory. */
+/** Runs draws of `feed-draws.ts` in a separate process. Prints the number of each draw, then the counts and the peak memory. */
 import { temporaryFolder } from "../lakes/lakes.ts";
 import { withScope } from "../scope.ts";
 import { ingestMutatedFeeds } from "./feed-draws.ts";
