@@ -38,6 +38,14 @@ interface Waiting {
   readonly drop: (reason: unknown) => void;
 }
 
+/** A statement that has got a session. */
+interface Turn {
+  readonly job: Job;
+  /** The account that it counts for, one of the job's. */
+  readonly account: string;
+  readonly queuedAtMs: number;
+}
+
 /** An interrupt is repeated at this interval, because DuckDB forgets one that arrives before its statement starts. */
 const interruptMs = 20;
 
@@ -89,10 +97,7 @@ export class SessionPool {
         job,
         start: (session, account) => {
           signal.removeEventListener("abort", onAbort);
-          const startedAtMs = performance.now();
-          const onEnd = (): void =>
-            this.bounds.onStatement?.(startedAtMs - queuedAtMs, performance.now() - startedAtMs);
-          this.run(job, account, session, work).finally(onEnd).then(resolve, reject);
+          this.run({ job, account, queuedAtMs }, session, work).then(resolve, reject);
         },
         drop: (reason) => {
           signal.removeEventListener("abort", onAbort);
@@ -108,8 +113,7 @@ export class SessionPool {
 
   /** Runs work on a session for an account, and interrupts it once the job is aborted. */
   private async run<T>(
-    job: Job,
-    account: string,
+    { job, account, queuedAtMs }: Turn,
     session: Session,
     work: (session: Session) => Promise<T>,
   ): Promise<T> {
@@ -136,6 +140,7 @@ export class SessionPool {
       const endedAtMs = performance.now();
       time.end(startedAtMs, endedAtMs);
       endShare(endedAtMs);
+      this.bounds.onStatement?.(startedAtMs - queuedAtMs, endedAtMs - startedAtMs);
       this.release(session);
     }
   }
