@@ -182,13 +182,11 @@ test("a failed request releases its hold for the next one", async () => {
 });
 
 test("a client that disconnects before the charge is not charged", async (t) => {
-  const narrow = await startService(t, lake, { sessions: 1 });
+  const narrow = await startService(t, lake, { sessions: 1, responseCacheBytes: 0 });
   const customer = createCustomer(narrow.accounts);
-  // The past day's file is verified at its first use; afterwards slow requests take the session at once.
-  await narrow.get("/v1/listings?limit=1&snapshot_date=2026-11-18", customer.bearer);
   const staying = Array.from({ length: 4 }, () => narrow.get(slowRequest, customer.bearer));
   const leaving = Array.from({ length: 4 }, () =>
-    get(`${narrow.url}/v1/listings?limit=1`, { headers: customer.bearer, agent: false }),
+    get(`${narrow.url}${slowRequest}`, { headers: customer.bearer, agent: false }),
   );
   for (const leavingRequest of leaving)
     leavingRequest.on("error", () => undefined).once("finish", () => setTimeout(() => leavingRequest.destroy(), 20));
@@ -197,7 +195,7 @@ test("a client that disconnects before the charge is not charged", async (t) => 
     const { status } = await narrow.get("/v1/listings?limit=1", customer.bearer);
     return status === 200;
   });
-  assert.equal(chargesOf(narrow, customer).length, 1 + 4 + 1);
+  assert.equal(chargesOf(narrow, customer).length, 4 + 1);
   assert.deepEqual(inAccountsFile(narrow.accounts, audit).faults, []);
 });
 
