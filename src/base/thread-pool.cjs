@@ -1,7 +1,24 @@
 /**
- * Sets the size of libuv's thread pool, which runs DuckDB queries and file operations, unless the operator has set one.
+ * Prepares libuv's thread pool, which runs DuckDB queries and file operations: its size, unless the operator has set one, and its
+ * priority.
  *
  * libuv reads the size when the pool is first used, and Node.js uses the pool to load the first ES module. This file is therefore
  * CommonJS, loaded with `--require`; an assignment in an ES module is too late.
  */
+const { readdirSync, stat } = require("node:fs");
+const { setPriority } = require("node:os");
+
 process.env.UV_THREADPOOL_SIZE ??= "32";
+if (process.platform === "linux") lowerPriority();
+
+/**
+ * Lowers the priority of the pool's threads, which DuckDB's own inherit, so that the main thread answers light requests while the engine
+ * uses all processors. On Linux, each thread has its own priority, and its id stands for a process id.
+ */
+function lowerPriority() {
+  const threads = () => readdirSync("/proc/self/task").map(Number);
+  const before = new Set(threads());
+  // The first use starts all threads of the pool.
+  stat("/", () => undefined);
+  for (const thread of threads()) if (!before.has(thread)) setPriority(thread, 5);
+}

@@ -1,4 +1,4 @@
-/** How the program starts: the size of libuv's thread pool, and the compilation of its sources. */
+/** How the program starts: the size and priority of libuv's thread pool, and the compilation of its sources. */
 import assert from "node:assert/strict";
 import { execFile, execFileSync, spawn } from "node:child_process";
 import {
@@ -67,6 +67,21 @@ describe("the thread pool has 32 threads, however the program is started", { con
     const env = { UV_THREADPOOL_SIZE: "40", PROBE_FIFOS: createFifos("own", 39) };
     assert.equal(await runWithProbe([programPath], env), "free\n");
   });
+});
+
+/** Prints the priorities of this process's threads, the main thread's first: field 19 of their state, after a name that may hold spaces. */
+const printPriorities = `
+const { readdirSync, readFileSync } = require("node:fs");
+const ids = readdirSync("/proc/self/task").map(Number).sort((a, b) => a - b);
+const priorityOf = (id) => Number(readFileSync("/proc/self/task/" + id + "/stat", "utf8").split(") ").at(-1).split(" ")[16]);
+console.log(JSON.stringify(ids.map(priorityOf)));`;
+
+test("the threads of the pool give way to the main thread", {
+  skip: process.platform !== "linux" && "only Linux has priorities of threads",
+}, () => {
+  const args = ["--require", projectPath("src/base/thread-pool.cjs"), "--eval", printPriorities];
+  const [main, ...others]: readonly number[] = JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8" }));
+  assert.equal(others.filter((priority) => priority === (main ?? 0) + 5).length, 32);
 });
 
 /** Copies what a compilation needs into a new folder. */
