@@ -158,6 +158,7 @@ function rowOf(listing: OracleListing): Row {
     days_seen: listing.daysSeen,
     price_history: listing.priceHistory.map((change): Json => ({ ...change })),
     sold_date: listing.soldDate,
+    sold_on_record: listing.soldOnRecord,
   };
 }
 
@@ -168,15 +169,11 @@ interface EndedPeriod {
   readonly row: Row;
 }
 
-/** The month of a sale is that of its sale date. */
-const soldOn = ({ day, sold }: OracleDay): readonly EndedPeriod[] =>
-  sold.map((listing) => ({
-    ...{ day, periodId: listing.periodId },
-    row: { ...rowOf(listing), month: listing.soldDate?.slice(0, 7) ?? null },
-  }));
+const soldOn = ({ day, sold }: OracleDay): readonly EndedPeriod[] => periodsEndedOn(day, sold);
+const endedOn = ({ day, ended }: OracleDay): readonly EndedPeriod[] => periodsEndedOn(day, ended);
 
-const endedOn = ({ day, ended }: OracleDay): readonly EndedPeriod[] =>
-  ended.map((listing) => ({
+const periodsEndedOn = (day: string, listings: readonly OracleListing[]): readonly EndedPeriod[] =>
+  listings.map((listing) => ({
     ...{ day, periodId: listing.periodId },
     row: { ...rowOf(listing), month: day.slice(0, 7) },
   }));

@@ -34,10 +34,11 @@ export async function loadReferenceTables(session: Session): Promise<void> {
 /** Returns the name of an attribute's spelling table: columns `raw_value` and `spelling`. */
 export const spellingTable = (attribute: string): string => `spelling_of_${attribute}`;
 
-/** Collapses white space and replaces commas, which separate values in a query string. */
+/** Collapses white space and replaces the character that separates the attribute's values in a query string. */
 function cleanValue(attribute: string, value: Sql): Sql {
-  const withoutCommas = attribute === "assembly_location" ? value : sql`replace(${value}, ',', ' ')`;
-  return sql`trim(regexp_replace(${withoutCommas}, '\\s+', ' ', 'g'))`;
+  const withoutSeparator =
+    attribute === "assembly_location" ? sql`replace(${value}, '|', '/')` : sql`replace(${value}, ',', ' ')`;
+  return sql`trim(regexp_replace(${withoutSeparator}, '\\s+', ' ', 'g'))`;
 }
 
 /** Creates the spelling table of a vocabulary, with a row for each value of the delivery. */

@@ -92,7 +92,7 @@ function invariantViolations({ tables, keys, as_of }: Manifest, folder: string):
     "contenders without a row": sql`FROM (${claims(sql`NOT is_owner`)} EXCEPT ${withDealer("contenders")})`,
     "listings sold too early": sql`FROM ${all("sold")}
       WHERE sold_date <> last_seen + 1 OR feeds_without < ${life.soldAfterFeeds} OR days_seen < ${life.soldSeenDays}
-        OR sold_date > missing_since`,
+        OR sold_date > missing_since OR sold_on_record < last_seen + ${life.soldAfterDays}`,
   };
 }
 
