@@ -56,6 +56,7 @@ export interface OracleDay {
 
 /** Computes day after day from the feeds. */
 export class LifecycleOracle {
+  #isFirstDay = true;
   #periods = 0;
   readonly #makes = new Map<string, readonly string[]>();
   readonly #history = new Map<string, DealerHistory>();
@@ -68,7 +69,8 @@ export class LifecycleOracle {
     for (const row of feeds.dealers ?? []) {
       this.#makes.set(textOf(row, "dealer_id"), textOf(row, "makes").split("|"));
     }
-    const delivered = sightingsOf(day, feeds, this.#history.size === 0);
+    const delivered = sightingsOf(day, feeds, this.#isFirstDay);
+    this.#isFirstDay = false;
     const judged = new Map<string, FeedJudgement>();
     for (const [dealer, cars] of delivered) judged.set(dealer, judgeFeed(day, cars.size, this.#history.get(dealer)));
     for (const [dealer, { history }] of judged) this.#history.set(dealer, history);

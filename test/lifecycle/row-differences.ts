@@ -1,10 +1,11 @@
 /** Compares the rows of a lake with the oracle's days. */
 import { isDeepStrictEqual } from "node:util";
 import type { Json, Row } from "../../src/base/json.ts";
+import { listingsMissedBySync } from "./incremental-sync.ts";
 import { type LakeRows, type RowsByKey, readLakeRows } from "./lake-rows.ts";
 import type { OracleDay, OracleListing } from "./oracle.ts";
 
-/** Returns the first differences, each with its day, VIN and both sides; empty if the lake agrees. */
+/** Returns the differences, each with its day, VIN and both sides, and the listings that an incremental sync misses; empty if the lake agrees. */
 export async function differencesFrom(lake: string, expectedDays: readonly OracleDay[]): Promise<readonly string[]> {
   const lakeRows = await readLakeRows(lake);
   const comparison = new LakeComparison();
@@ -14,7 +15,7 @@ export async function differencesFrom(lake: string, expectedDays: readonly Oracl
   for (const expected of expectedDays) compareDay(comparison, lakeRows, expected);
   comparison.compareEnded("sold", lakeRows.sold, expectedDays.flatMap(soldOn));
   comparison.compareEnded("ended", lakeRows.ended, expectedDays.flatMap(endedOn));
-  return [...comparison.differences, ...findUnfounded(lakeRows, expectedDays)];
+  return [...comparison.differences, ...findUnfounded(lakeRows, expectedDays), ...listingsMissedBySync(lakeRows)];
 }
 
 function compareDay(comparison: LakeComparison, lakeRows: LakeRows, expected: OracleDay): void {
