@@ -75,7 +75,7 @@ export async function ingestDay(
   await attributeClaims(session, spellings, day);
 
   begin("updating listing states");
-  await createDeliveredListingsView(session, day);
+  await createDeliveredListingsView(session, spellings, day);
   await createNextListingViews(session, day);
   await createAbsentTable(session, day);
 

@@ -57,7 +57,7 @@ export class FeedParser {
     return new FeedParser(session, day);
   }
 
-  /** Parses raw rows into `parsed_<table>`. The issues of each row stay in a list column until `finish`. */
+  /** Parses raw rows into `parsed_<table>`. The issues of each row stay in the column `row_issues` until `finish`. */
   async parse(table: FeedTable, rows: Sql): Promise<void> {
     const parsed = parsedRows(table, rows, this.day);
     if (this.created.has(table)) return this.session.run(sql`INSERT INTO ${parsedTable(table)} ${parsed}`);
@@ -84,10 +84,12 @@ function noRows(table: FeedTable): Sql {
 
 /** Moves the issues of the parsed rows of a table to `issues` and deletes its rejected rows. */
 async function collectIssues(session: Session, table: FeedTable): Promise<void> {
+  const length = bounds.rejectedValueCharacters;
   await session.run(sql`
     INSERT INTO issues
-    SELECT issue.outcome, ${table}, file, "row", issue.vin, issue.dealer_id, issue.field, issue.value, issue.reason
-    FROM (SELECT file, "row", unnest(row_issues) AS issue FROM ${parsedTable(table)} WHERE row_issues IS NOT NULL)`);
+    SELECT issue.outcome, ${table}, file, "row", left(row_issues.vin, ${length}), left(row_issues.dealer_id, ${length}),
+           issue.field, left(issue.value, ${length}), issue.reason
+    FROM (SELECT file, "row", row_issues, unnest(row_issues.issues) AS issue FROM ${parsedTable(table)} WHERE row_issues IS NOT NULL)`);
   const hasRequiredValues = all(feed[table].required.map((field) => sql`${ident(field)} IS NOT NULL`));
   await session.run(sql`DELETE FROM ${parsedTable(table)} WHERE NOT ${hasRequiredValues}`);
   await session.run(sql`ALTER TABLE ${parsedTable(table)} DROP COLUMN row_issues`);
@@ -174,20 +176,20 @@ function observationRange({ day, isFirst }: ParsedDay): ObservationRange {
   };
 }
 
-/** Returns the issues of a row as a list; null if it has none. Tests all conditions first, because few rows have issues. */
+/** Returns a row's VIN, dealer and list of issues as a struct; null if it has none. Tests all conditions first, because few rows have issues. */
 function issuesOfRow(table: FeedTable, fields: readonly ParsedField[], observed: ObservationRange): Sql {
-  const shortened = (text: Sql): Sql => sql`left(${text}, ${bounds.rejectedValueCharacters})`;
-  const vin = table === "inventory" ? shortened(sql`coalesce(vin, "raw vin")`) : sql`NULL::VARCHAR`;
-  const dealer = table === "options" ? sql`NULL::VARCHAR` : shortened(sql`coalesce(dealer_id, "raw dealer_id")`);
-  const issue: IssueBuilder = (outcome, field, value, reason) => sql`struct_pack(outcome := ${outcome},
-    vin := ${vin}, dealer_id := ${dealer}, field := ${field}, "value" := ${shortened(value)}, reason := ${reason})`;
+  const vin = table === "inventory" ? sql`coalesce(vin, "raw vin")` : sql`NULL::VARCHAR`;
+  const dealer = table === "options" ? sql`NULL::VARCHAR` : sql`coalesce(dealer_id, "raw dealer_id")`;
+  const issue: IssueBuilder = (outcome, field, value, reason) =>
+    sql`struct_pack(outcome := ${outcome}, field := ${field}, "value" := ${value}, reason := ${reason})`;
   const checks = fields.map((field) => (isTextList(field.schema) ? checkList(field, issue) : checkValue(field, issue)));
   if (table === "inventory") checks.push(checkCheckDigit(issue), checkObservation(observed, issue));
   const hasIssue = join(
     checks.map((check) => check.hasIssue),
     sql` OR `,
   );
-  return sql`CASE WHEN ${hasIssue} THEN flatten(list_filter([${join(checks.map(({ issues }) => issues))}], lambda entry: entry IS NOT NULL)) END`;
+  const issues = sql`flatten(list_filter([${join(checks.map((check) => check.issues))}], lambda entry: entry IS NOT NULL))`;
+  return sql`CASE WHEN ${hasIssue} THEN struct_pack(vin := ${vin}, dealer_id := ${dealer}, issues := ${issues}) END`;
 }
 
 /** One issue per invalid item of a list. */
