@@ -69,13 +69,6 @@ export async function createDeliveredListingsView(session: Session, spellings: S
   const buildSortKeys = sortKeyColumns.map(
     (column) => sql`${ident("build_keys", `${column}_spelled`)} AS ${ident(column)}`,
   );
-  const joins = [
-    ...tokensNames.map(tokenKeysJoin),
-    ...[...spelledColumns, ...colors.map((color) => `base_${color}` as const)].map((column) =>
-      valueJoin(column, spellingOf(column), spellings.table(column)),
-    ),
-    ...colors.map((color) => valueJoin(color, `implied_base_of_${color}`)),
-  ];
   await session.createTempView(
     "delivered_listings",
     sql`
@@ -87,7 +80,7 @@ export async function createDeliveredListingsView(session: Session, spellings: S
     JOIN dealer_keys ON dealer_keys.dealer_id = inventory.dealer_id
     JOIN deliveries_today AS deliveries ON deliveries.dealer_id = inventory.dealer_id
     LEFT JOIN options_total ON options_total.make = inventory.make AND options_total.list = inventory.options_packages
-    ${join(joins, sql` `)}`,
+    ${join([...tokensNames.map(tokenKeysJoin), ...spellingJoins(spellings)], sql` `)}`,
   );
 }
 
@@ -110,6 +103,13 @@ async function createImpliedBaseColors(
 /** The delivered base color, or the one that the reported color implies. */
 const baseColor = (color: (typeof colors)[number]): Sql =>
   sql`coalesce(${ident(spellingOf(`base_${color}`), "spelling")}, ${ident(`implied_base_of_${color}`, "base_color")})`;
+
+const spellingJoins = (spellings: Spellings): readonly Sql[] => [
+  ...[...spelledColumns, ...colors.map((color) => `base_${color}` as const)].map((column) =>
+    valueJoin(column, spellingOf(column), spellings.table(column)),
+  ),
+  ...colors.map((color) => valueJoin(color, `implied_base_of_${color}`)),
+];
 
 /** Joins a relation with the column `raw_value` to a column of the inventory. */
 const valueJoin = (column: string, alias: string, relation = ident(alias)): Sql =>
