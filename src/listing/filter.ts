@@ -20,7 +20,7 @@ export type Filter =
   | { readonly kind: "atLeast" | "atMost"; readonly attribute: NumberName; readonly bound: number }
   /** First observed at or after a time, in milliseconds since 1970. */
   | { readonly kind: "listedSince"; readonly timeMs: number }
-  /** Sold after a day (exclusive). */
+  /** The sale became known after a day (exclusive). */
   | { readonly kind: "soldAfter"; readonly day: string }
   /** The VIN matches at least one mask. */
   | { readonly kind: "matchesMask"; readonly masks: readonly string[] }

@@ -7,6 +7,7 @@
  */
 import { resolve } from "node:path";
 import { bounds } from "../base/bounds.ts";
+import { plusDays } from "../base/day.ts";
 import type { Pace } from "../base/files.ts";
 import { type Row, textIn } from "../base/json.ts";
 import { UserError } from "../base/user-error.ts";
@@ -20,6 +21,7 @@ import type { JsonRow } from "../lake/json-row.ts";
 import { type LakeFile, type Manifest, readManifest } from "../lake/manifest.ts";
 import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
 import { buildValues, buildValuesDictionary, dealerProfiles, filesIn, rowsAt, withRowNumbers } from "../lake/views.ts";
+import { life } from "../listing/life.ts";
 import type { ListingSource } from "../listing/source.ts";
 import { DealerDirectory } from "./dealer-directory.ts";
 import { Dimensions } from "./dimensions.ts";
@@ -164,11 +166,13 @@ export class LakeVersion {
     );
   }
 
-  /** Returns all sold listings; with a day, those of its month and later months. */
+  /**
+   * Returns all sold listings; with a day, at least those whose sale became known after it. Earlier releases partitioned sold listings by the
+   * month of `sold_date`.
+   */
   soldSince(day: string | undefined): Listings {
-    return this.listingsOf(
-      this.manifest.tables.sold.filter(({ partition }) => day === undefined || (partition ?? "") >= day.slice(0, 7)),
-    );
+    const month = day === undefined ? "" : plusDays(day, 1 - life.soldAfterDays).slice(0, "YYYY-MM".length);
+    return this.listingsOf(this.manifest.tables.sold.filter(({ partition }) => (partition ?? "") >= month));
   }
 
   /** Returns the listings of a VIN, or the listing with an id (32 hexadecimal digits), in any state; empty if there are none. */

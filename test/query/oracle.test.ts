@@ -41,6 +41,11 @@ test("the random lake has values, ties and locations of every kind", () => {
   }
   const west = all.filter(({ longitude }) => (longitude ?? 0) > 100);
   const withoutCoordinates = all.filter(({ latitude, longitude }) => latitude === null && longitude === null);
+  assert.ok(
+    all.some(({ dealer_type, dealer_id }) => dealer_type === null && dealer_id !== null),
+    "unknown dealer types",
+  );
+  assert.ok(inventory.assemblyLocations.includes("Graz/Steyr"));
   assert.ok(west.length > 10 && withoutCoordinates.length > 10);
   assert.ok(new Set(withoutCoordinates.map(({ dealer_id }) => dealer_id)).size >= 2, "dealers without coordinates");
 });

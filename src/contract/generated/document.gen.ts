@@ -1842,7 +1842,7 @@ export interface components {
          */
         inventory_status: "active" | "sold";
         /**
-         * @description Only return listings sold within this many days before the as-of date. Cannot be combined with `snapshot_date` or `inventory_status=active`.
+         * @description Only return sold listings whose sale became known within this many days, up to and including the as-of date; 1 returns those newly sold on that day. A sale becomes known at least two days after its `sold_date`. Cannot be combined with `snapshot_date` or `inventory_status=active`.
          * @example 30
          */
         sold_within_days: number;
@@ -2531,7 +2531,7 @@ export interface operations {
                  */
                 inventory_status?: components["parameters"]["inventory_status"];
                 /**
-                 * @description Only return listings sold within this many days before the as-of date. Cannot be combined with `snapshot_date` or `inventory_status=active`.
+                 * @description Only return sold listings whose sale became known within this many days, up to and including the as-of date; 1 returns those newly sold on that day. A sale becomes known at least two days after its `sold_date`. Cannot be combined with `snapshot_date` or `inventory_status=active`.
                  * @example 30
                  */
                 sold_within_days?: components["parameters"]["sold_within_days"];
@@ -3100,7 +3100,7 @@ export interface operations {
                  */
                 inventory_status?: components["parameters"]["inventory_status"];
                 /**
-                 * @description Only return listings sold within this many days before the as-of date. Cannot be combined with `snapshot_date` or `inventory_status=active`.
+                 * @description Only return sold listings whose sale became known within this many days, up to and including the as-of date; 1 returns those newly sold on that day. A sale becomes known at least two days after its `sold_date`. Cannot be combined with `snapshot_date` or `inventory_status=active`.
                  * @example 30
                  */
                 sold_within_days?: components["parameters"]["sold_within_days"];
@@ -3785,7 +3785,7 @@ export interface operations {
                  */
                 inventory_status?: components["parameters"]["inventory_status"];
                 /**
-                 * @description Only return listings sold within this many days before the as-of date. Cannot be combined with `snapshot_date` or `inventory_status=active`.
+                 * @description Only return sold listings whose sale became known within this many days, up to and including the as-of date; 1 returns those newly sold on that day. A sale becomes known at least two days after its `sold_date`. Cannot be combined with `snapshot_date` or `inventory_status=active`.
                  * @example 30
                  */
                 sold_within_days?: components["parameters"]["sold_within_days"];
@@ -4492,7 +4492,7 @@ export interface operations {
                  */
                 inventory_status?: components["parameters"]["inventory_status"];
                 /**
-                 * @description Only return listings sold within this many days before the as-of date. Cannot be combined with `snapshot_date` or `inventory_status=active`.
+                 * @description Only return sold listings whose sale became known within this many days, up to and including the as-of date; 1 returns those newly sold on that day. A sale becomes known at least two days after its `sold_date`. Cannot be combined with `snapshot_date` or `inventory_status=active`.
                  * @example 30
                  */
                 sold_within_days?: components["parameters"]["sold_within_days"];

@@ -61,7 +61,7 @@ function compile(filter: Filter, dimensions: Dimensions): CompiledFilter {
     case "listedSince":
       return sql`epoch_ms(listed_at) >= ${filter.timeMs}`;
     case "soldAfter":
-      return sql`sold_date > ${filter.day}::DATE`;
+      return sql`sold_on_record > ${filter.day}::DATE`;
     case "matchesMask":
       return any(filter.masks.map((mask) => sql`vin LIKE ${likePatternOf(mask)}`));
     case "withinRadius":

@@ -42,6 +42,7 @@ for (const [order, day] of ["2026-03-01", "2026-03-02"].entries()) {
       phone: index === 0 ? "+1-510-555-0142" : "",
       line1: index === 0 ? "1 Auto Mall" : "",
       country: index === 5 ? "CA" : "",
+      type: makes === "" ? "independent" : "franchise",
     })),
     inventory: town.flatMap(([, , , , count], index) => stock(index + 1, count)),
   });

@@ -69,6 +69,22 @@ test("every listing of every past day's search has a detail of the same vehicle"
   for (const [id, vin] of vins) assert.equal((await detailOf(random, id)).data.vin, vin);
 });
 
+test("sold_within_days counts from the day on which a sale became known", async () => {
+  const sales = expectedDays.flatMap(({ sold }) => sold);
+  const daysAgo = ({ soldOnRecord }: OracleListing): number =>
+    (Date.parse(lastDay.day) - Date.parse(soldOnRecord ?? "")) / 86_400_000;
+  for (const days of new Set([1, 30, ...sales.map((listing) => daysAgo(listing) + 1)])) {
+    const found = await fetchListings(random, `sold_within_days=${days}&fields=sold_date`, 100);
+    const expected = sales.filter((listing) => daysAgo(listing) < days);
+    assert.deepEqual(
+      found.map(({ vin, sold_date }) => `${vin} ${sold_date}`).sort(),
+      expected.map(({ vin, soldDate }) => `${vin} ${soldDate}`).sort(),
+      `${days} days`,
+    );
+  }
+  assert.ok(lastDay.sold.length > 0, "expected sales on the last day");
+});
+
 /** The listing periods of each VIN according to the oracle, latest last, each with its current state. */
 function periodsByVin(
   days: readonly OracleDay[],

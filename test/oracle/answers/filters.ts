@@ -108,7 +108,7 @@ const listedAfter: Rule = (raw) => {
 
 const soldWithin: Rule = (raw, _query, { asOf }) => {
   const after = Date.parse(asOf) - Number(decodeValue(raw)) * 86_400_000;
-  return ({ sold_date }) => (sold_date === null ? undefined : Date.parse(sold_date) > after);
+  return ({ sold_on_record: day }) => (day === null ? undefined : Date.parse(day) > after);
 };
 
 const withinRadius: Rule = (raw, query, { zips }) => {

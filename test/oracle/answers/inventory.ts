@@ -29,6 +29,7 @@ export const textFields = [
   "stock_number",
   "vdp_url",
   "sold_date",
+  "sold_on_record",
   "dealer_id",
   "dealer_name",
   "dealer_type",

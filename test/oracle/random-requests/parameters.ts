@@ -182,7 +182,7 @@ const fieldList: Draw = (chance) => {
 };
 
 const soldWithin: Draw = (chance, { sold, asOf }) => {
-  const date = sold.length === 0 ? null : chance.pick(sold).sold_date;
+  const date = sold.length === 0 ? null : chance.pick(sold).sold_on_record;
   const daysAgo = date === null ? 30 : (Date.parse(asOf) - Date.parse(date)) / 86_400_000;
   return { sold_within_days: String(chance.pick([1, 7, 365, Math.max(1, daysAgo), daysAgo + 1])) };
 };
