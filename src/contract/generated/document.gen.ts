@@ -1041,7 +1041,7 @@ export interface components {
                 update_command?: string;
             };
         };
-        /** @description The request line, which holds the path and the query string, is too long. Not billed. */
+        /** @description The path and query are too long. */
         ErrorUriTooLong: {
             /**
              * @description The name of the error class.
@@ -1124,7 +1124,7 @@ export interface components {
                 update_command?: string;
             };
         };
-        /** @description The headers of the request are too large. Not billed. */
+        /** @description The request line and headers are too large. */
         ErrorHeadersTooLarge: {
             /**
              * @description The name of the error class.
@@ -1334,7 +1334,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorMethodNotAllowed"];
             };
         };
-        /** @description The request line, which holds the path and the query string, is too long. Not billed. */
+        /** @description The path and query are longer than 16 KiB. Not billed. The connection may be closed. */
         UriTooLong: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1375,7 +1375,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorRateLimit"];
             };
         };
-        /** @description The headers of the request are too large. Not billed. */
+        /** @description The request line and headers are larger than 32 KiB together. Not billed. The connection is closed. */
         HeadersTooLarge: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
