@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { isObject } from "../../src/base/json.ts";
 import { projectPath, projectText } from "../../src/base/project-files.ts";
 import { document, type Operation, operations, resolve } from "../../src/contract/document.ts";
-import { errors } from "../../src/contract/errors.ts";
+import { type ErrorCode, errors } from "../../src/contract/errors.ts";
 import { type OperationId, parametersWithDefault } from "../../src/contract/types.ts";
 
 const tool = (name: string) => projectPath(`node_modules/.bin/${name}`);
@@ -152,9 +152,51 @@ test("the document's description lists the same errors", () => {
   assert.deepEqual(sorted(listed), table);
 });
 
-test("every operation that needs a key documents 401, 403 and 429; the document itself does not", () => {
-  for (const { id, scope, statuses } of operations.values()) {
-    const refusals = [401, 403, 429].filter((status) => statuses.includes(status));
-    assert.deepEqual(refusals, scope === undefined ? [] : [401, 403, 429], id);
-  }
-});
+/** Whether an error can happen at an operation. */
+type Happens = (operation: Operation) => boolean;
+const everywhere: Happens = () => true;
+const withKey: Happens = ({ scope }) => scope !== undefined;
+const metered: Happens = (operation) => withKey(operation) && operation.id !== "getUsage";
+
+/** Where each error can happen. Connections beyond a limit are refused as `overloaded` at every operation. */
+const happens: Readonly<Record<ErrorCode, Happens>> = {
+  unknown_query_parameter: everywhere,
+  query_string_api_key_rejected: everywhere,
+  invalid_parameter_value: everywhere,
+  incompatible_parameters: everywhere,
+  repeated_parameter: everywhere,
+  missing_parameter: everywhere,
+  unknown_postal_code: metered,
+  snapshot_unavailable: metered,
+  missing_api_key: withKey,
+  invalid_api_key: withKey,
+  billing_state_blocked: metered,
+  monthly_spend_cap_exceeded: metered,
+  missing_scope: withKey,
+  not_found: ({ parameters }) => parameters.some((parameter) => parameter.in === "path"),
+  method_not_allowed: everywhere,
+  uri_too_long: everywhere,
+  idempotency_key_reused: metered,
+  too_many_invalid_api_keys: withKey,
+  rate_limit_exceeded: withKey,
+  concurrency_limit_exceeded: metered,
+  headers_too_large: everywhere,
+  internal_error: everywhere,
+  metering_unavailable: withKey,
+  data_unavailable: metered,
+  overloaded: everywhere,
+  deadline_exceeded: metered,
+};
+
+for (const operation of operations.values()) {
+  test(`${operation.id} documents exactly the statuses that can happen`, () => {
+    const rows = Object.entries(errors).map(([code, [status]]) => [code as ErrorCode, status] as const);
+    const refused = rows.filter(([code]) => happens[code](operation)).map(([, status]) => status);
+    const answer = resolve<{ headers: object }>(document.paths[operation.path]?.get.responses[200] as never);
+    const answered = "ETag" in answer.headers ? [200, 304] : [200];
+    assert.deepEqual(
+      [...operation.statuses].sort((one, other) => one - other),
+      [...new Set([...answered, ...refused])].sort((one, other) => one - other),
+    );
+  });
+}

@@ -277,16 +277,10 @@ export interface components {
              * @enum {string}
              */
             inventory_status?: "active" | "sold";
-            /**
-             * @description Whether the vehicle is in stock (`stock`), in transit (`transit`) or still to be built (`build`).
-             * @enum {string|null}
-             */
-            availability_status?: "stock" | "transit" | "build" | null;
-            /**
-             * @description The inventory type.
-             * @enum {string|null}
-             */
-            inventory_type?: "new" | "used" | "certified" | null;
+            /** @description Whether the vehicle is in stock (`stock`), in transit (`transit`) or still to be built (`build`). */
+            availability_status?: ("stock" | "transit" | "build") | null;
+            /** @description The inventory type. */
+            inventory_type?: ("new" | "used" | "certified") | null;
             /** @description The dealer's stock number. */
             stock_number?: string | null;
             /** @description The URL of the vehicle's page on the dealer's website. */
@@ -303,11 +297,8 @@ export interface components {
             dealer_id?: string | null;
             /** @description The name of the dealer. */
             dealer_name?: string | null;
-            /**
-             * @description The type of the dealer.
-             * @enum {string|null}
-             */
-            dealer_type?: "franchise" | "independent" | null;
+            /** @description The type of the dealer. */
+            dealer_type?: ("franchise" | "independent") | null;
             /** @description The city of the dealer. */
             city?: string | null;
             /** @description The state of the dealer, as a two-letter code. */
@@ -402,11 +393,8 @@ export interface components {
             price: number | null;
             /** @description The odometer reading, in miles. */
             miles: number | null;
-            /**
-             * @description The inventory type.
-             * @enum {string|null}
-             */
-            inventory_type: "new" | "used" | "certified" | null;
+            /** @description The inventory type. */
+            inventory_type: ("new" | "used" | "certified") | null;
             /** @description The dealer's stock number. */
             stock_number: string | null;
             /** @description The URL of the vehicle's page on the dealer's website. */
@@ -541,11 +529,8 @@ export interface components {
             role: string | null;
             /** @description The shoppers to whom the row applies. */
             applicability: string | null;
-            /**
-             * @description Whether the amount is added to the price, subtracted from it, or neither.
-             * @enum {string|null}
-             */
-            direction: "add" | "subtract" | "none" | null;
+            /** @description Whether the amount is added to the price, subtracted from it, or neither. */
+            direction: ("add" | "subtract" | "none") | null;
             /** @description The provider's key of the row. */
             row_key: string | null;
             /** @description The displayed position of the row. If the provider does not report it, counted from 1. */
@@ -574,11 +559,8 @@ export interface components {
             price: number | null;
             /** @description The odometer reading, in miles. */
             miles: number | null;
-            /**
-             * @description The inventory type.
-             * @enum {string|null}
-             */
-            inventory_type: "new" | "used" | "certified" | null;
+            /** @description The inventory type. */
+            inventory_type: ("new" | "used" | "certified") | null;
             /** @description The dealer's stock number. */
             stock_number: string | null;
             /** @description The URL of the vehicle's page on the dealer's website. */
@@ -730,7 +712,7 @@ export interface components {
             meta: components["schemas"]["FacetMeta"];
         };
         /** @description The profile of a dealer in a collection. Unknown values are null. */
-        Dealer: {
+        DealerSummary: {
             /**
              * Format: uuid
              * @description The ID of the dealer.
@@ -750,11 +732,8 @@ export interface components {
             latitude: number | null;
             /** @description The longitude of the dealer, in degrees. */
             longitude: number | null;
-            /**
-             * @description The type of the dealer.
-             * @enum {string|null}
-             */
-            type: "franchise" | "independent" | null;
+            /** @description The type of the dealer. */
+            type: ("franchise" | "independent") | null;
             /** @description The host name of the dealer's website, in lower case and without `www.`. */
             website: string | null;
             /** @description The makes that the dealer holds a franchise of. */
@@ -783,11 +762,8 @@ export interface components {
             latitude: number | null;
             /** @description The longitude of the dealer, in degrees. */
             longitude: number | null;
-            /**
-             * @description The type of the dealer.
-             * @enum {string|null}
-             */
-            type: "franchise" | "independent" | null;
+            /** @description The type of the dealer. */
+            type: ("franchise" | "independent") | null;
             /** @description The host name of the dealer's website, in lower case and without `www.`. */
             website: string | null;
             /** @description The makes that the dealer holds a franchise of. */
@@ -815,7 +791,7 @@ export interface components {
         /** @description A page of dealers. */
         DealerCollection: {
             /** @description The dealers. */
-            data: components["schemas"]["Dealer"][];
+            data: components["schemas"]["DealerSummary"][];
             pagination: components["schemas"]["Pagination"];
             meta: components["schemas"]["CollectionMeta"];
         };
@@ -838,14 +814,20 @@ export interface components {
             metering_class: "listing_search" | "listing_search_historical" | "listing_search_dealer_filtered" | "listing_search_dealer_filtered_historical" | "dealer_inventory_search" | "dealer_inventory_search_historical" | "listing_search_enriched" | "facet_counts" | "facet_counts_historical" | "vehicle_detail" | "vehicle_detail_enriched" | "dealer_lookup";
             /** @description The number of charged requests. */
             requests: number;
-            /** @description The charges, in micros. */
+            /**
+             * Format: int64
+             * @description The charges, in micros.
+             */
             charged_micros: number;
         };
         /** @description The sums over all rows. */
         UsageTotals: {
             /** @description The number of charged requests. */
             requests: number;
-            /** @description The charges, in micros. */
+            /**
+             * Format: int64
+             * @description The charges, in micros.
+             */
             charged_micros: number;
         };
         /** @description The period, unit and source of the figures. */
@@ -1059,6 +1041,33 @@ export interface components {
                 update_command?: string;
             };
         };
+        /** @description The path and query are too long. */
+        ErrorUriTooLong: {
+            /**
+             * @description The name of the error class.
+             * @constant
+             */
+            _tag: "PublicApiRequestError";
+            error: {
+                /**
+                 * @description The category of the error.
+                 * @constant
+                 */
+                type: "request_error";
+                /**
+                 * @description The stable identifier of the error. Branch on this field.
+                 * @enum {string}
+                 */
+                code: "uri_too_long";
+                /** @description A description of the error for people. Its wording can change. */
+                message: string;
+                current_version?: string;
+                minimum_supported_version?: string;
+                reason_code?: string;
+                update_url?: string;
+                update_command?: string;
+            };
+        };
         /** @description The `Idempotency-Key` was used for a different request. Not billed. */
         ErrorIdempotency: {
             /**
@@ -1108,6 +1117,33 @@ export interface components {
                 message: string;
                 /** @description The number of seconds to wait before the next request. */
                 retryAfter: number;
+                current_version?: string;
+                minimum_supported_version?: string;
+                reason_code?: string;
+                update_url?: string;
+                update_command?: string;
+            };
+        };
+        /** @description The request line and headers are too large. */
+        ErrorHeadersTooLarge: {
+            /**
+             * @description The name of the error class.
+             * @constant
+             */
+            _tag: "PublicApiRequestError";
+            error: {
+                /**
+                 * @description The category of the error.
+                 * @constant
+                 */
+                type: "request_error";
+                /**
+                 * @description The stable identifier of the error. Branch on this field.
+                 * @enum {string}
+                 */
+                code: "headers_too_large";
+                /** @description A description of the error for people. Its wording can change. */
+                message: string;
                 current_version?: string;
                 minimum_supported_version?: string;
                 reason_code?: string;
@@ -1273,7 +1309,7 @@ export interface components {
             };
         };
         /** @description No such listing, vehicle or dealer. Not billed. */
-        NotFound: {
+        ResourceNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
@@ -1296,6 +1332,16 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["ErrorMethodNotAllowed"];
+            };
+        };
+        /** @description The path and query are longer than 16 KiB. Not billed. The connection may be closed. */
+        UriTooLong: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorUriTooLong"];
             };
         };
         /** @description The `Idempotency-Key` was used for a different request in the last 24 hours. Not billed. */
@@ -1327,6 +1373,16 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["ErrorRateLimit"];
+            };
+        };
+        /** @description The request line and headers are larger than 32 KiB together. Not billed. The connection is closed. */
+        HeadersTooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorHeadersTooLarge"];
             };
         };
         /** @description The service failed to process the request. Not billed. */
@@ -1377,10 +1433,7 @@ export interface components {
         };
     };
     parameters: {
-        /**
-         * @description A value that identifies the request, such as a UUID. A request that is repeated with the same key within 24 hours is charged once. See Idempotency.
-         * @example 7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41
-         */
+        /** @description A value that identifies the request, such as a UUID: `7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41`. A request that is repeated with the same key within 24 hours is charged once. See Idempotency. */
         idempotency_key: string;
         /**
          * @description The ID of the listing. Any value that is not the ID of a listing returns 404.
@@ -1419,15 +1472,9 @@ export interface components {
          * @example 25
          */
         per_page: number;
-        /**
-         * @description The maximum number of items to return. Defaults to 50. Cannot be combined with `page` or `per_page`.
-         * @example 25
-         */
+        /** @description The maximum number of items to return, for example `25`. Defaults to 50. Cannot be combined with `page` or `per_page`. */
         by_page_limit: number;
-        /**
-         * @description The number of items to skip. Defaults to 0. Cannot be combined with `page` or `per_page`.
-         * @example 50
-         */
+        /** @description The number of items to skip, for example `50`. Defaults to 0. Cannot be combined with `page` or `per_page`. */
         by_page_offset: number;
         /**
          * @description The sort order, in any case. A leading `-` means descending order; unknown values come last in both directions. `days_on_market` sorts by fewest days first, `listed_at` by first observation, and `discount` by `discount_from_msrp`, the largest discount first. `distance` sorts by the nearest dealer and requires an origin: `postal_code`, or `latitude` and `longitude`.
@@ -1846,10 +1893,7 @@ export interface components {
          * @example 30
          */
         sold_within_days: number;
-        /**
-         * @description Search active inventory as of this day. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day.
-         * @example 2026-10-01
-         */
+        /** @description Search active inventory as of this day, for example `2026-10-01`. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day. */
         snapshot_date: string;
         /**
          * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
@@ -1896,15 +1940,9 @@ export interface components {
          * @example 90
          */
         max_days_on_market: number;
-        /**
-         * @description The latitude of the origin, in degrees. Requires `longitude`. Cannot be combined with `postal_code`.
-         * @example 37.5483
-         */
+        /** @description The latitude of the origin, in degrees, for example `37.5483`. Requires `longitude`. Cannot be combined with `postal_code`. */
         latitude: number;
-        /**
-         * @description The longitude of the origin, in degrees. Requires `latitude`. Cannot be combined with `postal_code`.
-         * @example -121.9886
-         */
+        /** @description The longitude of the origin, in degrees, for example `-121.9886`. Requires `latitude`. Cannot be combined with `postal_code`. */
         longitude: number;
         /**
          * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
@@ -1916,15 +1954,7 @@ export interface components {
          * @example 50
          */
         radius: number;
-        /**
-         * @description Only return listings of dealers inside this bounding box: `west,south,east,north`, in degrees. The diagonal is at most 1000 miles. If `west` is greater than `east`, the box crosses the antimeridian. A `south` greater than `north` returns 400. Cannot be combined with `radius`.
-         * @example [
-         *       -122.6,
-         *       37.2,
-         *       -121.7,
-         *       38
-         *     ]
-         */
+        /** @description Only return listings of dealers inside this bounding box: `west,south,east,north`, in degrees, for example `-122.6,37.2,-121.7,38.0`. The diagonal is at most 1000 miles. If `west` is greater than `east`, the box crosses the antimeridian. A `south` greater than `north` returns 400. Cannot be combined with `radius`. */
         bbox: number[];
         /**
          * @description The facets to count, in any case. The numeric facets `price`, `msrp`, `miles` and `days_on_market` are counted by range; all others are categorical and counted by value.
@@ -2535,10 +2565,7 @@ export interface operations {
                  * @example 30
                  */
                 sold_within_days?: components["parameters"]["sold_within_days"];
-                /**
-                 * @description Search active inventory as of this day. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day.
-                 * @example 2026-10-01
-                 */
+                /** @description Search active inventory as of this day, for example `2026-10-01`. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day. */
                 snapshot_date?: components["parameters"]["snapshot_date"];
                 /**
                  * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
@@ -2585,15 +2612,9 @@ export interface operations {
                  * @example 90
                  */
                 max_days_on_market?: components["parameters"]["max_days_on_market"];
-                /**
-                 * @description The latitude of the origin, in degrees. Requires `longitude`. Cannot be combined with `postal_code`.
-                 * @example 37.5483
-                 */
+                /** @description The latitude of the origin, in degrees, for example `37.5483`. Requires `longitude`. Cannot be combined with `postal_code`. */
                 latitude?: components["parameters"]["latitude"];
-                /**
-                 * @description The longitude of the origin, in degrees. Requires `latitude`. Cannot be combined with `postal_code`.
-                 * @example -121.9886
-                 */
+                /** @description The longitude of the origin, in degrees, for example `-121.9886`. Requires `latitude`. Cannot be combined with `postal_code`. */
                 longitude?: components["parameters"]["longitude"];
                 /**
                  * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
@@ -2605,22 +2626,11 @@ export interface operations {
                  * @example 50
                  */
                 radius?: components["parameters"]["radius"];
-                /**
-                 * @description Only return listings of dealers inside this bounding box: `west,south,east,north`, in degrees. The diagonal is at most 1000 miles. If `west` is greater than `east`, the box crosses the antimeridian. A `south` greater than `north` returns 400. Cannot be combined with `radius`.
-                 * @example [
-                 *       -122.6,
-                 *       37.2,
-                 *       -121.7,
-                 *       38
-                 *     ]
-                 */
+                /** @description Only return listings of dealers inside this bounding box: `west,south,east,north`, in degrees, for example `-122.6,37.2,-121.7,38.0`. The diagonal is at most 1000 miles. If `west` is greater than `east`, the box crosses the antimeridian. A `south` greater than `north` returns 400. Cannot be combined with `radius`. */
                 bbox?: components["parameters"]["bbox"];
             };
             header?: {
-                /**
-                 * @description A value that identifies the request, such as a UUID. A request that is repeated with the same key within 24 hours is charged once. See Idempotency.
-                 * @example 7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41
-                 */
+                /** @description A value that identifies the request, such as a UUID: `7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41`. A request that is repeated with the same key within 24 hours is charged once. See Idempotency. */
                 "Idempotency-Key"?: components["parameters"]["idempotency_key"];
             };
             path?: never;
@@ -2655,8 +2665,10 @@ export interface operations {
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
+            414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
@@ -2677,15 +2689,9 @@ export interface operations {
                  * @example 25
                  */
                 per_page?: components["parameters"]["per_page"];
-                /**
-                 * @description The maximum number of items to return. Defaults to 50. Cannot be combined with `page` or `per_page`.
-                 * @example 25
-                 */
+                /** @description The maximum number of items to return, for example `25`. Defaults to 50. Cannot be combined with `page` or `per_page`. */
                 limit?: components["parameters"]["by_page_limit"];
-                /**
-                 * @description The number of items to skip. Defaults to 0. Cannot be combined with `page` or `per_page`.
-                 * @example 50
-                 */
+                /** @description The number of items to skip, for example `50`. Defaults to 0. Cannot be combined with `page` or `per_page`. */
                 offset?: components["parameters"]["by_page_offset"];
                 /**
                  * @description The sort order, in any case. A leading `-` means descending order; unknown values come last in both directions. `days_on_market` sorts by fewest days first, `listed_at` by first observation, and `discount` by `discount_from_msrp`, the largest discount first. `distance` sorts by the nearest dealer and requires an origin: `postal_code`, or `latitude` and `longitude`.
@@ -3104,10 +3110,7 @@ export interface operations {
                  * @example 30
                  */
                 sold_within_days?: components["parameters"]["sold_within_days"];
-                /**
-                 * @description Search active inventory as of this day. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day.
-                 * @example 2026-10-01
-                 */
+                /** @description Search active inventory as of this day, for example `2026-10-01`. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day. */
                 snapshot_date?: components["parameters"]["snapshot_date"];
                 /**
                  * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
@@ -3154,15 +3157,9 @@ export interface operations {
                  * @example 90
                  */
                 max_days_on_market?: components["parameters"]["max_days_on_market"];
-                /**
-                 * @description The latitude of the origin, in degrees. Requires `longitude`. Cannot be combined with `postal_code`.
-                 * @example 37.5483
-                 */
+                /** @description The latitude of the origin, in degrees, for example `37.5483`. Requires `longitude`. Cannot be combined with `postal_code`. */
                 latitude?: components["parameters"]["latitude"];
-                /**
-                 * @description The longitude of the origin, in degrees. Requires `latitude`. Cannot be combined with `postal_code`.
-                 * @example -121.9886
-                 */
+                /** @description The longitude of the origin, in degrees, for example `-121.9886`. Requires `latitude`. Cannot be combined with `postal_code`. */
                 longitude?: components["parameters"]["longitude"];
                 /**
                  * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
@@ -3174,22 +3171,11 @@ export interface operations {
                  * @example 50
                  */
                 radius?: components["parameters"]["radius"];
-                /**
-                 * @description Only return listings of dealers inside this bounding box: `west,south,east,north`, in degrees. The diagonal is at most 1000 miles. If `west` is greater than `east`, the box crosses the antimeridian. A `south` greater than `north` returns 400. Cannot be combined with `radius`.
-                 * @example [
-                 *       -122.6,
-                 *       37.2,
-                 *       -121.7,
-                 *       38
-                 *     ]
-                 */
+                /** @description Only return listings of dealers inside this bounding box: `west,south,east,north`, in degrees, for example `-122.6,37.2,-121.7,38.0`. The diagonal is at most 1000 miles. If `west` is greater than `east`, the box crosses the antimeridian. A `south` greater than `north` returns 400. Cannot be combined with `radius`. */
                 bbox?: components["parameters"]["bbox"];
             };
             header?: {
-                /**
-                 * @description A value that identifies the request, such as a UUID. A request that is repeated with the same key within 24 hours is charged once. See Idempotency.
-                 * @example 7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41
-                 */
+                /** @description A value that identifies the request, such as a UUID: `7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41`. A request that is repeated with the same key within 24 hours is charged once. See Idempotency. */
                 "Idempotency-Key"?: components["parameters"]["idempotency_key"];
             };
             path?: never;
@@ -3227,8 +3213,10 @@ export interface operations {
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
+            414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
@@ -3246,10 +3234,7 @@ export interface operations {
                 include?: components["parameters"]["include"];
             };
             header?: {
-                /**
-                 * @description A value that identifies the request, such as a UUID. A request that is repeated with the same key within 24 hours is charged once. See Idempotency.
-                 * @example 7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41
-                 */
+                /** @description A value that identifies the request, such as a UUID: `7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41`. A request that is repeated with the same key within 24 hours is charged once. See Idempotency. */
                 "Idempotency-Key"?: components["parameters"]["idempotency_key"];
             };
             path: {
@@ -3289,10 +3274,12 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["ResourceNotFound"];
             405: components["responses"]["MethodNotAllowed"];
+            414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
@@ -3310,10 +3297,7 @@ export interface operations {
                 include?: components["parameters"]["include"];
             };
             header?: {
-                /**
-                 * @description A value that identifies the request, such as a UUID. A request that is repeated with the same key within 24 hours is charged once. See Idempotency.
-                 * @example 7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41
-                 */
+                /** @description A value that identifies the request, such as a UUID: `7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41`. A request that is repeated with the same key within 24 hours is charged once. See Idempotency. */
                 "Idempotency-Key"?: components["parameters"]["idempotency_key"];
             };
             path: {
@@ -3353,10 +3337,12 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["ResourceNotFound"];
             405: components["responses"]["MethodNotAllowed"];
+            414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
@@ -3789,10 +3775,7 @@ export interface operations {
                  * @example 30
                  */
                 sold_within_days?: components["parameters"]["sold_within_days"];
-                /**
-                 * @description Search active inventory as of this day. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day.
-                 * @example 2026-10-01
-                 */
+                /** @description Search active inventory as of this day, for example `2026-10-01`. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day. */
                 snapshot_date?: components["parameters"]["snapshot_date"];
                 /**
                  * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
@@ -3839,15 +3822,9 @@ export interface operations {
                  * @example 90
                  */
                 max_days_on_market?: components["parameters"]["max_days_on_market"];
-                /**
-                 * @description The latitude of the origin, in degrees. Requires `longitude`. Cannot be combined with `postal_code`.
-                 * @example 37.5483
-                 */
+                /** @description The latitude of the origin, in degrees, for example `37.5483`. Requires `longitude`. Cannot be combined with `postal_code`. */
                 latitude?: components["parameters"]["latitude"];
-                /**
-                 * @description The longitude of the origin, in degrees. Requires `latitude`. Cannot be combined with `postal_code`.
-                 * @example -121.9886
-                 */
+                /** @description The longitude of the origin, in degrees, for example `-121.9886`. Requires `latitude`. Cannot be combined with `postal_code`. */
                 longitude?: components["parameters"]["longitude"];
                 /**
                  * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
@@ -3859,22 +3836,11 @@ export interface operations {
                  * @example 50
                  */
                 radius?: components["parameters"]["radius"];
-                /**
-                 * @description Only return listings of dealers inside this bounding box: `west,south,east,north`, in degrees. The diagonal is at most 1000 miles. If `west` is greater than `east`, the box crosses the antimeridian. A `south` greater than `north` returns 400. Cannot be combined with `radius`.
-                 * @example [
-                 *       -122.6,
-                 *       37.2,
-                 *       -121.7,
-                 *       38
-                 *     ]
-                 */
+                /** @description Only return listings of dealers inside this bounding box: `west,south,east,north`, in degrees, for example `-122.6,37.2,-121.7,38.0`. The diagonal is at most 1000 miles. If `west` is greater than `east`, the box crosses the antimeridian. A `south` greater than `north` returns 400. Cannot be combined with `radius`. */
                 bbox?: components["parameters"]["bbox"];
             };
             header?: {
-                /**
-                 * @description A value that identifies the request, such as a UUID. A request that is repeated with the same key within 24 hours is charged once. See Idempotency.
-                 * @example 7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41
-                 */
+                /** @description A value that identifies the request, such as a UUID: `7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41`. A request that is repeated with the same key within 24 hours is charged once. See Idempotency. */
                 "Idempotency-Key"?: components["parameters"]["idempotency_key"];
             };
             path?: never;
@@ -3909,8 +3875,10 @@ export interface operations {
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
+            414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
@@ -3972,10 +3940,7 @@ export interface operations {
                 q?: components["parameters"]["q"];
             };
             header?: {
-                /**
-                 * @description A value that identifies the request, such as a UUID. A request that is repeated with the same key within 24 hours is charged once. See Idempotency.
-                 * @example 7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41
-                 */
+                /** @description A value that identifies the request, such as a UUID: `7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41`. A request that is repeated with the same key within 24 hours is charged once. See Idempotency. */
                 "Idempotency-Key"?: components["parameters"]["idempotency_key"];
             };
             path?: never;
@@ -4010,8 +3975,10 @@ export interface operations {
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
+            414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
@@ -4021,10 +3988,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description A value that identifies the request, such as a UUID. A request that is repeated with the same key within 24 hours is charged once. See Idempotency.
-                 * @example 7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41
-                 */
+                /** @description A value that identifies the request, such as a UUID: `7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41`. A request that is repeated with the same key within 24 hours is charged once. See Idempotency. */
                 "Idempotency-Key"?: components["parameters"]["idempotency_key"];
             };
             path: {
@@ -4064,10 +4028,12 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["ResourceNotFound"];
             405: components["responses"]["MethodNotAllowed"];
+            414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
@@ -4496,10 +4462,7 @@ export interface operations {
                  * @example 30
                  */
                 sold_within_days?: components["parameters"]["sold_within_days"];
-                /**
-                 * @description Search active inventory as of this day. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day.
-                 * @example 2026-10-01
-                 */
+                /** @description Search active inventory as of this day, for example `2026-10-01`. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day. */
                 snapshot_date?: components["parameters"]["snapshot_date"];
                 /**
                  * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
@@ -4546,15 +4509,9 @@ export interface operations {
                  * @example 90
                  */
                 max_days_on_market?: components["parameters"]["max_days_on_market"];
-                /**
-                 * @description The latitude of the origin, in degrees. Requires `longitude`. Cannot be combined with `postal_code`.
-                 * @example 37.5483
-                 */
+                /** @description The latitude of the origin, in degrees, for example `37.5483`. Requires `longitude`. Cannot be combined with `postal_code`. */
                 latitude?: components["parameters"]["latitude"];
-                /**
-                 * @description The longitude of the origin, in degrees. Requires `latitude`. Cannot be combined with `postal_code`.
-                 * @example -121.9886
-                 */
+                /** @description The longitude of the origin, in degrees, for example `-121.9886`. Requires `latitude`. Cannot be combined with `postal_code`. */
                 longitude?: components["parameters"]["longitude"];
                 /**
                  * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
@@ -4566,22 +4523,11 @@ export interface operations {
                  * @example 50
                  */
                 radius?: components["parameters"]["radius"];
-                /**
-                 * @description Only return listings of dealers inside this bounding box: `west,south,east,north`, in degrees. The diagonal is at most 1000 miles. If `west` is greater than `east`, the box crosses the antimeridian. A `south` greater than `north` returns 400. Cannot be combined with `radius`.
-                 * @example [
-                 *       -122.6,
-                 *       37.2,
-                 *       -121.7,
-                 *       38
-                 *     ]
-                 */
+                /** @description Only return listings of dealers inside this bounding box: `west,south,east,north`, in degrees, for example `-122.6,37.2,-121.7,38.0`. The diagonal is at most 1000 miles. If `west` is greater than `east`, the box crosses the antimeridian. A `south` greater than `north` returns 400. Cannot be combined with `radius`. */
                 bbox?: components["parameters"]["bbox"];
             };
             header?: {
-                /**
-                 * @description A value that identifies the request, such as a UUID. A request that is repeated with the same key within 24 hours is charged once. See Idempotency.
-                 * @example 7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41
-                 */
+                /** @description A value that identifies the request, such as a UUID: `7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41`. A request that is repeated with the same key within 24 hours is charged once. See Idempotency. */
                 "Idempotency-Key"?: components["parameters"]["idempotency_key"];
             };
             path: {
@@ -4621,10 +4567,12 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["ResourceNotFound"];
             405: components["responses"]["MethodNotAllowed"];
+            414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
@@ -4678,10 +4626,11 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
+            414: components["responses"]["UriTooLong"];
             429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
         };
     };
     getDocument: {
@@ -4715,7 +4664,10 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             405: components["responses"]["MethodNotAllowed"];
+            414: components["responses"]["UriTooLong"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
 }
