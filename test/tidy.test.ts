@@ -18,6 +18,7 @@ const layers: Readonly<Record<string, number>> = {
   query: 6,
   accounts: 6,
   demo: 7,
+  export: 7,
   http: 8,
   cli: 9,
   "main.ts": 10,

@@ -37,7 +37,7 @@ const answerWithPage =
   };
 
 const chargeNothing: ChargeRequest = async () => {};
-const emptyHold: Hold = { usageClass: "listing_search", micros: 0, release: () => {} };
+const emptyHold: Hold = { usageClass: "listing_search", units: 1, micros: 0, release: () => {} };
 
 async function createPipeline(): Promise<Middleware> {
   if (variant === "without") {

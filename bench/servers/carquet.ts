@@ -1,10 +1,9 @@
 /** Carquet as a measured server: as a service in its own process, and in this process with endpoints called directly. */
-import type { MeteredId } from "../../src/accounts/policy/prices.ts";
 import { projectPath } from "../../src/base/project-files.ts";
 import { UserError } from "../../src/base/user-error.ts";
 import { decoderOf } from "../../src/contract/decode.ts";
 import { operations } from "../../src/contract/document.ts";
-import { type Endpoint, endpoints } from "../../src/http/endpoints.ts";
+import { type Endpoint, type EndpointId, endpoints } from "../../src/http/endpoints.ts";
 import { LakeVersion } from "../../src/serving/lake-version.ts";
 import { publishedManifest } from "../dataset/flat-rows.ts";
 import { httpClient } from "./http.ts";
@@ -23,7 +22,9 @@ export interface InProcess {
 export async function openInProcess(lake: string): Promise<InProcess> {
   const version = await LakeVersion.open(lake, (await publishedManifest(lake)).version);
   const routes = [...operations.values()].flatMap(({ id, path }) =>
-    id === "getUsage" || id === "getDocument" ? [] : [{ pattern: patternOf(path), run: endpointRunner(id, version) }],
+    id === "getUsage" || id === "getDocument" || id === "exportListings"
+      ? []
+      : [{ pattern: patternOf(path), run: endpointRunner(id, version) }],
   );
   return {
     fetch: async (url) => {
@@ -42,7 +43,7 @@ const patternOf = (path: string): RegExp => new RegExp(`^${path.replaceAll(/\{(\
 
 type RunEndpoint = (queryString: string, pathParameters: Readonly<Record<string, string>>) => Promise<string>;
 
-function endpointRunner<Id extends MeteredId>(id: Id, version: LakeVersion): RunEndpoint {
+function endpointRunner<Id extends EndpointId>(id: Id, version: LakeVersion): RunEndpoint {
   const endpoint: Endpoint<Id> = endpoints[id];
   const decode = decoderOf(id);
   return (queryString, pathParameters) => endpoint(decode(queryString, pathParameters), version);

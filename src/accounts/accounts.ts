@@ -56,6 +56,8 @@ export interface Identity {
 /** A price held for a request. */
 export interface Hold {
   readonly usageClass: UsageClass;
+  /** How often the price of the class is charged. */
+  readonly units: number;
   /** What the request will be charged: 0 if it repeats one that has been charged. */
   readonly micros: number;
   /** The idempotency key of the request, if it has one. */
@@ -167,10 +169,10 @@ export class Accounts {
     return { limits, remaining: this.rateLimiter.remaining(account.accountId, limits) };
   }
 
-  /** Holds the price of a request. Refuses with a 402 code if the balance or the spend cap does not cover it and all other holds. */
-  hold({ cached }: Identity, usageClass: UsageClass, request?: IdempotentRequest): Hold {
+  /** Holds `units` times the price of a request. Refuses with a 402 code if the balance or the spend cap does not cover it and all other holds. */
+  hold({ cached }: Identity, usageClass: UsageClass, request?: IdempotentRequest, units = 1): Hold {
     const { account, heldMicros } = cached;
-    const micros = prices[usageClass];
+    const micros = prices[usageClass] * units;
     const isThisMonth = account.month === monthOf(this.clock.wallMs());
     const short = shortfall(
       {
@@ -187,20 +189,21 @@ export class Accounts {
       if (isHeld) cached.heldMicros -= micros;
       isHeld = false;
     };
-    return request === undefined ? { usageClass, micros, release } : { usageClass, micros, release, request };
+    const hold = { usageClass, units, micros, release };
+    return request === undefined ? hold : { ...hold, request };
   }
 
   /**
    * Holds the price of a request with an idempotency key; nothing if the account has been charged for the same request. Refuses like
    * `hold`, and with `idempotency_key_reused` if the key stands for a different request.
    */
-  async holdOnce(identity: Identity, usageClass: UsageClass, request: IdempotentRequest): Promise<Hold> {
+  async holdOnce(identity: Identity, usageClass: UsageClass, request: IdempotentRequest, units = 1): Promise<Hold> {
     const { accountId } = identity.key;
     const atMs = this.clock.wallMs();
     const found = await this.reader.call("findRepetition", { accountId, request, atMs }).catch(refuseUnmetered);
     if (found === "mismatched") throw refuse("idempotency_key_reused", {});
-    if (found === "repeated") return { usageClass, micros: 0, release: () => undefined, request };
-    return this.hold(identity, usageClass, request);
+    if (found === "repeated") return { usageClass, units, micros: 0, release: () => undefined, request };
+    return this.hold(identity, usageClass, request, units);
   }
 
   /**
@@ -208,10 +211,14 @@ export class Accounts {
    * idempotency key of the request. Refuses with a 402 code if the account can no longer pay, with `idempotency_key_reused`, and with
    * `metering_unavailable` if the ledger is down. A refused charge writes nothing; one whose commit comes after the refusal is refunded.
    */
-  async charge({ key }: Identity, { usageClass, micros, release, request }: Hold, chargeId: string): Promise<number> {
+  async charge(
+    { key }: Identity,
+    { usageClass, units, micros, release, request }: Hold,
+    chargeId: string,
+  ): Promise<number> {
     if (micros === 0) return 0;
     const { accountId, keyId } = key;
-    const charge = { chargeId, accountId, keyId, usageClass, atMs: this.clock.wallMs() };
+    const charge = { chargeId, accountId, keyId, usageClass, units, atMs: this.clock.wallMs() };
     const task = request === undefined ? charge : { ...charge, request };
     const failure = await this.ledger.call("charge", task, release).catch(refuseUnmetered);
     if (failure === null) return micros;

@@ -7,8 +7,10 @@ import type { SqliteDatabase } from "../db/sqlite.ts";
 import { type Account, getAccount, unknownAccount } from "./account.ts";
 import { generateApiKey } from "./api-key.ts";
 
+/** The scopes of a key that is created without any. A single export can cost as much as thousands of pages, so its scope is granted by name. */
+export const defaultScopes = ["inventory.read", "dealers.read", "usage.read"] as const;
 /** The scopes that a key can have. `schemas/openapi.yaml` names the scope that each operation needs. */
-export const scopes = ["inventory.read", "dealers.read", "usage.read"] as const;
+export const scopes = [...defaultScopes, "export.read"] as const;
 export type ApiScope = (typeof scopes)[number];
 
 export interface ApiKey {

@@ -97,6 +97,19 @@ export const bounds = {
   scrubPauseMs: 250,
   /** A file that failed a query is hashed again, and an intact one used again, after this time at the earliest. */
   recheckMs: 600_000,
+  /** The memory limit of the query engine of an export, by default. An export needs half of it, whatever its size. */
+  exportMemory: "1GiB",
+  /** Defaults of the exports that are written at once, and of those of one account in progress, until the last byte is sent. */
+  exports: 2,
+  accountExports: 4,
+  /** How long an export may take to be written, by default, and then to be sent. */
+  exportDeadlineMs: 1_800_000,
+  /** The default of the disk space of exports: files that are written, sent, and kept to be resumed. */
+  spoolBytes: 8 * 2 ** 30,
+  /** How often the disk space of exports is measured while one is written. */
+  spoolPollMs: 250,
+  /** The `Retry-After` of an export that is refused because too many are written, or because their disk space is used up. */
+  exportRetrySeconds: 30,
   /** The `Retry-After` of a request that needs a damaged file. */
   damagedRetrySeconds: 60,
 } as const;

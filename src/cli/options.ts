@@ -78,11 +78,14 @@ export const threadsOption = (): Option =>
 
 export const memoryOption = (): Option =>
   new Option("--memory <size>", "query engine memory limit, such as 4GiB (default: 80 % of the memory)").argParser(
-    (text) => {
-      if (/^\d+(\.\d+)?\s*([KMGT]i?B|%)$/i.test(text)) return text;
-      throw new InvalidArgumentError("Expected a size such as 512MiB or 4GiB.");
-    },
+    memoryParser,
   );
+
+/** Parses a memory limit as the query engine takes it. */
+export function memoryParser(text: string): string {
+  if (/^\d+(\.\d+)?\s*([KMGT]i?B|%)$/i.test(text)) return text;
+  throw new InvalidArgumentError("Expected a size such as 512MiB or 4GiB.");
+}
 
 export const responseCacheOption = (): Option =>
   new Option("--response-cache <MiB>", "size of the response cache in memory; 0 turns it off")

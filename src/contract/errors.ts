@@ -24,6 +24,7 @@ export const errors = {
   not_found:                     [404,   "not_found_error",      "PublicApiNotFoundError",         "No {what} {id} exists."],
   method_not_allowed:            [405,   "request_error",        "PublicApiRequestError",          "Method {method} is not allowed: expected GET."],
   uri_too_long:                  [414,   "request_error",        "PublicApiRequestError",          "The path and query are too long: expected at most {limit} bytes. Send fewer or shorter values."],
+  range_not_satisfiable:         [416,   "request_error",        "PublicApiRequestError",          "Invalid Range: expected a range that begins within the {bytes} bytes of the export."],
   idempotency_key_reused:        [422,   "idempotency_error",    "PublicApiIdempotencyError",      "The Idempotency-Key was used for a different request: expected a new key, or the operation and parameters of the first request."],
   too_many_invalid_api_keys:     [429,   "rate_limit_error",     "PublicApiRateLimitError",        "Too many invalid API keys from this address: more than {limit} in {window} seconds. Retry in {retryAfter} seconds."],
   rate_limit_exceeded:           [429,   "rate_limit_error",     "PublicApiRateLimitError",        "Rate limit exceeded: more than {limit} requests in {window} seconds. Retry in {retryAfter} seconds."],

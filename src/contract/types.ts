@@ -5,7 +5,7 @@ import type { operations } from "./generated/document.gen.ts";
 export type OperationId = keyof operations;
 
 /** Query parameters with a default, which are never undefined after decoding. A test compares them with the document. */
-export const parametersWithDefault = ["limit", "offset", "sort", "fields", "facet_value_limit"] as const;
+export const parametersWithDefault = ["limit", "offset", "sort", "fields", "facet_value_limit", "format"] as const;
 
 type DefaultName = (typeof parametersWithDefault)[number];
 
@@ -29,8 +29,12 @@ export interface RequestOf<Id extends OperationId> {
   readonly path: PathOf<Id>;
 }
 
-/** The body of an operation's 200 response. */
-export type AnswerOf<Id extends OperationId> = operations[Id]["responses"][200]["content"]["application/json"];
+/** The JSON body of an operation's 200 response; never for an operation whose response is a file. */
+export type AnswerOf<Id extends OperationId> = operations[Id]["responses"][200]["content"] extends {
+  readonly "application/json": infer Body;
+}
+  ? Body
+  : never;
 
 /** The filter parameters that listing search, facets and dealer inventory share. */
 export type Filters = Omit<QueryOf<"getFacets">, "facets" | "facet_value_limit" | "interval" | "metric" | "sort">;

@@ -100,14 +100,20 @@ export class Session {
 
   /** Returns the rows of a query with the names of its columns, which are known even without rows. */
   async table(query: Sql): Promise<{ readonly columns: readonly string[]; readonly rows: readonly Row[] }> {
+    const { columns, chunks } = await this.chunks(query);
+    return { columns, rows: chunks.flatMap((chunk) => rowsFrom(columns, chunk)) };
+  }
+
+  /** Returns the columns of a query, chunk by chunk, as JSON values, converted like those of `rows`. */
+  async chunks(
+    query: Sql,
+  ): Promise<{ readonly columns: readonly string[]; readonly chunks: readonly (readonly (readonly Json[])[])[] }> {
     const result = await this.connection.run(render(query));
-    const columns = result.deduplicatedColumnNames();
     // The result is in memory already; the driver's own readers would fetch each chunk through another thread.
-    const chunks = Array.from({ length: result.chunkCount }, (_, index) => result.getChunk(index));
-    return {
-      columns,
-      rows: chunks.flatMap((chunk) => rowsFrom(columns, chunk.convertColumns(JsonDuckDBValueConverter))),
-    };
+    const chunks = Array.from({ length: result.chunkCount }, (_, index) =>
+      result.getChunk(index).convertColumns(JsonDuckDBValueConverter),
+    );
+    return { columns: result.deduplicatedColumnNames(), chunks };
   }
 
   /**

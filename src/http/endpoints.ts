@@ -12,8 +12,11 @@ import { findPage, planSearch, readPage, type SearchQuery } from "../query/searc
 import type { LakeVersion } from "../serving/lake-version.ts";
 import { listingDetail, pagination, vinRecord } from "./present.ts";
 
+/** The metered operations whose response is JSON. */
+export type EndpointId = Exclude<MeteredId, "exportListings">;
+
 /** Throws a Refusal if the request cannot be answered, for example with `not_found`. */
-export type Endpoint<Id extends MeteredId> = (request: RequestOf<Id>, version: LakeVersion) => Promise<string>;
+export type Endpoint<Id extends EndpointId> = (request: RequestOf<Id>, version: LakeVersion) => Promise<string>;
 
 /** Returns a page of listings, schema `ListingCollection`. Rows arrive as JSON text and are joined without parsing. */
 async function search(query: SearchQuery, version: LakeVersion): Promise<string> {
@@ -69,7 +72,7 @@ const getFacets: Endpoint<"getFacets"> = async ({ query }, version) => {
 const json = (body: object): string => JSON.stringify(body);
 
 /** The endpoint of each metered operation. */
-export const endpoints: { readonly [Id in MeteredId]: Endpoint<Id> } = {
+export const endpoints: { readonly [Id in EndpointId]: Endpoint<Id> } = {
   searchListings,
   searchListingsByPage,
   getListing,

@@ -5,7 +5,12 @@ import type { RequestContext } from "./context.ts";
 
 /** Returns an entity tag of a content, or of what a content follows from. It is weak, because compressed responses share it. */
 export function entityTag(content: string | Buffer): string {
-  return `W/"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
+  return `W/${strongEntityTag(content)}`;
+}
+
+/** Returns an entity tag of what a content follows from, byte by byte. */
+export function strongEntityTag(content: string | Buffer): string {
+  return `"${createHash("sha256").update(content).digest("base64url").slice(0, 22)}"`;
 }
 
 /** Sets the `ETag` of the response. Returns true if the client has it; the response must then be a 304. */

@@ -8,6 +8,7 @@ import { bounds } from "../base/bounds.ts";
 import { UserError } from "../base/user-error.ts";
 import type { Connections } from "./connections.ts";
 import type { RequestState } from "./context.ts";
+import { endResponseTime, limitResponseTime } from "./response-time.ts";
 
 /** Certificate and private key, in PEM. */
 export interface Tls {
@@ -63,9 +64,9 @@ function createListener(
     if (closing.has(socket)) return;
     const hasBody = headers["content-length"] !== undefined || "transfer-encoding" in headers;
     if (hasBody || connections.isExcess(socket)) response.setHeader("Connection", "close");
-    const timer = setTimeout(() => socket.destroy(), responseTimeoutMs);
+    limitResponseTime(response, responseTimeoutMs);
     response.once("close", () => {
-      clearTimeout(timer);
+      endResponseTime(response);
       if (!server.listening) setImmediate(() => server.closeIdleConnections());
     });
     void handle(request, response);

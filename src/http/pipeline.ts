@@ -2,12 +2,13 @@
 import Router from "@koa/router";
 import compose from "koa-compose";
 import type { Accounts } from "../accounts/accounts.ts";
-import type { MeteredId } from "../accounts/policy/prices.ts";
 import { document, operation, operations } from "../contract/document.ts";
 import { refuse } from "../contract/errors.ts";
 import type { OperationId } from "../contract/types.ts";
 import type { CurrentVersion } from "../serving/current-version.ts";
 import type { Middleware, RequestState } from "./context.ts";
+import type { EndpointId } from "./endpoints.ts";
+import { type ExportServices, respondWithExport } from "./exports/respond-with-export.ts";
 import { type AdmissionBounds, admit } from "./middleware/admit.ts";
 import { charge } from "./middleware/charge.ts";
 import { setDeprecationHeaders } from "./middleware/deprecation-headers.ts";
@@ -27,13 +28,15 @@ export interface PipelineServices {
   readonly responseCache: ResponseCache;
   readonly accounts: Accounts;
   readonly admission: AdmissionBounds;
+  readonly exports: ExportServices;
+  readonly exportAdmission: AdmissionBounds;
 }
 
 /**
  * The pipeline of a metered operation. From `validate` on, each middleware passes its result to the next as an argument, so that no
  * request is priced before it is validated, and none is computed before its price is held.
  */
-function meteredPipeline<Id extends MeteredId>(
+function meteredPipeline<Id extends EndpointId>(
   id: Id,
   { current, responseCache, accounts }: PipelineServices,
   admitRequest: Middleware,
@@ -48,6 +51,19 @@ function meteredPipeline<Id extends MeteredId>(
     admitRequest,
     limitRate(accounts),
     validate(id, holdPrice(accounts, id, respondAndCharge)),
+  ]);
+}
+
+/** The pipeline of `exportListings`: as that of a metered operation, but the price depends on the rows, and the response is a file. */
+function exportPipeline(id: "exportListings", { accounts, exports, exportAdmission }: PipelineServices): Middleware {
+  return compose([
+    refuseKeyInQuery,
+    identify(accounts),
+    setRateLimitHeaders(accounts),
+    requireScope(id),
+    admit(accounts, exportAdmission),
+    limitRate(accounts),
+    validate(id, respondWithExport(exports, charge(accounts))),
   ]);
 }
 
@@ -70,6 +86,7 @@ function publicPipeline(id: OperationId, handler: Middleware): Middleware {
 
 function pipelineOf(id: OperationId, services: PipelineServices, admitRequest: Middleware): Middleware {
   if (id === "getDocument") return publicPipeline(id, serveContent(JSON.stringify(document), "application/json"));
+  if (id === "exportListings") return exportPipeline(id, services);
   return id === "getUsage" ? usagePipeline(id, services.accounts) : meteredPipeline(id, services, admitRequest);
 }
 

@@ -2,6 +2,7 @@
  * HTTP server: one Koa application over a lake and an accounts file, until it is stopped. It serves the published version and
  * switches to new ones as they appear. It never writes to the lake.
  */
+import { tmpdir } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import Koa from "koa";
 import type { Logger } from "pino";
@@ -18,6 +19,8 @@ import type { Middleware, RequestState } from "./context.ts";
 import { startDailyReviews } from "./daily-review.ts";
 import { serveDocs } from "./docs.ts";
 import { drainer } from "./drain.ts";
+import type { ExportServices } from "./exports/respond-with-export.ts";
+import { Spool, type SpoolBounds } from "./exports/spool.ts";
 import { serveHealth } from "./health.ts";
 import { createHttpServer, listen, replaceCertificate, type Tls, urlOf } from "./http-server.ts";
 import { Metrics } from "./metrics.ts";
@@ -68,8 +71,16 @@ export interface ServeOptions
   readonly metricsPort?: number | undefined;
   /** Returns the number of log lines that were dropped, for the metrics. */
   readonly droppedLogLines?: () => number;
+  /** Limits of exports. */
+  readonly exports?: Partial<ExportSettings>;
   /** How the files of the lake are read again in the background. */
   readonly scrub?: ScrubOptions | undefined;
+}
+
+/** Limits of exports. */
+export interface ExportSettings extends SpoolBounds, Pick<ExportServices, "memory" | "deadlineMs"> {
+  /** The most exports of one account in progress, until the last byte is sent. */
+  readonly accountMax: number;
 }
 
 export interface RunningService {
@@ -106,7 +117,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
   const close = async (): Promise<void> => {
     metricsServer.close().closeAllConnections();
     await stopReviews();
-    await Promise.all([state.current.close(), state.accounts.close()]);
+    await Promise.all([state.current.close(), state.accounts.close(), state.exports.spool.close()]);
   };
   try {
     await listen(server, host, port);
@@ -138,8 +149,24 @@ async function openState(options: ServeOptions): Promise<AppState> {
   const connections = new Connections(connectionLimits(options));
   metrics.readFrom({ current, responseCache, accounts, connections, droppedLogLines });
   const admission = { ...bounds, ...options };
-  return { current, responseCache, accounts, metrics, admission, connections, isStopping: false };
+  const exportSettings = exportSettingsOf(options);
+  const { accountMax: concurrentRequests, deadlineMs } = exportSettings;
+  return {
+    ...{ current, responseCache, accounts, metrics, admission, connections, isStopping: false },
+    exports: { lake: options.lake, current, accounts, spool: new Spool(exportSettings), ...exportSettings },
+    exportAdmission: { ...admission, concurrentRequests, deadlineMs },
+  };
 }
+
+const exportSettingsOf = ({ exports }: ServeOptions): ExportSettings => ({
+  folder: tmpdir(),
+  bytesMax: bounds.spoolBytes,
+  writtenMax: bounds.exports,
+  accountMax: bounds.accountExports,
+  memory: bounds.exportMemory,
+  deadlineMs: bounds.exportDeadlineMs,
+  ...exports,
+});
 
 function createApp(
   { logger, trustedProxies = 0 }: ServeOptions,

@@ -22,7 +22,7 @@ import { type LakeFile, type Manifest, readManifest } from "../lake/manifest.ts"
 import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
 import { buildValues, buildValuesDictionary, dealerProfiles, filesIn, rowsAt, withRowNumbers } from "../lake/views.ts";
 import { life } from "../listing/life.ts";
-import type { ListingSource } from "../listing/source.ts";
+import type { ListingSource, PageRequest } from "../listing/source.ts";
 import { DealerDirectory } from "./dealer-directory.ts";
 import { Dimensions } from "./dimensions.ts";
 import { type FoundListing, type ListingState, listingFiles, lookUpStatement } from "./listing-files.ts";
@@ -35,6 +35,11 @@ import { VersionFiles } from "./version-files.ts";
 export interface Listings extends ListingSource {
   /** Returns the rows at the given positions, in that order. At least the given columns are filled. */
   read(positions: readonly number[], columns: readonly ServedColumn[]): Promise<readonly JsonRow[]>;
+  /** Runs a statement over all matches (see `ParquetSource.orderedMatches`), beside the tables `builds`, `dealers`, `tokens` and `options`. */
+  runOverMatches(
+    request: Pick<PageRequest, "filters" | "order">,
+    statementOf: (matches: Sql) => Sql,
+  ): Promise<readonly Row[]>;
 }
 
 export interface LakeVersionOptions extends DatabaseOptions, Partial<PoolBounds> {
@@ -44,6 +49,8 @@ export interface LakeVersionOptions extends DatabaseOptions, Partial<PoolBounds>
   readonly fetchedMatches?: number;
   /** The verified files of earlier versions, so that each file is hashed once per process. */
   readonly verified?: VerifiedFiles;
+  /** Folders that statements may write to. None by default. */
+  readonly writableFolders?: readonly string[];
   /** Called once when the search index fails, and once when the row store fails; the Parquet files answer instead. */
   readonly onFallback?: (message: string) => void;
 }
@@ -83,7 +90,7 @@ export class LakeVersion {
     const database = await DuckDatabase.open(options);
     try {
       const [dimensions, dealers] = await database.using((session) => readDimensions(session, manifest, folder));
-      await database.lockDown([folder]);
+      await database.lockDown([folder, ...(options.writableFolders ?? [])]);
       const pool = await SessionPool.open(database, { ...bounds, ...options });
       const engine = pool.engineOf(serviceJob());
       const onFallback = options.onFallback ?? (() => {});
@@ -207,6 +214,7 @@ export class LakeVersion {
       countValues: (request) => source.countValues(request),
       measureValues: (request) => source.measureValues(request),
       read: (positions, columns) => this.read(files, positions, columns),
+      runOverMatches: (request, statementOf) => this.rowsFrom(files, statementOf(parquet.orderedMatches(request))),
     };
   }
 

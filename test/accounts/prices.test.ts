@@ -39,6 +39,10 @@ const cases = parseCaseTable(
   searchDealerListings | snapshot_date=2026-11-18                                         | dealer_inventory_search_historical        | 6000
   searchDealerListings | include=price_history                                            | listing_search_enriched                   | 40000
   searchDealerListings | include=options&inventory_status=sold                            | listing_search_enriched                   | 40000
+  exportListings       | nothing                                                          | listing_export                            | 10000
+  exportListings       | dealer_id=${dealer}                                              | listing_export                            | 10000
+  exportListings       | dealer_id=${dealer}&snapshot_date=2026-11-18                     | listing_export_historical                 | 20000
+  exportListings       | include=options&sold_within_days=3                               | listing_export_enriched                   | 200000
   getFacets            | facets=make                                                      | facet_counts                              | 3000
   getFacets            | facets=make&dealer_id=${dealer}                                  | facet_counts                              | 3000
   getFacets            | facets=make&metric=price.median                                  | facet_counts                              | 3000

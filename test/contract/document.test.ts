@@ -32,12 +32,13 @@ test("the generated types match the document", async () => {
   );
 });
 
-test("the document has ten operations with their paths and scopes, literal paths first", () => {
+test("the document has eleven operations with their paths and scopes, literal paths first", () => {
   const expected: readonly (readonly [OperationId, string, string | undefined])[] = [
     ["searchListings", "/v1/listings", "inventory.read"],
     ["searchListingsByPage", "/v1/listings/search", "inventory.read"],
     ["getFacets", "/v1/facets", "inventory.read"],
     ["searchDealers", "/v1/dealers", "dealers.read"],
+    ["exportListings", "/v1/exports", "export.read"],
     ["getUsage", "/v1/usage", "usage.read"],
     ["getDocument", "/v1/openapi.json", undefined],
     ["getListing", "/v1/listings/{listing_id}", "inventory.read"],
@@ -68,7 +69,7 @@ const described = (id: OperationId): Operation => {
   return found;
 };
 
-for (const id of ["searchListings", "getFacets", "searchDealers", "searchDealerListings"] as const) {
+for (const id of ["searchListings", "exportListings", "getFacets", "searchDealers", "searchDealerListings"] as const) {
   test(`the parameters of ${id} typed as always present are those with a default`, () => {
     const parameters = described(id).parameters.filter((parameter) => parameter.in === "query");
     const typed: readonly string[] = parametersWithDefault;
@@ -79,9 +80,9 @@ for (const id of ["searchListings", "getFacets", "searchDealers", "searchDealerL
   });
 }
 
-test("every parameter typed as always present belongs to the listing search or the facets", () => {
-  const names = [...described("searchListings").parameters, ...described("getFacets").parameters].map(
-    ({ name }) => name,
+test("every parameter typed as always present belongs to the listing search, the exports or the facets", () => {
+  const names = (["searchListings", "exportListings", "getFacets"] as const).flatMap((id) =>
+    described(id).parameters.map(({ name }) => name),
   );
   assert.deepEqual(
     parametersWithDefault.filter((name) => !names.includes(name)),
@@ -157,6 +158,8 @@ type Happens = (operation: Operation) => boolean;
 const everywhere: Happens = () => true;
 const withKey: Happens = ({ scope }) => scope !== undefined;
 const metered: Happens = (operation) => withKey(operation) && operation.id !== "getUsage";
+/** Whether the response is a file, of which a client can request ranges. */
+const isFile: Happens = ({ id }) => id === "exportListings";
 
 /** Where each error can happen. Connections beyond a limit are refused as `overloaded` at every operation. */
 const happens: Readonly<Record<ErrorCode, Happens>> = {
@@ -176,7 +179,8 @@ const happens: Readonly<Record<ErrorCode, Happens>> = {
   not_found: ({ parameters }) => parameters.some((parameter) => parameter.in === "path"),
   method_not_allowed: everywhere,
   uri_too_long: everywhere,
-  idempotency_key_reused: metered,
+  range_not_satisfiable: isFile,
+  idempotency_key_reused: (operation) => metered(operation) && !isFile(operation),
   too_many_invalid_api_keys: withKey,
   rate_limit_exceeded: withKey,
   concurrency_limit_exceeded: metered,
@@ -193,7 +197,7 @@ for (const operation of operations.values()) {
     const rows = Object.entries(errors).map(([code, [status]]) => [code as ErrorCode, status] as const);
     const refused = rows.filter(([code]) => happens[code](operation)).map(([, status]) => status);
     const answer = resolve<{ headers: object }>(document.paths[operation.path]?.get.responses[200] as never);
-    const answered = "ETag" in answer.headers ? [200, 304] : [200];
+    const answered = [200, ...("ETag" in answer.headers ? [304] : []), ...(isFile(operation) ? [206] : [])];
     assert.deepEqual(
       [...operation.statuses].sort((one, other) => one - other),
       [...new Set([...answered, ...refused])].sort((one, other) => one - other),

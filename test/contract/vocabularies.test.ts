@@ -24,7 +24,8 @@ const metrics = words("price miles msrp days_on_market discount_from_msrp").flat
 );
 const usageClasses = words(`listing_search, listing_search_historical, listing_search_dealer_filtered,
   listing_search_dealer_filtered_historical, dealer_inventory_search, dealer_inventory_search_historical,
-  listing_search_enriched, facet_counts, facet_counts_historical, vehicle_detail, vehicle_detail_enriched, dealer_lookup`);
+  listing_search_enriched, facet_counts, facet_counts_historical, vehicle_detail, vehicle_detail_enriched, dealer_lookup,
+  listing_export, listing_export_historical, listing_export_enriched`);
 const inventoryTypes = words("new used certified cpo");
 const keywords = words("one_owner clean_title branded fleet");
 
@@ -33,6 +34,10 @@ const controls: Readonly<Partial<Record<OperationId, Readonly<Record<string, rea
   searchListings: { sort: sorts, fields, include: words("price_history options") },
   searchListingsByPage: { sort: sorts, fields, include: words("price_history options") },
   searchDealerListings: { sort: sorts, fields, include: words("price_history options") },
+  exportListings: {
+    ...{ sort: sorts, fields, include: words("price_history options") },
+    format: words("parquet arrow csv ndjson"),
+  },
   getListing: { include: words("price_history options") },
   getVin: { include: words("price_history options") },
   getFacets: { facets, metric: metrics, sort: words("-count count -metric metric") },
@@ -54,6 +59,7 @@ const filtering: readonly OperationId[] = [
   "searchListings",
   "searchListingsByPage",
   "searchDealerListings",
+  "exportListings",
   "getFacets",
 ];
 
@@ -91,6 +97,7 @@ const queryParameters: Readonly<Record<OperationId, readonly string[]>> = {
   searchListingsByPage: [...page, "page", "per_page", "dealer_id", ...listingFilters],
   searchDealerListings: [...page, ...listingFilters],
   getFacets: ["facets", "facet_value_limit", "interval", "metric", "sort", "dealer_id", ...listingFilters],
+  exportListings: ["format", "sort", "fields", "include", "dealer_id", ...listingFilters],
   getListing: ["include"],
   getVin: ["include"],
   searchDealers: words("dealer_id state country type make q limit offset"),

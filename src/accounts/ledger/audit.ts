@@ -1,7 +1,8 @@
 /** Audits an accounts file: recomputes balances, spending and usage from the entries, and checks the integrity of the file. */
 import { integerIn } from "../../base/json.ts";
-import { type Sql, sql } from "../../db/sql.ts";
+import { join, literal, type Sql, sql } from "../../db/sql.ts";
 import type { SqliteDatabase } from "../../db/sqlite.ts";
+import { exportClasses } from "../policy/prices.ts";
 
 /** The fault that means damage to the file itself rather than to its sums. */
 export const damagedFileFault = "File damaged";
@@ -21,7 +22,9 @@ const checks: Readonly<Record<string, Sql>> = {
     FROM   (SELECT *, sum(micros) OVER (PARTITION BY account_id ORDER BY entry) AS balance_micros FROM entries)
     WHERE  kind = 'charge' AND balance_micros < 0`,
   "Charge differs from its price": sql`
-    SELECT entry_id AS violation FROM entries JOIN prices USING (price) WHERE entries.micros <> -prices.micros`,
+    SELECT entry_id AS violation FROM entries JOIN prices USING (price)
+    WHERE  entries.micros <> -prices.micros
+           AND (entries.micros % prices.micros <> 0 OR usage_class NOT IN (${join(exportClasses.map(literal))}))`,
   "Reversal differs from its credit": sql`
     SELECT reversal.entry_id AS violation
     FROM   entries AS reversal JOIN entries AS credit ON credit.entry_id = reversal.credit_id

@@ -15,6 +15,8 @@ export interface ChargeEntry {
   readonly accountId: string;
   readonly keyId: string;
   readonly usageClass: UsageClass;
+  /** How often the price of the class is charged; once by default. */
+  readonly units?: number;
   readonly atMs: number;
 }
 
@@ -53,13 +55,13 @@ export class ChargeBatch {
   }
 
   /** Posts a charge. Returns undefined if it is in the ledger, else why the account cannot pay. */
-  add({ chargeId, accountId, keyId, usageClass, atMs }: ChargeEntry): Shortfall | undefined {
+  add({ chargeId, accountId, keyId, usageClass, units = 1, atMs }: ChargeEntry): Shortfall | undefined {
     const month = monthOf(atMs);
     const funds = this.fundsOf(accountId, month);
-    const micros = prices[usageClass];
+    const micros = prices[usageClass] * units;
     const short = shortfall(funds, micros);
     if (short !== undefined) return hasCharge(this.database, chargeId) ? undefined : short;
-    if (this.insert(chargeId, accountId, atMs, keyId, pricingVersion, usageClass) === 1) {
+    if (this.insert(chargeId, accountId, units, atMs, keyId, pricingVersion, usageClass) === 1) {
       funds.balanceMicros -= micros;
       funds.spentMicros += micros;
     } else if (!hasCharge(this.database, chargeId)) {
@@ -96,7 +98,7 @@ function insertChargeIn(database: SqliteDatabase): PreparedRun {
   if (prepared !== undefined) return prepared;
   const insert = database.prepareRun(sql`
     INSERT INTO entries (entry_id, account_id, kind, micros, at_ms, price, key_id)
-    SELECT ?, ?, 'charge', -micros, ?, price, ?
+    SELECT ?, ?, 'charge', -micros * ?, ?, price, ?
     FROM   prices WHERE pricing_version = ? AND usage_class = ?
     ON CONFLICT (entry_id) DO NOTHING`);
   preparedInserts.set(database, insert);

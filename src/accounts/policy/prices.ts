@@ -5,7 +5,7 @@ import type { OperationId, QueryOf } from "../../contract/types.ts";
 /** The usage classes: the values of the parameter `metering_class` in `schemas/openapi.yaml`. */
 export type UsageClass = NonNullable<QueryOf<"getUsage">["metering_class"]>[number];
 
-/** The price list: micros per successful request. */
+/** The price list: micros per successful request; of exports, per started `exportUnitRows` rows. */
 export const prices: Readonly<Record<UsageClass, number>> = {
   listing_search: 2_000,
   listing_search_historical: 4_000,
@@ -19,7 +19,16 @@ export const prices: Readonly<Record<UsageClass, number>> = {
   vehicle_detail: 3_000,
   vehicle_detail_enriched: 8_000,
   dealer_lookup: 1_000,
+  listing_export: 10_000,
+  listing_export_historical: 20_000,
+  listing_export_enriched: 200_000,
 };
+
+/** How many rows of an export are priced together. */
+const exportUnitRows = 1_000;
+
+/** Returns how often the price of an export is charged. An export without rows costs as much as one of a single row. */
+export const exportUnits = (rows: number): number => Math.max(1, Math.ceil(rows / exportUnitRows));
 
 /** The id of the price list: a UUID derived from its content. */
 export const pricingVersion = uuidOf(prices);
@@ -58,6 +67,9 @@ const detail: OperationClasses = [
 ];
 const inventory = ["dealer_inventory_search", "dealer_inventory_search_historical"] as const;
 const facets = ["facet_counts", "facet_counts_historical"] as const;
+/** The usage classes that are priced by rows. */
+export const exportClasses = ["listing_export", "listing_export_historical", "listing_export_enriched"] as const;
+const [plainExport, historicalExport, enrichedExport] = exportClasses;
 const lookup = "dealer_lookup";
 
 // biome-ignore format: a table is read by its columns
@@ -66,6 +78,7 @@ const classes: Readonly<Record<MeteredId, OperationClasses>> = {
   searchListings:       search,
   searchListingsByPage: search,
   searchDealerListings: [...inventory,           ...inventory,             "listing_search_enriched"],
+  exportListings:       [plainExport, historicalExport, plainExport, historicalExport, enrichedExport],
   getFacets:            [...facets,              ...facets,                "facet_counts"],
   getListing:           detail,
   getVin:               detail,

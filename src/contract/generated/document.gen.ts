@@ -165,6 +165,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/exports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export all listings of a search
+         * @description Returns every listing that matches all filters as one file, in the order of `sort`: the same rows, columns and values as all pages of `/v1/listings` with the same parameters. Each started 1,000 rows are billed as `listing_export`, `listing_export_historical` for sold and past inventory, or `listing_export_enriched` with `include`; an export without rows is billed as 1,000. An interrupted download can be resumed with `Range` and `If-Range`. See Exports.
+         */
+        get: operations["exportListings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/usage": {
         parameters: {
             query?: never;
@@ -811,7 +831,7 @@ export interface components {
              * @description The usage class.
              * @enum {string}
              */
-            metering_class: "listing_search" | "listing_search_historical" | "listing_search_dealer_filtered" | "listing_search_dealer_filtered_historical" | "dealer_inventory_search" | "dealer_inventory_search_historical" | "listing_search_enriched" | "facet_counts" | "facet_counts_historical" | "vehicle_detail" | "vehicle_detail_enriched" | "dealer_lookup";
+            metering_class: "listing_search" | "listing_search_historical" | "listing_search_dealer_filtered" | "listing_search_dealer_filtered_historical" | "dealer_inventory_search" | "dealer_inventory_search_historical" | "listing_search_enriched" | "facet_counts" | "facet_counts_historical" | "vehicle_detail" | "vehicle_detail_enriched" | "dealer_lookup" | "listing_export" | "listing_export_historical" | "listing_export_enriched";
             /** @description The number of charged requests. */
             requests: number;
             /**
@@ -1059,6 +1079,33 @@ export interface components {
                  * @enum {string}
                  */
                 code: "uri_too_long";
+                /** @description A description of the error for people. Its wording can change. */
+                message: string;
+                current_version?: string;
+                minimum_supported_version?: string;
+                reason_code?: string;
+                update_url?: string;
+                update_command?: string;
+            };
+        };
+        /** @description The range is outside of the export. */
+        ErrorRangeNotSatisfiable: {
+            /**
+             * @description The name of the error class.
+             * @constant
+             */
+            _tag: "PublicApiRequestError";
+            error: {
+                /**
+                 * @description The category of the error.
+                 * @constant
+                 */
+                type: "request_error";
+                /**
+                 * @description The stable identifier of the error. Branch on this field.
+                 * @enum {string}
+                 */
+                code: "range_not_satisfiable";
                 /** @description A description of the error for people. Its wording can change. */
                 message: string;
                 current_version?: string;
@@ -1344,6 +1391,21 @@ export interface components {
                 "application/json": components["schemas"]["ErrorUriTooLong"];
             };
         };
+        /** @description The range in `Range` begins after the end of the export. Not billed. */
+        RangeNotSatisfiable: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                "X-RateLimit-Limit-10s": components["headers"]["X-RateLimit-Limit-10s"];
+                "X-RateLimit-Remaining-10s": components["headers"]["X-RateLimit-Remaining-10s"];
+                "X-RateLimit-Limit-60s": components["headers"]["X-RateLimit-Limit-60s"];
+                "X-RateLimit-Remaining-60s": components["headers"]["X-RateLimit-Remaining-60s"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorRangeNotSatisfiable"];
+            };
+        };
         /** @description The `Idempotency-Key` was used for a different request in the last 24 hours. Not billed. */
         IdempotencyKeyReused: {
             headers: {
@@ -1435,6 +1497,10 @@ export interface components {
     parameters: {
         /** @description A value that identifies the request, such as a UUID: `7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41`. A request that is repeated with the same key within 24 hours is charged once. See Idempotency. */
         idempotency_key: string;
+        /** @description The bytes to return, to resume a download: `bytes=1048576-` returns all from the 1,048,577th on. Several ranges, and other units, are ignored. */
+        range_header: string;
+        /** @description The `ETag` of the download that `Range` resumes. If the export is another one by now, `Range` is ignored, and the whole export is returned. */
+        if_range_header: string;
         /**
          * @description The ID of the listing. Any value that is not the ID of a listing returns 404.
          * @example ad97e543e226497617a6a94a77a9f61d
@@ -1460,6 +1526,11 @@ export interface components {
          * @example 50
          */
         offset: number;
+        /**
+         * @description The format of the file, in any case: Apache Parquet, an Arrow IPC stream, CSV (RFC 4180) with a header, or NDJSON with one object per line.
+         * @example parquet
+         */
+        export_format: "parquet" | "arrow" | "csv" | "ndjson";
         /**
          * @deprecated
          * @description The one-based number of the page to return. Defaults to 1. Cannot be combined with `limit` or `offset`.
@@ -2036,7 +2107,7 @@ export interface components {
          *       "vehicle_detail"
          *     ]
          */
-        metering_class: ("listing_search" | "listing_search_historical" | "listing_search_dealer_filtered" | "listing_search_dealer_filtered_historical" | "dealer_inventory_search" | "dealer_inventory_search_historical" | "listing_search_enriched" | "facet_counts" | "facet_counts_historical" | "vehicle_detail" | "vehicle_detail_enriched" | "dealer_lookup")[];
+        metering_class: ("listing_search" | "listing_search_historical" | "listing_search_dealer_filtered" | "listing_search_dealer_filtered_historical" | "dealer_inventory_search" | "dealer_inventory_search_historical" | "listing_search_enriched" | "facet_counts" | "facet_counts_historical" | "vehicle_detail" | "vehicle_detail_enriched" | "dealer_lookup" | "listing_export" | "listing_export_historical" | "listing_export_enriched")[];
     };
     requestBodies: never;
     headers: {
@@ -2074,7 +2145,7 @@ export interface components {
          * @description The usage class that the request was billed as.
          * @example listing_search
          */
-        "X-Usage-Class": "listing_search" | "listing_search_historical" | "listing_search_dealer_filtered" | "listing_search_dealer_filtered_historical" | "dealer_inventory_search" | "dealer_inventory_search_historical" | "listing_search_enriched" | "facet_counts" | "facet_counts_historical" | "vehicle_detail" | "vehicle_detail_enriched" | "dealer_lookup";
+        "X-Usage-Class": "listing_search" | "listing_search_historical" | "listing_search_dealer_filtered" | "listing_search_dealer_filtered_historical" | "dealer_inventory_search" | "dealer_inventory_search_historical" | "listing_search_enriched" | "facet_counts" | "facet_counts_historical" | "vehicle_detail" | "vehicle_detail_enriched" | "dealer_lookup" | "listing_export" | "listing_export_historical" | "listing_export_enriched";
         /**
          * @description The amount that was charged, in micros: 1000000 micros are 1 USD. 0 if the request repeats a charged one with the same `Idempotency-Key`.
          * @example 2000
@@ -2095,6 +2166,26 @@ export interface components {
          * @example true
          */
         "Idempotent-Replayed": "true";
+        /**
+         * @description `bytes`: a part of the export can be requested with `Range`.
+         * @example bytes
+         */
+        "Accept-Ranges": "bytes";
+        /**
+         * @description The number of rows of the export.
+         * @example 48211
+         */
+        "X-Total-Count": number;
+        /**
+         * @description The file name of the download.
+         * @example attachment; filename="listings-2026-11-19.1.parquet"
+         */
+        "Content-Disposition": string;
+        /**
+         * @description The first and the last byte of a part, and the size of the whole.
+         * @example bytes 1048576-2097151/2097152
+         */
+        "Content-Range": string;
         /**
          * @description The number of seconds to wait before the next request. Equal to `error.retryAfter`.
          * @example 4
@@ -4571,6 +4662,576 @@ export interface operations {
             405: components["responses"]["MethodNotAllowed"];
             414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    exportListings: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The format of the file, in any case: Apache Parquet, an Arrow IPC stream, CSV (RFC 4180) with a header, or NDJSON with one object per line.
+                 * @example parquet
+                 */
+                format?: components["parameters"]["export_format"];
+                /**
+                 * @description The sort order, in any case. A leading `-` means descending order; unknown values come last in both directions. `days_on_market` sorts by fewest days first, `listed_at` by first observation, and `discount` by `discount_from_msrp`, the largest discount first. `distance` sorts by the nearest dealer and requires an origin: `postal_code`, or `latitude` and `longitude`.
+                 * @example price
+                 */
+                sort?: components["parameters"]["sort"];
+                /**
+                 * @description The fields to return for each listing, in any case. `id` and `vin` are always returned. `default` stands for all summary fields except `features` and `options_packages`, and can be combined with those. Unknown names, and names of filters that are not fields, are rejected.
+                 * @example [
+                 *       "year",
+                 *       "make",
+                 *       "model",
+                 *       "price",
+                 *       "features"
+                 *     ]
+                 */
+                fields?: components["parameters"]["fields"];
+                /**
+                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
+                 * @example [
+                 *       "price_history"
+                 *     ]
+                 */
+                include?: components["parameters"]["include"];
+                /**
+                 * @description Only return listings with one of these makes. Accepts names and slugs, in any case.
+                 * @example [
+                 *       "Toyota",
+                 *       "mercedes-benz"
+                 *     ]
+                 */
+                make?: components["parameters"]["make"];
+                /**
+                 * @description Only return listings with one of these models. Accepts names and slugs, in any case.
+                 * @example [
+                 *       "Camry",
+                 *       "f-150"
+                 *     ]
+                 */
+                model?: components["parameters"]["model"];
+                /**
+                 * @description Only return listings with one of these manufacturer model codes. Case-insensitive.
+                 * @example [
+                 *       "2546"
+                 *     ]
+                 */
+                model_code?: components["parameters"]["model_code"];
+                /**
+                 * @description Only return listings with one of these trims. Case-insensitive. Use the `trim` facet to list the values.
+                 * @example [
+                 *       "XSE",
+                 *       "XLE"
+                 *     ]
+                 */
+                trim?: components["parameters"]["trim"];
+                /**
+                 * @description Only return listings with one of these versions, which subdivide trims. Case-insensitive. Use the `version` facet to list the values.
+                 * @example [
+                 *       "XLE 4dr Sedan"
+                 *     ]
+                 */
+                version?: components["parameters"]["version"];
+                /**
+                 * @description Only return listings with one of these model years.
+                 * @example [
+                 *       2025,
+                 *       2026
+                 *     ]
+                 */
+                year?: components["parameters"]["year"];
+                /**
+                 * @description Only return listings with one of these body types. Case-insensitive.
+                 * @example [
+                 *       "SUV",
+                 *       "Sedan"
+                 *     ]
+                 */
+                body_type?: components["parameters"]["body_type"];
+                /**
+                 * @description Only return listings with one of these engines. Case-insensitive.
+                 * @example [
+                 *       "2.5L I4"
+                 *     ]
+                 */
+                engine?: components["parameters"]["engine"];
+                /**
+                 * @description Only return listings with one of these transmissions. Case-insensitive.
+                 * @example [
+                 *       "Automatic"
+                 *     ]
+                 */
+                transmission?: components["parameters"]["transmission"];
+                /**
+                 * @description Only return listings with one of these drivetrains. Case-insensitive.
+                 * @example [
+                 *       "AWD",
+                 *       "4WD"
+                 *     ]
+                 */
+                drivetrain?: components["parameters"]["drivetrain"];
+                /**
+                 * @description Only return listings with one of these fuel types. Case-insensitive.
+                 * @example [
+                 *       "Hybrid"
+                 *     ]
+                 */
+                fuel_type?: components["parameters"]["fuel_type"];
+                /**
+                 * @description Only return listings with one of these powertrain types. Case-insensitive.
+                 * @example [
+                 *       "HEV",
+                 *       "BEV"
+                 *     ]
+                 */
+                powertrain_type?: components["parameters"]["powertrain_type"];
+                /**
+                 * @description Only return listings with one of these numbers of cylinders. Electric vehicles have 0.
+                 * @example [
+                 *       4,
+                 *       6
+                 *     ]
+                 */
+                cylinders?: components["parameters"]["cylinders"];
+                /**
+                 * @description Only return listings with one of these numbers of doors.
+                 * @example [
+                 *       4
+                 *     ]
+                 */
+                doors?: components["parameters"]["doors"];
+                /**
+                 * @description Only return listings with one of these numbers of seats.
+                 * @example [
+                 *       7,
+                 *       8
+                 *     ]
+                 */
+                seating_capacity?: components["parameters"]["seating_capacity"];
+                /**
+                 * @description Only return listings with one of these exterior colors, as reported by the dealer. Case-insensitive.
+                 * @example [
+                 *       "Celestial Silver Metallic"
+                 *     ]
+                 */
+                exterior_color?: components["parameters"]["exterior_color"];
+                /**
+                 * @description Only return listings with one of these interior colors, as reported by the dealer. Case-insensitive.
+                 * @example [
+                 *       "Black SofTex"
+                 *     ]
+                 */
+                interior_color?: components["parameters"]["interior_color"];
+                /**
+                 * @description Only return listings with one of these normalized exterior colors. Case-insensitive.
+                 * @example [
+                 *       "Silver",
+                 *       "White"
+                 *     ]
+                 */
+                base_exterior_color?: components["parameters"]["base_exterior_color"];
+                /**
+                 * @description Only return listings with one of these normalized interior colors. Case-insensitive.
+                 * @example [
+                 *       "Black"
+                 *     ]
+                 */
+                base_interior_color?: components["parameters"]["base_interior_color"];
+                /**
+                 * @description Only return listings with all of these manufacturer option and package codes. Use the `options_packages` facet to list the values.
+                 * @example [
+                 *       "FE",
+                 *       "3T"
+                 *     ]
+                 */
+                options_packages?: components["parameters"]["options_packages"];
+                /**
+                 * @description Only return listings with all of these features. Use the `features` facet to list the values.
+                 * @example [
+                 *       "heated_seats",
+                 *       "sunroof"
+                 *     ]
+                 */
+                features?: components["parameters"]["features"];
+                /**
+                 * @description Only return listings that satisfy all of these history keywords, in any case. `one_owner` and `clean_title` require the keyword; `branded` and `fleet` exclude listings that have it.
+                 * @example [
+                 *       "one_owner",
+                 *       "branded"
+                 *     ]
+                 */
+                keywords?: components["parameters"]["keywords"];
+                /**
+                 * @description Only return listings with one of these countries of final assembly. Case-insensitive. Use the `assembly_country` facet to list the values.
+                 * @example [
+                 *       "Japan"
+                 *     ]
+                 */
+                assembly_country?: components["parameters"]["assembly_country"];
+                /**
+                 * @description Only return listings with one of these places of final assembly. Case-insensitive. Separate the values with `|`, because they contain commas.
+                 * @example [
+                 *       "Georgetown, Kentucky",
+                 *       "Dearborn, Michigan"
+                 *     ]
+                 */
+                assembly_location?: components["parameters"]["assembly_location"];
+                /**
+                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`. Case-insensitive. I, O and Q are rejected.
+                 * @example [
+                 *       "4T1DAACK",
+                 *       "1FTFW1E5?NF*"
+                 *     ]
+                 */
+                vin_pattern?: components["parameters"]["vin_pattern"];
+                /**
+                 * @description Only return listings of one of these inventory types, in any case. `cpo` is an alias of `certified`.
+                 * @example [
+                 *       "used",
+                 *       "certified"
+                 *     ]
+                 */
+                inventory_type?: components["parameters"]["inventory_type"];
+                /**
+                 * @description Only return listings with one of these availabilities, in any case: in stock (`stock`), in transit (`transit`) or still to be built (`build`).
+                 * @example [
+                 *       "stock"
+                 *     ]
+                 */
+                availability_status?: components["parameters"]["availability_status"];
+                /**
+                 * @description Only return listings of these dealers, at most 50 distinct UUIDs. Changes the usage class of a listing search.
+                 * @example [
+                 *       "0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c7e40"
+                 *     ]
+                 */
+                dealer_id?: components["parameters"]["dealer_id"];
+                /**
+                 * @description Only return listings of one of these types of dealer, in any case.
+                 * @example [
+                 *       "franchise"
+                 *     ]
+                 */
+                dealer_type?: components["parameters"]["dealer_type"];
+                /**
+                 * @description Only return results of dealers in one of these states, given as two-letter codes in any case.
+                 * @example [
+                 *       "CA",
+                 *       "NV"
+                 *     ]
+                 */
+                state?: components["parameters"]["state"];
+                /**
+                 * @description Exclude listings with one of these makes, given by name or slug in any case. Listings with an unknown make are kept.
+                 * @example [
+                 *       "Tesla"
+                 *     ]
+                 */
+                exclude_make?: components["parameters"]["exclude_make"];
+                /**
+                 * @description Exclude listings with one of these models, given by name or slug in any case. Listings with an unknown model are kept.
+                 * @example [
+                 *       "Corolla"
+                 *     ]
+                 */
+                exclude_model?: components["parameters"]["exclude_model"];
+                /**
+                 * @description Exclude listings with one of these trims. Listings with an unknown trim are kept.
+                 * @example [
+                 *       "LX"
+                 *     ]
+                 */
+                exclude_trim?: components["parameters"]["exclude_trim"];
+                /**
+                 * @description Exclude listings with one of these versions. Listings with an unknown version are kept.
+                 * @example [
+                 *       "LE 4dr Sedan"
+                 *     ]
+                 */
+                exclude_version?: components["parameters"]["exclude_version"];
+                /**
+                 * @description Exclude listings with one of these model years. Listings with an unknown model year are kept.
+                 * @example [
+                 *       2020
+                 *     ]
+                 */
+                exclude_year?: components["parameters"]["exclude_year"];
+                /**
+                 * @description Exclude listings with one of these body types. Listings with an unknown body type are kept.
+                 * @example [
+                 *       "Van"
+                 *     ]
+                 */
+                exclude_body_type?: components["parameters"]["exclude_body_type"];
+                /**
+                 * @description Exclude listings with one of these engines. Listings with an unknown engine are kept.
+                 * @example [
+                 *       "2.5L I4"
+                 *     ]
+                 */
+                exclude_engine?: components["parameters"]["exclude_engine"];
+                /**
+                 * @description Exclude listings with one of these transmissions. Listings with an unknown transmission are kept.
+                 * @example [
+                 *       "Manual"
+                 *     ]
+                 */
+                exclude_transmission?: components["parameters"]["exclude_transmission"];
+                /**
+                 * @description Exclude listings with one of these drivetrains. Listings with an unknown drivetrain are kept.
+                 * @example [
+                 *       "RWD"
+                 *     ]
+                 */
+                exclude_drivetrain?: components["parameters"]["exclude_drivetrain"];
+                /**
+                 * @description Exclude listings with one of these fuel types. Listings with an unknown fuel type are kept.
+                 * @example [
+                 *       "Diesel"
+                 *     ]
+                 */
+                exclude_fuel_type?: components["parameters"]["exclude_fuel_type"];
+                /**
+                 * @description Exclude listings with one of these powertrain types. Listings with an unknown powertrain type are kept.
+                 * @example [
+                 *       "BEV"
+                 *     ]
+                 */
+                exclude_powertrain_type?: components["parameters"]["exclude_powertrain_type"];
+                /**
+                 * @description Exclude listings with one of these exterior colors, as reported by the dealer. Listings with an unknown color are kept.
+                 * @example [
+                 *       "Celestial Silver Metallic"
+                 *     ]
+                 */
+                exclude_exterior_color?: components["parameters"]["exclude_exterior_color"];
+                /**
+                 * @description Exclude listings with one of these interior colors, as reported by the dealer. Listings with an unknown color are kept.
+                 * @example [
+                 *       "Black SofTex"
+                 *     ]
+                 */
+                exclude_interior_color?: components["parameters"]["exclude_interior_color"];
+                /**
+                 * @description Exclude listings with one of these normalized exterior colors. Listings with an unknown color are kept.
+                 * @example [
+                 *       "White",
+                 *       "Black"
+                 *     ]
+                 */
+                exclude_base_exterior_color?: components["parameters"]["exclude_base_exterior_color"];
+                /**
+                 * @description Exclude listings with one of these normalized interior colors. Listings with an unknown color are kept.
+                 * @example [
+                 *       "Beige"
+                 *     ]
+                 */
+                exclude_base_interior_color?: components["parameters"]["exclude_base_interior_color"];
+                /**
+                 * @description Exclude listings with any of these manufacturer option or package codes.
+                 * @example [
+                 *       "FE"
+                 *     ]
+                 */
+                exclude_options_packages?: components["parameters"]["exclude_options_packages"];
+                /**
+                 * @description Exclude listings with any of these features.
+                 * @example [
+                 *       "sunroof"
+                 *     ]
+                 */
+                exclude_features?: components["parameters"]["exclude_features"];
+                /**
+                 * @description Exclude listings with any of these history keywords, in any case.
+                 * @example [
+                 *       "branded",
+                 *       "fleet"
+                 *     ]
+                 */
+                exclude_keywords?: components["parameters"]["exclude_keywords"];
+                /**
+                 * @description Exclude listings with one of these countries of final assembly. Listings with an unknown country are kept.
+                 * @example [
+                 *       "Mexico"
+                 *     ]
+                 */
+                exclude_assembly_country?: components["parameters"]["exclude_assembly_country"];
+                /**
+                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+`, preferably encoded as `%2B`; `+` is then a space. In a value without `%2B`, each `+` is a space if the result is a known place, and a separator otherwise. `%20` is always a space.
+                 * @example [
+                 *       "Georgetown, Kentucky"
+                 *     ]
+                 */
+                exclude_assembly_location?: components["parameters"]["exclude_assembly_location"];
+                /**
+                 * @description Exclude listings of one of these inventory types, in any case. Listings with an unknown type are kept. `cpo` is an alias of `certified`.
+                 * @example [
+                 *       "new"
+                 *     ]
+                 */
+                exclude_inventory_type?: components["parameters"]["exclude_inventory_type"];
+                /**
+                 * @description Exclude listings of dealers in one of these states, given as two-letter codes in any case. Listings of dealers in an unknown state are kept.
+                 * @example [
+                 *       "AK",
+                 *       "HI"
+                 *     ]
+                 */
+                exclude_state?: components["parameters"]["exclude_state"];
+                /**
+                 * @description Search `active` (the default) or `sold` inventory, in any case. `sold_within_days` implies `sold` and cannot be combined with `active`.
+                 * @example sold
+                 */
+                inventory_status?: components["parameters"]["inventory_status"];
+                /**
+                 * @description Only return sold listings whose sale became known within this many days, up to and including the as-of date; 1 returns those newly sold on that day. A sale becomes known at least two days after its `sold_date`. Cannot be combined with `snapshot_date` or `inventory_status=active`.
+                 * @example 30
+                 */
+                sold_within_days?: components["parameters"]["sold_within_days"];
+                /** @description Search active inventory as of this day, for example `2026-10-01`. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day. */
+                snapshot_date?: components["parameters"]["snapshot_date"];
+                /**
+                 * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
+                 * @example 2026-11-01T00:00:00Z
+                 */
+                listed_after?: components["parameters"]["listed_after"];
+                /**
+                 * @description Only return listings with at least this price, in whole US dollars. Listings with an unknown price are excluded.
+                 * @example 15000
+                 */
+                min_price?: components["parameters"]["min_price"];
+                /**
+                 * @description Only return listings with at most this price, in whole US dollars. Listings with an unknown price are excluded.
+                 * @example 40000
+                 */
+                max_price?: components["parameters"]["max_price"];
+                /**
+                 * @description Only return listings with at least this odometer reading, in miles. Listings with an unknown odometer reading are excluded.
+                 * @example 1000
+                 */
+                min_mileage?: components["parameters"]["min_mileage"];
+                /**
+                 * @description Only return listings with at most this odometer reading, in miles. Listings with an unknown odometer reading are excluded.
+                 * @example 60000
+                 */
+                max_mileage?: components["parameters"]["max_mileage"];
+                /**
+                 * @description Only return listings with at least this combined MSRP, in whole US dollars. Listings with an unknown MSRP are excluded.
+                 * @example 20000
+                 */
+                min_msrp?: components["parameters"]["min_msrp"];
+                /**
+                 * @description Only return listings with at most this combined MSRP, in whole US dollars. Listings with an unknown MSRP are excluded.
+                 * @example 55000
+                 */
+                max_msrp?: components["parameters"]["max_msrp"];
+                /**
+                 * @description Only return listings with at least this number of days on the market. Listings with an unknown number of days are excluded.
+                 * @example 7
+                 */
+                min_days_on_market?: components["parameters"]["min_days_on_market"];
+                /**
+                 * @description Only return listings with at most this number of days on the market. Listings with an unknown number of days are excluded.
+                 * @example 90
+                 */
+                max_days_on_market?: components["parameters"]["max_days_on_market"];
+                /** @description The latitude of the origin, in degrees, for example `37.5483`. Requires `longitude`. Cannot be combined with `postal_code`. */
+                latitude?: components["parameters"]["latitude"];
+                /** @description The longitude of the origin, in degrees, for example `-121.9886`. Requires `latitude`. Cannot be combined with `postal_code`. */
+                longitude?: components["parameters"]["longitude"];
+                /**
+                 * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
+                 * @example 94538
+                 */
+                postal_code?: components["parameters"]["postal_code"];
+                /**
+                 * @description Only return listings of dealers within this many miles of the origin, at most 500. Requires an origin. Cannot be combined with `bbox`.
+                 * @example 50
+                 */
+                radius?: components["parameters"]["radius"];
+                /** @description Only return listings of dealers inside this bounding box: `west,south,east,north`, in degrees, for example `-122.6,37.2,-121.7,38.0`. The diagonal is at most 1000 miles. If `west` is greater than `east`, the box crosses the antimeridian. A `south` greater than `north` returns 400. Cannot be combined with `radius`. */
+                bbox?: components["parameters"]["bbox"];
+            };
+            header?: {
+                /** @description The bytes to return, to resume a download: `bytes=1048576-` returns all from the 1,048,577th on. Several ranges, and other units, are ignored. */
+                Range?: components["parameters"]["range_header"];
+                /** @description The `ETag` of the download that `Range` resumes. If the export is another one by now, `Range` is ignored, and the whole export is returned. */
+                "If-Range"?: components["parameters"]["if_range_header"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The whole export, as a file in the requested format. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    "X-RateLimit-Limit-10s": components["headers"]["X-RateLimit-Limit-10s"];
+                    "X-RateLimit-Remaining-10s": components["headers"]["X-RateLimit-Remaining-10s"];
+                    "X-RateLimit-Limit-60s": components["headers"]["X-RateLimit-Limit-60s"];
+                    "X-RateLimit-Remaining-60s": components["headers"]["X-RateLimit-Remaining-60s"];
+                    "X-Usage-Class": components["headers"]["X-Usage-Class"];
+                    "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
+                    "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
+                    "X-Total-Count": components["headers"]["X-Total-Count"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.apache.parquet": string;
+                    "application/vnd.apache.arrow.stream": string;
+                    "text/csv": string;
+                    "application/x-ndjson": string;
+                };
+            };
+            /** @description The requested range of the export. */
+            206: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    "X-RateLimit-Limit-10s": components["headers"]["X-RateLimit-Limit-10s"];
+                    "X-RateLimit-Remaining-10s": components["headers"]["X-RateLimit-Remaining-10s"];
+                    "X-RateLimit-Limit-60s": components["headers"]["X-RateLimit-Limit-60s"];
+                    "X-RateLimit-Remaining-60s": components["headers"]["X-RateLimit-Remaining-60s"];
+                    "X-Usage-Class": components["headers"]["X-Usage-Class"];
+                    "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
+                    "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
+                    "X-Total-Count": components["headers"]["X-Total-Count"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    "Content-Range": components["headers"]["Content-Range"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.apache.parquet": string;
+                    "application/vnd.apache.arrow.stream": string;
+                    "text/csv": string;
+                    "application/x-ndjson": string;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            414: components["responses"]["UriTooLong"];
+            416: components["responses"]["RangeNotSatisfiable"];
             429: components["responses"]["TooManyRequests"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];

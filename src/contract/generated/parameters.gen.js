@@ -1464,7 +1464,7 @@ return errors === 0;
 validate50.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter31 = validate51;
-const schema62 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["listing_search","listing_search_historical","listing_search_dealer_filtered","listing_search_dealer_filtered_historical","dealer_inventory_search","dealer_inventory_search_historical","listing_search_enriched","facet_counts","facet_counts_historical","vehicle_detail","vehicle_detail_enriched","dealer_lookup"]}};
+const schema62 = {"type":"string","enum":["parquet","arrow","csv","ndjson"]};
 
 function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1476,51 +1476,21 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(errors === 0){
-if(Array.isArray(data)){
-if(data.length > 100){
-validate51.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+if(typeof data !== "string"){
+validate51.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-else {
-if(data.length < 1){
-validate51.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+if(!((((data === "parquet") || (data === "arrow")) || (data === "csv")) || (data === "ndjson"))){
+validate51.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema62.enum},message:"must be equal to one of the allowed values"}];
 return false;
-}
-else {
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-let data0 = data[i0];
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate51.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((((((((((((data0 === "listing_search") || (data0 === "listing_search_historical")) || (data0 === "listing_search_dealer_filtered")) || (data0 === "listing_search_dealer_filtered_historical")) || (data0 === "dealer_inventory_search")) || (data0 === "dealer_inventory_search_historical")) || (data0 === "listing_search_enriched")) || (data0 === "facet_counts")) || (data0 === "facet_counts_historical")) || (data0 === "vehicle_detail")) || (data0 === "vehicle_detail_enriched")) || (data0 === "dealer_lookup"))){
-validate51.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema62.items.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-}
-else {
-validate51.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
 }
 validate51.errors = vErrors;
 return errors === 0;
 }
-validate51.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate51.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter32 = validate52;
-const schema63 = {"type":"string","minLength":1};
+const schema63 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["listing_search","listing_search_historical","listing_search_dealer_filtered","listing_search_dealer_filtered_historical","dealer_inventory_search","dealer_inventory_search_historical","listing_search_enriched","facet_counts","facet_counts_historical","vehicle_detail","vehicle_detail_enriched","dealer_lookup","listing_export","listing_export_historical","listing_export_enriched"]}};
 
 function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1533,25 +1503,50 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(errors === 0){
-if(typeof data === "string"){
-if(func1(data) < 1){
-validate52.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+if(Array.isArray(data)){
+if(data.length > 100){
+validate52.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
 return false;
+}
+else {
+if(data.length < 1){
+validate52.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate52.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((((((((((((((data0 === "listing_search") || (data0 === "listing_search_historical")) || (data0 === "listing_search_dealer_filtered")) || (data0 === "listing_search_dealer_filtered_historical")) || (data0 === "dealer_inventory_search")) || (data0 === "dealer_inventory_search_historical")) || (data0 === "listing_search_enriched")) || (data0 === "facet_counts")) || (data0 === "facet_counts_historical")) || (data0 === "vehicle_detail")) || (data0 === "vehicle_detail_enriched")) || (data0 === "dealer_lookup")) || (data0 === "listing_export")) || (data0 === "listing_export_historical")) || (data0 === "listing_export_enriched"))){
+validate52.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema63.items.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
 }
 }
 else {
-validate52.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate52.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
 validate52.errors = vErrors;
 return errors === 0;
 }
-validate52.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate52.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter33 = validate53;
-const schema64 = {"type":"string","minLength":17,"maxLength":17,"pattern":"^[A-HJ-NPR-Za-hj-npr-z0-9]*$"};
-const pattern9 = new RegExp("^[A-HJ-NPR-Za-hj-npr-z0-9]*$", "u");
+const schema64 = {"type":"string","minLength":1};
 
 function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1565,21 +1560,9 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(typeof data === "string"){
-if(func1(data) > 17){
-validate53.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 17},message:"must NOT have more than 17 characters"}];
+if(func1(data) < 1){
+validate53.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
-}
-else {
-if(func1(data) < 17){
-validate53.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 17},message:"must NOT have fewer than 17 characters"}];
-return false;
-}
-else {
-if(!pattern9.test(data)){
-validate53.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-HJ-NPR-Za-hj-npr-z0-9]*$"},message:"must match pattern \""+"^[A-HJ-NPR-Za-hj-npr-z0-9]*$"+"\""}];
-return false;
-}
-}
 }
 }
 else {
@@ -1591,6 +1574,49 @@ validate53.errors = vErrors;
 return errors === 0;
 }
 validate53.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const parameter34 = validate54;
+const schema65 = {"type":"string","minLength":17,"maxLength":17,"pattern":"^[A-HJ-NPR-Za-hj-npr-z0-9]*$"};
+const pattern9 = new RegExp("^[A-HJ-NPR-Za-hj-npr-z0-9]*$", "u");
+
+function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate54.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(func1(data) > 17){
+validate54.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 17},message:"must NOT have more than 17 characters"}];
+return false;
+}
+else {
+if(func1(data) < 17){
+validate54.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 17},message:"must NOT have fewer than 17 characters"}];
+return false;
+}
+else {
+if(!pattern9.test(data)){
+validate54.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-HJ-NPR-Za-hj-npr-z0-9]*$"},message:"must match pattern \""+"^[A-HJ-NPR-Za-hj-npr-z0-9]*$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate54.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+validate54.errors = vErrors;
+return errors === 0;
+}
+validate54.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
 export const validators = {
@@ -1850,11 +1876,90 @@ export const validators = {
    path: {
    },
   },
+  exportListings: {
+   query: {
+    "format": parameter31,
+    "sort": parameter2,
+    "fields": parameter3,
+    "include": parameter4,
+    "make": parameter5,
+    "model": parameter5,
+    "model_code": parameter5,
+    "trim": parameter5,
+    "version": parameter5,
+    "year": parameter6,
+    "body_type": parameter5,
+    "engine": parameter5,
+    "transmission": parameter5,
+    "drivetrain": parameter5,
+    "fuel_type": parameter5,
+    "powertrain_type": parameter5,
+    "cylinders": parameter7,
+    "doors": parameter7,
+    "seating_capacity": parameter7,
+    "exterior_color": parameter5,
+    "interior_color": parameter5,
+    "base_exterior_color": parameter5,
+    "base_interior_color": parameter5,
+    "options_packages": parameter5,
+    "features": parameter5,
+    "keywords": parameter8,
+    "assembly_country": parameter5,
+    "assembly_location": parameter5,
+    "vin_pattern": parameter9,
+    "inventory_type": parameter10,
+    "availability_status": parameter11,
+    "dealer_id": parameter12,
+    "dealer_type": parameter13,
+    "state": parameter14,
+    "exclude_make": parameter5,
+    "exclude_model": parameter5,
+    "exclude_trim": parameter5,
+    "exclude_version": parameter5,
+    "exclude_year": parameter6,
+    "exclude_body_type": parameter5,
+    "exclude_engine": parameter5,
+    "exclude_transmission": parameter5,
+    "exclude_drivetrain": parameter5,
+    "exclude_fuel_type": parameter5,
+    "exclude_powertrain_type": parameter5,
+    "exclude_exterior_color": parameter5,
+    "exclude_interior_color": parameter5,
+    "exclude_base_exterior_color": parameter5,
+    "exclude_base_interior_color": parameter5,
+    "exclude_options_packages": parameter5,
+    "exclude_features": parameter5,
+    "exclude_keywords": parameter8,
+    "exclude_assembly_country": parameter5,
+    "exclude_assembly_location": parameter5,
+    "exclude_inventory_type": parameter10,
+    "exclude_state": parameter14,
+    "inventory_status": parameter15,
+    "sold_within_days": parameter16,
+    "snapshot_date": parameter17,
+    "listed_after": parameter18,
+    "min_price": parameter1,
+    "max_price": parameter1,
+    "min_mileage": parameter1,
+    "max_mileage": parameter1,
+    "min_msrp": parameter1,
+    "max_msrp": parameter1,
+    "min_days_on_market": parameter1,
+    "max_days_on_market": parameter1,
+    "latitude": parameter19,
+    "longitude": parameter20,
+    "postal_code": parameter21,
+    "radius": parameter22,
+    "bbox": parameter23,
+   },
+   path: {
+   },
+  },
   getUsage: {
    query: {
     "start_date": parameter17,
     "end_date": parameter17,
-    "metering_class": parameter31,
+    "metering_class": parameter32,
    },
    path: {
    },
@@ -1870,7 +1975,7 @@ export const validators = {
     "include": parameter4,
    },
    path: {
-    "listing_id": parameter32,
+    "listing_id": parameter33,
    },
   },
   getVin: {
@@ -1878,14 +1983,14 @@ export const validators = {
     "include": parameter4,
    },
    path: {
-    "vin": parameter33,
+    "vin": parameter34,
    },
   },
   getDealer: {
    query: {
    },
    path: {
-    "dealer_id": parameter32,
+    "dealer_id": parameter33,
    },
   },
   searchDealerListings: {
@@ -1965,7 +2070,7 @@ export const validators = {
     "bbox": parameter23,
    },
    path: {
-    "dealer_id": parameter32,
+    "dealer_id": parameter33,
    },
   },
 };

@@ -2,6 +2,7 @@
  * Admission: limits the concurrent requests of an account, and creates the job of a request, which ends at its deadline or when its
  * client disconnects. Time that an uncharged request has used counts against the rate limits.
  */
+import { Readable } from "node:stream";
 import type { Accounts } from "../../accounts/accounts.ts";
 import { refuse } from "../../contract/errors.ts";
 import { Abandoned, Job } from "../../db/job.ts";
@@ -40,11 +41,17 @@ export function admit(
       await next();
     } finally {
       unbind();
-      add(accountId, -1);
+      whenSent(context, () => add(accountId, -1));
       if (job.signal.aborted)
         accounts.countUncharged(identity, Math.ceil(job.time.at(performance.now()) / unchargedMs) - 1);
     }
   };
+}
+
+/** Calls a function when the response has been sent: at once, unless its body is a stream. */
+function whenSent({ body, res }: RequestContext, call: () => void): void {
+  if (body instanceof Readable && !res.closed) res.once("close", call);
+  else call();
 }
 
 /** Aborts a job at the deadline of its request, and when the client disconnects. Returns a function that stops this. */

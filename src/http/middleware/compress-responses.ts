@@ -2,6 +2,7 @@
  * Compresses responses for clients that accept it, with Brotli or gzip at their fastest levels, on libuv's thread pool. A body that is sent
  * again, from the response cache or as static content, is compressed once.
  */
+import { Readable } from "node:stream";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import Negotiator from "negotiator";
@@ -51,8 +52,9 @@ function negotiate(context: RequestContext): { readonly coding: string; readonly
 const acceptedCodings = ({ req }: RequestContext, offered: readonly string[]): readonly string[] =>
   new Negotiator(req).encodings(offered, { preferred: offered });
 
-/** Returns the bytes of a body as Koa sends it; undefined if it has none. */
+/** Returns the bytes of a body as Koa sends it; undefined if it has none, or is a stream, whose ranges a client can request. */
 function bodyOf(body: unknown): Buffer | undefined {
+  if (body instanceof Readable) return undefined;
   if (Buffer.isBuffer(body)) return body;
   if (typeof body === "string") return Buffer.from(body);
   return body === undefined || body === null ? undefined : Buffer.from(JSON.stringify(body));

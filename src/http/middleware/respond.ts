@@ -2,11 +2,10 @@
  * Computes the response of a metered operation, or takes it from the response cache, and charges for it before it is sent. A client that
  * has the response already gets a 304, which is neither computed nor charged.
  */
-import type { MeteredId } from "../../accounts/policy/prices.ts";
 import { document } from "../../contract/document.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
 import { type ChargeRequest, jobOf, type PricedMiddleware } from "../context.ts";
-import { type Endpoint, endpoints } from "../endpoints.ts";
+import { type Endpoint, type EndpointId, endpoints } from "../endpoints.ts";
 import { entityTag, matchesEntityTag } from "../etag.ts";
 import { canonicalJson, type ResponseCache } from "../response-cache.ts";
 
@@ -18,7 +17,7 @@ export interface RespondServices {
   readonly responseCache: ResponseCache;
 }
 
-export function respond<Id extends MeteredId>(
+export function respond<Id extends EndpointId>(
   id: Id,
   { current, responseCache }: RespondServices,
   charge: ChargeRequest,

@@ -74,6 +74,13 @@ export class ParquetSource implements ListingSource {
     return { total: integerIn(row, "total"), positions: Array.isArray(positions) ? positions.map(Number) : [] };
   }
 
+  /** Returns all matches as a relation: the columns of listings and `sort_key`, an integer by which they are in order. */
+  orderedMatches({ filters, order }: Pick<PageRequest, "filters" | "order">): Sql {
+    const sqlOrder = sqlOrderOf(order);
+    const from = fromMatches(this.positionedListings, filters, this.dimensions, sqlOrder.joins);
+    return sql`SELECT *, ${sortKeyOf(sqlOrder)} AS sort_key ${from}`;
+  }
+
   async countValues(request: CountRequest): Promise<CountResult> {
     const { filters, attributes, numbers, rangesOf } = request;
     const { total, summaries } = await this.summarize(filters, numbers);

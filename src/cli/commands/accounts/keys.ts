@@ -1,6 +1,6 @@
 /** `carquet keys`: creates, lists and revokes API keys. */
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
-import { type ApiScope, createKey, listKeys, revokeKey, scopes } from "../../../accounts/keys.ts";
+import { type ApiScope, createKey, defaultScopes, listKeys, revokeKey, scopes } from "../../../accounts/keys.ts";
 import {
   type AccountsFileSettings,
   formatTime,
@@ -28,8 +28,8 @@ const create = (): Command =>
   accountsFileCommand("create", "create a key and print it; it cannot be shown again")
     .addOption(accountOption())
     .addOption(
-      new Option("--scopes <list>", "scopes of the key, separated by commas")
-        .default(scopes, scopes.join())
+      new Option("--scopes <list>", `scopes of the key, separated by commas: ${scopes.join()}`)
+        .default(defaultScopes, defaultScopes.join())
         .argParser(scopesParser),
     )
     .action(

@@ -1,0 +1,99 @@
+/**
+ * Columns of an export, as SQL: the values that pages of the search serve, computed by the engine for all matches at once.
+ *
+ * Values are in their served form, as in JSON: timestamps and dates are text, lists are lists. `casts.ts` gives them the types of a table.
+ */
+import { integerIn, type Row } from "../base/json.ts";
+import { ident, type Sql, sql } from "../db/sql.ts";
+import { flatColumns, tokensInOrder } from "../lake/flat-listings.ts";
+import { servedColumns } from "../lake/served-columns.ts";
+import type { Point } from "../listing/geography.ts";
+import type { Expansion } from "../query/expansions.ts";
+import type { ListingField } from "../query/fields.ts";
+import { distanceMiles } from "../query/geography.ts";
+import type { SearchPlan } from "../query/search.ts";
+import { optionsByMake } from "../serving/dimensions.ts";
+import type { LakeVersion } from "../serving/lake-version.ts";
+
+/** A column: SQL over `facts` (the matches), `builds`, `dealers`, and the relations of `joins`. */
+export interface ExportedColumn {
+  readonly name: string;
+  readonly value: Sql;
+  /** The relations that `value` needs besides the listing, its build and its dealer. */
+  readonly needs?: readonly JoinedRelation[];
+}
+
+/** The joins of further relations. */
+const joins = {
+  tokens_in_order: sql`CROSS JOIN (${tokensInOrder}) AS tokens_in_order`,
+  make_options: sql`LEFT JOIN (${optionsByMake}) AS make_options ON make_options.make = builds.make`,
+  distances: sql`LEFT JOIN distances ON distances.dealer_key = facts.dealer_key`,
+} as const;
+
+type JoinedRelation = keyof typeof joins;
+
+/** Returns the words of a list of token keys. Keys are contiguous from 1, so a key is a list index. */
+const wordsOf = (column: string): Sql =>
+  sql`list_transform(${ident("facts", column)}, lambda token_key: tokens_in_order.words[token_key])`;
+
+const expansionColumns: Readonly<Record<Expansion, Omit<ExportedColumn, "name">>> = {
+  price_history: { value: servedColumns.price_history },
+  options: {
+    value: sql`list_filter(coalesce(make_options.options, []),
+      lambda described: list_contains(${wordsOf("options_packages")}, described.code))`,
+    needs: ["tokens_in_order", "make_options"],
+  },
+};
+
+/** Returns the columns of a search, in the order of its fields and expansions. */
+export const exportedColumns = ({ fields, include, mode, origin }: SearchPlan): readonly ExportedColumn[] => [
+  ...fields.map((name) => ({ name, ...fieldColumn(name, mode.status, origin) })),
+  ...include.map((name) => ({ name, ...expansionColumns[name] })),
+];
+
+function fieldColumn(field: ListingField, status: string, origin: Point | undefined): Omit<ExportedColumn, "name"> {
+  if (field === "status" || field === "inventory_status") return { value: sql`${status}` };
+  if (field === "distance_miles")
+    return origin === undefined
+      ? { value: sql`NULL::DOUBLE` }
+      : { value: sql`distances.tenths / 10`, needs: ["distances"] };
+  const column = flatColumns[field];
+  if (column === undefined) throw new TypeError(`Unknown field "${field}": expected a column of flat listings.`);
+  if (column.of === "tokens") return { value: wordsOf(column.column), needs: ["tokens_in_order"] };
+  if (column.of !== "facts") return { value: ident(column.of, column.column) };
+  return { value: (servedColumns as Readonly<Record<string, Sql>>)[field] ?? column.value };
+}
+
+/** Returns a query for the given columns of some matches, in order. Reads the tables of `version`. */
+export async function selectStatement(
+  columns: readonly ExportedColumn[],
+  select: Sql,
+  { origin }: SearchPlan,
+  version: LakeVersion,
+): Promise<(matches: Sql) => Sql> {
+  const needed = new Set(columns.flatMap(({ needs }) => needs ?? []));
+  const distances =
+    needed.has("distances") && origin !== undefined
+      ? sql`WITH distances AS (${await distancesFrom(origin, version)})`
+      : sql``;
+  const joined = [...needed].reduce((all, relation) => sql`${all} ${joins[relation]}`, sql``);
+  return (matches) => sql`
+    ${distances} SELECT ${select}
+    FROM (${matches}) AS facts
+    LEFT JOIN builds ON builds.build_key = facts.build_key
+    LEFT JOIN dealers ON dealers.dealer_key = facts.dealer_key
+    ${joined}
+    ORDER BY facts.sort_key`;
+}
+
+/** Returns the distance of each dealer from an origin in tenths of a mile, as pages compute it. Dealers without coordinates are absent. */
+async function distancesFrom(origin: Point, version: LakeVersion): Promise<Sql> {
+  const dealers = await version.rows(sql`SELECT dealer_key, latitude, longitude FROM dealers`);
+  const known = dealers.flatMap((dealer: Row) => {
+    const miles = distanceMiles(dealer, origin);
+    return miles === null ? [] : [{ key: integerIn(dealer, "dealer_key"), tenths: Math.round(miles * 10) }];
+  });
+  return sql`
+    SELECT unnest(${known.map(({ key }) => key)}::INTEGER[]) AS dealer_key,
+           unnest(${known.map(({ tenths }) => tenths)}::INTEGER[]) AS tenths`;
+}

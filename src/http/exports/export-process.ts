@@ -1,0 +1,69 @@
+/**
+ * Runs `carquet export` in a process of its own, at the lowest priority: searches keep the processors, and what the export needs of
+ * memory cannot fail them. Ending the process ends all work.
+ */
+import { type ChildProcess, fork } from "node:child_process";
+import { setPriority } from "node:os";
+import { text } from "node:stream/consumers";
+import { integerIn, isRow, type Json } from "../../base/json.ts";
+import { programPath } from "../../base/project-files.ts";
+import { refuse } from "../../contract/errors.ts";
+import { classifyFault } from "../../db/engine-faults.ts";
+import type { WrittenExport } from "../../export/write-export.ts";
+
+export interface ExportTask {
+  readonly lake: string;
+  readonly version: string;
+  /** The query string of the request. */
+  readonly queryString: string;
+  readonly path: string;
+  /** The memory limit of its query engine. */
+  readonly memory: string;
+}
+
+const lowestPriority = 19;
+
+/** Writes an export. Rejects with the reason of the signal when it aborts, and with `data_unavailable` if the disk is full. */
+export async function runExport(
+  { lake, version, queryString, path, memory }: ExportTask,
+  signal: AbortSignal,
+): Promise<WrittenExport> {
+  signal.throwIfAborted();
+  const options = ["--lake", lake, "--lake-version", version, "--output", path, "--memory", memory, "--threads", "1"];
+  const child = fork(programPath, ["export", ...options, "--json", "--", queryString], {
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+    execArgv: [],
+  });
+  if (child.pid !== undefined) setPriority(child.pid, lowestPriority);
+  const kill = (): boolean => child.kill("SIGKILL");
+  signal.addEventListener("abort", kill, { once: true });
+  try {
+    const [code, output, errors] = await Promise.all([ended(child), textOf(child.stdout), textOf(child.stderr)]);
+    signal.throwIfAborted();
+    if (code !== 0) throw failureOf(errors);
+    const result: Json = JSON.parse(output);
+    if (!isRow(result)) throw new TypeError(`Invalid output ${output}: expected a JSON object.`);
+    return { rows: integerIn(result, "rows"), bytes: integerIn(result, "bytes") };
+  } finally {
+    signal.removeEventListener("abort", kill);
+  }
+}
+
+const textOf = (stream: NodeJS.ReadableStream | null): Promise<string> =>
+  stream === null ? Promise.resolve("") : text(stream);
+
+/** Resolves with the exit code of a process; null if a signal ended it. */
+const ended = (child: ChildProcess): Promise<number | null> =>
+  new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", resolve);
+  });
+
+function failureOf(errors: string): Error {
+  const failure = new Error(`The export failed: ${errors.trim()}`);
+  return classifyFault(failure) === "disk full" ? spoolIsFull() : failure;
+}
+
+/** Returns the refusal of an export that does not fit on the disk. */
+export const spoolIsFull = (): Error =>
+  refuse("data_unavailable", { reason: "No disk space is left for this export. Retry later, or add filters." });

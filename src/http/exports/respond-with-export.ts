@@ -1,0 +1,133 @@
+/**
+ * Operation `exportListings`: writes the export to the spool, charges for its rows, and sends it. The file is complete before the first
+ * byte is sent, so a download that breaks off is shorter than its `Content-Length`.
+ *
+ * An account is charged once in 24 hours for an export of one entity tag: for the first response, whole or a part. The tag is the
+ * idempotency key of the charge.
+ */
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import type { Accounts, Hold } from "../../accounts/accounts.ts";
+import { exportUnits, usageClassOf } from "../../accounts/policy/prices.ts";
+import { document } from "../../contract/document.ts";
+import { engineVersion } from "../../db/duckdb.ts";
+import type { Job } from "../../db/job.ts";
+import { type ExportFormat, exportFormats } from "../../export/export-formats.ts";
+import { type ExportQuery, planExport } from "../../export/write-export.ts";
+import { findPage } from "../../query/search.ts";
+import type { CurrentVersion } from "../../serving/current-version.ts";
+import { type ChargeRequest, identityOf, jobOf, type RequestContext, type ValidatedMiddleware } from "../context.ts";
+import { entityTag, matchesEntityTag, strongEntityTag } from "../etag.ts";
+import { canonicalJson } from "../response-cache.ts";
+import { limitResponseTime } from "../response-time.ts";
+import { type ByteRange, requestedRange } from "./byte-range.ts";
+import { runExport } from "./export-process.ts";
+import type { Spool, SpooledExport } from "./spool.ts";
+
+export interface ExportServices {
+  readonly lake: string;
+  readonly current: CurrentVersion;
+  readonly accounts: Accounts;
+  readonly spool: Spool;
+  /** The memory limit of the query engine of an export. */
+  readonly memory: string;
+  /** How long an export may take to be written, and then to be sent. */
+  readonly deadlineMs: number;
+}
+
+/** Distinguishes releases whose exports of the same request can differ in a byte. */
+const releaseTag = entityTag(`${JSON.stringify(document)} ${engineVersion}`);
+
+/** An export that a request names. */
+interface NamedExport {
+  readonly tag: string;
+  readonly version: string;
+  readonly total: number;
+}
+
+export const respondWithExport =
+  (services: ExportServices, charge: ChargeRequest): ValidatedMiddleware<"exportListings"> =>
+  async (context, request) => {
+    // Writing may take the deadline, and sending as long again.
+    limitResponseTime(context.res, 2 * services.deadlineMs);
+    const job = jobOf(context);
+    const named = await job.race(nameExport(request.query, services, context, job));
+    context.set("Cache-Control", "private, no-cache");
+    if (named === undefined) {
+      context.status = 304;
+      return;
+    }
+    const hold = await holdExport(services, context, request.query, named);
+    try {
+      const file = await services.spool.open(named.tag, job, (path, { signal }) =>
+        runExport({ ...services, version: named.version, queryString: context.querystring, path }, signal),
+      );
+      if (context.res.closed) file.release();
+      else context.res.once("close", file.release);
+      const range = requestedRange(context, named.tag, file.bytes);
+      await charge(context, hold);
+      setFileHeaders(context, request.query.format, named);
+      limitResponseTime(context.res, services.deadlineMs);
+      sendFile(context, file, range);
+    } finally {
+      hold.release();
+    }
+  };
+
+/** Returns the tag, the version and the number of rows of an export; undefined if the client has it already. */
+function nameExport(
+  query: ExportQuery,
+  { current }: ExportServices,
+  context: RequestContext,
+  job: Job,
+): Promise<NamedExport | undefined> {
+  return current.use(async (open) => {
+    const plan = planExport(query, open.withJob(job));
+    const { version } = open.manifest;
+    const tag = strongEntityTag(`${releaseTag} ${version} ${canonicalJson(query)}`);
+    if (matchesEntityTag(context, tag)) return undefined;
+    const { total } = await findPage({ ...plan, limit: 1 });
+    return { tag, version, total };
+  });
+}
+
+/** Holds the price of an export; nothing if the account has been charged for it. A client's own idempotency keys have no spaces. */
+function holdExport(
+  { accounts }: ExportServices,
+  context: RequestContext,
+  query: ExportQuery,
+  { tag, total }: NamedExport,
+): Promise<Hold> {
+  const sha256 = createHash("sha256").update(tag).digest("hex");
+  const usageClass = usageClassOf("exportListings", query);
+  return accounts.holdOnce(
+    identityOf(context),
+    usageClass,
+    { idempotencyKey: `export ${tag}`, sha256 },
+    exportUnits(total),
+  );
+}
+
+function setFileHeaders(context: RequestContext, format: ExportFormat, { version, total }: NamedExport): void {
+  const { mediaType, extensions } = exportFormats[format];
+  context.set("Content-Type", mediaType);
+  context.set("Content-Disposition", `attachment; filename="listings-${version}.${extensions[0]}"`);
+  context.set("Accept-Ranges", "bytes");
+  context.set("X-Total-Count", String(total));
+}
+
+/** Sends a file or a part of it. Closes the connection if it cannot be read, so that the response does not look complete. */
+function sendFile(context: RequestContext, { path, bytes }: SpooledExport, range: ByteRange | undefined): void {
+  const { first, last } = range ?? { first: 0, last: bytes - 1 };
+  if (range !== undefined) {
+    context.status = 206;
+    context.set("Content-Range", `bytes ${first}-${last}/${bytes}`);
+  }
+  const content = createReadStream(path, {
+    ...(bytes === 0 ? {} : { start: first, end: last }),
+    highWaterMark: 2 ** 18,
+  });
+  content.once("error", () => context.res.destroy());
+  context.body = content;
+  context.length = last + 1 - first;
+}
