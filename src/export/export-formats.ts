@@ -1,5 +1,5 @@
 /** The formats of exports, by the value of parameter `format`: media types, file names, and how the engine writes each. */
-import { type Column, type ColumnType, columnsOf } from "../contract/tables.ts";
+import { type Column, type ColumnType, tableColumns } from "../contract/tables.ts";
 import type { QueryOf } from "../contract/types.ts";
 import { columnType, ident, integerLiteral, join, type Sql, sql } from "../db/sql.ts";
 import { rowGroupSize } from "../lake/tables.ts";
@@ -76,7 +76,7 @@ export function selectAs(format: ExportFormat, columns: readonly ExportedColumn[
 
 /** Returns the columns of the search's table with some names, in that order. Throws a TypeError for any other name. */
 export function columnsNamed(names: readonly string[]): readonly Column[] {
-  const columns = new Map(columnsOf("searchListings").map((column) => [column.name, column]));
+  const columns = new Map(tableColumns("searchListings").map((column) => [column.name, column]));
   return names.map((name) => {
     const column = columns.get(name);
     if (column === undefined) throw new TypeError(`Unknown column ${name}: expected a property of ListingSummary.`);
