@@ -99,6 +99,8 @@ export const bounds = {
   recheckMs: 600_000,
   /** The memory limit of the query engine of an export, by default. An export needs half of it, whatever its size. */
   exportMemory: "1GiB",
+  /** The most rows of an export that are sorted at once, which takes some 400 MB. */
+  exportRangeRows: 262_144,
   /** Defaults of the exports that are written at once, and of those of one account in progress, until the last byte is sent. */
   exports: 2,
   accountExports: 4,

@@ -112,6 +112,43 @@ export const deadlineOption = (): Option =>
     .default(bounds.deadlineMs / 1000)
     .argParser(integerParser(600, 1));
 
+/** The limits of exports over HTTP. */
+export const exportOptions = (): readonly Option[] => [
+  new Option("--exports <n>", "exports that are written at once; more are refused with 503")
+    .env("CARQUET_EXPORTS")
+    .default(bounds.exports)
+    .argParser(integerParser(100, 1)),
+  new Option("--account-exports <n>", "exports of one account in progress at once, until the last byte is sent")
+    .env("CARQUET_ACCOUNT_EXPORTS")
+    .default(bounds.accountExports)
+    .argParser(integerParser(1000, 1)),
+  new Option("--export-deadline <seconds>", "time for an export to be written, and again for it to be sent")
+    .env("CARQUET_EXPORT_DEADLINE")
+    .default(bounds.exportDeadlineMs / 1000)
+    .argParser(integerParser(86_400, 1)),
+  new Option("--export-memory <size>", "memory limit of the query engine of each export")
+    .env("CARQUET_EXPORT_MEMORY")
+    .default(bounds.exportMemory)
+    .argParser(memoryParser),
+  new Option("--spool <dir>", "folder for the files of exports (default: the system's temporary folder)").env(
+    "CARQUET_SPOOL",
+  ),
+  new Option("--spool-size <size>", "most disk space of the files of exports, also while they are written")
+    .env("CARQUET_SPOOL_SIZE")
+    .default(bounds.spoolBytes, "8GiB")
+    .argParser(sizeParser),
+];
+
+/** The values of `exportOptions`. */
+export interface ExportLimitSettings {
+  readonly exports: number;
+  readonly accountExports: number;
+  readonly exportDeadline: number;
+  readonly exportMemory: string;
+  readonly spool?: string;
+  readonly spoolSize: number;
+}
+
 /** The former name of `--response-cache`. */
 export const answersOption = (): Option =>
   new OptionAlias("--answers <MiB>", responseCacheOption()).argParser(responseCacheParser);

@@ -20,6 +20,12 @@ interface ExportFormatRow {
 /** Casts a value to the type of its column. */
 const typed = (value: Sql, type: ColumnType): Sql => sql`(${value})::${engineTypeOf(type)}`;
 
+/** Lists and structs are JSON. Whole numbers have no decimals, as in JSON. */
+function csvValue(value: Sql, { kind }: ColumnType): Sql {
+  if (kind === "list" || kind === "struct") return sql`to_json(${value})::VARCHAR`;
+  return kind === "number" ? sql`regexp_replace((${value})::VARCHAR, '\\.0$', '')` : value;
+}
+
 /** Pieces of several are written again: a fast compression is enough for them. */
 const parquetPiece = (): Sql =>
   sql`FORMAT parquet, COMPRESSION lz4_raw, ROW_GROUP_SIZE ${integerLiteral(rowGroupSize)}`;
@@ -44,7 +50,7 @@ export const exportFormats: Readonly<Record<ExportFormat, ExportFormatRow>> = {
     mediaType: "text/csv; charset=utf-8; header=present",
     extensions: ["csv"],
     pieceOptions: (isFirst) => sql`FORMAT csv, HEADER ${isFirst ? sql`true` : sql`false`}`,
-    storedValue: (value, { kind }) => (kind === "list" || kind === "struct" ? sql`to_json(${value})::VARCHAR` : value),
+    storedValue: csvValue,
   },
   ndjson: {
     mediaType: "application/x-ndjson",

@@ -3,11 +3,11 @@ import { integerIn } from "../base/json.ts";
 import { all, join, numberLiteral, type Sql, sql } from "../db/sql.ts";
 import type { SearchPlan } from "../query/search.ts";
 
-/** Matches of a range: sorting them takes some 400 MB. */
-const rangeRows = 262_144;
-
-/** Returns the number of matches, and the ranges in order, each as a predicate on `sort_key`. */
-export async function rangesOf(plan: SearchPlan): Promise<{ readonly total: number; readonly ranges: readonly Sql[] }> {
+/** Returns the number of matches, and ranges of about `rangeRows` of them at most, in order, each as a predicate on `sort_key`. */
+export async function rangesOf(
+  plan: SearchPlan,
+  rangeRows: number,
+): Promise<{ readonly total: number; readonly ranges: readonly Sql[] }> {
   const { listings } = plan.mode;
   const [counted] = await listings.runOverMatches(
     plan,

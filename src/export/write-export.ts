@@ -9,6 +9,7 @@ import { randomUUID } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
 import { rename, rm, stat } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
+import { bounds } from "../base/bounds.ts";
 import { syncToDisk } from "../base/files.ts";
 import { integerIn } from "../base/json.ts";
 import type { QueryOf } from "../contract/types.ts";
@@ -31,19 +32,23 @@ export interface WrittenExport {
 export const planExport = ({ format: _, ...query }: ExportQuery, version: LakeVersion): SearchPlan =>
   planSearch({ ...query, limit: 0, offset: 0 }, version);
 
-/**
- * Writes an export to `path`. The version must be able to write to its folder. An error leaves no file. Calls `onProgress` with the number
- * of rows written and of all rows.
- */
+export interface WriteOptions {
+  /** Called with the number of rows written and of all rows. */
+  readonly onProgress?: (rows: number, total: number) => void;
+  /** The most rows that are sorted at once. */
+  readonly rangeRows?: number;
+}
+
+/** Writes an export to `path`. The version must be able to write to its folder. An error leaves no file. */
 export async function writeExport(
   query: ExportQuery,
   version: LakeVersion,
   path: string,
-  onProgress: (rows: number, total: number) => void = () => {},
+  { onProgress = () => {}, rangeRows = bounds.exportRangeRows }: WriteOptions = {},
 ): Promise<WrittenExport> {
   const plan = planExport(query, version);
   const part = `${path}.${randomUUID()}.part`;
-  const { total, ranges } = await rangesOf(plan);
+  const { total, ranges } = await rangesOf(plan, rangeRows);
   const pieces = ranges.map((_, index) => `${part}.${index}`);
   try {
     const writePiece = await pieceWriter(query.format, plan, version);

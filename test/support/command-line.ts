@@ -105,7 +105,7 @@ export async function startServing(
   throw new Error(`The command exited before it listened: ${(await ended).err}`);
 }
 
-function spawnCarquet(
+export function spawnCarquet(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   stderr: number | "pipe" = "pipe",

@@ -24,7 +24,7 @@ import {
 import { createProgress } from "../progress.ts";
 import { requireManifest } from "../published-lake.ts";
 
-interface ExportSettings extends EngineSettings {
+interface ExportCommandSettings extends EngineSettings {
   readonly lake: string;
   readonly lakeVersion?: string;
   readonly output: string;
@@ -57,7 +57,7 @@ export const exportCommand = (): Command =>
         .default(bounds.exportMemory)
         .argParser(memoryParser),
     )
-    .action(async (parameters: readonly string[], settings: ExportSettings) => {
+    .action(async (parameters: readonly string[], settings: ExportCommandSettings) => {
       // The service that started this process has ended.
       process.once("disconnect", () => process.exit(1));
       const { output, json } = settings;
@@ -74,7 +74,7 @@ function decode(parameters: readonly string[], format: ExportFormat | undefined)
 }
 
 /** Writes to a temporary file, then to standard output: a failed export writes nothing. */
-async function writeToOutput(query: ExportQuery, settings: ExportSettings): Promise<WrittenExport> {
+async function writeToOutput(query: ExportQuery, settings: ExportCommandSettings): Promise<WrittenExport> {
   const folder = await mkdtemp(join(tmpdir(), "carquet-export-"));
   try {
     const path = join(folder, "export");
@@ -86,7 +86,7 @@ async function writeToOutput(query: ExportQuery, settings: ExportSettings): Prom
   }
 }
 
-async function write(query: ExportQuery, settings: ExportSettings, output: string): Promise<WrittenExport> {
+async function write(query: ExportQuery, settings: ExportCommandSettings, output: string): Promise<WrittenExport> {
   const { lake, lakeVersion = (await requireManifest(lake)).version } = settings;
   const path = resolve(output);
   await requireWritable(path);
@@ -96,7 +96,9 @@ async function write(query: ExportQuery, settings: ExportSettings, output: strin
   });
   const progress = createProgress();
   try {
-    return await writeExport(query, version, path, (rows, total) => progress.step(output, rows, total, "rows"));
+    return await writeExport(query, version, path, {
+      onProgress: (rows, total) => progress.step(output, rows, total, "rows"),
+    });
   } catch (thrown) {
     throw asUserError(thrown);
   } finally {

@@ -4,7 +4,7 @@ import pino from "pino";
 import { redactKeys } from "../../accounts/api-key.ts";
 import { bounds } from "../../base/bounds.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
-import { serve } from "../../http/server.ts";
+import { type ExportSettings, serve } from "../../http/server.ts";
 import { type CertificateFiles, readCertificate, watchCertificate } from "../certificate-files.ts";
 import { LogDestination } from "../log-destination.ts";
 import {
@@ -16,7 +16,9 @@ import {
   drainDelayOption,
   drainTimeoutOption,
   type EngineSettings,
+  type ExportLimitSettings,
   engineOptions,
+  exportOptions,
   hostOption,
   lakeOption,
   memoryOption,
@@ -31,7 +33,7 @@ import {
   trustProxyOption,
 } from "../options.ts";
 
-export interface ServeSettings extends EngineSettings {
+export interface ServeSettings extends EngineSettings, ExportLimitSettings {
   readonly lake: string;
   readonly accounts: string;
   readonly host: string;
@@ -70,6 +72,7 @@ export const addServeOptions = (command: Command): Command =>
     responseCacheOption(),
     accountRequestsOption(),
     deadlineOption(),
+    ...exportOptions(),
     answersOption(),
     scrubOption(),
   ].reduce((extended, option) => extended.addOption(option), command);
@@ -103,6 +106,7 @@ export async function serveUntilStopped(
     ...(scrub === 0 ? {} : { scrub: { bytesPerHour: scrub * 2 ** 20, pauseMs: bounds.scrubPauseMs } }),
     ...{ concurrentRequests: settings.accountRequests, deadlineMs: settings.deadline * 1000 },
     ...engineOptions(settings),
+    exports: exportLimits(settings),
     ...(trustProxy === undefined ? {} : { trustedProxies: trustProxy }),
     ...(files === undefined ? {} : { tls: readCertificate(files) }),
     ...{ metricsPort: settings.metricsPort, droppedLogLines: () => destination.droppedLines },
@@ -125,6 +129,12 @@ export async function serveUntilStopped(
     process.kill(process.pid, "SIGKILL");
   }
 }
+
+const exportLimits = ({ spool, ...settings }: ExportLimitSettings): Partial<ExportSettings> => ({
+  ...{ writtenMax: settings.exports, accountMax: settings.accountExports, memory: settings.exportMemory },
+  ...{ deadlineMs: settings.exportDeadline * 1000, bytesMax: settings.spoolSize },
+  ...(spool === undefined ? {} : { folder: spool }),
+});
 
 /** Returns the files of the certificate and its private key. Throws a UserError if only one is set. */
 function certificateFilesOf({ tlsCert, tlsKey }: ServeSettings): CertificateFiles | undefined {

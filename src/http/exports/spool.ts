@@ -4,7 +4,7 @@
  * Identical requests share a file. Files that no response uses are removed, the least recently used first, when the folder exceeds its
  * size. Nothing in it outlives the service.
  */
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { bounds } from "../../base/bounds.ts";
@@ -117,7 +117,10 @@ export class Spool {
     const startedAtMs = performance.now();
     job.time.start(startedAtMs);
     try {
-      return await write(join(folder, fileName), job);
+      const written = await write(join(folder, fileName), job);
+      await this.limitSize();
+      job.signal.throwIfAborted();
+      return written;
     } finally {
       job.time.end(startedAtMs, performance.now());
     }
@@ -143,6 +146,7 @@ export class Spool {
 
 /** Creates the folder of this process, and removes those that processes left behind which were killed. */
 function createSpoolFolder(parent: string): string {
+  mkdirSync(parent, { recursive: true });
   for (const name of readdirSync(parent)) {
     const [, pid] = new RegExp(`^${prefix}(\\d+)-`).exec(name) ?? [];
     if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(parent, name), { recursive: true, force: true });

@@ -1,0 +1,220 @@
+/** Operation `exportListings`: files, charges, resumed downloads, and limits. */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdir, readdir } from "node:fs/promises";
+import { request } from "node:http";
+import { join } from "node:path";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { getFunds } from "../../../src/accounts/account.ts";
+import { isObject } from "../../../src/base/json.ts";
+import { type Customer, createCustomer, inAccountsFile } from "../../support/accounts.ts";
+import { fetchListings } from "../../support/http/paging.ts";
+import { startService } from "../../support/http/service.ts";
+import { createLake, temporaryFolder } from "../../support/lakes/lakes.ts";
+import { fileScope } from "../../support/scope.ts";
+
+const { lake } = await createLake(fileScope);
+const spool = await temporaryFolder(fileScope);
+const client = await startService(fileScope, lake, { exports: { folder: spool } });
+
+interface Download {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Buffer;
+  /** The code of an error. */
+  readonly code: string | undefined;
+}
+
+async function download(
+  query: string,
+  headers: Readonly<Record<string, string>> = {},
+  customer: Customer = client.customer,
+  url = client.url,
+): Promise<Download> {
+  const response = await fetch(`${url}/v1/exports?${query}`, { headers: { ...customer.bearer, ...headers } });
+  const body = Buffer.from(await response.arrayBuffer());
+  const isError = response.status >= 400;
+  const parsed: unknown = isError ? JSON.parse(body.toString()) : undefined;
+  const error = isObject(parsed) && isObject(parsed.error) ? parsed.error : undefined;
+  return { status: response.status, headers: response.headers, body, code: error && String(error.code) };
+}
+
+const balanceOf = ({ accountId }: Customer, accounts = client.accounts): number =>
+  inAccountsFile(accounts, (database) => getFunds(database, accountId, "2026-11").balanceMicros);
+
+const spooledFiles = async (folder = spool): Promise<readonly string[]> =>
+  (await readdir(folder, { recursive: true })).filter(
+    (name) => /export/.test(name.split("/").at(-1) ?? "") && name.includes("/"),
+  );
+
+test("an export has the listings of the pages, and is charged once for its rows", async () => {
+  const customer = createCustomer(client.accounts, { usd: "1" });
+  const { status, headers, body } = await download("format=ndjson&sort=-price", {}, customer);
+  assert.equal(status, 200);
+  const listings = body
+    .toString()
+    .trim()
+    .split("\n")
+    .map((line): unknown => JSON.parse(line));
+  assert.deepEqual(listings, await fetchListings(client, "sort=-price", 100));
+  const named = (name: string): string | null => headers.get(name);
+  assert.equal(named("Content-Type"), "application/x-ndjson");
+  assert.deepEqual([named("Content-Length"), named("X-Total-Count")], [String(body.length), String(listings.length)]);
+  assert.match(named("Content-Disposition") ?? "", /^attachment; filename="listings-2026-11-19\.\d\.ndjson"$/);
+  assert.deepEqual([named("X-Usage-Class"), named("X-Usage-Cost-Micros")], ["listing_export", "10000"]);
+  assert.equal(balanceOf(customer), 990_000);
+  const again = await download("sort=-price&format=NDJSON", {}, customer);
+  assert.deepEqual(again.body, body);
+  assert.deepEqual([again.headers.get("Idempotent-Replayed"), again.headers.get("X-Usage-Cost-Micros")], ["true", "0"]);
+  assert.equal(balanceOf(customer), 990_000);
+  const unchanged = await download("format=ndjson&sort=-price", { "If-None-Match": named("ETag") ?? "" }, customer);
+  assert.deepEqual([unchanged.status, unchanged.body.length], [304, 0]);
+  const other = createCustomer(client.accounts, { usd: "1" });
+  await download("format=ndjson&sort=-price", {}, other);
+  assert.equal(balanceOf(other), 990_000);
+});
+
+/** Receives the first bytes of an export, then closes the connection. */
+function breakOff(
+  query: string,
+  customer: Customer,
+  bytes: number,
+): Promise<{ readonly tag: string; readonly part: Buffer }> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${client.url}/v1/exports?${query}`, { headers: customer.bearer }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("error", () => undefined);
+      response.on("data", (chunk: Buffer) => {
+        chunks.push(chunk);
+        const part = Buffer.concat(chunks);
+        if (part.length < bytes) return;
+        sent.destroy();
+        resolve({ tag: String(response.headers.etag), part: part.subarray(0, bytes) });
+      });
+    });
+    sent.on("error", reject);
+    sent.end();
+  });
+}
+
+test("a broken download is resumed with identical bytes and one charge, also if its file is gone", async () => {
+  const query = "make=Toyota,Ford,Honda&format=parquet";
+  const customer = createCustomer(client.accounts, { usd: "1" });
+  const { tag, part } = await breakOff(query, customer, 500);
+  assert.match(tag, /^"[\w-]{22}"$/);
+  const resume = { "If-Range": tag, Range: "bytes=500-" };
+  const rest = await download(query, resume, customer);
+  assert.equal(rest.status, 206);
+  const whole = await download(query, {}, customer);
+  assert.deepEqual(Buffer.concat([part, rest.body]), whole.body);
+  assert.equal(rest.headers.get("Content-Range"), `bytes 500-${whole.body.length - 1}/${whole.body.length}`);
+  assert.equal(balanceOf(customer), 990_000);
+  const restarted = await startService(fileScope, lake, { accounts: client.accounts });
+  const later = await download(query, resume, customer, restarted.url);
+  assert.deepEqual([later.status, later.body], [206, rest.body]);
+  assert.equal(balanceOf(customer), 990_000);
+});
+
+test("ranges follow RFC 9110", async () => {
+  const query = "make=Toyota&format=csv";
+  const whole = await download(query);
+  const { length } = whole.body;
+  const cases: readonly (readonly [range: string, first: number, last: number])[] = [
+    ["bytes=0-0", 0, 0],
+    ["bytes=10-19", 10, 19],
+    [`bytes=10-${10 * length}`, 10, length - 1],
+    ["bytes=-7", length - 7, length - 1],
+  ];
+  for (const [Range, first, last] of cases) {
+    const { status, body, headers } = await download(query, { Range });
+    assert.deepEqual([status, headers.get("Content-Range")], [206, `bytes ${first}-${last}/${length}`], Range);
+    assert.deepEqual(body, whole.body.subarray(first, last + 1));
+  }
+  for (const Range of ["bytes=5-2", "rows=1-2", "bytes=0-1,4-5", "bytes=-", "nonsense"])
+    assert.equal((await download(query, { Range })).status, 200, Range);
+  const changed = await download(query, { Range: "bytes=5-", "If-Range": '"another"' });
+  assert.deepEqual([changed.status, changed.body], [200, whole.body]);
+  const beyond = await download(query, { Range: `bytes=${length}-` });
+  assert.deepEqual([beyond.status, beyond.code], [416, "range_not_satisfiable"]);
+  assert.equal(beyond.headers.get("Content-Range"), `bytes */${length}`);
+});
+
+test("a refused export is neither written nor charged", async () => {
+  const before = await spooledFiles();
+  const poor = createCustomer(client.accounts, { usd: "0.005" });
+  assert.deepEqual(pick(await download("year=2024", {}, poor)), [402, "billing_state_blocked"]);
+  assert.equal(balanceOf(poor), 5_000);
+  const reader = createCustomer(client.accounts, { scopes: ["inventory.read", "dealers.read", "usage.read"] });
+  assert.deepEqual(pick(await download("year=2024", {}, reader)), [403, "missing_scope"]);
+  const exporter = createCustomer(client.accounts, { scopes: ["export.read"] });
+  assert.deepEqual(pick(await download("limit=5", {}, exporter)), [400, "unknown_query_parameter"]);
+  assert.deepEqual(pick(await download("format=xlsx", {}, exporter)), [400, "invalid_parameter_value"]);
+  assert.deepEqual(pick(await download("sort=distance", {}, exporter)), [400, "missing_parameter"]);
+  assert.deepEqual(await spooledFiles(), before);
+});
+
+const pick = ({ status, code }: Download): readonly unknown[] => [status, code];
+
+test("a client that disconnects stops its export, which is not charged", async () => {
+  const customer = createCustomer(client.accounts, { usd: "1" });
+  const before = await spooledFiles();
+  const aborter = new AbortController();
+  const sent = fetch(`${client.url}/v1/exports?year=2023`, { headers: customer.bearer, signal: aborter.signal });
+  const folders = async (): Promise<number> => (await readdir(spool, { recursive: true })).length;
+  const [idle] = [await folders()];
+  while ((await folders()) === idle) await sleep(5);
+  aborter.abort();
+  await assert.rejects(sent);
+  while ((await folders()) > idle) await sleep(5);
+  assert.deepEqual(await spooledFiles(), before);
+  assert.equal(balanceOf(customer), 1_000_000);
+});
+
+test("exports are limited in number, in total and for each account", async () => {
+  const limited = await startService(fileScope, lake, {
+    accounts: client.accounts,
+    exports: { writtenMax: 1, accountMax: 2 },
+  });
+  const [one, other] = [createCustomer(client.accounts), createCustomer(client.accounts)];
+  const running = download("year=2020", {}, one, limited.url);
+  const joined = download("year=2020", {}, one, limited.url);
+  await sleep(100);
+  assert.deepEqual(pick(await download("year=2021", {}, one, limited.url)), [429, "concurrency_limit_exceeded"]);
+  const crowded = await download("year=2021", {}, other, limited.url);
+  assert.deepEqual([...pick(crowded), crowded.headers.get("Retry-After")], [503, "overloaded", "30"]);
+  assert.deepEqual([(await running).status, (await joined).status], [200, 200]);
+  assert.equal((await download("year=2021", {}, other, limited.url)).status, 200);
+});
+
+test("an export that exceeds the size of the spool is refused, and leaves no file", async () => {
+  const folder = await temporaryFolder(fileScope);
+  const full = await startService(fileScope, lake, { exports: { folder, bytesMax: 1000 } });
+  const refused = await download("", {}, full.customer, full.url);
+  assert.deepEqual(pick(refused), [503, "data_unavailable"]);
+  assert.equal(balanceOf(full.customer, full.accounts), 1_000_000_000);
+  while ((await spooledFiles(folder)).length > 0) await sleep(5);
+  await full.stop();
+  assert.deepEqual(await readdir(folder), []);
+});
+
+test("a full disk refuses an export, which is not charged", async (t) => {
+  const disk = join(await temporaryFolder(t), "small");
+  const run = promisify(execFile);
+  await mkdir(disk);
+  try {
+    await run("mount", ["-t", "tmpfs", "-o", "size=16k", "tmpfs", disk]);
+  } catch {
+    t.skip("mounting a tmpfs needs root");
+    return;
+  }
+  try {
+    const full = await startService(t, lake, { exports: { folder: disk } });
+    assert.deepEqual(pick(await download("format=ndjson", {}, full.customer, full.url)), [503, "data_unavailable"]);
+    assert.equal(balanceOf(full.customer, full.accounts), 1_000_000_000);
+    await full.stop();
+  } finally {
+    await run("umount", [disk]);
+  }
+});
