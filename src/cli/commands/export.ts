@@ -58,8 +58,9 @@ export const exportCommand = (): Command =>
         .argParser(memoryParser),
     )
     .action(async (parameters: readonly string[], settings: ExportCommandSettings) => {
-      // The service that started this process has ended.
+      // Ends with the service that started this process. The listener alone would keep the process running.
       process.once("disconnect", () => process.exit(1));
+      process.channel?.unref();
       const { output, json } = settings;
       const query = decode(parameters, settings.format ?? formatOfPath(output));
       const written = output === "-" ? await writeToOutput(query, settings) : await write(query, settings, output);

@@ -50,7 +50,7 @@ export function admit(
 
 /** Calls a function when the response has been sent: at once, unless its body is a stream. */
 function whenSent({ body, res }: RequestContext, call: () => void): void {
-  if (body instanceof Readable && !res.closed) res.once("close", call);
+  if (body instanceof Readable && !res.closed) body.once("close", call);
   else call();
 }
 
