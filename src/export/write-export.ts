@@ -19,7 +19,7 @@ import type { LakeVersion } from "../serving/lake-version.ts";
 import { convertToArrow } from "./arrow-file.ts";
 import { exportedColumns, selectStatement } from "./columns.ts";
 import { columnsNamed, type ExportFormat, exportFormats, parquetOptions, selectAs } from "./export-formats.ts";
-import { rangesOf } from "./ranges.ts";
+import { sortRangesOf } from "./sort-ranges.ts";
 
 export type ExportQuery = QueryOf<"exportListings">;
 
@@ -48,7 +48,7 @@ export async function writeExport(
 ): Promise<WrittenExport> {
   const plan = planExport(query, version);
   const part = `${path}.${randomUUID()}.part`;
-  const { total, ranges } = await rangesOf(plan, rangeRows);
+  const { total, ranges } = await sortRangesOf(plan, rangeRows);
   const pieces = ranges.map((_, index) => `${part}.${index}`);
   try {
     const writePiece = await pieceWriter(query.format, plan, version);

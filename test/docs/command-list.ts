@@ -5,6 +5,7 @@ import { creditsCommand } from "../../src/cli/commands/accounts/credits.ts";
 import { keysCommand } from "../../src/cli/commands/accounts/keys.ts";
 import { ledgerCommand } from "../../src/cli/commands/accounts/ledger.ts";
 import { tiersCommand } from "../../src/cli/commands/accounts/tiers.ts";
+import { exportCommand } from "../../src/cli/commands/export.ts";
 import { generateCommand } from "../../src/cli/commands/generate.ts";
 import { indexCommand } from "../../src/cli/commands/index-lake.ts";
 import { ingestCommand } from "../../src/cli/commands/ingest.ts";
@@ -28,6 +29,7 @@ export const topCommands: readonly Command[] = [
   tiersCommand(),
   ledgerCommand(),
   sqlCommand(),
+  exportCommand(),
   vacuumCommand(),
   migrateCommand(),
   verifyCommand(),

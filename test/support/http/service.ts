@@ -71,11 +71,13 @@ async function sendGet(url: string, path: string, headers: Record<string, string
   const answer: Answer = {
     status: response.status,
     headers: response.headers,
-    body: text === "" ? undefined : JSON.parse(text),
+    body: text === "" ? undefined : isJson(response.headers) ? JSON.parse(text) : text,
   };
   assertMatchesDocument(path, answer);
   return answer;
 }
+
+const isJson = (headers: Headers): boolean => headers.get("Content-Type")?.startsWith("application/json") ?? false;
 
 /** Fails if an answer under `/v1` has a status, a header or a body that the document lacks for its operation. */
 export function assertMatchesDocument(path: string, { status, headers, body }: Answer): void {
@@ -87,6 +89,12 @@ export function assertMatchesDocument(path: string, { status, headers, body }: A
   if (status === 429 || status === 503) {
     const retryAfter = isObject(body) && isObject(body.error) ? body.error.retryAfter : undefined;
     assert.equal(headers.get("Retry-After"), String(retryAfter), `${path}: Retry-After`);
+  }
+  if (status === 200 && !isJson(headers)) {
+    const [mediaType = ""] = headers.get("Content-Type")?.split(";") ?? [];
+    const { content } = document.paths[operation.path]?.get.responses[200] as { readonly content: object };
+    assert.ok(mediaType in content, `${path}: the document has no answer as ${mediaType}`);
+    return;
   }
   const validate = bodyValidator(operation, status);
   if (!validate(body)) assert.fail(`${path}: ${(validate.errors ?? []).map(describeSchemaError).join("; ")}`);

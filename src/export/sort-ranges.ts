@@ -4,7 +4,7 @@ import { all, join, numberLiteral, type Sql, sql } from "../db/sql.ts";
 import type { SearchPlan } from "../query/search.ts";
 
 /** Returns the number of matches, and ranges of about `rangeRows` of them at most, in order, each as a predicate on `sort_key`. */
-export async function rangesOf(
+export async function sortRangesOf(
   plan: SearchPlan,
   rangeRows: number,
 ): Promise<{ readonly total: number; readonly ranges: readonly Sql[] }> {
