@@ -38,7 +38,12 @@ const problemsMost = 20;
 
 export class Journal {
   /** Responses by role and then by status and error code. */
-  readonly counts = Object.fromEntries(roles.map((role) => [role, {}])) as Record<Role, Record<string, number>>;
+  readonly counts: Readonly<Record<Role, Record<string, number>>> = {
+    "well-behaved": {},
+    attacking: {},
+    leaving: {},
+    repeating: {},
+  };
   readonly problems: string[] = [];
   problemCount = 0;
   rightAnswers = 0;

@@ -14,7 +14,7 @@ import { eventually, parseLog, type ServeProcess, startServing } from "../../com
 import type { Scope } from "../../scope.ts";
 import { type ClientOptions, LoadClient } from "./clients.ts";
 import { damageServingFile, type LedgerDisk, Publisher, sleepUnless } from "./faults.ts";
-import { type ClientIdentity, Journal, type LedgerSummary, type Role } from "./journal.ts";
+import { type ClientIdentity, Journal, type LedgerSummary, type Role, roles } from "./journal.ts";
 import type { PreparedLake } from "./prepared-lake.ts";
 import { ResponseTimes, type TimesSummary } from "./response-times.ts";
 import type { Reply } from "./send.ts";
@@ -129,10 +129,9 @@ class MixedLoad {
   /** Runs all clients and faults until the time is over or the service has ended. */
   async run(offeredPerSecond: number): Promise<void> {
     this.startedAtMs = performance.now();
-    const clients = (Object.entries(customersOf) as [Role, number][]).flatMap(([role, count]) =>
-      Array.from({ length: count }, () =>
-        this.clientOf(role, this.isFinished).run(offeredPerSecond / customersOf.attacking),
-      ),
+    const rate = offeredPerSecond / customersOf.attacking;
+    const clients = roles.flatMap((role) =>
+      Array.from({ length: customersOf[role] }, () => this.clientOf(role, this.isFinished).run(rate)),
     );
     const others = [this.publish(), this.damage(), this.fillDisk(), this.watch()];
     await Promise.race([sleep(this.options.seconds * 1000), this.service.ended]);
