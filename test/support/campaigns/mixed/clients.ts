@@ -86,7 +86,7 @@ export class LoadClient {
     });
     journal.add(this.client, request, reply, idempotencyKey);
     if (reply.status !== "aborted") onReply(reply, this.client);
-    else if (!leaves) journal.addProblem(`${path} of the ${role} client was not answered completely`);
+    else if (!leaves) journal.addProblem("incomplete response", `${path.slice(0, 120)} of the ${role} client`);
     return reply;
   }
 

@@ -33,8 +33,8 @@ interface AccountRecord {
   readonly repetitions: Map<string, Repetitions>;
 }
 
-/** Problems that are kept as text; all are counted. */
-const problemsMost = 20;
+/** Problems of each kind that are kept as text; all are counted. */
+const examplesMost = 5;
 
 export class Journal {
   /** Responses by role and then by status and error code. */
@@ -46,6 +46,7 @@ export class Journal {
   };
   readonly problems: string[] = [];
   problemCount = 0;
+  private readonly countsOfProblems = new Map<string, number>();
   rightAnswers = 0;
   wrongAnswers = 0;
   /** Right answers by the version that they name. */
@@ -55,9 +56,12 @@ export class Journal {
   /** `inService` returns the versions that may have answered a request that was sent at a time. */
   constructor(private readonly inService: (sentAtMs: number) => readonly string[]) {}
 
-  addProblem(problem: string): void {
+  /** Counts a problem; keeps the first details of each kind. */
+  addProblem(kind: string, details: string): void {
     this.problemCount += 1;
-    if (this.problems.length < problemsMost) this.problems.push(problem);
+    const count = (this.countsOfProblems.get(kind) ?? 0) + 1;
+    this.countsOfProblems.set(kind, count);
+    if (count <= examplesMost) this.problems.push(`${kind}: ${details}`);
   }
 
   /** Records a response. */
@@ -68,11 +72,12 @@ export class Journal {
     if (reply.status === "aborted") account.aborted += 1;
     else if (reply.status !== 200) {
       account.uncharged.push(reply.requestId);
-      if (![429, 503, 504].includes(reply.status)) this.addProblem(`${reply.path}: ${reply.body.slice(0, 400)}`);
+      if (![429, 503, 504].includes(reply.status))
+        this.addProblem("unexpected status", `${reply.path}: ${reply.body.slice(0, 400)}`);
     } else {
       if (reply.micros > 0) account.charged.set(reply.requestId, reply.micros);
       else account.uncharged.push(reply.requestId);
-      if (reply.micros === 0 && idempotencyKey === undefined) this.addProblem(`${reply.path} was free of charge`);
+      if (reply.micros === 0 && idempotencyKey === undefined) this.addProblem("free answer", reply.path);
       if (idempotencyKey !== undefined) countRepetition(account, idempotencyKey, reply.micros);
       this.compare(request, reply);
     }
@@ -95,7 +100,8 @@ export class Journal {
     const at = [...body].findIndex((character, index) => character !== expected[index]);
     const [found, wanted] = [body, expected].map((text) => text.slice(Math.max(0, at - 100), at + 200));
     this.addProblem(
-      `${path} of ${named ?? "an unnamed version"}, expected ${versions.join(" or ")}: ${found}, not ${wanted}`,
+      "wrong answer",
+      `${path.slice(0, 120)} of ${named ?? "an unnamed version"}, expected ${versions.join(" or ")}: ${found}, not ${wanted}`,
     );
   }
 
@@ -110,7 +116,7 @@ export class Journal {
   /** Compares the ledger with all that was received. Returns the numbers of entries. */
   auditCharges(path: string): LedgerSummary {
     const ledger = inAccountsFile(path, readLedger);
-    for (const fault of ledger.faults) this.addProblem(fault);
+    for (const fault of ledger.faults) this.addProblem("audit", fault);
     const summary = { charges: ledger.charges.size, refunds: ledger.refunded.size, lost: 0, doubled: 0, unanswered: 0 };
     for (const [accountId, account] of this.accounts) {
       const paid = new Set([...ledger.charges.keys()].filter((id) => isPaidBy(ledger, id, accountId)));
@@ -123,10 +129,9 @@ export class Journal {
       summary.lost += lost.length;
       summary.doubled += wrong.length + excess;
       summary.unanswered += paid.size;
-      for (const [id] of lost) this.addProblem(`${id} of the ${account.role} client was answered and not charged`);
-      for (const id of wrong)
-        this.addProblem(`${id} of the ${account.role} client was charged and not answered, or repeated`);
-      if (excess > 0) this.addProblem(`${excess} charges of the ${account.role} client without a request`);
+      for (const [id] of lost) this.addProblem("lost charge", `${id} of the ${account.role} client`);
+      for (const id of wrong) this.addProblem("charge without an answer", `${id} of the ${account.role} client`);
+      if (excess > 0) this.addProblem("charge without a request", `${excess} of the ${account.role} client`);
       summary.doubled += this.auditRepetitions(ledger, accountId, account);
     }
     return summary;
@@ -140,7 +145,10 @@ export class Journal {
       const isPaid = chargeId !== undefined && isPaidBy(ledger, chargeId, accountId);
       if (charged <= 1 && isPaid) continue;
       violations += 1;
-      this.addProblem(`${key} was answered ${answered} times and charged ${isPaid ? charged : "never"}`);
+      this.addProblem(
+        "repeated request",
+        `${key} was answered ${answered} times and charged ${isPaid ? charged : "never"}`,
+      );
     }
     return violations;
   }

@@ -112,10 +112,14 @@ class MixedLoad {
   }
 
   private onReply({ path, status, ms }: Reply, { role }: ClientIdentity): void {
-    if (ms > bounds.deadlineMs + lateMs) this.journal.addProblem(`${path}: ${status} after ${Math.round(ms)} ms`);
+    if (ms > bounds.deadlineMs + lateMs)
+      this.journal.addProblem(
+        `late response to the ${role} client`,
+        `${path.slice(0, 120)}: ${status} after ${Math.round(ms)} ms`,
+      );
     if (role !== "well-behaved") return;
     this.times.add(this.elapsedSeconds, ms);
-    if (status === 429) this.journal.addProblem(`${path} of the well-behaved client was refused with 429`);
+    if (status === 429) this.journal.addProblem("well-behaved client refused with 429", path);
   }
 
   /** Returns the answers a second of a closed loop of the worst requests. */
@@ -190,7 +194,7 @@ class MixedLoad {
       try {
         this.readings.push(await readVitalSigns(this.metricsUrl, this.elapsedSeconds));
       } catch (thrown) {
-        if (!this.isOver) this.journal.addProblem(`The metrics were not served: ${String(thrown)}`);
+        if (!this.isOver) this.journal.addProblem("no metrics", String(thrown));
         await sleepUnless(this.isFinished, 1000);
       }
       if (second % statusSeconds === 0) this.options.onStatus(this.statusLine());
@@ -223,14 +227,14 @@ class MixedLoad {
       // Refunds are repeated every second.
       await sleep(2_000);
     } catch (thrown) {
-      journal.addProblem(String(thrown));
+      journal.addProblem("ledger not available", String(thrown));
     }
     service.terminate();
     const { code, err } = await service.ended;
-    if (code !== 0) journal.addProblem(`The service exited with code ${code}`);
+    if (code !== 0) journal.addProblem("service exited", `code ${code}`);
     for (const line of parseLog(err))
       if (["internal error", "defect"].includes(String(line.msg)))
-        journal.addProblem(JSON.stringify(line).slice(0, 2000));
+        journal.addProblem("defect", JSON.stringify(line).slice(0, 2000));
     return journal.auditCharges(this.accounts);
   }
 }
@@ -260,7 +264,7 @@ export async function runMixedLoad(scope: Scope, options: MixedLoadOptions): Pro
   await load.run(offeredPerSecond);
   const ledger = await load.finish();
   const memory = summarizeMemory(load.readings);
-  if (options.checksMemory && !memory.isBounded) load.journal.addProblem("The memory is not bounded.");
+  if (options.checksMemory && !memory.isBounded) load.journal.addProblem("memory", JSON.stringify(memory));
   const { journal, readings } = load;
   return {
     ...{ seconds: options.seconds, capacityPerSecond, offeredPerSecond, responses: journal.counts },
