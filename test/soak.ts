@@ -22,6 +22,7 @@ const campaigns: Readonly<Record<string, () => Promise<{ readonly default: Campa
   damage: () => import("./soak/damage.ts"),
   fairness: () => import("./soak/fairness.ts"),
   restarts: () => import("./soak/restarts.ts"),
+  mixed: () => import("./soak/mixed.ts"),
 };
 
 const { values, positionals } = parseArgs({
