@@ -44,9 +44,12 @@ export const bounds = {
   requestMs: 30_000,
   /** Smaller responses are not compressed: they fit into two packets. */
   compressedBytesMin: 2048,
-  /** The size of a request's headers with its path and query, and their number. */
-  headerBytes: 16_384,
+  /** The size of a request's path and query; of these and the headers together; and the number of headers. */
+  uriBytes: 16_384,
+  headerBytes: 32_768,
   headers: 100,
+  /** How long a connection whose request the HTTP parser rejects stays open, for the client to read the response. */
+  rejectedConnectionMs: 1000,
   /** Open connections, if the limit of file descriptors allows as many. */
   connections: 10_000,
   /** Further connections, which only health checks are answered on; the oldest of them is closed for the next one. */
