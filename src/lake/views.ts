@@ -67,7 +67,7 @@ export function filesIn(files: TableFiles, table: TableName, partition: string):
  */
 export const dealerProfiles = (listings: Sql): Sql => sql`
   SELECT newest.*, coalesce(listing_count, 0)::INTEGER AS listing_count,
-         ' ' || array_to_string(${wordsIn(sql`concat_ws(' ', "name", website)`)}, ' ') AS words
+         ' ' || array_to_string(${wordsIn(sql`concat_ws(' ', "name", website, city)`)}, ' ') AS words
   FROM (SELECT DISTINCT ON (dealer_id) * FROM dealers ORDER BY dealer_id, dealer_key DESC) AS newest
   LEFT JOIN (SELECT dealer_id, count(*) AS listing_count FROM (${listings}) JOIN dealers USING (dealer_key) GROUP BY dealer_id) AS counted
     USING (dealer_id)`;

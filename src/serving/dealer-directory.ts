@@ -24,7 +24,7 @@ export interface DealerProfile {
   readonly folded: Readonly<Record<"state" | "country" | "type", string>>;
   /** The match keys of its makes. */
   readonly makeKeys: readonly string[];
-  /** The words of its name and website, each preceded by a space. */
+  /** The words of its name, website and city, each preceded by a space. */
   readonly words: string;
 }
 
