@@ -154,7 +154,7 @@ export interface paths {
         };
         /**
          * Search a dealer's inventory
-         * @description Returns the listings of one dealer that match all filters, after deduplication by VIN. Accepts the parameters of listing search. For several dealers, use `dealer_id` on `/v1/listings`. Billed as `dealer_inventory_search`, or `dealer_inventory_search_historical` for sold and past inventory. With `include`, billed as `listing_search_enriched`. A 404 is not billed.
+         * @description Returns the listings of one dealer that match all filters, after deduplication by VIN. Accepts the parameters of listing search. For several dealers, use `dealer_id` on `/v1/listings`. Billed as `dealer_inventory_search`, or `dealer_inventory_search_historical` for sold and past inventory, with or without `include`. A 404 is not billed.
          */
         get: operations["searchDealerListings"];
         put?: never;
@@ -209,6 +209,16 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * @description The two-letter code of a US state, of the District of Columbia, of a US territory, or of a Canadian province or territory.
+         * @enum {string}
+         */
+        StateCode: "AL" | "AK" | "AZ" | "AR" | "CA" | "CO" | "CT" | "DE" | "FL" | "GA" | "HI" | "ID" | "IL" | "IN" | "IA" | "KS" | "KY" | "LA" | "ME" | "MD" | "MA" | "MI" | "MN" | "MS" | "MO" | "MT" | "NE" | "NV" | "NH" | "NJ" | "NM" | "NY" | "NC" | "ND" | "OH" | "OK" | "OR" | "PA" | "RI" | "SC" | "SD" | "TN" | "TX" | "UT" | "VT" | "VA" | "WA" | "WV" | "WI" | "WY" | "DC" | "AS" | "GU" | "MP" | "PR" | "VI" | "AB" | "BC" | "MB" | "NB" | "NL" | "NS" | "NT" | "NU" | "ON" | "PE" | "QC" | "SK" | "YT";
+        /**
+         * @description Battery electric (`BEV`), fuel cell electric (`FCEV`), full hybrid (`HEV`), internal combustion (`ICE`), mild hybrid (`MHEV`) or plug-in hybrid (`PHEV`).
+         * @enum {string}
+         */
+        PowertrainCode: "BEV" | "FCEV" | "HEV" | "ICE" | "MHEV" | "PHEV";
         /** @description A listing in a collection. `id` and `vin` are always present; the other fields are present if `fields` or `include` requests them. Unknown values are null. */
         ListingSummary: {
             /** @description The stable identifier of the listing. */
@@ -1059,6 +1069,33 @@ export interface components {
                 update_command?: string;
             };
         };
+        /** @description The path and query are too long. */
+        ErrorUriTooLong: {
+            /**
+             * @description The name of the error class.
+             * @constant
+             */
+            _tag: "PublicApiRequestError";
+            error: {
+                /**
+                 * @description The category of the error.
+                 * @constant
+                 */
+                type: "request_error";
+                /**
+                 * @description The stable identifier of the error. Branch on this field.
+                 * @enum {string}
+                 */
+                code: "uri_too_long";
+                /** @description A description of the error for people. Its wording can change. */
+                message: string;
+                current_version?: string;
+                minimum_supported_version?: string;
+                reason_code?: string;
+                update_url?: string;
+                update_command?: string;
+            };
+        };
         /** @description The `Idempotency-Key` was used for a different request. Not billed. */
         ErrorIdempotency: {
             /**
@@ -1108,6 +1145,33 @@ export interface components {
                 message: string;
                 /** @description The number of seconds to wait before the next request. */
                 retryAfter: number;
+                current_version?: string;
+                minimum_supported_version?: string;
+                reason_code?: string;
+                update_url?: string;
+                update_command?: string;
+            };
+        };
+        /** @description The request line and headers are too large. */
+        ErrorHeadersTooLarge: {
+            /**
+             * @description The name of the error class.
+             * @constant
+             */
+            _tag: "PublicApiRequestError";
+            error: {
+                /**
+                 * @description The category of the error.
+                 * @constant
+                 */
+                type: "request_error";
+                /**
+                 * @description The stable identifier of the error. Branch on this field.
+                 * @enum {string}
+                 */
+                code: "headers_too_large";
+                /** @description A description of the error for people. Its wording can change. */
+                message: string;
                 current_version?: string;
                 minimum_supported_version?: string;
                 reason_code?: string;
@@ -1298,6 +1362,16 @@ export interface components {
                 "application/json": components["schemas"]["ErrorMethodNotAllowed"];
             };
         };
+        /** @description The path and query are longer than 16 KiB. Not billed. The connection may be closed. */
+        UriTooLong: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorUriTooLong"];
+            };
+        };
         /** @description The `Idempotency-Key` was used for a different request in the last 24 hours. Not billed. */
         IdempotencyKeyReused: {
             headers: {
@@ -1327,6 +1401,16 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["ErrorRateLimit"];
+            };
+        };
+        /** @description The request line and headers are larger than 32 KiB together. Not billed. The connection is closed. */
+        HeadersTooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorHeadersTooLarge"];
             };
         };
         /** @description The service failed to process the request. Not billed. */
@@ -1383,7 +1467,7 @@ export interface components {
          */
         idempotency_key: string;
         /**
-         * @description The ID of the listing. Any value that is not the ID of a listing returns 404.
+         * @description The ID of the listing, in either case. Any value that is not the ID of a listing returns 404.
          * @example ad97e543e226497617a6a94a77a9f61d
          */
         path_listing_id: string;
@@ -1446,7 +1530,7 @@ export interface components {
          */
         fields: ("default" | "id" | "vin" | "year" | "make" | "model" | "trim" | "version" | "body_type" | "drivetrain" | "fuel_type" | "powertrain_type" | "transmission" | "engine" | "cylinders" | "doors" | "seating_capacity" | "exterior_color" | "interior_color" | "base_exterior_color" | "base_interior_color" | "msrp" | "discount_from_msrp" | "price" | "miles" | "days_on_market" | "listed_at" | "status" | "inventory_status" | "availability_status" | "inventory_type" | "stock_number" | "vdp_url" | "sold_date" | "dealer_id" | "dealer_name" | "dealer_type" | "city" | "state" | "postal_code" | "latitude" | "longitude" | "distance_miles" | "photo_urls" | "features" | "options_packages")[];
         /**
-         * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
+         * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A listing search with either is billed at the enriched price; a dealer's inventory is not. Pages still hold at most 100 items.
          * @example [
          *       "price_history"
          *     ]
@@ -1536,13 +1620,13 @@ export interface components {
          */
         fuel_type: string[];
         /**
-         * @description Only return listings with one of these powertrain types. Case-insensitive.
+         * @description Only return listings with one of these powertrain types, in any case.
          * @example [
          *       "HEV",
          *       "BEV"
          *     ]
          */
-        powertrain_type: string[];
+        powertrain_type: components["schemas"]["PowertrainCode"][];
         /**
          * @description Only return listings with one of these numbers of cylinders. Electric vehicles have 0.
          * @example [
@@ -1635,10 +1719,10 @@ export interface components {
          */
         assembly_location: string[];
         /**
-         * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`. Case-insensitive. I, O and Q are rejected.
+         * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`, and both count as one. `*` alone matches every VIN. Case-insensitive. I, O and Q are rejected.
          * @example [
          *       "4T1DAACK",
-         *       "1FTFW1E5?NF*"
+         *       "1FTFW1E5?NF"
          *     ]
          */
         vin_pattern: string[];
@@ -1678,7 +1762,7 @@ export interface components {
          *       "NV"
          *     ]
          */
-        state: string[];
+        state: components["schemas"]["StateCode"][];
         /**
          * @description Exclude listings with one of these makes, given by name or slug in any case. Listings with an unknown make are kept.
          * @example [
@@ -1750,12 +1834,12 @@ export interface components {
          */
         exclude_fuel_type: string[];
         /**
-         * @description Exclude listings with one of these powertrain types. Listings with an unknown powertrain type are kept.
+         * @description Exclude listings with one of these powertrain types, in any case. Listings with an unknown powertrain type are kept.
          * @example [
          *       "BEV"
          *     ]
          */
-        exclude_powertrain_type: string[];
+        exclude_powertrain_type: components["schemas"]["PowertrainCode"][];
         /**
          * @description Exclude listings with one of these exterior colors, as reported by the dealer. Listings with an unknown color are kept.
          * @example [
@@ -1815,7 +1899,7 @@ export interface components {
          */
         exclude_assembly_country: string[];
         /**
-         * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+`, preferably encoded as `%2B`; `+` is then a space. In a value without `%2B`, each `+` is a space if the result is a known place, and a separator otherwise. `%20` is always a space.
+         * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+` or, unambiguously, with `%2B`. Because `+` also stands for a space, a value without `%2B` is divided into the places that the data has, the longest first: `Wien,+AT+Halle` excludes `Wien, AT` and `Halle`. What is left is reported in `meta.unmatched`.
          * @example [
          *       "Georgetown, Kentucky"
          *     ]
@@ -1835,7 +1919,7 @@ export interface components {
          *       "HI"
          *     ]
          */
-        exclude_state: string[];
+        exclude_state: components["schemas"]["StateCode"][];
         /**
          * @description Search `active` (the default) or `sold` inventory, in any case. `sold_within_days` implies `sold` and cannot be combined with `active`.
          * @example sold
@@ -1852,7 +1936,7 @@ export interface components {
          */
         snapshot_date: string;
         /**
-         * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
+         * @description Only return listings first observed at or after this time, in any form of ISO 8601: a date, or a date and a time, with or without a zone. Without a zone, the time is in UTC; a date is its midnight. The `+` of an offset may be sent as it is or as `%2B`.
          * @example 2026-11-01T00:00:00Z
          */
         listed_after: string;
@@ -1907,7 +1991,7 @@ export interface components {
          */
         longitude: number;
         /**
-         * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
+         * @description The origin as a US ZIP code of five digits. Of a ZIP+4 code, the first five count. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
          * @example 94538
          */
         postal_code: string;
@@ -1985,7 +2069,7 @@ export interface components {
          */
         dealers_make: string[];
         /**
-         * @description Only return dealers whose name or website domain matches this text: each word must be the beginning of a word of either. Case, accents and punctuation are ignored.
+         * @description Only return dealers whose name, website domain or city matches this text: each word must be the beginning of a word of one of them. Case, accents and punctuation are ignored.
          * @example fremont toyota
          */
         q: string;
@@ -2135,7 +2219,7 @@ export interface operations {
                  */
                 fields?: components["parameters"]["fields"];
                 /**
-                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
+                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A listing search with either is billed at the enriched price; a dealer's inventory is not. Pages still hold at most 100 items.
                  * @example [
                  *       "price_history"
                  *     ]
@@ -2225,7 +2309,7 @@ export interface operations {
                  */
                 fuel_type?: components["parameters"]["fuel_type"];
                 /**
-                 * @description Only return listings with one of these powertrain types. Case-insensitive.
+                 * @description Only return listings with one of these powertrain types, in any case.
                  * @example [
                  *       "HEV",
                  *       "BEV"
@@ -2324,10 +2408,10 @@ export interface operations {
                  */
                 assembly_location?: components["parameters"]["assembly_location"];
                 /**
-                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`. Case-insensitive. I, O and Q are rejected.
+                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`, and both count as one. `*` alone matches every VIN. Case-insensitive. I, O and Q are rejected.
                  * @example [
                  *       "4T1DAACK",
-                 *       "1FTFW1E5?NF*"
+                 *       "1FTFW1E5?NF"
                  *     ]
                  */
                 vin_pattern?: components["parameters"]["vin_pattern"];
@@ -2439,7 +2523,7 @@ export interface operations {
                  */
                 exclude_fuel_type?: components["parameters"]["exclude_fuel_type"];
                 /**
-                 * @description Exclude listings with one of these powertrain types. Listings with an unknown powertrain type are kept.
+                 * @description Exclude listings with one of these powertrain types, in any case. Listings with an unknown powertrain type are kept.
                  * @example [
                  *       "BEV"
                  *     ]
@@ -2504,7 +2588,7 @@ export interface operations {
                  */
                 exclude_assembly_country?: components["parameters"]["exclude_assembly_country"];
                 /**
-                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+`, preferably encoded as `%2B`; `+` is then a space. In a value without `%2B`, each `+` is a space if the result is a known place, and a separator otherwise. `%20` is always a space.
+                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+` or, unambiguously, with `%2B`. Because `+` also stands for a space, a value without `%2B` is divided into the places that the data has, the longest first: `Wien,+AT+Halle` excludes `Wien, AT` and `Halle`. What is left is reported in `meta.unmatched`.
                  * @example [
                  *       "Georgetown, Kentucky"
                  *     ]
@@ -2541,7 +2625,7 @@ export interface operations {
                  */
                 snapshot_date?: components["parameters"]["snapshot_date"];
                 /**
-                 * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
+                 * @description Only return listings first observed at or after this time, in any form of ISO 8601: a date, or a date and a time, with or without a zone. Without a zone, the time is in UTC; a date is its midnight. The `+` of an offset may be sent as it is or as `%2B`.
                  * @example 2026-11-01T00:00:00Z
                  */
                 listed_after?: components["parameters"]["listed_after"];
@@ -2596,7 +2680,7 @@ export interface operations {
                  */
                 longitude?: components["parameters"]["longitude"];
                 /**
-                 * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
+                 * @description The origin as a US ZIP code of five digits. Of a ZIP+4 code, the first five count. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
                  * @example 94538
                  */
                 postal_code?: components["parameters"]["postal_code"];
@@ -2655,8 +2739,10 @@ export interface operations {
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
+            414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
@@ -2704,7 +2790,7 @@ export interface operations {
                  */
                 fields?: components["parameters"]["fields"];
                 /**
-                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
+                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A listing search with either is billed at the enriched price; a dealer's inventory is not. Pages still hold at most 100 items.
                  * @example [
                  *       "price_history"
                  *     ]
@@ -2794,7 +2880,7 @@ export interface operations {
                  */
                 fuel_type?: components["parameters"]["fuel_type"];
                 /**
-                 * @description Only return listings with one of these powertrain types. Case-insensitive.
+                 * @description Only return listings with one of these powertrain types, in any case.
                  * @example [
                  *       "HEV",
                  *       "BEV"
@@ -2893,10 +2979,10 @@ export interface operations {
                  */
                 assembly_location?: components["parameters"]["assembly_location"];
                 /**
-                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`. Case-insensitive. I, O and Q are rejected.
+                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`, and both count as one. `*` alone matches every VIN. Case-insensitive. I, O and Q are rejected.
                  * @example [
                  *       "4T1DAACK",
-                 *       "1FTFW1E5?NF*"
+                 *       "1FTFW1E5?NF"
                  *     ]
                  */
                 vin_pattern?: components["parameters"]["vin_pattern"];
@@ -3008,7 +3094,7 @@ export interface operations {
                  */
                 exclude_fuel_type?: components["parameters"]["exclude_fuel_type"];
                 /**
-                 * @description Exclude listings with one of these powertrain types. Listings with an unknown powertrain type are kept.
+                 * @description Exclude listings with one of these powertrain types, in any case. Listings with an unknown powertrain type are kept.
                  * @example [
                  *       "BEV"
                  *     ]
@@ -3073,7 +3159,7 @@ export interface operations {
                  */
                 exclude_assembly_country?: components["parameters"]["exclude_assembly_country"];
                 /**
-                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+`, preferably encoded as `%2B`; `+` is then a space. In a value without `%2B`, each `+` is a space if the result is a known place, and a separator otherwise. `%20` is always a space.
+                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+` or, unambiguously, with `%2B`. Because `+` also stands for a space, a value without `%2B` is divided into the places that the data has, the longest first: `Wien,+AT+Halle` excludes `Wien, AT` and `Halle`. What is left is reported in `meta.unmatched`.
                  * @example [
                  *       "Georgetown, Kentucky"
                  *     ]
@@ -3110,7 +3196,7 @@ export interface operations {
                  */
                 snapshot_date?: components["parameters"]["snapshot_date"];
                 /**
-                 * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
+                 * @description Only return listings first observed at or after this time, in any form of ISO 8601: a date, or a date and a time, with or without a zone. Without a zone, the time is in UTC; a date is its midnight. The `+` of an offset may be sent as it is or as `%2B`.
                  * @example 2026-11-01T00:00:00Z
                  */
                 listed_after?: components["parameters"]["listed_after"];
@@ -3165,7 +3251,7 @@ export interface operations {
                  */
                 longitude?: components["parameters"]["longitude"];
                 /**
-                 * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
+                 * @description The origin as a US ZIP code of five digits. Of a ZIP+4 code, the first five count. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
                  * @example 94538
                  */
                 postal_code?: components["parameters"]["postal_code"];
@@ -3227,8 +3313,10 @@ export interface operations {
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
+            414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
@@ -3238,7 +3326,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
+                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A listing search with either is billed at the enriched price; a dealer's inventory is not. Pages still hold at most 100 items.
                  * @example [
                  *       "price_history"
                  *     ]
@@ -3254,7 +3342,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The ID of the listing. Any value that is not the ID of a listing returns 404.
+                 * @description The ID of the listing, in either case. Any value that is not the ID of a listing returns 404.
                  * @example ad97e543e226497617a6a94a77a9f61d
                  */
                 listing_id: components["parameters"]["path_listing_id"];
@@ -3291,8 +3379,10 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
+            414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
@@ -3302,7 +3392,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
+                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A listing search with either is billed at the enriched price; a dealer's inventory is not. Pages still hold at most 100 items.
                  * @example [
                  *       "price_history"
                  *     ]
@@ -3355,8 +3445,10 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
+            414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
@@ -3479,7 +3571,7 @@ export interface operations {
                  */
                 fuel_type?: components["parameters"]["fuel_type"];
                 /**
-                 * @description Only return listings with one of these powertrain types. Case-insensitive.
+                 * @description Only return listings with one of these powertrain types, in any case.
                  * @example [
                  *       "HEV",
                  *       "BEV"
@@ -3578,10 +3670,10 @@ export interface operations {
                  */
                 assembly_location?: components["parameters"]["assembly_location"];
                 /**
-                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`. Case-insensitive. I, O and Q are rejected.
+                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`, and both count as one. `*` alone matches every VIN. Case-insensitive. I, O and Q are rejected.
                  * @example [
                  *       "4T1DAACK",
-                 *       "1FTFW1E5?NF*"
+                 *       "1FTFW1E5?NF"
                  *     ]
                  */
                 vin_pattern?: components["parameters"]["vin_pattern"];
@@ -3693,7 +3785,7 @@ export interface operations {
                  */
                 exclude_fuel_type?: components["parameters"]["exclude_fuel_type"];
                 /**
-                 * @description Exclude listings with one of these powertrain types. Listings with an unknown powertrain type are kept.
+                 * @description Exclude listings with one of these powertrain types, in any case. Listings with an unknown powertrain type are kept.
                  * @example [
                  *       "BEV"
                  *     ]
@@ -3758,7 +3850,7 @@ export interface operations {
                  */
                 exclude_assembly_country?: components["parameters"]["exclude_assembly_country"];
                 /**
-                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+`, preferably encoded as `%2B`; `+` is then a space. In a value without `%2B`, each `+` is a space if the result is a known place, and a separator otherwise. `%20` is always a space.
+                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+` or, unambiguously, with `%2B`. Because `+` also stands for a space, a value without `%2B` is divided into the places that the data has, the longest first: `Wien,+AT+Halle` excludes `Wien, AT` and `Halle`. What is left is reported in `meta.unmatched`.
                  * @example [
                  *       "Georgetown, Kentucky"
                  *     ]
@@ -3795,7 +3887,7 @@ export interface operations {
                  */
                 snapshot_date?: components["parameters"]["snapshot_date"];
                 /**
-                 * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
+                 * @description Only return listings first observed at or after this time, in any form of ISO 8601: a date, or a date and a time, with or without a zone. Without a zone, the time is in UTC; a date is its midnight. The `+` of an offset may be sent as it is or as `%2B`.
                  * @example 2026-11-01T00:00:00Z
                  */
                 listed_after?: components["parameters"]["listed_after"];
@@ -3850,7 +3942,7 @@ export interface operations {
                  */
                 longitude?: components["parameters"]["longitude"];
                 /**
-                 * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
+                 * @description The origin as a US ZIP code of five digits. Of a ZIP+4 code, the first five count. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
                  * @example 94538
                  */
                 postal_code?: components["parameters"]["postal_code"];
@@ -3909,8 +4001,10 @@ export interface operations {
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
+            414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
@@ -3966,7 +4060,7 @@ export interface operations {
                  */
                 make?: components["parameters"]["dealers_make"];
                 /**
-                 * @description Only return dealers whose name or website domain matches this text: each word must be the beginning of a word of either. Case, accents and punctuation are ignored.
+                 * @description Only return dealers whose name, website domain or city matches this text: each word must be the beginning of a word of one of them. Case, accents and punctuation are ignored.
                  * @example fremont toyota
                  */
                 q?: components["parameters"]["q"];
@@ -4010,8 +4104,10 @@ export interface operations {
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
+            414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
@@ -4066,8 +4162,10 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
+            414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
@@ -4103,7 +4201,7 @@ export interface operations {
                  */
                 fields?: components["parameters"]["fields"];
                 /**
-                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
+                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A listing search with either is billed at the enriched price; a dealer's inventory is not. Pages still hold at most 100 items.
                  * @example [
                  *       "price_history"
                  *     ]
@@ -4193,7 +4291,7 @@ export interface operations {
                  */
                 fuel_type?: components["parameters"]["fuel_type"];
                 /**
-                 * @description Only return listings with one of these powertrain types. Case-insensitive.
+                 * @description Only return listings with one of these powertrain types, in any case.
                  * @example [
                  *       "HEV",
                  *       "BEV"
@@ -4292,10 +4390,10 @@ export interface operations {
                  */
                 assembly_location?: components["parameters"]["assembly_location"];
                 /**
-                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`. Case-insensitive. I, O and Q are rejected.
+                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`, and both count as one. `*` alone matches every VIN. Case-insensitive. I, O and Q are rejected.
                  * @example [
                  *       "4T1DAACK",
-                 *       "1FTFW1E5?NF*"
+                 *       "1FTFW1E5?NF"
                  *     ]
                  */
                 vin_pattern?: components["parameters"]["vin_pattern"];
@@ -4400,7 +4498,7 @@ export interface operations {
                  */
                 exclude_fuel_type?: components["parameters"]["exclude_fuel_type"];
                 /**
-                 * @description Exclude listings with one of these powertrain types. Listings with an unknown powertrain type are kept.
+                 * @description Exclude listings with one of these powertrain types, in any case. Listings with an unknown powertrain type are kept.
                  * @example [
                  *       "BEV"
                  *     ]
@@ -4465,7 +4563,7 @@ export interface operations {
                  */
                 exclude_assembly_country?: components["parameters"]["exclude_assembly_country"];
                 /**
-                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+`, preferably encoded as `%2B`; `+` is then a space. In a value without `%2B`, each `+` is a space if the result is a known place, and a separator otherwise. `%20` is always a space.
+                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+` or, unambiguously, with `%2B`. Because `+` also stands for a space, a value without `%2B` is divided into the places that the data has, the longest first: `Wien,+AT+Halle` excludes `Wien, AT` and `Halle`. What is left is reported in `meta.unmatched`.
                  * @example [
                  *       "Georgetown, Kentucky"
                  *     ]
@@ -4502,7 +4600,7 @@ export interface operations {
                  */
                 snapshot_date?: components["parameters"]["snapshot_date"];
                 /**
-                 * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
+                 * @description Only return listings first observed at or after this time, in any form of ISO 8601: a date, or a date and a time, with or without a zone. Without a zone, the time is in UTC; a date is its midnight. The `+` of an offset may be sent as it is or as `%2B`.
                  * @example 2026-11-01T00:00:00Z
                  */
                 listed_after?: components["parameters"]["listed_after"];
@@ -4557,7 +4655,7 @@ export interface operations {
                  */
                 longitude?: components["parameters"]["longitude"];
                 /**
-                 * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
+                 * @description The origin as a US ZIP code of five digits. Of a ZIP+4 code, the first five count. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
                  * @example 94538
                  */
                 postal_code?: components["parameters"]["postal_code"];
@@ -4623,8 +4721,10 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
+            414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
@@ -4678,7 +4778,9 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
+            414: components["responses"]["UriTooLong"];
             429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
@@ -4715,6 +4817,8 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             405: components["responses"]["MethodNotAllowed"];
+            414: components["responses"]["UriTooLong"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
         };
     };

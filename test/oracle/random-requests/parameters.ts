@@ -74,7 +74,7 @@ const states =
   (name: SearchParameter): Draw =>
   (chance, inventory) => {
     const twoLetters = valuesOf(inventory, "state").filter((state) => /^[A-Z]{2}$/.test(state));
-    const items = chance.some([...twoLetters, "ZZ"], 3).map((state) => randomCase(chance, state));
+    const items = chance.some([...twoLetters, "WY"], 3).map((state) => randomCase(chance, state));
     return { [name]: encodeItems(chance, items) };
   };
 
@@ -188,6 +188,7 @@ const soldWithin: Draw = (chance, { sold, asOf }) => {
 };
 
 const keywords = ["one_owner", "clean_title", "branded", "fleet"];
+const powertrains = ["BEV", "FCEV", "HEV", "ICE", "MHEV", "PHEV"];
 const inventoryTypes = ["new", "used", "certified", "cpo"];
 
 const drawsByParameter: Readonly<Record<SearchParameter, Draw>> = {
@@ -209,7 +210,7 @@ const drawsByParameter: Readonly<Record<SearchParameter, Draw>> = {
   transmission: texts("transmission", "transmission"),
   drivetrain: texts("drivetrain", "drivetrain"),
   fuel_type: texts("fuel_type", "fuel_type"),
-  powertrain_type: texts("powertrain_type", "powertrain_type"),
+  powertrain_type: words("powertrain_type", powertrains),
   cylinders: numbers("cylinders", "cylinders", 99),
   doors: numbers("doors", "doors", 99),
   seating_capacity: numbers("seating_capacity", "seating_capacity", 99),
@@ -238,7 +239,7 @@ const drawsByParameter: Readonly<Record<SearchParameter, Draw>> = {
   exclude_transmission: texts("exclude_transmission", "transmission"),
   exclude_drivetrain: texts("exclude_drivetrain", "drivetrain"),
   exclude_fuel_type: texts("exclude_fuel_type", "fuel_type"),
-  exclude_powertrain_type: texts("exclude_powertrain_type", "powertrain_type"),
+  exclude_powertrain_type: words("exclude_powertrain_type", powertrains),
   exclude_exterior_color: texts("exclude_exterior_color", "exterior_color"),
   exclude_interior_color: texts("exclude_interior_color", "interior_color"),
   exclude_base_exterior_color: texts("exclude_base_exterior_color", "base_exterior_color"),
