@@ -66,6 +66,10 @@ export const bounds = {
   keepAliveMs: 65_000,
   /** The highest page end (offset + limit) that a bounded heap finds; beyond it, all matches are sorted. */
   heapRows: 10_000,
+  /** The most places of an `exclude_assembly_location`, like the `maxItems` of other lists. */
+  listItems: 100,
+  /** The most values of `meta.unmatched` that have a suggestion. */
+  suggestions: 10,
   /** The longest diagonal of a `bbox`. */
   boxDiagonalMilesMax: 1000,
   /** The fewest listings of a bucket with a metric; smaller buckets have `insufficient_sample`. */

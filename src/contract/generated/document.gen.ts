@@ -389,6 +389,18 @@ export interface components {
             as_of: string;
             /** @description The published version of the data. */
             version: string;
+            unmatched?: components["schemas"]["UnmatchedValues"];
+        };
+        /** @description The values of open vocabularies that the data has never had, on any day: they match nothing, and exclude nothing. Absent if there are none. */
+        UnmatchedValues: components["schemas"]["UnmatchedValue"][];
+        /** @description A requested value that the data has never had. */
+        UnmatchedValue: {
+            /** @description The name of the parameter. */
+            parameter: string;
+            /** @description The value as requested. */
+            value: string;
+            /** @description The nearest existing value. Absent if none is near; only the first 10 values have one. */
+            did_you_mean?: string;
         };
         /** @description A page of listings. */
         ListingCollection: {
@@ -733,6 +745,7 @@ export interface components {
             as_of: string;
             /** @description The published version of the data. */
             version: string;
+            unmatched?: components["schemas"]["UnmatchedValues"];
         };
         /** @description The facets and their metadata. */
         FacetEnvelope: {
