@@ -1,7 +1,7 @@
 /** `meta.unmatched`: the values of a request's open vocabularies that the data has never had. They match nothing, and exclude nothing. */
 import { bounds } from "../base/bounds.ts";
 import { nearestWord } from "../base/nearest-word.ts";
-import { vocabulary } from "../contract/document.ts";
+import { vocabulary as closedVocabulary } from "../contract/document.ts";
 import type { AnswerOf, Filters } from "../contract/types.ts";
 import { matchKeyOf } from "../db/text-matching.ts";
 import { categoryNames, tokensNames } from "../listing/schema.ts";
@@ -32,7 +32,9 @@ const isParameter = (name: string): name is Parameter => name in filters;
 const openParameters = [...categoryNames, ...tokensNames].flatMap((attribute) =>
   [attribute, `exclude_${attribute}`]
     .filter(isParameter)
-    .filter((parameter) => parameter !== "exclude_assembly_location" && vocabulary("getFacets", parameter).length === 0)
+    .filter(
+      (parameter) => parameter !== "exclude_assembly_location" && closedVocabulary("getFacets", parameter).length === 0,
+    )
     .map((parameter): readonly [Parameter, OpenAttribute] => [parameter, attribute]),
 );
 

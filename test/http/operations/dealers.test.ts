@@ -119,6 +119,17 @@ for (const [query, numbers] of searches) {
   });
 }
 
+test("values that no dealer has are reported", async () => {
+  const query = `make=Toyot,mercedes-benz,kia&country=CA,FR&dealer_id=${dealerIdOf(1)},${dealerIdOf(99)}`;
+  const { meta } = await client.getBody("searchDealers", `/v1/dealers?${query}`);
+  assert.deepEqual(meta.unmatched, [
+    { parameter: "dealer_id", value: dealerIdOf(99) },
+    { parameter: "country", value: "FR" },
+    { parameter: "make", value: "Toyot", did_you_mean: "Toyota" },
+    { parameter: "make", value: "kia" },
+  ]);
+});
+
 test("dealers are paged", async () => {
   const pages: Dealer[][] = [];
   for (let offset: number | null = 0; offset !== null; ) {

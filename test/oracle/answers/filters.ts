@@ -3,7 +3,7 @@
 import { decodeValue, itemsOf, type Query, queryValues } from "../random-requests/query.ts";
 import { distanceOf, isInsideBox, oracleOrigin } from "./geography.ts";
 import type { FlatListing, ListField, NumberField, OracleInventory, TextField } from "./inventory.ts";
-import { matchKey, oracleLocations } from "./unmatched.ts";
+import { nameKey, oracleLocations } from "./unmatched.ts";
 
 /** Whether a listing matches a filter; undefined if its value is unknown. */
 type Test = (listing: FlatListing) => boolean | undefined;
@@ -31,7 +31,7 @@ const nameOrSlug =
       value === null
         ? undefined
         : accepted.some(
-            (name) => fold(name) === fold(value) || (/[\p{L}\p{N}]/u.test(name) && matchKey(name) === matchKey(value)),
+            (name) => fold(name) === fold(value) || (/[\p{L}\p{N}]/u.test(name) && nameKey(name) === nameKey(value)),
           );
   };
 

@@ -12,7 +12,7 @@ interface Unmatched {
 const fold = (text: string): string => text.toLowerCase();
 
 /** Letters and digits without accents, which a name and its slug share. */
-export const matchKey = (name: string): string => fold(name.normalize("NFD").replaceAll(/[^\p{L}\p{N}]/gu, ""));
+export const nameKey = (name: string): string => fold(name.normalize("NFD").replaceAll(/[^\p{L}\p{N}]/gu, ""));
 
 /** Returns the part of `meta` that reports values which the data has never had. */
 export function oracleUnmatched(
@@ -45,7 +45,7 @@ function isKnown({ vocabulary }: OracleInventory, attribute: string, value: stri
   const isName = attribute === "make" || attribute === "model";
   return (vocabulary.get(attribute) ?? []).some(
     (known) =>
-      fold(known) === fold(value) || (isName && /[\p{L}\p{N}]/u.test(value) && matchKey(known) === matchKey(value)),
+      fold(known) === fold(value) || (isName && /[\p{L}\p{N}]/u.test(value) && nameKey(known) === nameKey(value)),
   );
 }
 
