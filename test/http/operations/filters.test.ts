@@ -205,19 +205,13 @@ test("values of alternatives, lists, exclusions, numbers and ids are reported, a
   );
 });
 
-test("a value of a past day or a sold listing is not reported", async () => {
-  for (const attribute of ["exterior_color", "trim", "model"]) {
-    const past = `SELECT ${attribute} AS value FROM snapshots UNION SELECT ${attribute} FROM sold`;
-    const rows = await queryLake(lake, `SELECT value FROM (${past}) WHERE value IS NOT NULL`);
-    const inactive = rows
-      .map(({ value }) => String(value))
-      .filter((value) => !count(has(attribute, attribute, [value])));
-    assert.ok(inactive.length > 0, attribute);
-    assert.equal(
-      await unmatchedIn(`${attribute}=${inactive.slice(0, 50).map(encodeURIComponent).join(",")}`),
-      undefined,
-    );
-  }
+test("a color that only past and sold listings have is not reported", async () => {
+  const past = "SELECT exterior_color AS value FROM snapshots UNION SELECT exterior_color FROM sold";
+  const rows = await queryLake(lake, `SELECT value FROM (${past}) WHERE value IS NOT NULL`);
+  const field = "exterior_color";
+  const inactive = rows.map(({ value }) => String(value)).filter((value) => !count(has(field, field, [value])));
+  assert.ok(inactive.length > 0);
+  assert.equal(await unmatchedIn(`${field}=${inactive.slice(0, 50).map(encodeURIComponent).join(",")}`), undefined);
 });
 
 test("excluded places are found whatever encodes the space and the separator", async () => {
