@@ -44,9 +44,12 @@ export const bounds = {
   requestMs: 30_000,
   /** Smaller responses are not compressed: they fit into two packets. */
   compressedBytesMin: 2048,
-  /** The size of a request's headers with its path and query, and their number. */
-  headerBytes: 16_384,
+  /** The size of a request's path and query; of these and the headers together; and the number of headers. */
+  uriBytes: 16_384,
+  headerBytes: 32_768,
   headers: 100,
+  /** How long a connection whose request the HTTP parser rejects stays open, for the client to read the response. */
+  rejectedConnectionMs: 1000,
   /** Open connections, if the limit of file descriptors allows as many. */
   connections: 10_000,
   /** Further connections, which only health checks are answered on; the oldest of them is closed for the next one. */
@@ -63,6 +66,10 @@ export const bounds = {
   keepAliveMs: 65_000,
   /** The highest page end (offset + limit) that a bounded heap finds; beyond it, all matches are sorted. */
   heapRows: 10_000,
+  /** The most places of an `exclude_assembly_location`, like the `maxItems` of other lists. */
+  listItems: 100,
+  /** The most values of `meta.unmatched` that have a suggestion. */
+  suggestions: 10,
   /** The longest diagonal of a `bbox`. */
   boxDiagonalMilesMax: 1000,
   /** The fewest listings of a bucket with a metric; smaller buckets have `insufficient_sample`. */

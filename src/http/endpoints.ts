@@ -9,6 +9,7 @@ import { countFacets, planFacets } from "../query/facets.ts";
 import { findListing, findVin } from "../query/look-ups.ts";
 import { toOffsetQuery } from "../query/pages.ts";
 import { findPage, planSearch, readPage, type SearchQuery } from "../query/search.ts";
+import { unmatchedDealerValues, unmatchedIn } from "../query/unmatched.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import { listingDetail, pagination, vinRecord } from "./present.ts";
 
@@ -20,7 +21,8 @@ async function search(query: SearchQuery, version: LakeVersion): Promise<string>
   const plan = planSearch(query, version);
   const { total, positions } = await findPage(plan);
   const listings = await readPage(plan, positions, version);
-  const envelope = json({ pagination: pagination(plan, total), meta: version.meta });
+  const meta = { ...version.meta, ...(await unmatchedIn(query, version)) };
+  const envelope = json({ pagination: pagination(plan, total), meta });
   return `{"data":[${listings.join()}],${envelope.slice(1)}`;
 }
 
@@ -46,7 +48,8 @@ const getVin: Endpoint<"getVin"> = async ({ path, query }, version) => {
 /** Operation `searchDealers`. */
 const searchDealers: Endpoint<"searchDealers"> = async ({ query }, version) => {
   const { total, page } = findDealers(query, version);
-  return json({ data: page, pagination: pagination(query, total), meta: version.meta });
+  const meta = { ...version.meta, ...unmatchedDealerValues(query, version) };
+  return json({ data: page, pagination: pagination(query, total), meta });
 };
 
 /** Operation `getDealer`. */
@@ -63,7 +66,7 @@ const searchDealerListings: Endpoint<"searchDealerListings"> = async ({ path, qu
 /** Operation `getFacets`. */
 const getFacets: Endpoint<"getFacets"> = async ({ query }, version) => {
   const { data, meta } = await countFacets(planFacets(query, version));
-  return json({ data, meta: { ...meta, ...version.meta } });
+  return json({ data, meta: { ...meta, ...version.meta, ...(await unmatchedIn(query, version)) } });
 };
 
 const json = (body: object): string => JSON.stringify(body);

@@ -27,6 +27,7 @@ import { closeConnections } from "./middleware/close-connections.ts";
 import { compressResponses } from "./middleware/compress-responses.ts";
 import { handleErrors } from "./middleware/handle-errors.ts";
 import { logRequests } from "./middleware/log-requests.ts";
+import { refuseLongUri } from "./middleware/refuse-long-uri.ts";
 import { setSecurityHeaders } from "./middleware/security-headers.ts";
 import { type PipelineServices, refuseOtherMethods, refuseUnknownPath, routes } from "./pipeline.ts";
 import { ResponseCache } from "./response-cache.ts";
@@ -156,6 +157,7 @@ function createApp(
   app.use(health);
   app.use(refuseExcess(state.connections));
   app.use(refuseOtherMethods);
+  app.use(refuseLongUri);
   app.use(serveDocs());
   app.use(routes(state));
   app.use(refuseUnknownPath);

@@ -2,6 +2,7 @@
 
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../db/sql.ts";
 import { wordsIn } from "../db/text-matching.ts";
+import { attributeOf, type CategoryName } from "../listing/schema.ts";
 import { rowsOfFiles } from "./file-rows.ts";
 import { flatListings, tokensInOrder } from "./flat-listings.ts";
 import type { LakeFile, Manifest, TableFiles } from "./manifest.ts";
@@ -67,10 +68,19 @@ export function filesIn(files: TableFiles, table: TableName, partition: string):
  */
 export const dealerProfiles = (listings: Sql): Sql => sql`
   SELECT newest.*, coalesce(listing_count, 0)::INTEGER AS listing_count,
-         ' ' || array_to_string(${wordsIn(sql`concat_ws(' ', "name", website)`)}, ' ') AS words
+         ' ' || array_to_string(${wordsIn(sql`concat_ws(' ', "name", website, city)`)}, ' ') AS words
   FROM (SELECT DISTINCT ON (dealer_id) * FROM dealers ORDER BY dealer_id, dealer_key DESC) AS newest
   LEFT JOIN (SELECT dealer_id, count(*) AS listing_count FROM (${listings}) JOIN dealers USING (dealer_key) GROUP BY dealer_id) AS counted
     USING (dealer_id)`;
+
+/** Returns the distinct values of an attribute of listings, on every day and in every state, as the column `value`. */
+export function listingValues(files: TableFiles, folder: string, attribute: CategoryName): Sql {
+  const column = ident(attributeOf(attribute).column);
+  const tables = (["snapshots", "missing", "sold", "ended"] as const).map(
+    (table) => sql`SELECT ${column} AS value FROM (${rowsOfFiles(table, files[table], folder)})`,
+  );
+  return sql`SELECT DISTINCT value FROM (${join(tables, sql` UNION ALL `)}) WHERE value IS NOT NULL`;
+}
 
 /** The distinct attribute values of all builds, as text, each with a `value_key`. */
 export const buildValuesDictionary = sql`

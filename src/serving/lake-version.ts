@@ -20,7 +20,15 @@ import { rowsOfFiles } from "../lake/file-rows.ts";
 import type { JsonRow } from "../lake/json-row.ts";
 import { type LakeFile, type Manifest, readManifest } from "../lake/manifest.ts";
 import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
-import { buildValues, buildValuesDictionary, dealerProfiles, filesIn, rowsAt, withRowNumbers } from "../lake/views.ts";
+import {
+  buildValues,
+  buildValuesDictionary,
+  dealerProfiles,
+  filesIn,
+  listingValues,
+  rowsAt,
+  withRowNumbers,
+} from "../lake/views.ts";
 import { life } from "../listing/life.ts";
 import type { ListingSource } from "../listing/source.ts";
 import { DealerDirectory } from "./dealer-directory.ts";
@@ -30,6 +38,7 @@ import { ServingFiles } from "./open-serving-files.ts";
 import { ParquetSource } from "./parquet/parquet-source.ts";
 import { type ListedFile, VerifiedFiles } from "./verified-files.ts";
 import { VersionFiles } from "./version-files.ts";
+import { Vocabulary } from "./vocabulary.ts";
 
 /** A listing source whose rows can be read. */
 export interface Listings extends ListingSource {
@@ -53,6 +62,7 @@ interface Resources {
   readonly manifest: Manifest;
   readonly dimensions: Dimensions;
   readonly dealers: DealerDirectory;
+  readonly vocabulary: Vocabulary;
   readonly folder: string;
   readonly files: VersionFiles;
   readonly database: DuckDatabase;
@@ -64,6 +74,7 @@ export class LakeVersion {
   readonly manifest: Manifest;
   readonly dimensions: Dimensions;
   readonly dealers: DealerDirectory;
+  readonly vocabulary: Vocabulary;
 
   private constructor(
     private readonly resources: Resources,
@@ -72,6 +83,7 @@ export class LakeVersion {
     this.manifest = resources.manifest;
     this.dimensions = resources.dimensions;
     this.dealers = resources.dealers;
+    this.vocabulary = resources.vocabulary;
   }
 
   /** Opens a version and loads its dimensions. Throws if a dimension or the current snapshot does not match the manifest. */
@@ -96,11 +108,17 @@ export class LakeVersion {
               files,
               database,
               engine,
-              dimensions,
               fetchedMatches: options.fetchedMatches,
               onFallback,
             });
-      return new LakeVersion({ manifest, dimensions, dealers, folder, files, database, pool, serving }, engine);
+      const vocabulary = new Vocabulary({
+        ...{ dimensions, dealers },
+        isActive: (attribute, value) => serving.hasValue(attribute, value),
+        readValues: async (attribute) =>
+          (await engine.rows(listingValues(manifest.tables, folder, attribute))).map((row) => textIn(row, "value")),
+      });
+      const resources = { manifest, dimensions, dealers, vocabulary, folder, files, database, pool, serving };
+      return new LakeVersion(resources, engine);
     } catch (thrown) {
       database.close();
       throw thrown;

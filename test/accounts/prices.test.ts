@@ -37,8 +37,8 @@ const cases = parseCaseTable(
   searchDealerListings | inventory_status=sold                                            | dealer_inventory_search_historical        | 6000
   searchDealerListings | sold_within_days=9                                               | dealer_inventory_search_historical        | 6000
   searchDealerListings | snapshot_date=2026-11-18                                         | dealer_inventory_search_historical        | 6000
-  searchDealerListings | include=price_history                                            | listing_search_enriched                   | 40000
-  searchDealerListings | include=options&inventory_status=sold                            | listing_search_enriched                   | 40000
+  searchDealerListings | include=price_history                                            | dealer_inventory_search                   | 3000
+  searchDealerListings | include=options&inventory_status=sold                            | dealer_inventory_search_historical        | 6000
   getFacets            | facets=make                                                      | facet_counts                              | 3000
   getFacets            | facets=make&dealer_id=${dealer}                                  | facet_counts                              | 3000
   getFacets            | facets=make&metric=price.median                                  | facet_counts                              | 3000

@@ -1,6 +1,7 @@
 /** The parameters, closed vocabularies, bounds and defaults of each operation. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { projectText } from "../../src/base/project-files.ts";
 import { operations, type Parameter } from "../../src/contract/document.ts";
 import type { OperationId } from "../../src/contract/types.ts";
 
@@ -28,6 +29,14 @@ const usageClasses = words(`listing_search, listing_search_historical, listing_s
 const inventoryTypes = words("new used certified cpo");
 const keywords = words("one_owner clean_title branded fleet");
 
+/** Returns the canonical values of an attribute, as ingest spells them. */
+const spelled = (attribute: string): readonly string[] => {
+  const rows = projectText("data/reference/spellings.csv").matchAll(/^(\w+),[^,]*,(.*)$/gm);
+  return [...new Set([...rows].flatMap(([, name, canonical = ""]) => (name === attribute ? [canonical] : [])))];
+};
+const states = spelled("state");
+const powertrains = spelled("powertrain_type");
+
 /** The closed vocabularies of each operation, besides the filters that several share. */
 const controls: Readonly<Partial<Record<OperationId, Readonly<Record<string, readonly string[]>>>>> = {
   searchListings: { sort: sorts, fields, include: words("price_history options") },
@@ -36,7 +45,7 @@ const controls: Readonly<Partial<Record<OperationId, Readonly<Record<string, rea
   getListing: { include: words("price_history options") },
   getVin: { include: words("price_history options") },
   getFacets: { facets, metric: metrics, sort: words("-count count -metric metric") },
-  searchDealers: { type: words("franchise independent") },
+  searchDealers: { type: words("franchise independent"), state: states },
   getUsage: { metering_class: usageClasses },
 };
 
@@ -48,6 +57,10 @@ const filters: Readonly<Record<string, readonly string[]>> = {
   dealer_type: words("franchise independent"),
   keywords,
   exclude_keywords: keywords,
+  state: states,
+  exclude_state: states,
+  powertrain_type: powertrains,
+  exclude_powertrain_type: powertrains,
 };
 
 const filtering: readonly OperationId[] = [
@@ -58,6 +71,10 @@ const filtering: readonly OperationId[] = [
 ];
 
 const enumOf = ({ schema }: Parameter): readonly string[] | undefined => schema.items?.enum ?? schema.enum;
+
+test("there are 50 states, DC, five territories, 13 provinces and six powertrains", () => {
+  assert.deepEqual([states.length, powertrains.length], [50 + 1 + 5 + 13, 6]);
+});
 
 for (const { id, parameters } of operations.values()) {
   test(`${id} has exactly the expected closed vocabularies`, () => {

@@ -39,7 +39,7 @@ type OperationClasses = readonly [
   historical: UsageClass,
   dealerFiltered: UsageClass,
   dealerFilteredHistorical: UsageClass,
-  enriched: UsageClass,
+  enriched?: UsageClass,
 ];
 
 const search: OperationClasses = [
@@ -62,15 +62,15 @@ const lookup = "dealer_lookup";
 
 // biome-ignore format: a table is read by its columns
 const classes: Readonly<Record<MeteredId, OperationClasses>> = {
-  //                     plain      historical    dealer_id  both          include (takes precedence)
+  //                     plain      historical    dealer_id  both          include, if it has a class (takes precedence)
   searchListings:       search,
   searchListingsByPage: search,
-  searchDealerListings: [...inventory,           ...inventory,             "listing_search_enriched"],
-  getFacets:            [...facets,              ...facets,                "facet_counts"],
+  searchDealerListings: [...inventory,           ...inventory],
+  getFacets:            [...facets,              ...facets],
   getListing:           detail,
   getVin:               detail,
-  searchDealers:        [lookup,    lookup,       lookup,    lookup,        lookup],
-  getDealer:            [lookup,    lookup,       lookup,    lookup,        lookup],
+  searchDealers:        [lookup,    lookup,       lookup,    lookup],
+  getDealer:            [lookup,    lookup,       lookup,    lookup],
 };
 
 /** The parameters that decide the usage class. */
@@ -87,7 +87,7 @@ export function usageClassOf(id: MeteredId, query: PricingParameters): UsageClas
   const [plain, historical, dealerFiltered, dealerFilteredHistorical, enriched] = classes[id];
   const isHistorical =
     query.inventory_status === "sold" || query.sold_within_days !== undefined || query.snapshot_date !== undefined;
-  if (query.include !== undefined) return enriched;
+  if (query.include !== undefined && enriched !== undefined) return enriched;
   if (query.dealer_id !== undefined) return isHistorical ? dealerFilteredHistorical : dealerFiltered;
   return isHistorical ? historical : plain;
 }

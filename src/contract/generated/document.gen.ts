@@ -154,7 +154,7 @@ export interface paths {
         };
         /**
          * Search a dealer's inventory
-         * @description Returns the listings of one dealer that match all filters, after deduplication by VIN. Accepts the parameters of listing search. For several dealers, use `dealer_id` on `/v1/listings`. Billed as `dealer_inventory_search`, or `dealer_inventory_search_historical` for sold and past inventory. With `include`, billed as `listing_search_enriched`. A 404 is not billed.
+         * @description Returns the listings of one dealer that match all filters, after deduplication by VIN. Accepts the parameters of listing search. For several dealers, use `dealer_id` on `/v1/listings`. Billed as `dealer_inventory_search`, or `dealer_inventory_search_historical` for sold and past inventory, with or without `include`. A 404 is not billed.
          */
         get: operations["searchDealerListings"];
         put?: never;
@@ -209,6 +209,16 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * @description The two-letter code of a US state, of the District of Columbia, of a US territory, or of a Canadian province or territory.
+         * @enum {string}
+         */
+        StateCode: "AL" | "AK" | "AZ" | "AR" | "CA" | "CO" | "CT" | "DE" | "FL" | "GA" | "HI" | "ID" | "IL" | "IN" | "IA" | "KS" | "KY" | "LA" | "ME" | "MD" | "MA" | "MI" | "MN" | "MS" | "MO" | "MT" | "NE" | "NV" | "NH" | "NJ" | "NM" | "NY" | "NC" | "ND" | "OH" | "OK" | "OR" | "PA" | "RI" | "SC" | "SD" | "TN" | "TX" | "UT" | "VT" | "VA" | "WA" | "WV" | "WI" | "WY" | "DC" | "AS" | "GU" | "MP" | "PR" | "VI" | "AB" | "BC" | "MB" | "NB" | "NL" | "NS" | "NT" | "NU" | "ON" | "PE" | "QC" | "SK" | "YT";
+        /**
+         * @description Battery electric (`BEV`), fuel cell electric (`FCEV`), full hybrid (`HEV`), internal combustion (`ICE`), mild hybrid (`MHEV`) or plug-in hybrid (`PHEV`).
+         * @enum {string}
+         */
+        PowertrainCode: "BEV" | "FCEV" | "HEV" | "ICE" | "MHEV" | "PHEV";
         /** @description A listing in a collection. `id` and `vin` are always present; the other fields are present if `fields` or `include` requests them. Unknown values are null. */
         ListingSummary: {
             /** @description The stable identifier of the listing. */
@@ -370,6 +380,18 @@ export interface components {
             as_of: string;
             /** @description The published version of the data. */
             version: string;
+            unmatched?: components["schemas"]["UnmatchedValues"];
+        };
+        /** @description The values of open vocabularies that the data has never had, on any day: they match nothing, and exclude nothing. Absent if there are none. */
+        UnmatchedValues: components["schemas"]["UnmatchedValue"][];
+        /** @description A requested value that the data has never had. */
+        UnmatchedValue: {
+            /** @description The name of the parameter. */
+            parameter: string;
+            /** @description The value as requested. */
+            value: string;
+            /** @description The nearest existing value. Absent if none is near; only the first 10 values have one. */
+            did_you_mean?: string;
         };
         /** @description A page of listings. */
         ListingCollection: {
@@ -705,6 +727,7 @@ export interface components {
             as_of: string;
             /** @description The published version of the data. */
             version: string;
+            unmatched?: components["schemas"]["UnmatchedValues"];
         };
         /** @description The facets and their metadata. */
         FacetEnvelope: {
@@ -1436,7 +1459,7 @@ export interface components {
         /** @description A value that identifies the request, such as a UUID: `7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41`. A request that is repeated with the same key within 24 hours is charged once. See Idempotency. */
         idempotency_key: string;
         /**
-         * @description The ID of the listing. Any value that is not the ID of a listing returns 404.
+         * @description The ID of the listing, in either case. Any value that is not the ID of a listing returns 404.
          * @example ad97e543e226497617a6a94a77a9f61d
          */
         path_listing_id: string;
@@ -1493,7 +1516,7 @@ export interface components {
          */
         fields: ("default" | "id" | "vin" | "year" | "make" | "model" | "trim" | "version" | "body_type" | "drivetrain" | "fuel_type" | "powertrain_type" | "transmission" | "engine" | "cylinders" | "doors" | "seating_capacity" | "exterior_color" | "interior_color" | "base_exterior_color" | "base_interior_color" | "msrp" | "discount_from_msrp" | "price" | "miles" | "days_on_market" | "listed_at" | "status" | "inventory_status" | "availability_status" | "inventory_type" | "stock_number" | "vdp_url" | "sold_date" | "dealer_id" | "dealer_name" | "dealer_type" | "city" | "state" | "postal_code" | "latitude" | "longitude" | "distance_miles" | "photo_urls" | "features" | "options_packages")[];
         /**
-         * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
+         * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A listing search with either is billed at the enriched price; a dealer's inventory is not. Pages still hold at most 100 items.
          * @example [
          *       "price_history"
          *     ]
@@ -1583,13 +1606,13 @@ export interface components {
          */
         fuel_type: string[];
         /**
-         * @description Only return listings with one of these powertrain types. Case-insensitive.
+         * @description Only return listings with one of these powertrain types, in any case.
          * @example [
          *       "HEV",
          *       "BEV"
          *     ]
          */
-        powertrain_type: string[];
+        powertrain_type: components["schemas"]["PowertrainCode"][];
         /**
          * @description Only return listings with one of these numbers of cylinders. Electric vehicles have 0.
          * @example [
@@ -1682,10 +1705,10 @@ export interface components {
          */
         assembly_location: string[];
         /**
-         * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`. Case-insensitive. I, O and Q are rejected.
+         * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`, and both count as one. `*` alone matches every VIN. Case-insensitive. I, O and Q are rejected.
          * @example [
          *       "4T1DAACK",
-         *       "1FTFW1E5?NF*"
+         *       "1FTFW1E5?NF"
          *     ]
          */
         vin_pattern: string[];
@@ -1725,7 +1748,7 @@ export interface components {
          *       "NV"
          *     ]
          */
-        state: string[];
+        state: components["schemas"]["StateCode"][];
         /**
          * @description Exclude listings with one of these makes, given by name or slug in any case. Listings with an unknown make are kept.
          * @example [
@@ -1797,12 +1820,12 @@ export interface components {
          */
         exclude_fuel_type: string[];
         /**
-         * @description Exclude listings with one of these powertrain types. Listings with an unknown powertrain type are kept.
+         * @description Exclude listings with one of these powertrain types, in any case. Listings with an unknown powertrain type are kept.
          * @example [
          *       "BEV"
          *     ]
          */
-        exclude_powertrain_type: string[];
+        exclude_powertrain_type: components["schemas"]["PowertrainCode"][];
         /**
          * @description Exclude listings with one of these exterior colors, as reported by the dealer. Listings with an unknown color are kept.
          * @example [
@@ -1862,7 +1885,7 @@ export interface components {
          */
         exclude_assembly_country: string[];
         /**
-         * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+`, preferably encoded as `%2B`; `+` is then a space. In a value without `%2B`, each `+` is a space if the result is a known place, and a separator otherwise. `%20` is always a space.
+         * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+` or, unambiguously, with `%2B`. Because `+` also stands for a space, a value without `%2B` is divided into the places that the data has, the longest first: `Wien,+AT+Halle` excludes `Wien, AT` and `Halle`. What is left is reported in `meta.unmatched`.
          * @example [
          *       "Georgetown, Kentucky"
          *     ]
@@ -1882,7 +1905,7 @@ export interface components {
          *       "HI"
          *     ]
          */
-        exclude_state: string[];
+        exclude_state: components["schemas"]["StateCode"][];
         /**
          * @description Search `active` (the default) or `sold` inventory, in any case. `sold_within_days` implies `sold` and cannot be combined with `active`.
          * @example sold
@@ -1896,7 +1919,7 @@ export interface components {
         /** @description Search active inventory as of this day, for example `2026-10-01`. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day. */
         snapshot_date: string;
         /**
-         * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
+         * @description Only return listings first observed at or after this time, in any form of ISO 8601: a date, or a date and a time, with or without a zone. Without a zone, the time is in UTC; a date is its midnight. The `+` of an offset may be sent as it is or as `%2B`.
          * @example 2026-11-01T00:00:00Z
          */
         listed_after: string;
@@ -1945,7 +1968,7 @@ export interface components {
         /** @description The longitude of the origin, in degrees, for example `-121.9886`. Requires `latitude`. Cannot be combined with `postal_code`. */
         longitude: number;
         /**
-         * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
+         * @description The origin as a US ZIP code of five digits. Of a ZIP+4 code, the first five count. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
          * @example 94538
          */
         postal_code: string;
@@ -2015,7 +2038,7 @@ export interface components {
          */
         dealers_make: string[];
         /**
-         * @description Only return dealers whose name or website domain matches this text: each word must be the beginning of a word of either. Case, accents and punctuation are ignored.
+         * @description Only return dealers whose name, website domain or city matches this text: each word must be the beginning of a word of one of them. Case, accents and punctuation are ignored.
          * @example fremont toyota
          */
         q: string;
@@ -2165,7 +2188,7 @@ export interface operations {
                  */
                 fields?: components["parameters"]["fields"];
                 /**
-                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
+                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A listing search with either is billed at the enriched price; a dealer's inventory is not. Pages still hold at most 100 items.
                  * @example [
                  *       "price_history"
                  *     ]
@@ -2255,7 +2278,7 @@ export interface operations {
                  */
                 fuel_type?: components["parameters"]["fuel_type"];
                 /**
-                 * @description Only return listings with one of these powertrain types. Case-insensitive.
+                 * @description Only return listings with one of these powertrain types, in any case.
                  * @example [
                  *       "HEV",
                  *       "BEV"
@@ -2354,10 +2377,10 @@ export interface operations {
                  */
                 assembly_location?: components["parameters"]["assembly_location"];
                 /**
-                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`. Case-insensitive. I, O and Q are rejected.
+                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`, and both count as one. `*` alone matches every VIN. Case-insensitive. I, O and Q are rejected.
                  * @example [
                  *       "4T1DAACK",
-                 *       "1FTFW1E5?NF*"
+                 *       "1FTFW1E5?NF"
                  *     ]
                  */
                 vin_pattern?: components["parameters"]["vin_pattern"];
@@ -2469,7 +2492,7 @@ export interface operations {
                  */
                 exclude_fuel_type?: components["parameters"]["exclude_fuel_type"];
                 /**
-                 * @description Exclude listings with one of these powertrain types. Listings with an unknown powertrain type are kept.
+                 * @description Exclude listings with one of these powertrain types, in any case. Listings with an unknown powertrain type are kept.
                  * @example [
                  *       "BEV"
                  *     ]
@@ -2534,7 +2557,7 @@ export interface operations {
                  */
                 exclude_assembly_country?: components["parameters"]["exclude_assembly_country"];
                 /**
-                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+`, preferably encoded as `%2B`; `+` is then a space. In a value without `%2B`, each `+` is a space if the result is a known place, and a separator otherwise. `%20` is always a space.
+                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+` or, unambiguously, with `%2B`. Because `+` also stands for a space, a value without `%2B` is divided into the places that the data has, the longest first: `Wien,+AT+Halle` excludes `Wien, AT` and `Halle`. What is left is reported in `meta.unmatched`.
                  * @example [
                  *       "Georgetown, Kentucky"
                  *     ]
@@ -2568,7 +2591,7 @@ export interface operations {
                 /** @description Search active inventory as of this day, for example `2026-10-01`. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day. */
                 snapshot_date?: components["parameters"]["snapshot_date"];
                 /**
-                 * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
+                 * @description Only return listings first observed at or after this time, in any form of ISO 8601: a date, or a date and a time, with or without a zone. Without a zone, the time is in UTC; a date is its midnight. The `+` of an offset may be sent as it is or as `%2B`.
                  * @example 2026-11-01T00:00:00Z
                  */
                 listed_after?: components["parameters"]["listed_after"];
@@ -2617,7 +2640,7 @@ export interface operations {
                 /** @description The longitude of the origin, in degrees, for example `-121.9886`. Requires `latitude`. Cannot be combined with `postal_code`. */
                 longitude?: components["parameters"]["longitude"];
                 /**
-                 * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
+                 * @description The origin as a US ZIP code of five digits. Of a ZIP+4 code, the first five count. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
                  * @example 94538
                  */
                 postal_code?: components["parameters"]["postal_code"];
@@ -2710,7 +2733,7 @@ export interface operations {
                  */
                 fields?: components["parameters"]["fields"];
                 /**
-                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
+                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A listing search with either is billed at the enriched price; a dealer's inventory is not. Pages still hold at most 100 items.
                  * @example [
                  *       "price_history"
                  *     ]
@@ -2800,7 +2823,7 @@ export interface operations {
                  */
                 fuel_type?: components["parameters"]["fuel_type"];
                 /**
-                 * @description Only return listings with one of these powertrain types. Case-insensitive.
+                 * @description Only return listings with one of these powertrain types, in any case.
                  * @example [
                  *       "HEV",
                  *       "BEV"
@@ -2899,10 +2922,10 @@ export interface operations {
                  */
                 assembly_location?: components["parameters"]["assembly_location"];
                 /**
-                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`. Case-insensitive. I, O and Q are rejected.
+                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`, and both count as one. `*` alone matches every VIN. Case-insensitive. I, O and Q are rejected.
                  * @example [
                  *       "4T1DAACK",
-                 *       "1FTFW1E5?NF*"
+                 *       "1FTFW1E5?NF"
                  *     ]
                  */
                 vin_pattern?: components["parameters"]["vin_pattern"];
@@ -3014,7 +3037,7 @@ export interface operations {
                  */
                 exclude_fuel_type?: components["parameters"]["exclude_fuel_type"];
                 /**
-                 * @description Exclude listings with one of these powertrain types. Listings with an unknown powertrain type are kept.
+                 * @description Exclude listings with one of these powertrain types, in any case. Listings with an unknown powertrain type are kept.
                  * @example [
                  *       "BEV"
                  *     ]
@@ -3079,7 +3102,7 @@ export interface operations {
                  */
                 exclude_assembly_country?: components["parameters"]["exclude_assembly_country"];
                 /**
-                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+`, preferably encoded as `%2B`; `+` is then a space. In a value without `%2B`, each `+` is a space if the result is a known place, and a separator otherwise. `%20` is always a space.
+                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+` or, unambiguously, with `%2B`. Because `+` also stands for a space, a value without `%2B` is divided into the places that the data has, the longest first: `Wien,+AT+Halle` excludes `Wien, AT` and `Halle`. What is left is reported in `meta.unmatched`.
                  * @example [
                  *       "Georgetown, Kentucky"
                  *     ]
@@ -3113,7 +3136,7 @@ export interface operations {
                 /** @description Search active inventory as of this day, for example `2026-10-01`. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day. */
                 snapshot_date?: components["parameters"]["snapshot_date"];
                 /**
-                 * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
+                 * @description Only return listings first observed at or after this time, in any form of ISO 8601: a date, or a date and a time, with or without a zone. Without a zone, the time is in UTC; a date is its midnight. The `+` of an offset may be sent as it is or as `%2B`.
                  * @example 2026-11-01T00:00:00Z
                  */
                 listed_after?: components["parameters"]["listed_after"];
@@ -3162,7 +3185,7 @@ export interface operations {
                 /** @description The longitude of the origin, in degrees, for example `-121.9886`. Requires `latitude`. Cannot be combined with `postal_code`. */
                 longitude?: components["parameters"]["longitude"];
                 /**
-                 * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
+                 * @description The origin as a US ZIP code of five digits. Of a ZIP+4 code, the first five count. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
                  * @example 94538
                  */
                 postal_code?: components["parameters"]["postal_code"];
@@ -3226,7 +3249,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
+                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A listing search with either is billed at the enriched price; a dealer's inventory is not. Pages still hold at most 100 items.
                  * @example [
                  *       "price_history"
                  *     ]
@@ -3239,7 +3262,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The ID of the listing. Any value that is not the ID of a listing returns 404.
+                 * @description The ID of the listing, in either case. Any value that is not the ID of a listing returns 404.
                  * @example ad97e543e226497617a6a94a77a9f61d
                  */
                 listing_id: components["parameters"]["path_listing_id"];
@@ -3289,7 +3312,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
+                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A listing search with either is billed at the enriched price; a dealer's inventory is not. Pages still hold at most 100 items.
                  * @example [
                  *       "price_history"
                  *     ]
@@ -3465,7 +3488,7 @@ export interface operations {
                  */
                 fuel_type?: components["parameters"]["fuel_type"];
                 /**
-                 * @description Only return listings with one of these powertrain types. Case-insensitive.
+                 * @description Only return listings with one of these powertrain types, in any case.
                  * @example [
                  *       "HEV",
                  *       "BEV"
@@ -3564,10 +3587,10 @@ export interface operations {
                  */
                 assembly_location?: components["parameters"]["assembly_location"];
                 /**
-                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`. Case-insensitive. I, O and Q are rejected.
+                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`, and both count as one. `*` alone matches every VIN. Case-insensitive. I, O and Q are rejected.
                  * @example [
                  *       "4T1DAACK",
-                 *       "1FTFW1E5?NF*"
+                 *       "1FTFW1E5?NF"
                  *     ]
                  */
                 vin_pattern?: components["parameters"]["vin_pattern"];
@@ -3679,7 +3702,7 @@ export interface operations {
                  */
                 exclude_fuel_type?: components["parameters"]["exclude_fuel_type"];
                 /**
-                 * @description Exclude listings with one of these powertrain types. Listings with an unknown powertrain type are kept.
+                 * @description Exclude listings with one of these powertrain types, in any case. Listings with an unknown powertrain type are kept.
                  * @example [
                  *       "BEV"
                  *     ]
@@ -3744,7 +3767,7 @@ export interface operations {
                  */
                 exclude_assembly_country?: components["parameters"]["exclude_assembly_country"];
                 /**
-                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+`, preferably encoded as `%2B`; `+` is then a space. In a value without `%2B`, each `+` is a space if the result is a known place, and a separator otherwise. `%20` is always a space.
+                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+` or, unambiguously, with `%2B`. Because `+` also stands for a space, a value without `%2B` is divided into the places that the data has, the longest first: `Wien,+AT+Halle` excludes `Wien, AT` and `Halle`. What is left is reported in `meta.unmatched`.
                  * @example [
                  *       "Georgetown, Kentucky"
                  *     ]
@@ -3778,7 +3801,7 @@ export interface operations {
                 /** @description Search active inventory as of this day, for example `2026-10-01`. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day. */
                 snapshot_date?: components["parameters"]["snapshot_date"];
                 /**
-                 * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
+                 * @description Only return listings first observed at or after this time, in any form of ISO 8601: a date, or a date and a time, with or without a zone. Without a zone, the time is in UTC; a date is its midnight. The `+` of an offset may be sent as it is or as `%2B`.
                  * @example 2026-11-01T00:00:00Z
                  */
                 listed_after?: components["parameters"]["listed_after"];
@@ -3827,7 +3850,7 @@ export interface operations {
                 /** @description The longitude of the origin, in degrees, for example `-121.9886`. Requires `latitude`. Cannot be combined with `postal_code`. */
                 longitude?: components["parameters"]["longitude"];
                 /**
-                 * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
+                 * @description The origin as a US ZIP code of five digits. Of a ZIP+4 code, the first five count. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
                  * @example 94538
                  */
                 postal_code?: components["parameters"]["postal_code"];
@@ -3934,7 +3957,7 @@ export interface operations {
                  */
                 make?: components["parameters"]["dealers_make"];
                 /**
-                 * @description Only return dealers whose name or website domain matches this text: each word must be the beginning of a word of either. Case, accents and punctuation are ignored.
+                 * @description Only return dealers whose name, website domain or city matches this text: each word must be the beginning of a word of one of them. Case, accents and punctuation are ignored.
                  * @example fremont toyota
                  */
                 q?: components["parameters"]["q"];
@@ -4069,7 +4092,7 @@ export interface operations {
                  */
                 fields?: components["parameters"]["fields"];
                 /**
-                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
+                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A listing search with either is billed at the enriched price; a dealer's inventory is not. Pages still hold at most 100 items.
                  * @example [
                  *       "price_history"
                  *     ]
@@ -4159,7 +4182,7 @@ export interface operations {
                  */
                 fuel_type?: components["parameters"]["fuel_type"];
                 /**
-                 * @description Only return listings with one of these powertrain types. Case-insensitive.
+                 * @description Only return listings with one of these powertrain types, in any case.
                  * @example [
                  *       "HEV",
                  *       "BEV"
@@ -4258,10 +4281,10 @@ export interface operations {
                  */
                 assembly_location?: components["parameters"]["assembly_location"];
                 /**
-                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`. Case-insensitive. I, O and Q are rejected.
+                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`, and both count as one. `*` alone matches every VIN. Case-insensitive. I, O and Q are rejected.
                  * @example [
                  *       "4T1DAACK",
-                 *       "1FTFW1E5?NF*"
+                 *       "1FTFW1E5?NF"
                  *     ]
                  */
                 vin_pattern?: components["parameters"]["vin_pattern"];
@@ -4366,7 +4389,7 @@ export interface operations {
                  */
                 exclude_fuel_type?: components["parameters"]["exclude_fuel_type"];
                 /**
-                 * @description Exclude listings with one of these powertrain types. Listings with an unknown powertrain type are kept.
+                 * @description Exclude listings with one of these powertrain types, in any case. Listings with an unknown powertrain type are kept.
                  * @example [
                  *       "BEV"
                  *     ]
@@ -4431,7 +4454,7 @@ export interface operations {
                  */
                 exclude_assembly_country?: components["parameters"]["exclude_assembly_country"];
                 /**
-                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+`, preferably encoded as `%2B`; `+` is then a space. In a value without `%2B`, each `+` is a space if the result is a known place, and a separator otherwise. `%20` is always a space.
+                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+` or, unambiguously, with `%2B`. Because `+` also stands for a space, a value without `%2B` is divided into the places that the data has, the longest first: `Wien,+AT+Halle` excludes `Wien, AT` and `Halle`. What is left is reported in `meta.unmatched`.
                  * @example [
                  *       "Georgetown, Kentucky"
                  *     ]
@@ -4465,7 +4488,7 @@ export interface operations {
                 /** @description Search active inventory as of this day, for example `2026-10-01`. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day. */
                 snapshot_date?: components["parameters"]["snapshot_date"];
                 /**
-                 * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
+                 * @description Only return listings first observed at or after this time, in any form of ISO 8601: a date, or a date and a time, with or without a zone. Without a zone, the time is in UTC; a date is its midnight. The `+` of an offset may be sent as it is or as `%2B`.
                  * @example 2026-11-01T00:00:00Z
                  */
                 listed_after?: components["parameters"]["listed_after"];
@@ -4514,7 +4537,7 @@ export interface operations {
                 /** @description The longitude of the origin, in degrees, for example `-121.9886`. Requires `latitude`. Cannot be combined with `postal_code`. */
                 longitude?: components["parameters"]["longitude"];
                 /**
-                 * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
+                 * @description The origin as a US ZIP code of five digits. Of a ZIP+4 code, the first five count. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
                  * @example 94538
                  */
                 postal_code?: components["parameters"]["postal_code"];

@@ -346,7 +346,7 @@ return errors === 0;
 validate26.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter7 = validate27;
-const schema38 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"integer","minimum":0,"maximum":99}};
+const schema38 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["BEV","FCEV","HEV","ICE","MHEV","PHEV"]}};
 
 function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -375,23 +375,13 @@ const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 const _errs1 = errors;
-if(!((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0)))){
-validate27.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+if(typeof data0 !== "string"){
+validate27.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(errors === _errs1){
-if(typeof data0 == "number"){
-if(data0 > 99 || isNaN(data0)){
-validate27.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/maximum",keyword:"maximum",params:{comparison: "<=", limit: 99},message:"must be <= 99"}];
+if(!((((((data0 === "BEV") || (data0 === "FCEV")) || (data0 === "HEV")) || (data0 === "ICE")) || (data0 === "MHEV")) || (data0 === "PHEV"))){
+validate27.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema38.items.enum},message:"must be equal to one of the allowed values"}];
 return false;
-}
-else {
-if(data0 < 0 || isNaN(data0)){
-validate27.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
 }
 var valid0 = _errs1 === errors;
 if(!valid0){
@@ -412,7 +402,7 @@ return errors === 0;
 validate27.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter8 = validate28;
-const schema39 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["one_owner","clean_title","branded","fleet"]}};
+const schema39 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"integer","minimum":0,"maximum":99}};
 
 function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -441,13 +431,23 @@ const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate28.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(!((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0)))){
+validate28.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(!((((data0 === "one_owner") || (data0 === "clean_title")) || (data0 === "branded")) || (data0 === "fleet"))){
-validate28.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema39.items.enum},message:"must be equal to one of the allowed values"}];
+if(errors === _errs1){
+if(typeof data0 == "number"){
+if(data0 > 99 || isNaN(data0)){
+validate28.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/maximum",keyword:"maximum",params:{comparison: "<=", limit: 99},message:"must be <= 99"}];
 return false;
+}
+else {
+if(data0 < 0 || isNaN(data0)){
+validate28.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
 }
 var valid0 = _errs1 === errors;
 if(!valid0){
@@ -468,8 +468,7 @@ return errors === 0;
 validate28.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter9 = validate29;
-const schema40 = {"type":"array","minItems":1,"maxItems":10,"items":{"type":"string","pattern":"^[A-HJ-NPR-Z0-9?]{1,17}\\*?$"}};
-const pattern4 = new RegExp("^[A-HJ-NPR-Z0-9?]{1,17}\\*?$", "u");
+const schema40 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["one_owner","clean_title","branded","fleet"]}};
 
 function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -483,8 +482,8 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(Array.isArray(data)){
-if(data.length > 10){
-validate29.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 10},message:"must NOT have more than 10 items"}];
+if(data.length > 100){
+validate29.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
 return false;
 }
 else {
@@ -498,17 +497,13 @@ const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern4.test(data0)){
-validate29.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/pattern",keyword:"pattern",params:{pattern: "^[A-HJ-NPR-Z0-9?]{1,17}\\*?$"},message:"must match pattern \""+"^[A-HJ-NPR-Z0-9?]{1,17}\\*?$"+"\""}];
-return false;
-}
-}
-else {
+if(typeof data0 !== "string"){
 validate29.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
+if(!((((data0 === "one_owner") || (data0 === "clean_title")) || (data0 === "branded")) || (data0 === "fleet"))){
+validate29.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema40.items.enum},message:"must be equal to one of the allowed values"}];
+return false;
 }
 var valid0 = _errs1 === errors;
 if(!valid0){
@@ -529,7 +524,8 @@ return errors === 0;
 validate29.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter10 = validate30;
-const schema41 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["new","used","certified","cpo"]}};
+const schema41 = {"type":"array","minItems":1,"maxItems":10,"items":{"type":"string","pattern":"^[A-HJ-NPR-Z0-9?]{0,17}\\*?$"}};
+const pattern4 = new RegExp("^[A-HJ-NPR-Z0-9?]{0,17}\\*?$", "u");
 
 function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -543,8 +539,8 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(Array.isArray(data)){
-if(data.length > 100){
-validate30.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+if(data.length > 10){
+validate30.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 10},message:"must NOT have more than 10 items"}];
 return false;
 }
 else {
@@ -558,13 +554,17 @@ const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 const _errs1 = errors;
-if(typeof data0 !== "string"){
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern4.test(data0)){
+validate30.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/pattern",keyword:"pattern",params:{pattern: "^[A-HJ-NPR-Z0-9?]{0,17}\\*?$"},message:"must match pattern \""+"^[A-HJ-NPR-Z0-9?]{0,17}\\*?$"+"\""}];
+return false;
+}
+}
+else {
 validate30.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!((((data0 === "new") || (data0 === "used")) || (data0 === "certified")) || (data0 === "cpo"))){
-validate30.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema41.items.enum},message:"must be equal to one of the allowed values"}];
-return false;
 }
 var valid0 = _errs1 === errors;
 if(!valid0){
@@ -585,7 +585,7 @@ return errors === 0;
 validate30.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter11 = validate31;
-const schema42 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["stock","transit","build"]}};
+const schema42 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["new","used","certified","cpo"]}};
 
 function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -618,7 +618,7 @@ if(typeof data0 !== "string"){
 validate31.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(((data0 === "stock") || (data0 === "transit")) || (data0 === "build"))){
+if(!((((data0 === "new") || (data0 === "used")) || (data0 === "certified")) || (data0 === "cpo"))){
 validate31.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema42.items.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
@@ -641,8 +641,7 @@ return errors === 0;
 validate31.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter12 = validate32;
-const schema43 = {"type":"array","minItems":1,"maxItems":50,"items":{"type":"string","format":"uuid"}};
-const formats0 = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const schema43 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["stock","transit","build"]}};
 
 function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -656,8 +655,8 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(Array.isArray(data)){
-if(data.length > 50){
-validate32.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"}];
+if(data.length > 100){
+validate32.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
 return false;
 }
 else {
@@ -671,19 +670,13 @@ const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 const _errs1 = errors;
-if(errors === _errs1){
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!(formats0.test(data0))){
-validate32.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/format",keyword:"format",params:{format: "uuid"},message:"must match format \""+"uuid"+"\""}];
-return false;
-}
-}
-else {
+if(typeof data0 !== "string"){
 validate32.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-}
+if(!(((data0 === "stock") || (data0 === "transit")) || (data0 === "build"))){
+validate32.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema43.items.enum},message:"must be equal to one of the allowed values"}];
+return false;
 }
 var valid0 = _errs1 === errors;
 if(!valid0){
@@ -704,7 +697,8 @@ return errors === 0;
 validate32.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter13 = validate33;
-const schema44 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["franchise","independent"]}};
+const schema44 = {"type":"array","minItems":1,"maxItems":50,"items":{"type":"string","format":"uuid"}};
+const formats0 = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -718,8 +712,8 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(Array.isArray(data)){
-if(data.length > 100){
-validate33.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+if(data.length > 50){
+validate33.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"}];
 return false;
 }
 else {
@@ -733,13 +727,19 @@ const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 const _errs1 = errors;
-if(typeof data0 !== "string"){
+if(errors === _errs1){
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!(formats0.test(data0))){
+validate33.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/format",keyword:"format",params:{format: "uuid"},message:"must match format \""+"uuid"+"\""}];
+return false;
+}
+}
+else {
 validate33.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!((data0 === "franchise") || (data0 === "independent"))){
-validate33.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema44.items.enum},message:"must be equal to one of the allowed values"}];
-return false;
+}
 }
 var valid0 = _errs1 === errors;
 if(!valid0){
@@ -760,8 +760,7 @@ return errors === 0;
 validate33.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter14 = validate34;
-const schema45 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","pattern":"^[A-Za-z]{2}$"}};
-const pattern5 = new RegExp("^[A-Za-z]{2}$", "u");
+const schema45 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["franchise","independent"]}};
 
 function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -790,17 +789,13 @@ const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern5.test(data0)){
-validate34.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]{2}$"},message:"must match pattern \""+"^[A-Za-z]{2}$"+"\""}];
-return false;
-}
-}
-else {
+if(typeof data0 !== "string"){
 validate34.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
+if(!((data0 === "franchise") || (data0 === "independent"))){
+validate34.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema45.items.enum},message:"must be equal to one of the allowed values"}];
+return false;
 }
 var valid0 = _errs1 === errors;
 if(!valid0){
@@ -821,7 +816,7 @@ return errors === 0;
 validate34.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter15 = validate35;
-const schema46 = {"type":"string","enum":["active","sold"]};
+const schema46 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["AL","AK","AZ","AR","CA","CO","CT","DE","FL","GA","HI","ID","IL","IN","IA","KS","KY","LA","ME","MD","MA","MI","MN","MS","MO","MT","NE","NV","NH","NJ","NM","NY","NC","ND","OH","OK","OR","PA","RI","SC","SD","TN","TX","UT","VT","VA","WA","WV","WI","WY","DC","AS","GU","MP","PR","VI","AB","BC","MB","NB","NL","NS","NT","NU","ON","PE","QC","SK","YT"]}};
 
 function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -833,21 +828,51 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(typeof data !== "string"){
-validate35.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(errors === 0){
+if(Array.isArray(data)){
+if(data.length > 100){
+validate35.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
 return false;
 }
-if(!((data === "active") || (data === "sold"))){
-validate35.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema46.enum},message:"must be equal to one of the allowed values"}];
+else {
+if(data.length < 1){
+validate35.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate35.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((data0 === "AL") || (data0 === "AK")) || (data0 === "AZ")) || (data0 === "AR")) || (data0 === "CA")) || (data0 === "CO")) || (data0 === "CT")) || (data0 === "DE")) || (data0 === "FL")) || (data0 === "GA")) || (data0 === "HI")) || (data0 === "ID")) || (data0 === "IL")) || (data0 === "IN")) || (data0 === "IA")) || (data0 === "KS")) || (data0 === "KY")) || (data0 === "LA")) || (data0 === "ME")) || (data0 === "MD")) || (data0 === "MA")) || (data0 === "MI")) || (data0 === "MN")) || (data0 === "MS")) || (data0 === "MO")) || (data0 === "MT")) || (data0 === "NE")) || (data0 === "NV")) || (data0 === "NH")) || (data0 === "NJ")) || (data0 === "NM")) || (data0 === "NY")) || (data0 === "NC")) || (data0 === "ND")) || (data0 === "OH")) || (data0 === "OK")) || (data0 === "OR")) || (data0 === "PA")) || (data0 === "RI")) || (data0 === "SC")) || (data0 === "SD")) || (data0 === "TN")) || (data0 === "TX")) || (data0 === "UT")) || (data0 === "VT")) || (data0 === "VA")) || (data0 === "WA")) || (data0 === "WV")) || (data0 === "WI")) || (data0 === "WY")) || (data0 === "DC")) || (data0 === "AS")) || (data0 === "GU")) || (data0 === "MP")) || (data0 === "PR")) || (data0 === "VI")) || (data0 === "AB")) || (data0 === "BC")) || (data0 === "MB")) || (data0 === "NB")) || (data0 === "NL")) || (data0 === "NS")) || (data0 === "NT")) || (data0 === "NU")) || (data0 === "ON")) || (data0 === "PE")) || (data0 === "QC")) || (data0 === "SK")) || (data0 === "YT"))){
+validate35.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema46.items.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+}
+else {
+validate35.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
 }
 validate35.errors = vErrors;
 return errors === 0;
 }
-validate35.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate35.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter16 = validate36;
-const schema47 = {"type":"integer","minimum":1,"maximum":36500};
+const schema47 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","minLength":1,"maxLength":16000}};
 
 function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -859,32 +884,61 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!((typeof data == "number") && (!(data % 1) && !isNaN(data)))){
-validate36.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
 if(errors === 0){
-if(typeof data == "number"){
-if(data > 36500 || isNaN(data)){
-validate36.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 36500},message:"must be <= 36500"}];
+if(Array.isArray(data)){
+if(data.length > 100){
+validate36.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
 return false;
 }
 else {
-if(data < 1 || isNaN(data)){
-validate36.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+if(data.length < 1){
+validate36.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(func1(data0) > 16000){
+validate36.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/maxLength",keyword:"maxLength",params:{limit: 16000},message:"must NOT have more than 16000 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate36.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
+}
+else {
+validate36.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+}
+else {
+validate36.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
 }
 }
 validate36.errors = vErrors;
 return errors === 0;
 }
-validate36.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate36.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter17 = validate37;
-const schema48 = {"type":"string","format":"date"};
-const formats2 = formats.date;
+const schema48 = {"type":"string","enum":["active","sold"]};
 
 function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -896,19 +950,13 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(errors === 0){
-if(errors === 0){
-if(typeof data === "string"){
-if(!(formats2(data))){
-validate37.errors = [{instancePath,schemaPath:"#/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""}];
-return false;
-}
-}
-else {
+if(typeof data !== "string"){
 validate37.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-}
+if(!((data === "active") || (data === "sold"))){
+validate37.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema48.enum},message:"must be equal to one of the allowed values"}];
+return false;
 }
 validate37.errors = vErrors;
 return errors === 0;
@@ -916,9 +964,7 @@ return errors === 0;
 validate37.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter18 = validate38;
-const schema49 = {"type":"string","format":"day-or-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])(T([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d{1,9})?)?(Z|[+-]([01]\\d|2[0-3]):?[0-5]\\d))?$"};
-const formats4 = formats["day-or-time"];
-const pattern6 = new RegExp("^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])(T([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d{1,9})?)?(Z|[+-]([01]\\d|2[0-3]):?[0-5]\\d))?$", "u");
+const schema49 = {"type":"integer","minimum":1,"maximum":36500};
 
 function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -930,23 +976,21 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
+if(!((typeof data == "number") && (!(data % 1) && !isNaN(data)))){
+validate38.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
 if(errors === 0){
-if(errors === 0){
-if(typeof data === "string"){
-if(!pattern6.test(data)){
-validate38.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])(T([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d{1,9})?)?(Z|[+-]([01]\\d|2[0-3]):?[0-5]\\d))?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])(T([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d{1,9})?)?(Z|[+-]([01]\\d|2[0-3]):?[0-5]\\d))?$"+"\""}];
+if(typeof data == "number"){
+if(data > 36500 || isNaN(data)){
+validate38.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 36500},message:"must be <= 36500"}];
 return false;
 }
 else {
-if(!(formats4(data))){
-validate38.errors = [{instancePath,schemaPath:"#/format",keyword:"format",params:{format: "day-or-time"},message:"must match format \""+"day-or-time"+"\""}];
+if(data < 1 || isNaN(data)){
+validate38.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
-}
-}
-else {
-validate38.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
 }
 }
 }
@@ -956,7 +1000,8 @@ return errors === 0;
 validate38.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter19 = validate39;
-const schema50 = {"type":"number","minimum":-90,"maximum":90};
+const schema50 = {"type":"string","format":"date"};
+const formats2 = formats.date;
 
 function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -969,21 +1014,17 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(errors === 0){
-if(typeof data == "number"){
-if(data > 90 || isNaN(data)){
-validate39.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90"}];
+if(errors === 0){
+if(typeof data === "string"){
+if(!(formats2(data))){
+validate39.errors = [{instancePath,schemaPath:"#/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""}];
 return false;
-}
-else {
-if(data < -90 || isNaN(data)){
-validate39.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90"}];
-return false;
-}
 }
 }
 else {
-validate39.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate39.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
+}
 }
 }
 validate39.errors = vErrors;
@@ -992,7 +1033,8 @@ return errors === 0;
 validate39.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter20 = validate40;
-const schema51 = {"type":"number","minimum":-180,"maximum":180};
+const schema51 = {"type":"string","format":"iso-8601","maxLength":64};
+const formats4 = formats["iso-8601"];
 
 function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1005,21 +1047,23 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(errors === 0){
-if(typeof data == "number"){
-if(data > 180 || isNaN(data)){
-validate40.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180"}];
+if(errors === 0){
+if(typeof data === "string"){
+if(func1(data) > 64){
+validate40.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
 }
 else {
-if(data < -180 || isNaN(data)){
-validate40.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180"}];
+if(!(formats4(data))){
+validate40.errors = [{instancePath,schemaPath:"#/format",keyword:"format",params:{format: "iso-8601"},message:"must match format \""+"iso-8601"+"\""}];
 return false;
 }
 }
 }
 else {
-validate40.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate40.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
+}
 }
 }
 validate40.errors = vErrors;
@@ -1028,8 +1072,7 @@ return errors === 0;
 validate40.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter21 = validate41;
-const schema52 = {"type":"string","pattern":"^\\d{5}$"};
-const pattern7 = new RegExp("^\\d{5}$", "u");
+const schema52 = {"type":"number","minimum":-90,"maximum":90};
 
 function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1042,14 +1085,20 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(errors === 0){
-if(typeof data === "string"){
-if(!pattern7.test(data)){
-validate41.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^\\d{5}$"},message:"must match pattern \""+"^\\d{5}$"+"\""}];
+if(typeof data == "number"){
+if(data > 90 || isNaN(data)){
+validate41.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90"}];
+return false;
+}
+else {
+if(data < -90 || isNaN(data)){
+validate41.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90"}];
 return false;
 }
 }
+}
 else {
-validate41.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate41.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
@@ -1059,7 +1108,7 @@ return errors === 0;
 validate41.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter22 = validate42;
-const schema53 = {"type":"number","exclusiveMinimum":0,"maximum":500};
+const schema53 = {"type":"number","minimum":-180,"maximum":180};
 
 function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1073,13 +1122,13 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(typeof data == "number"){
-if(data > 500 || isNaN(data)){
-validate42.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 500},message:"must be <= 500"}];
+if(data > 180 || isNaN(data)){
+validate42.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180"}];
 return false;
 }
 else {
-if(data <= 0 || isNaN(data)){
-validate42.errors = [{instancePath,schemaPath:"#/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"}];
+if(data < -180 || isNaN(data)){
+validate42.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180"}];
 return false;
 }
 }
@@ -1095,7 +1144,8 @@ return errors === 0;
 validate42.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter23 = validate43;
-const schema54 = {"type":"array","minItems":4,"maxItems":4,"items":{"type":"number","minimum":-180,"maximum":180}};
+const schema54 = {"type":"string","pattern":"^\\d{5}(-\\d{4})?$"};
+const pattern5 = new RegExp("^\\d{5}(-\\d{4})?$", "u");
 
 function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1108,60 +1158,24 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(errors === 0){
-if(Array.isArray(data)){
-if(data.length > 4){
-validate43.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items"}];
-return false;
-}
-else {
-if(data.length < 4){
-validate43.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 4},message:"must NOT have fewer than 4 items"}];
-return false;
-}
-else {
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-let data0 = data[i0];
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 == "number"){
-if(data0 > 180 || isNaN(data0)){
-validate43.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180"}];
-return false;
-}
-else {
-if(data0 < -180 || isNaN(data0)){
-validate43.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180"}];
+if(typeof data === "string"){
+if(!pattern5.test(data)){
+validate43.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^\\d{5}(-\\d{4})?$"},message:"must match pattern \""+"^\\d{5}(-\\d{4})?$"+"\""}];
 return false;
 }
 }
-}
 else {
-validate43.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "number"},message:"must be number"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-}
-else {
-validate43.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate43.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 validate43.errors = vErrors;
 return errors === 0;
 }
-validate43.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate43.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter24 = validate44;
-const schema55 = {"type":"integer","minimum":1,"maximum":21474836};
+const schema55 = {"type":"number","exclusiveMinimum":0,"maximum":500};
 
 function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1173,22 +1187,22 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!((typeof data == "number") && (!(data % 1) && !isNaN(data)))){
-validate44.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
 if(errors === 0){
 if(typeof data == "number"){
-if(data > 21474836 || isNaN(data)){
-validate44.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 21474836},message:"must be <= 21474836"}];
+if(data > 500 || isNaN(data)){
+validate44.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 500},message:"must be <= 500"}];
 return false;
 }
 else {
-if(data < 1 || isNaN(data)){
-validate44.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+if(data <= 0 || isNaN(data)){
+validate44.errors = [{instancePath,schemaPath:"#/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"}];
 return false;
 }
 }
+}
+else {
+validate44.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+return false;
 }
 }
 validate44.errors = vErrors;
@@ -1197,7 +1211,7 @@ return errors === 0;
 validate44.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter25 = validate45;
-const schema56 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["make","model","inventory_type","year","trim","version","base_exterior_color","exterior_color","base_interior_color","interior_color","seating_capacity","doors","engine","state","drivetrain","assembly_location","assembly_country","transmission","fuel_type","body_type","cylinders","dealer_type","availability_status","options_packages","features","keywords","price","msrp","miles","days_on_market"]}};
+const schema56 = {"type":"array","minItems":4,"maxItems":4,"items":{"type":"number","minimum":-180,"maximum":180}};
 
 function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1211,13 +1225,13 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(Array.isArray(data)){
-if(data.length > 100){
-validate45.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+if(data.length > 4){
+validate45.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items"}];
 return false;
 }
 else {
-if(data.length < 1){
-validate45.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+if(data.length < 4){
+validate45.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 4},message:"must NOT have fewer than 4 items"}];
 return false;
 }
 else {
@@ -1226,13 +1240,23 @@ const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate45.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(errors === _errs1){
+if(typeof data0 == "number"){
+if(data0 > 180 || isNaN(data0)){
+validate45.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180"}];
 return false;
 }
-if(!((((((((((((((((((((((((((((((data0 === "make") || (data0 === "model")) || (data0 === "inventory_type")) || (data0 === "year")) || (data0 === "trim")) || (data0 === "version")) || (data0 === "base_exterior_color")) || (data0 === "exterior_color")) || (data0 === "base_interior_color")) || (data0 === "interior_color")) || (data0 === "seating_capacity")) || (data0 === "doors")) || (data0 === "engine")) || (data0 === "state")) || (data0 === "drivetrain")) || (data0 === "assembly_location")) || (data0 === "assembly_country")) || (data0 === "transmission")) || (data0 === "fuel_type")) || (data0 === "body_type")) || (data0 === "cylinders")) || (data0 === "dealer_type")) || (data0 === "availability_status")) || (data0 === "options_packages")) || (data0 === "features")) || (data0 === "keywords")) || (data0 === "price")) || (data0 === "msrp")) || (data0 === "miles")) || (data0 === "days_on_market"))){
-validate45.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema56.items.enum},message:"must be equal to one of the allowed values"}];
+else {
+if(data0 < -180 || isNaN(data0)){
+validate45.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180"}];
 return false;
+}
+}
+}
+else {
+validate45.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+return false;
+}
 }
 var valid0 = _errs1 === errors;
 if(!valid0){
@@ -1253,8 +1277,7 @@ return errors === 0;
 validate45.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter26 = validate46;
-const schema57 = {"type":"array","minItems":1,"maxItems":4,"items":{"type":"string","pattern":"^(price|msrp|miles|days_on_market):([1-9][0-9]{0,6}|10000000)$"}};
-const pattern8 = new RegExp("^(price|msrp|miles|days_on_market):([1-9][0-9]{0,6}|10000000)$", "u");
+const schema57 = {"type":"integer","minimum":1,"maximum":21474836};
 
 function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1266,55 +1289,31 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
+if(!((typeof data == "number") && (!(data % 1) && !isNaN(data)))){
+validate46.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
 if(errors === 0){
-if(Array.isArray(data)){
-if(data.length > 4){
-validate46.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items"}];
+if(typeof data == "number"){
+if(data > 21474836 || isNaN(data)){
+validate46.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 21474836},message:"must be <= 21474836"}];
 return false;
 }
 else {
-if(data.length < 1){
-validate46.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
-return false;
-}
-else {
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-let data0 = data[i0];
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern8.test(data0)){
-validate46.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/pattern",keyword:"pattern",params:{pattern: "^(price|msrp|miles|days_on_market):([1-9][0-9]{0,6}|10000000)$"},message:"must match pattern \""+"^(price|msrp|miles|days_on_market):([1-9][0-9]{0,6}|10000000)$"+"\""}];
+if(data < 1 || isNaN(data)){
+validate46.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 }
-else {
-validate46.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-}
-else {
-validate46.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
 }
 }
 validate46.errors = vErrors;
 return errors === 0;
 }
-validate46.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate46.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter27 = validate47;
-const schema58 = {"type":"string","enum":["price.mean","price.p5","price.p25","price.median","price.p75","price.p95","miles.mean","miles.p5","miles.p25","miles.median","miles.p75","miles.p95","msrp.mean","msrp.p5","msrp.p25","msrp.median","msrp.p75","msrp.p95","days_on_market.mean","days_on_market.p5","days_on_market.p25","days_on_market.median","days_on_market.p75","days_on_market.p95","discount_from_msrp.mean","discount_from_msrp.p5","discount_from_msrp.p25","discount_from_msrp.median","discount_from_msrp.p75","discount_from_msrp.p95"]};
+const schema58 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["make","model","inventory_type","year","trim","version","base_exterior_color","exterior_color","base_interior_color","interior_color","seating_capacity","doors","engine","state","drivetrain","assembly_location","assembly_country","transmission","fuel_type","body_type","cylinders","dealer_type","availability_status","options_packages","features","keywords","price","msrp","miles","days_on_market"]}};
 
 function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1326,21 +1325,52 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(typeof data !== "string"){
-validate47.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(errors === 0){
+if(Array.isArray(data)){
+if(data.length > 100){
+validate47.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
 return false;
 }
-if(!((((((((((((((((((((((((((((((data === "price.mean") || (data === "price.p5")) || (data === "price.p25")) || (data === "price.median")) || (data === "price.p75")) || (data === "price.p95")) || (data === "miles.mean")) || (data === "miles.p5")) || (data === "miles.p25")) || (data === "miles.median")) || (data === "miles.p75")) || (data === "miles.p95")) || (data === "msrp.mean")) || (data === "msrp.p5")) || (data === "msrp.p25")) || (data === "msrp.median")) || (data === "msrp.p75")) || (data === "msrp.p95")) || (data === "days_on_market.mean")) || (data === "days_on_market.p5")) || (data === "days_on_market.p25")) || (data === "days_on_market.median")) || (data === "days_on_market.p75")) || (data === "days_on_market.p95")) || (data === "discount_from_msrp.mean")) || (data === "discount_from_msrp.p5")) || (data === "discount_from_msrp.p25")) || (data === "discount_from_msrp.median")) || (data === "discount_from_msrp.p75")) || (data === "discount_from_msrp.p95"))){
-validate47.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema58.enum},message:"must be equal to one of the allowed values"}];
+else {
+if(data.length < 1){
+validate47.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate47.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((((((((((((((((((((((((((((((data0 === "make") || (data0 === "model")) || (data0 === "inventory_type")) || (data0 === "year")) || (data0 === "trim")) || (data0 === "version")) || (data0 === "base_exterior_color")) || (data0 === "exterior_color")) || (data0 === "base_interior_color")) || (data0 === "interior_color")) || (data0 === "seating_capacity")) || (data0 === "doors")) || (data0 === "engine")) || (data0 === "state")) || (data0 === "drivetrain")) || (data0 === "assembly_location")) || (data0 === "assembly_country")) || (data0 === "transmission")) || (data0 === "fuel_type")) || (data0 === "body_type")) || (data0 === "cylinders")) || (data0 === "dealer_type")) || (data0 === "availability_status")) || (data0 === "options_packages")) || (data0 === "features")) || (data0 === "keywords")) || (data0 === "price")) || (data0 === "msrp")) || (data0 === "miles")) || (data0 === "days_on_market"))){
+validate47.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema58.items.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+}
+else {
+validate47.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
 }
 validate47.errors = vErrors;
 return errors === 0;
 }
-validate47.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate47.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter28 = validate48;
-const schema59 = {"type":"string","enum":["-count","count","-metric","metric"]};
+const schema59 = {"type":"array","minItems":1,"maxItems":4,"items":{"type":"string","pattern":"^(price|msrp|miles|days_on_market):([1-9][0-9]{0,6}|10000000)$"}};
+const pattern6 = new RegExp("^(price|msrp|miles|days_on_market):([1-9][0-9]{0,6}|10000000)$", "u");
 
 function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1352,41 +1382,15 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(typeof data !== "string"){
-validate48.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((((data === "-count") || (data === "count")) || (data === "-metric")) || (data === "metric"))){
-validate48.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema59.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-validate48.errors = vErrors;
-return errors === 0;
-}
-validate48.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-const parameter29 = validate49;
-const schema60 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","format":"uuid"}};
-
-function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate49.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
 if(errors === 0){
 if(Array.isArray(data)){
-if(data.length > 100){
-validate49.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+if(data.length > 4){
+validate48.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items"}];
 return false;
 }
 else {
 if(data.length < 1){
-validate49.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+validate48.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
 }
 else {
@@ -1396,17 +1400,15 @@ for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 const _errs1 = errors;
 if(errors === _errs1){
-if(errors === _errs1){
 if(typeof data0 === "string"){
-if(!(formats0.test(data0))){
-validate49.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/format",keyword:"format",params:{format: "uuid"},message:"must match format \""+"uuid"+"\""}];
+if(!pattern6.test(data0)){
+validate48.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/pattern",keyword:"pattern",params:{pattern: "^(price|msrp|miles|days_on_market):([1-9][0-9]{0,6}|10000000)$"},message:"must match pattern \""+"^(price|msrp|miles|days_on_market):([1-9][0-9]{0,6}|10000000)$"+"\""}];
 return false;
 }
 }
 else {
-validate49.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate48.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
 }
 }
 var valid0 = _errs1 === errors;
@@ -1418,17 +1420,43 @@ break;
 }
 }
 else {
-validate49.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate48.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
+}
+validate48.errors = vErrors;
+return errors === 0;
+}
+validate48.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
+const parameter29 = validate49;
+const schema60 = {"type":"string","enum":["price.mean","price.p5","price.p25","price.median","price.p75","price.p95","miles.mean","miles.p5","miles.p25","miles.median","miles.p75","miles.p95","msrp.mean","msrp.p5","msrp.p25","msrp.median","msrp.p75","msrp.p95","days_on_market.mean","days_on_market.p5","days_on_market.p25","days_on_market.median","days_on_market.p75","days_on_market.p95","discount_from_msrp.mean","discount_from_msrp.p5","discount_from_msrp.p25","discount_from_msrp.median","discount_from_msrp.p75","discount_from_msrp.p95"]};
+
+function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate49.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(typeof data !== "string"){
+validate49.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((((((((((((((((((((((((((((((data === "price.mean") || (data === "price.p5")) || (data === "price.p25")) || (data === "price.median")) || (data === "price.p75")) || (data === "price.p95")) || (data === "miles.mean")) || (data === "miles.p5")) || (data === "miles.p25")) || (data === "miles.median")) || (data === "miles.p75")) || (data === "miles.p95")) || (data === "msrp.mean")) || (data === "msrp.p5")) || (data === "msrp.p25")) || (data === "msrp.median")) || (data === "msrp.p75")) || (data === "msrp.p95")) || (data === "days_on_market.mean")) || (data === "days_on_market.p5")) || (data === "days_on_market.p25")) || (data === "days_on_market.median")) || (data === "days_on_market.p75")) || (data === "days_on_market.p95")) || (data === "discount_from_msrp.mean")) || (data === "discount_from_msrp.p5")) || (data === "discount_from_msrp.p25")) || (data === "discount_from_msrp.median")) || (data === "discount_from_msrp.p75")) || (data === "discount_from_msrp.p95"))){
+validate49.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema60.enum},message:"must be equal to one of the allowed values"}];
+return false;
 }
 validate49.errors = vErrors;
 return errors === 0;
 }
-validate49.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate49.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter30 = validate50;
-const schema61 = {"type":"string","minLength":1,"maxLength":200};
+const schema61 = {"type":"string","enum":["-count","count","-metric","metric"]};
 
 function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1440,23 +1468,13 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(errors === 0){
-if(typeof data === "string"){
-if(func1(data) > 200){
-validate50.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
-return false;
-}
-else {
-if(func1(data) < 1){
-validate50.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
+if(typeof data !== "string"){
 validate50.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
+if(!((((data === "-count") || (data === "count")) || (data === "-metric")) || (data === "metric"))){
+validate50.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema61.enum},message:"must be equal to one of the allowed values"}];
+return false;
 }
 validate50.errors = vErrors;
 return errors === 0;
@@ -1464,7 +1482,7 @@ return errors === 0;
 validate50.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter31 = validate51;
-const schema62 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["listing_search","listing_search_historical","listing_search_dealer_filtered","listing_search_dealer_filtered_historical","dealer_inventory_search","dealer_inventory_search_historical","listing_search_enriched","facet_counts","facet_counts_historical","vehicle_detail","vehicle_detail_enriched","dealer_lookup"]}};
+const schema62 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","format":"uuid"}};
 
 function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1493,13 +1511,19 @@ const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 const _errs1 = errors;
-if(typeof data0 !== "string"){
+if(errors === _errs1){
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!(formats0.test(data0))){
+validate51.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/format",keyword:"format",params:{format: "uuid"},message:"must match format \""+"uuid"+"\""}];
+return false;
+}
+}
+else {
 validate51.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!((((((((((((data0 === "listing_search") || (data0 === "listing_search_historical")) || (data0 === "listing_search_dealer_filtered")) || (data0 === "listing_search_dealer_filtered_historical")) || (data0 === "dealer_inventory_search")) || (data0 === "dealer_inventory_search_historical")) || (data0 === "listing_search_enriched")) || (data0 === "facet_counts")) || (data0 === "facet_counts_historical")) || (data0 === "vehicle_detail")) || (data0 === "vehicle_detail_enriched")) || (data0 === "dealer_lookup"))){
-validate51.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema62.items.enum},message:"must be equal to one of the allowed values"}];
-return false;
+}
 }
 var valid0 = _errs1 === errors;
 if(!valid0){
@@ -1520,7 +1544,7 @@ return errors === 0;
 validate51.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter32 = validate52;
-const schema63 = {"type":"string","minLength":1};
+const schema63 = {"type":"string","minLength":1,"maxLength":200};
 
 function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1534,9 +1558,15 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(typeof data === "string"){
+if(func1(data) > 200){
+validate52.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
+return false;
+}
+else {
 if(func1(data) < 1){
 validate52.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
+}
 }
 }
 else {
@@ -1550,8 +1580,7 @@ return errors === 0;
 validate52.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter33 = validate53;
-const schema64 = {"type":"string","minLength":17,"maxLength":17,"pattern":"^[A-HJ-NPR-Za-hj-npr-z0-9]*$"};
-const pattern9 = new RegExp("^[A-HJ-NPR-Za-hj-npr-z0-9]*$", "u");
+const schema64 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["listing_search","listing_search_historical","listing_search_dealer_filtered","listing_search_dealer_filtered_historical","dealer_inventory_search","dealer_inventory_search_historical","listing_search_enriched","facet_counts","facet_counts_historical","vehicle_detail","vehicle_detail_enriched","dealer_lookup"]}};
 
 function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1564,33 +1593,120 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(errors === 0){
-if(typeof data === "string"){
-if(func1(data) > 17){
-validate53.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 17},message:"must NOT have more than 17 characters"}];
+if(Array.isArray(data)){
+if(data.length > 100){
+validate53.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
 return false;
 }
 else {
-if(func1(data) < 17){
-validate53.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 17},message:"must NOT have fewer than 17 characters"}];
+if(data.length < 1){
+validate53.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
 }
 else {
-if(!pattern9.test(data)){
-validate53.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-HJ-NPR-Za-hj-npr-z0-9]*$"},message:"must match pattern \""+"^[A-HJ-NPR-Za-hj-npr-z0-9]*$"+"\""}];
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate53.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
+}
+if(!((((((((((((data0 === "listing_search") || (data0 === "listing_search_historical")) || (data0 === "listing_search_dealer_filtered")) || (data0 === "listing_search_dealer_filtered_historical")) || (data0 === "dealer_inventory_search")) || (data0 === "dealer_inventory_search_historical")) || (data0 === "listing_search_enriched")) || (data0 === "facet_counts")) || (data0 === "facet_counts_historical")) || (data0 === "vehicle_detail")) || (data0 === "vehicle_detail_enriched")) || (data0 === "dealer_lookup"))){
+validate53.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema64.items.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
 }
 }
 }
 }
 else {
-validate53.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate53.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
 validate53.errors = vErrors;
 return errors === 0;
 }
-validate53.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate53.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
+const parameter34 = validate54;
+const schema65 = {"type":"string","minLength":1};
+
+function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate54.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(func1(data) < 1){
+validate54.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+else {
+validate54.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+validate54.errors = vErrors;
+return errors === 0;
+}
+validate54.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const parameter35 = validate55;
+const schema66 = {"type":"string","minLength":17,"maxLength":17,"pattern":"^[A-HJ-NPR-Za-hj-npr-z0-9]*$"};
+const pattern7 = new RegExp("^[A-HJ-NPR-Za-hj-npr-z0-9]*$", "u");
+
+function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate55.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(func1(data) > 17){
+validate55.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 17},message:"must NOT have more than 17 characters"}];
+return false;
+}
+else {
+if(func1(data) < 17){
+validate55.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 17},message:"must NOT have fewer than 17 characters"}];
+return false;
+}
+else {
+if(!pattern7.test(data)){
+validate55.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-HJ-NPR-Za-hj-npr-z0-9]*$"},message:"must match pattern \""+"^[A-HJ-NPR-Za-hj-npr-z0-9]*$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate55.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+validate55.errors = vErrors;
+return errors === 0;
+}
+validate55.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
 export const validators = {
@@ -1612,25 +1728,25 @@ export const validators = {
     "transmission": parameter5,
     "drivetrain": parameter5,
     "fuel_type": parameter5,
-    "powertrain_type": parameter5,
-    "cylinders": parameter7,
-    "doors": parameter7,
-    "seating_capacity": parameter7,
+    "powertrain_type": parameter7,
+    "cylinders": parameter8,
+    "doors": parameter8,
+    "seating_capacity": parameter8,
     "exterior_color": parameter5,
     "interior_color": parameter5,
     "base_exterior_color": parameter5,
     "base_interior_color": parameter5,
     "options_packages": parameter5,
     "features": parameter5,
-    "keywords": parameter8,
+    "keywords": parameter9,
     "assembly_country": parameter5,
     "assembly_location": parameter5,
-    "vin_pattern": parameter9,
-    "inventory_type": parameter10,
-    "availability_status": parameter11,
-    "dealer_id": parameter12,
-    "dealer_type": parameter13,
-    "state": parameter14,
+    "vin_pattern": parameter10,
+    "inventory_type": parameter11,
+    "availability_status": parameter12,
+    "dealer_id": parameter13,
+    "dealer_type": parameter14,
+    "state": parameter15,
     "exclude_make": parameter5,
     "exclude_model": parameter5,
     "exclude_trim": parameter5,
@@ -1641,22 +1757,22 @@ export const validators = {
     "exclude_transmission": parameter5,
     "exclude_drivetrain": parameter5,
     "exclude_fuel_type": parameter5,
-    "exclude_powertrain_type": parameter5,
+    "exclude_powertrain_type": parameter7,
     "exclude_exterior_color": parameter5,
     "exclude_interior_color": parameter5,
     "exclude_base_exterior_color": parameter5,
     "exclude_base_interior_color": parameter5,
     "exclude_options_packages": parameter5,
     "exclude_features": parameter5,
-    "exclude_keywords": parameter8,
+    "exclude_keywords": parameter9,
     "exclude_assembly_country": parameter5,
-    "exclude_assembly_location": parameter5,
-    "exclude_inventory_type": parameter10,
-    "exclude_state": parameter14,
-    "inventory_status": parameter15,
-    "sold_within_days": parameter16,
-    "snapshot_date": parameter17,
-    "listed_after": parameter18,
+    "exclude_assembly_location": parameter16,
+    "exclude_inventory_type": parameter11,
+    "exclude_state": parameter15,
+    "inventory_status": parameter17,
+    "sold_within_days": parameter18,
+    "snapshot_date": parameter19,
+    "listed_after": parameter20,
     "min_price": parameter1,
     "max_price": parameter1,
     "min_mileage": parameter1,
@@ -1665,18 +1781,18 @@ export const validators = {
     "max_msrp": parameter1,
     "min_days_on_market": parameter1,
     "max_days_on_market": parameter1,
-    "latitude": parameter19,
-    "longitude": parameter20,
-    "postal_code": parameter21,
-    "radius": parameter22,
-    "bbox": parameter23,
+    "latitude": parameter21,
+    "longitude": parameter22,
+    "postal_code": parameter23,
+    "radius": parameter24,
+    "bbox": parameter25,
    },
    path: {
    },
   },
   searchListingsByPage: {
    query: {
-    "page": parameter24,
+    "page": parameter26,
     "per_page": parameter0,
     "limit": parameter0,
     "offset": parameter1,
@@ -1694,25 +1810,25 @@ export const validators = {
     "transmission": parameter5,
     "drivetrain": parameter5,
     "fuel_type": parameter5,
-    "powertrain_type": parameter5,
-    "cylinders": parameter7,
-    "doors": parameter7,
-    "seating_capacity": parameter7,
+    "powertrain_type": parameter7,
+    "cylinders": parameter8,
+    "doors": parameter8,
+    "seating_capacity": parameter8,
     "exterior_color": parameter5,
     "interior_color": parameter5,
     "base_exterior_color": parameter5,
     "base_interior_color": parameter5,
     "options_packages": parameter5,
     "features": parameter5,
-    "keywords": parameter8,
+    "keywords": parameter9,
     "assembly_country": parameter5,
     "assembly_location": parameter5,
-    "vin_pattern": parameter9,
-    "inventory_type": parameter10,
-    "availability_status": parameter11,
-    "dealer_id": parameter12,
-    "dealer_type": parameter13,
-    "state": parameter14,
+    "vin_pattern": parameter10,
+    "inventory_type": parameter11,
+    "availability_status": parameter12,
+    "dealer_id": parameter13,
+    "dealer_type": parameter14,
+    "state": parameter15,
     "exclude_make": parameter5,
     "exclude_model": parameter5,
     "exclude_trim": parameter5,
@@ -1723,22 +1839,22 @@ export const validators = {
     "exclude_transmission": parameter5,
     "exclude_drivetrain": parameter5,
     "exclude_fuel_type": parameter5,
-    "exclude_powertrain_type": parameter5,
+    "exclude_powertrain_type": parameter7,
     "exclude_exterior_color": parameter5,
     "exclude_interior_color": parameter5,
     "exclude_base_exterior_color": parameter5,
     "exclude_base_interior_color": parameter5,
     "exclude_options_packages": parameter5,
     "exclude_features": parameter5,
-    "exclude_keywords": parameter8,
+    "exclude_keywords": parameter9,
     "exclude_assembly_country": parameter5,
-    "exclude_assembly_location": parameter5,
-    "exclude_inventory_type": parameter10,
-    "exclude_state": parameter14,
-    "inventory_status": parameter15,
-    "sold_within_days": parameter16,
-    "snapshot_date": parameter17,
-    "listed_after": parameter18,
+    "exclude_assembly_location": parameter16,
+    "exclude_inventory_type": parameter11,
+    "exclude_state": parameter15,
+    "inventory_status": parameter17,
+    "sold_within_days": parameter18,
+    "snapshot_date": parameter19,
+    "listed_after": parameter20,
     "min_price": parameter1,
     "max_price": parameter1,
     "min_mileage": parameter1,
@@ -1747,22 +1863,22 @@ export const validators = {
     "max_msrp": parameter1,
     "min_days_on_market": parameter1,
     "max_days_on_market": parameter1,
-    "latitude": parameter19,
-    "longitude": parameter20,
-    "postal_code": parameter21,
-    "radius": parameter22,
-    "bbox": parameter23,
+    "latitude": parameter21,
+    "longitude": parameter22,
+    "postal_code": parameter23,
+    "radius": parameter24,
+    "bbox": parameter25,
    },
    path: {
    },
   },
   getFacets: {
    query: {
-    "facets": parameter25,
+    "facets": parameter27,
     "facet_value_limit": parameter0,
-    "interval": parameter26,
-    "metric": parameter27,
-    "sort": parameter28,
+    "interval": parameter28,
+    "metric": parameter29,
+    "sort": parameter30,
     "make": parameter5,
     "model": parameter5,
     "model_code": parameter5,
@@ -1774,25 +1890,25 @@ export const validators = {
     "transmission": parameter5,
     "drivetrain": parameter5,
     "fuel_type": parameter5,
-    "powertrain_type": parameter5,
-    "cylinders": parameter7,
-    "doors": parameter7,
-    "seating_capacity": parameter7,
+    "powertrain_type": parameter7,
+    "cylinders": parameter8,
+    "doors": parameter8,
+    "seating_capacity": parameter8,
     "exterior_color": parameter5,
     "interior_color": parameter5,
     "base_exterior_color": parameter5,
     "base_interior_color": parameter5,
     "options_packages": parameter5,
     "features": parameter5,
-    "keywords": parameter8,
+    "keywords": parameter9,
     "assembly_country": parameter5,
     "assembly_location": parameter5,
-    "vin_pattern": parameter9,
-    "inventory_type": parameter10,
-    "availability_status": parameter11,
-    "dealer_id": parameter12,
-    "dealer_type": parameter13,
-    "state": parameter14,
+    "vin_pattern": parameter10,
+    "inventory_type": parameter11,
+    "availability_status": parameter12,
+    "dealer_id": parameter13,
+    "dealer_type": parameter14,
+    "state": parameter15,
     "exclude_make": parameter5,
     "exclude_model": parameter5,
     "exclude_trim": parameter5,
@@ -1803,22 +1919,22 @@ export const validators = {
     "exclude_transmission": parameter5,
     "exclude_drivetrain": parameter5,
     "exclude_fuel_type": parameter5,
-    "exclude_powertrain_type": parameter5,
+    "exclude_powertrain_type": parameter7,
     "exclude_exterior_color": parameter5,
     "exclude_interior_color": parameter5,
     "exclude_base_exterior_color": parameter5,
     "exclude_base_interior_color": parameter5,
     "exclude_options_packages": parameter5,
     "exclude_features": parameter5,
-    "exclude_keywords": parameter8,
+    "exclude_keywords": parameter9,
     "exclude_assembly_country": parameter5,
-    "exclude_assembly_location": parameter5,
-    "exclude_inventory_type": parameter10,
-    "exclude_state": parameter14,
-    "inventory_status": parameter15,
-    "sold_within_days": parameter16,
-    "snapshot_date": parameter17,
-    "listed_after": parameter18,
+    "exclude_assembly_location": parameter16,
+    "exclude_inventory_type": parameter11,
+    "exclude_state": parameter15,
+    "inventory_status": parameter17,
+    "sold_within_days": parameter18,
+    "snapshot_date": parameter19,
+    "listed_after": parameter20,
     "min_price": parameter1,
     "max_price": parameter1,
     "min_mileage": parameter1,
@@ -1827,11 +1943,11 @@ export const validators = {
     "max_msrp": parameter1,
     "min_days_on_market": parameter1,
     "max_days_on_market": parameter1,
-    "latitude": parameter19,
-    "longitude": parameter20,
-    "postal_code": parameter21,
-    "radius": parameter22,
-    "bbox": parameter23,
+    "latitude": parameter21,
+    "longitude": parameter22,
+    "postal_code": parameter23,
+    "radius": parameter24,
+    "bbox": parameter25,
    },
    path: {
    },
@@ -1840,21 +1956,21 @@ export const validators = {
    query: {
     "limit": parameter0,
     "offset": parameter1,
-    "dealer_id": parameter29,
-    "state": parameter14,
+    "dealer_id": parameter31,
+    "state": parameter15,
     "country": parameter5,
-    "type": parameter13,
+    "type": parameter14,
     "make": parameter5,
-    "q": parameter30,
+    "q": parameter32,
    },
    path: {
    },
   },
   getUsage: {
    query: {
-    "start_date": parameter17,
-    "end_date": parameter17,
-    "metering_class": parameter31,
+    "start_date": parameter19,
+    "end_date": parameter19,
+    "metering_class": parameter33,
    },
    path: {
    },
@@ -1870,7 +1986,7 @@ export const validators = {
     "include": parameter4,
    },
    path: {
-    "listing_id": parameter32,
+    "listing_id": parameter34,
    },
   },
   getVin: {
@@ -1878,14 +1994,14 @@ export const validators = {
     "include": parameter4,
    },
    path: {
-    "vin": parameter33,
+    "vin": parameter35,
    },
   },
   getDealer: {
    query: {
    },
    path: {
-    "dealer_id": parameter32,
+    "dealer_id": parameter34,
    },
   },
   searchDealerListings: {
@@ -1906,24 +2022,24 @@ export const validators = {
     "transmission": parameter5,
     "drivetrain": parameter5,
     "fuel_type": parameter5,
-    "powertrain_type": parameter5,
-    "cylinders": parameter7,
-    "doors": parameter7,
-    "seating_capacity": parameter7,
+    "powertrain_type": parameter7,
+    "cylinders": parameter8,
+    "doors": parameter8,
+    "seating_capacity": parameter8,
     "exterior_color": parameter5,
     "interior_color": parameter5,
     "base_exterior_color": parameter5,
     "base_interior_color": parameter5,
     "options_packages": parameter5,
     "features": parameter5,
-    "keywords": parameter8,
+    "keywords": parameter9,
     "assembly_country": parameter5,
     "assembly_location": parameter5,
-    "vin_pattern": parameter9,
-    "inventory_type": parameter10,
-    "availability_status": parameter11,
-    "dealer_type": parameter13,
-    "state": parameter14,
+    "vin_pattern": parameter10,
+    "inventory_type": parameter11,
+    "availability_status": parameter12,
+    "dealer_type": parameter14,
+    "state": parameter15,
     "exclude_make": parameter5,
     "exclude_model": parameter5,
     "exclude_trim": parameter5,
@@ -1934,22 +2050,22 @@ export const validators = {
     "exclude_transmission": parameter5,
     "exclude_drivetrain": parameter5,
     "exclude_fuel_type": parameter5,
-    "exclude_powertrain_type": parameter5,
+    "exclude_powertrain_type": parameter7,
     "exclude_exterior_color": parameter5,
     "exclude_interior_color": parameter5,
     "exclude_base_exterior_color": parameter5,
     "exclude_base_interior_color": parameter5,
     "exclude_options_packages": parameter5,
     "exclude_features": parameter5,
-    "exclude_keywords": parameter8,
+    "exclude_keywords": parameter9,
     "exclude_assembly_country": parameter5,
-    "exclude_assembly_location": parameter5,
-    "exclude_inventory_type": parameter10,
-    "exclude_state": parameter14,
-    "inventory_status": parameter15,
-    "sold_within_days": parameter16,
-    "snapshot_date": parameter17,
-    "listed_after": parameter18,
+    "exclude_assembly_location": parameter16,
+    "exclude_inventory_type": parameter11,
+    "exclude_state": parameter15,
+    "inventory_status": parameter17,
+    "sold_within_days": parameter18,
+    "snapshot_date": parameter19,
+    "listed_after": parameter20,
     "min_price": parameter1,
     "max_price": parameter1,
     "min_mileage": parameter1,
@@ -1958,14 +2074,14 @@ export const validators = {
     "max_msrp": parameter1,
     "min_days_on_market": parameter1,
     "max_days_on_market": parameter1,
-    "latitude": parameter19,
-    "longitude": parameter20,
-    "postal_code": parameter21,
-    "radius": parameter22,
-    "bbox": parameter23,
+    "latitude": parameter21,
+    "longitude": parameter22,
+    "postal_code": parameter23,
+    "radius": parameter24,
+    "bbox": parameter25,
    },
    path: {
-    "dealer_id": parameter32,
+    "dealer_id": parameter34,
    },
   },
 };

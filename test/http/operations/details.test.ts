@@ -190,6 +190,13 @@ test("a VIN is found in either case and answered in upper case", async () => {
   assert.deepEqual(lowerCase.body, upperCase.body);
 });
 
+test("a listing id is found in either case and answered in lower case", async () => {
+  const lowerCase = await sample.get("/v1/listings/f8a514706ee10530163469c0fb3d0387");
+  const upperCase = await sample.get("/v1/listings/F8A514706EE10530163469C0FB3D0387");
+  assert.equal(upperCase.status, 200);
+  assert.deepEqual(upperCase.body, lowerCase.body);
+});
+
 test("options are served only if requested", async () => {
   const id = "ad97e543e226497617a6a94a77a9f61d";
   const options = async (query: string) => (await detailOf(sample, id, query)).data.vehicle.build.options;

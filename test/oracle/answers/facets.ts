@@ -4,6 +4,7 @@ import { numberOf, type Query, queryValues } from "../random-requests/query.ts";
 import { compare, type FlatListing, listFields, type OracleInventory } from "./inventory.ts";
 import { discountOf, matchingListings } from "./search.ts";
 import { aggregates, ascending, oracleRanges, oracleStats, smallestAllowedWidth } from "./statistics.ts";
+import { oracleUnmatched } from "./unmatched.ts";
 
 export const oracleCategoricalFacets = [
   ...["make", "model", "inventory_type", "year", "trim", "version", "base_exterior_color", "exterior_color"],
@@ -78,6 +79,7 @@ export function oracleFacets(inventory: OracleInventory, query: Query) {
       minimum_metric_count: metricListingsMin,
       as_of: inventory.asOf,
       version: inventory.version,
+      ...oracleUnmatched(inventory, query),
     },
   };
 }

@@ -5,6 +5,7 @@ import { isObject, type Json, type Row, textIn } from "../../../src/base/json.ts
 import { projectText } from "../../../src/base/project-files.ts";
 import { currentManifest } from "../../../src/lake/manifest.ts";
 import { queryLake } from "../../support/lakes/lakes.ts";
+import { type OracleVocabulary, readVocabulary } from "./vocabulary.ts";
 
 export const textFields = [
   "make",
@@ -86,6 +87,8 @@ export interface OracleInventory {
   readonly options: ReadonlyMap<string, Json>;
   /** The assembly locations of the lake's builds. */
   readonly assemblyLocations: readonly string[];
+  /** Every value that the lake has ever had, by attribute. */
+  readonly vocabulary: OracleVocabulary;
   readonly zips: ReadonlyMap<string, OraclePoint>;
 }
 
@@ -115,6 +118,7 @@ export async function readInventory(lake: string): Promise<OracleInventory> {
     all: [...snapshots.values(), soldInOrder].flat(),
     options: optionsOf(await queryLake(lake, "SELECT * FROM options ORDER BY option_key")),
     assemblyLocations: locations.map((row) => textIn(row, "assembly_location")),
+    vocabulary: await readVocabulary(lake),
     zips: zipsIn(projectText("data/reference/zip_codes.csv")),
   };
 }

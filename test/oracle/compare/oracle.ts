@@ -4,6 +4,7 @@ import { isObject } from "../../../src/base/json.ts";
 import { oracleFacets, type TooNarrowWidth, tooNarrowWidths } from "../answers/facets.ts";
 import type { OracleInventory } from "../answers/inventory.ts";
 import { oracleSearch } from "../answers/search.ts";
+import { oracleUnmatched } from "../answers/unmatched.ts";
 import { type Operation, pathOf, type Query } from "../random-requests/query.ts";
 import type { RandomRequest } from "../random-requests/requests.ts";
 import { differenceIn } from "./differences.ts";
@@ -141,7 +142,7 @@ function refusalDifference({ status, body }: ComparedAnswer, refusals: readonly 
 function compareListings(inventory: OracleInventory, query: Query): (answer: ComparedAnswer) => Comparison {
   const { pagination, data } = oracleSearch(inventory, query);
   const ids = (listings: readonly { readonly id?: unknown }[]): readonly unknown[] => listings.map(({ id }) => id);
-  const meta = { as_of: inventory.asOf, version: inventory.version };
+  const meta = { as_of: inventory.asOf, version: inventory.version, ...oracleUnmatched(inventory, query) };
   return ({ body }) => {
     const served = body as { readonly data: readonly { readonly id: string }[]; readonly pagination: unknown };
     const difference =
