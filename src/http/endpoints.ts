@@ -9,6 +9,7 @@ import { countFacets, planFacets } from "../query/facets.ts";
 import { findListing, findVin } from "../query/look-ups.ts";
 import { toOffsetQuery } from "../query/pages.ts";
 import { findPage, planSearch, readPage, type SearchQuery } from "../query/search.ts";
+import { computeTrends, planTrends } from "../query/trends.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import { listingDetail, pagination, vinRecord } from "./present.ts";
 
@@ -66,6 +67,12 @@ const getFacets: Endpoint<"getFacets"> = async ({ query }, version) => {
   return json({ data, meta: { ...meta, ...version.meta } });
 };
 
+/** Operation `getTrends`. */
+const getTrends: Endpoint<"getTrends"> = async ({ query }, version) => {
+  const { data, meta } = await computeTrends(planTrends(query, version), version.trends);
+  return json({ data, meta: { ...meta, ...version.meta } });
+};
+
 const json = (body: object): string => JSON.stringify(body);
 
 /** The endpoint of each metered operation. */
@@ -75,6 +82,7 @@ export const endpoints: { readonly [Id in MeteredId]: Endpoint<Id> } = {
   getListing,
   getVin,
   getFacets,
+  getTrends,
   searchDealers,
   getDealer,
   searchDealerListings,

@@ -21,11 +21,20 @@ import { type LakeFile, type Manifest, readManifest } from "../lake/manifest.ts"
 import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
 import { buildValues, buildValuesDictionary, dealerProfiles, filesIn, rowsAt, withRowNumbers } from "../lake/views.ts";
 import type { ListingSource } from "../listing/source.ts";
+import type { TrendSource } from "../listing/trend-source.ts";
 import { DealerDirectory } from "./dealer-directory.ts";
 import { Dimensions } from "./dimensions.ts";
-import { type FoundListing, type ListingState, listingFiles, lookUpStatement } from "./listing-files.ts";
+import {
+  type FoundListing,
+  type ListingState,
+  listingFiles,
+  listingFilesSince,
+  lookUpStatement,
+  soldFilesSince,
+} from "./listing-files.ts";
 import { ServingFiles } from "./open-serving-files.ts";
 import { ParquetSource } from "./parquet/parquet-source.ts";
+import { ParquetTrends } from "./parquet/parquet-trends.ts";
 import { type ListedFile, VerifiedFiles } from "./verified-files.ts";
 import { VersionFiles } from "./version-files.ts";
 
@@ -166,8 +175,27 @@ export class LakeVersion {
 
   /** Returns all sold listings; with a day, those of its month and later months. */
   soldSince(day: string | undefined): Listings {
-    return this.listingsOf(
-      this.manifest.tables.sold.filter(({ partition }) => day === undefined || (partition ?? "") >= day.slice(0, 7)),
+    return this.listingsOf(soldFilesSince(this.manifest, day));
+  }
+
+  /** The days with a snapshot, ascending. */
+  get snapshotDays(): readonly string[] {
+    return [...new Set(this.manifest.tables.snapshots.map(({ partition }) => partition ?? ""))].sort();
+  }
+
+  /** The listings of many days at once, and what happened to them. */
+  get trends(): TrendSource {
+    const { manifest, dimensions } = this;
+    const files = {
+      ofDays: (days: readonly string[]) => {
+        const requested = new Set<string | null>(days);
+        return manifest.tables.snapshots.filter(({ partition }) => requested.has(partition));
+      },
+      since: (day: string) => listingFilesSince(manifest, day),
+      soldSince: (day: string) => soldFilesSince(manifest, day),
+    };
+    return new ParquetTrends(files, this.resources.folder, dimensions, (parquet, query) =>
+      this.rowsFrom(parquet, query),
     );
   }
 
@@ -235,7 +263,7 @@ export class LakeVersion {
   }
 
   private unavailable(day: string): Error {
-    const days = this.manifest.tables.snapshots.map((file) => file.partition ?? "").sort();
+    const days = this.snapshotDays;
     const asOf = this.manifest.as_of;
     return refuse("snapshot_unavailable", { value: day, first: days[0] ?? asOf, last: days.at(-1) ?? asOf });
   }

@@ -36,6 +36,18 @@ export function listingFiles({ tables, as_of }: Manifest): readonly ListingFile[
   return states.flatMap((state) => filesOf(tableOfState[state]).map((file) => ({ state, file })));
 }
 
+/** Returns the files of sold listings; with a day, those of its month and later months. */
+export const soldFilesSince = ({ tables }: Manifest, day: string | undefined): readonly LakeFile[] =>
+  tables.sold.filter(({ partition }) => day === undefined || (partition ?? "") >= day.slice(0, 7));
+
+/** Returns the listing files without those of past listings that were last observed before a day's month. */
+export function listingFilesSince(manifest: Manifest, day: string): readonly LakeFile[] {
+  const month = day.slice(0, 7);
+  return listingFiles(manifest)
+    .filter(({ state, file }) => state === "active" || state === "missing" || (file.partition ?? "") >= month)
+    .map(({ file }) => file);
+}
+
 export interface LookUpRequest {
   readonly key: "vin" | "id";
   /** A VIN, or an id of 32 hexadecimal digits. */
