@@ -175,7 +175,9 @@ export class LakeVersion {
 
   /** Returns all sold listings; with a day, those of its month and later months. */
   soldSince(day: string | undefined): Listings {
-    return this.listingsOf(soldFilesSince(this.manifest, day));
+    return this.listingsOf(
+      this.manifest.tables.sold.filter(({ partition }) => day === undefined || (partition ?? "") >= day.slice(0, 7)),
+    );
   }
 
   /** The days with a snapshot, ascending. */

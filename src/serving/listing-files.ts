@@ -1,10 +1,12 @@
 /** The Parquet files that contain all listings of a version, each listing exactly once, grouped by listing state. */
+import { plusDays } from "../base/day.ts";
 import type { Row } from "../base/json.ts";
 import { join, literal, type Sql, sql } from "../db/sql.ts";
 import type { LakeFile, Manifest } from "../lake/manifest.ts";
 import { type ServedColumn, selectServed } from "../lake/served-columns.ts";
 import { type TableName, tableOf } from "../lake/tables.ts";
 import { withRowNumbers } from "../lake/views.ts";
+import { life } from "../listing/life.ts";
 
 export type ListingState = "active" | "missing" | "sold" | "ended";
 
@@ -36,13 +38,18 @@ export function listingFiles({ tables, as_of }: Manifest): readonly ListingFile[
   return states.flatMap((state) => filesOf(tableOfState[state]).map((file) => ({ state, file })));
 }
 
-/** Returns the files of sold listings; with a day, those of its month and later months. */
-export const soldFilesSince = ({ tables }: Manifest, day: string | undefined): readonly LakeFile[] =>
-  tables.sold.filter(({ partition }) => day === undefined || (partition ?? "") >= day.slice(0, 7));
+/**
+ * Returns the files of listings sold on or after a day, and perhaps of some sold earlier. The month of a file is that of the sale or of the day on
+ * which it became known.
+ */
+export function soldFilesSince({ tables }: Manifest, day: string): readonly LakeFile[] {
+  const month = plusDays(day, 1 - life.soldAfterDays).slice(0, "YYYY-MM".length);
+  return tables.sold.filter(({ partition }) => (partition ?? "") >= month);
+}
 
 /** Returns the listing files without those of past listings that were last observed before a day's month. */
 export function listingFilesSince(manifest: Manifest, day: string): readonly LakeFile[] {
-  const month = day.slice(0, 7);
+  const month = day.slice(0, "YYYY-MM".length);
   return listingFiles(manifest)
     .filter(({ state, file }) => state === "active" || state === "missing" || (file.partition ?? "") >= month)
     .map(({ file }) => file);
