@@ -26,10 +26,10 @@ interface TrendPlan extends SeriesPlan {
 }
 
 /** Plans a trend request on a version. Refuses periods without data, and requests for too many values. */
-export function planTrends(query: TrendQuery, version: LakeVersion): TrendPlan {
-  const days = version.snapshotDays;
-  const firstDay = days[0] ?? version.manifest.as_of;
-  const period = periodOf(query, { start: firstDay, end: version.manifest.as_of });
+export function planTrends(query: TrendQuery, version: Pick<LakeVersion, "snapshotDays" | "meta">): TrendPlan {
+  const { snapshotDays: days, meta } = version;
+  const firstDay = days[0] ?? meta.as_of;
+  const period = periodOf(query, { start: firstDay, end: meta.as_of });
   const intervals = plannedIntervals(query, period).map((interval): TrendInterval => {
     const published = days.filter((day) => day >= interval.start && day <= interval.end);
     return { ...interval, days: published.length, levelDay: published.at(-1) ?? null };
@@ -86,7 +86,7 @@ function plannedIntervals({ interval }: TrendQuery, period: DayRange): readonly 
   throw refuse("invalid_parameter_value", {
     parameter: "interval",
     value: quoted(interval),
-    allowed: `at most ${bounds.trendIntervalsMax} intervals from ${period.start} to ${period.end}, which has ${intervals.length}`,
+    allowed: `at most ${bounds.trendIntervalsMax} intervals from ${period.start} to ${period.end}, not ${intervals.length}`,
     hint: " Choose a longer interval or a shorter period.",
   });
 }

@@ -113,14 +113,18 @@ function seriesOf(matches: Matches, intervals: readonly Interval[], facet: strin
   const keyOf = (value: BucketValue): BucketValue => (typeof value === "string" ? value.toLowerCase() : value);
   const hasValue = (key: BucketValue) => (listing: FlatListing) =>
     valuesOf(listing, facet).some((value) => keyOf(value) === key);
-  const listings = intervals.flatMap(({ levelDay }) => (levelDay === null ? [] : matches.on(levelDay)));
-  const values = listings.flatMap((listing) => valuesOf(listing, facet));
-  return [...new Set(values.map(keyOf))]
-    .map((key) => ({
-      key,
-      value: values.filter((value) => keyOf(value) === key).sort(compare)[0] ?? "",
-      count: listings.filter(hasValue(key)).length,
-    }))
+  const groups = new Map<BucketValue, { readonly spellings: Set<BucketValue>; count: number }>();
+  for (const listing of intervals.flatMap(({ levelDay }) => (levelDay === null ? [] : matches.on(levelDay)))) {
+    const values = valuesOf(listing, facet);
+    for (const key of new Set(values.map(keyOf))) {
+      const group = groups.get(key) ?? { spellings: new Set(), count: 0 };
+      groups.set(key, group);
+      group.count += 1;
+      for (const value of values) if (keyOf(value) === key) group.spellings.add(value);
+    }
+  }
+  return [...groups]
+    .map(([key, { spellings, count }]) => ({ key, value: [...spellings].sort(compare)[0] ?? "", count }))
     .sort((one, other) => other.count - one.count || compare(one.value, other.value))
     .slice(0, limit)
     .map(({ key, value }) => ({

@@ -23,8 +23,10 @@ export async function compareTrendsWithFacets(
   let [levels, sales] = [0, 0];
   await forEachConcurrently(queries, async (query) => {
     const filters = new Map([...query].filter(([name]) => !modes.includes(name)));
-    levels += await compareLevels(client, inventory, filters);
-    sales += await compareSales(client, inventory, filters);
+    const points = await compareLevels(client, inventory, filters);
+    const sold = await compareSales(client, inventory, filters);
+    levels += points;
+    sales += sold;
   });
   return { levels, sales };
 }
