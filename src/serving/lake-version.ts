@@ -24,14 +24,7 @@ import type { ListingSource } from "../listing/source.ts";
 import type { TrendSource } from "../listing/trend-source.ts";
 import { DealerDirectory } from "./dealer-directory.ts";
 import { Dimensions } from "./dimensions.ts";
-import {
-  type FoundListing,
-  type ListingState,
-  listingFiles,
-  listingFilesSince,
-  lookUpStatement,
-  soldFilesSince,
-} from "./listing-files.ts";
+import { type FoundListing, type ListingState, listingFiles, lookUpStatement } from "./listing-files.ts";
 import { ServingFiles } from "./open-serving-files.ts";
 import { ParquetSource } from "./parquet/parquet-source.ts";
 import { ParquetTrends } from "./parquet/parquet-trends.ts";
@@ -187,18 +180,8 @@ export class LakeVersion {
 
   /** The listings of many days at once, and what happened to them. */
   get trends(): TrendSource {
-    const { manifest, dimensions } = this;
-    const files = {
-      ofDays: (days: readonly string[]) => {
-        const requested = new Set<string | null>(days);
-        return manifest.tables.snapshots.filter(({ partition }) => requested.has(partition));
-      },
-      since: (day: string) => listingFilesSince(manifest, day),
-      soldSince: (day: string) => soldFilesSince(manifest, day),
-    };
-    return new ParquetTrends(files, this.resources.folder, dimensions, (parquet, query) =>
-      this.rowsFrom(parquet, query),
-    );
+    const { manifest, folder, dimensions } = this.resources;
+    return new ParquetTrends(manifest, folder, dimensions, (files, query) => this.rowsFrom(files, query));
   }
 
   /** Returns the listings of a VIN, or the listing with an id (32 hexadecimal digits), in any state; empty if there are none. */

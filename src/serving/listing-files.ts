@@ -1,4 +1,4 @@
-/** The Parquet files that contain all listings of a version, each listing exactly once, grouped by listing state. */
+/** The Parquet files of a version that contain listings, by state and by day. */
 import { plusDays } from "../base/day.ts";
 import type { Row } from "../base/json.ts";
 import { join, literal, type Sql, sql } from "../db/sql.ts";
@@ -31,11 +31,17 @@ const tableOfState: Readonly<Record<ListingState, TableName>> = {
 
 const states = Object.keys(tableOfState) as readonly ListingState[];
 
-/** Returns the listing files of a version: active and missing as of its day, sold and ended in full. */
+/** Returns the files that contain each listing of a version exactly once: active and missing as of its day, sold and ended in full. */
 export function listingFiles({ tables, as_of }: Manifest): readonly ListingFile[] {
   const filesOf = (table: TableName): readonly LakeFile[] =>
     tables[table].filter(({ partition }) => tableOf(table).isAppendOnly === true || partition === as_of);
   return states.flatMap((state) => filesOf(tableOfState[state]).map((file) => ({ state, file })));
+}
+
+/** Returns the snapshots of some days. */
+export function snapshotFilesOf({ tables }: Manifest, days: readonly string[]): readonly LakeFile[] {
+  const requested = new Set<string | null>(days);
+  return tables.snapshots.filter(({ partition }) => requested.has(partition));
 }
 
 /**

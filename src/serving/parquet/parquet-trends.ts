@@ -7,7 +7,7 @@
 import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { rowsOfFiles } from "../../lake/file-rows.ts";
-import type { LakeFile } from "../../lake/manifest.ts";
+import type { LakeFile, Manifest } from "../../lake/manifest.ts";
 import { metricOf } from "../../listing/aggregates.ts";
 import { attributeOf, type CountedName } from "../../listing/schema.ts";
 import type {
@@ -22,18 +22,9 @@ import type {
 } from "../../listing/trend-source.ts";
 import { unitsOf } from "../../listing/values.ts";
 import type { Dimensions } from "../dimensions.ts";
+import { listingFilesSince, snapshotFilesOf, soldFilesSince } from "../listing-files.ts";
 import { valueRows } from "./counting.ts";
 import { fromMatches } from "./where.ts";
-
-/** The files of a version that trends read. */
-export interface TrendFiles {
-  /** The snapshots of some days. */
-  readonly ofDays: (days: readonly string[]) => readonly LakeFile[];
-  /** Every listing that existed on or after a day, each exactly once, in its last state. */
-  readonly since: (day: string) => readonly LakeFile[];
-  /** The listings sold on or after a day, and perhaps earlier ones. */
-  readonly soldSince: (day: string) => readonly LakeFile[];
-}
 
 /** The day or days of an event, over a row of listings. */
 const eventDays: Readonly<Record<ListingEvent, Sql>> = {
@@ -46,14 +37,14 @@ const eventDays: Readonly<Record<ListingEvent, Sql>> = {
 export class ParquetTrends implements TrendSource {
   /** `rowsFrom` runs a query on files and the tables of the version. */
   constructor(
-    private readonly files: TrendFiles,
+    private readonly manifest: Manifest,
     private readonly folder: string,
     private readonly dimensions: Dimensions,
     private readonly rowsFrom: (files: readonly LakeFile[], query: Sql) => Promise<readonly Row[]>,
   ) {}
 
   async measureLevels(request: LevelRequest): Promise<readonly Level[]> {
-    const files = this.files.ofDays(request.days);
+    const files = snapshotFilesOf(this.manifest, request.days);
     const snapshots = rowsOfFiles("snapshots", files, this.folder, "partition");
     const rows = await this.rowsFrom(
       files,
@@ -74,7 +65,7 @@ export class ParquetTrends implements TrendSource {
     const events = [...new Set(windows.map(({ event }) => event))];
     const reads = events.map((event) => {
       const span = spanOf(windows.filter((window) => window.event === event));
-      const files = event === "sold" ? this.files.soldSince(span.start) : this.files.since(span.start);
+      const files = (event === "sold" ? soldFilesSince : listingFilesSince)(this.manifest, span.start);
       const matches = fromMatches(rowsOfFiles("snapshots", files, this.folder), filters, this.dimensions);
       return { files, query: dailyCounts(matches, { event, ...span }, attribute, keys) };
     });
