@@ -74,6 +74,8 @@ export const bounds = {
   /** The most intervals of a trend, and the most values: intervals times series times metrics. */
   trendIntervalsMax: 400,
   trendValuesMax: 20_000,
+  /** The most listings in the snapshots that a trend reads: two cores measure as many within the deadline, if no filter narrows them. */
+  trendListingsMax: 100_000_000,
   /** The default period of a trend. */
   trendDays: 90,
   /** The days up to and including a point whose sales are the denominator of its days of supply. */

@@ -26,8 +26,9 @@ interface TrendPlan extends SeriesPlan {
 }
 
 /** Plans a trend request on a version. Refuses periods without data, and requests for too many values. */
-export function planTrends(query: TrendQuery, version: Pick<LakeVersion, "snapshotDays" | "meta">): TrendPlan {
-  const { snapshotDays: days, meta } = version;
+export function planTrends(query: TrendQuery, version: Pick<LakeVersion, "snapshotSizes" | "meta">): TrendPlan {
+  const { snapshotSizes, meta } = version;
+  const days = [...snapshotSizes.keys()];
   const firstDay = days[0] ?? meta.as_of;
   const period = periodOf(query, { start: firstDay, end: meta.as_of });
   const intervals = plannedIntervals(query, period).map((interval): TrendInterval => {
@@ -35,6 +36,7 @@ export function planTrends(query: TrendQuery, version: Pick<LakeVersion, "snapsh
     return { ...interval, days: published.length, levelDay: published.at(-1) ?? null };
   });
   refuseTooManyValues(query, intervals.length);
+  refuseTooManyListings(query, intervals, snapshotSizes);
   return {
     ...{ query, period, intervals, firstDay },
     filters: filtersOf(query),
@@ -87,7 +89,7 @@ function plannedIntervals({ interval }: TrendQuery, period: DayRange): readonly 
     parameter: "interval",
     value: quoted(interval),
     allowed: `at most ${bounds.trendIntervalsMax} intervals from ${period.start} to ${period.end}, not ${intervals.length}`,
-    hint: " Choose a longer interval or a shorter period.",
+    hint: longerInterval,
   });
 }
 
@@ -102,3 +104,21 @@ function refuseTooManyValues({ facet, facet_limit: limit, metric }: TrendQuery, 
     hint: "",
   });
 }
+
+/** Refuses levels of snapshots with more listings than the engine can measure within the deadline. */
+function refuseTooManyListings(
+  { interval }: TrendQuery,
+  intervals: readonly TrendInterval[],
+  snapshotSizes: LakeVersion["snapshotSizes"],
+): void {
+  const listings = intervals.reduce((sum, { levelDay }) => sum + (snapshotSizes.get(levelDay ?? "") ?? 0), 0);
+  if (listings <= bounds.trendListingsMax) return;
+  throw refuse("invalid_parameter_value", {
+    parameter: "interval",
+    value: quoted(interval),
+    allowed: `snapshots of at most ${bounds.trendListingsMax} listings, not ${listings}`,
+    hint: longerInterval,
+  });
+}
+
+const longerInterval = " Choose a longer interval or a shorter period.";

@@ -24,7 +24,13 @@ import type { ListingSource } from "../listing/source.ts";
 import type { TrendSource } from "../listing/trend-source.ts";
 import { DealerDirectory } from "./dealer-directory.ts";
 import { Dimensions } from "./dimensions.ts";
-import { type FoundListing, type ListingState, listingFiles, lookUpStatement } from "./listing-files.ts";
+import {
+  type FoundListing,
+  type ListingState,
+  listingFiles,
+  lookUpStatement,
+  snapshotSizesOf,
+} from "./listing-files.ts";
 import { ServingFiles } from "./open-serving-files.ts";
 import { ParquetSource } from "./parquet/parquet-source.ts";
 import { ParquetTrends } from "./parquet/parquet-trends.ts";
@@ -173,9 +179,9 @@ export class LakeVersion {
     );
   }
 
-  /** The days with a snapshot, ascending. */
-  get snapshotDays(): readonly string[] {
-    return [...new Set(this.manifest.tables.snapshots.map(({ partition }) => partition ?? ""))].sort();
+  /** The number of listings of each day with a snapshot, in the order of days. */
+  get snapshotSizes(): ReadonlyMap<string, number> {
+    return snapshotSizesOf(this.manifest);
   }
 
   /** The listings of many days at once, and what happened to them. */
@@ -248,7 +254,7 @@ export class LakeVersion {
   }
 
   private unavailable(day: string): Error {
-    const days = this.snapshotDays;
+    const days = [...this.snapshotSizes.keys()];
     const asOf = this.manifest.as_of;
     return refuse("snapshot_unavailable", { value: day, first: days[0] ?? asOf, last: days.at(-1) ?? asOf });
   }

@@ -38,6 +38,16 @@ export function listingFiles({ tables, as_of }: Manifest): readonly ListingFile[
   return states.flatMap((state) => filesOf(tableOfState[state]).map((file) => ({ state, file })));
 }
 
+/** Returns the number of listings of each day with a snapshot, in the order of days. */
+export function snapshotSizesOf({ tables }: Manifest): ReadonlyMap<string, number> {
+  const sizes = new Map<string, number>();
+  for (const { partition, rows } of tables.snapshots) {
+    const day = partition ?? "";
+    sizes.set(day, (sizes.get(day) ?? 0) + rows);
+  }
+  return new Map([...sizes].sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
 /** Returns the snapshots of some days. */
 export function snapshotFilesOf({ tables }: Manifest, days: readonly string[]): readonly LakeFile[] {
   const requested = new Set<string | null>(days);

@@ -164,11 +164,16 @@ test("weeks start on Monday, months on their first day, and the period cuts both
 
 test("a trend of too many intervals or values is refused, with what is accepted", () => {
   const years = [...intervalsOf({ start: "2024-01-01", end: "2026-11-19" }, "day")].map(({ start }) => start);
-  const version = { snapshotDays: years, meta: { as_of: "2026-11-19", version: "2026-11-19.1" } };
+  const sizes = new Map(years.map((day) => [day, day < "2025-10-01" ? 1_000_000 : 1000]));
+  const version = { snapshotSizes: sizes, meta: { as_of: "2026-11-19", version: "2026-11-19.1" } };
   const plan = (query: string) => planTrends(decoderOf("getTrends")(query, {}).query, version);
+  assert.throws(() => plan("metric=count&interval=day&from=2025-01-01&to=2025-09-30"), {
+    message:
+      'Invalid value "day" for interval: expected snapshots of at most 100000000 listings, not 273000000. Choose a longer interval or a shorter period.',
+  });
   const metrics = "metric=count,sold,price.p1,price.p2,price.p3&interval=day";
   assert.equal(plan("metric=count&interval=day&from=2025-10-16").intervals.length, 400);
-  assert.equal(plan("metric=count&interval=week&from=2001-01-01").intervals.length, 151);
+  assert.equal(plan("metric=count&interval=month&from=2001-01-01").intervals.length, 35);
   assert.throws(() => plan("metric=count&interval=day&from=2025-10-15"), {
     message:
       'Invalid value "day" for interval: expected at most 400 intervals from 2025-10-15 to 2026-11-19, not 401. Choose a longer interval or a shorter period.',
