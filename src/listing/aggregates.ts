@@ -13,6 +13,7 @@ import type { Aggregate, NumberSummary, Summaries } from "./source.ts";
 const percentile = (percent: number, units: Sql, decimals: number): Sql =>
   sql`round(quantile_cont(${units}, ${numberLiteral(percent / 100)}) / ${integerLiteral(10 ** decimals)}, ${integerLiteral(decimals + 2)})`;
 
+/** Returns an aggregate of the known values of a measure, given in units. */
 function aggregateOf(aggregate: Aggregate, units: Sql, decimals: number): Sql {
   if (aggregate === "mean") return sql`avg(${units}) / ${integerLiteral(10 ** decimals)}`;
   return percentile(aggregate === "median" ? 50 : Number(aggregate.slice(1)), units, decimals);
