@@ -2125,7 +2125,7 @@ export interface components {
          *       "sold"
          *     ]
          */
-        trend_metric: string[];
+        trend_metric_names: string[];
         /**
          * @description The length of an interval, in any case. Weeks start on Monday (ISO 8601), months on their first day. The first and the last interval are cut at `from` and `to`. At most 400 intervals.
          * @example day
@@ -4121,7 +4121,7 @@ export interface operations {
                  *       "sold"
                  *     ]
                  */
-                metric: components["parameters"]["trend_metric"];
+                metric: components["parameters"]["trend_metric_names"];
                 /**
                  * @description The length of an interval, in any case. Weeks start on Monday (ISO 8601), months on their first day. The first and the last interval are cut at `from` and `to`. At most 400 intervals.
                  * @example day
