@@ -78,6 +78,15 @@ export const bounds = {
   rangeBucketsMax: 20,
   /** The most ranges of a range facet with a requested `interval`. */
   fixedRangeBucketsMax: 100,
+  /** The most intervals of a trend, and the most values: intervals times series times metrics. */
+  trendIntervalsMax: 400,
+  trendValuesMax: 20_000,
+  /** The most listings in the snapshots that a trend reads: two cores measure as many within the deadline, if no filter narrows them. */
+  trendListingsMax: 100_000_000,
+  /** The default period of a trend. */
+  trendDays: 90,
+  /** The days up to and including a point whose sales are the denominator of its days of supply. */
+  supplyDays: 30,
   /** Up to this many matches, counting ids in typed arrays is faster than counting in the engine (measured by bench/search-index). */
   fetchedMatches: 100_000,
   /** The search index caches this many first listings of each sort. */

@@ -9,6 +9,7 @@ import { countFacets, planFacets } from "../query/facets.ts";
 import { findListing, findVin } from "../query/look-ups.ts";
 import { toOffsetQuery } from "../query/pages.ts";
 import { findPage, planSearch, readPage, type SearchQuery } from "../query/search.ts";
+import { computeTrends, planTrends } from "../query/trends.ts";
 import { unmatchedDealerValues, unmatchedIn } from "../query/unmatched.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import { listingDetail, pagination, vinRecord } from "./present.ts";
@@ -69,6 +70,12 @@ const getFacets: Endpoint<"getFacets"> = async ({ query }, version) => {
   return json({ data, meta: { ...meta, ...version.meta, ...(await unmatchedIn(query, version)) } });
 };
 
+/** Operation `getTrends`. */
+const getTrends: Endpoint<"getTrends"> = async ({ query }, version) => {
+  const { data, meta } = await computeTrends(planTrends(query, version), version.trends);
+  return json({ data, meta: { ...meta, ...version.meta, ...(await unmatchedIn(query, version)) } });
+};
+
 const json = (body: object): string => JSON.stringify(body);
 
 /** The endpoint of each metered operation. */
@@ -78,6 +85,7 @@ export const endpoints: { readonly [Id in MeteredId]: Endpoint<Id> } = {
   getListing,
   getVin,
   getFacets,
+  getTrends,
   searchDealers,
   getDealer,
   searchDealerListings,

@@ -10,7 +10,6 @@ import { bounds } from "../base/bounds.ts";
 import { plusDays } from "../base/day.ts";
 import type { Pace } from "../base/files.ts";
 import { type Row, textIn } from "../base/json.ts";
-import { UserError } from "../base/user-error.ts";
 import { Refusal, refuse } from "../contract/errors.ts";
 import { type DatabaseOptions, DuckDatabase } from "../db/duckdb.ts";
 import { type Job, serviceJob } from "../db/job.ts";
@@ -31,13 +30,21 @@ import {
 } from "../lake/views.ts";
 import { life } from "../listing/life.ts";
 import type { ListingSource } from "../listing/source.ts";
+import type { TrendSource } from "../listing/trend-source.ts";
 import { DealerDirectory } from "./dealer-directory.ts";
 import { Dimensions } from "./dimensions.ts";
-import { type FoundListing, type ListingState, listingFiles, lookUpStatement } from "./listing-files.ts";
+import {
+  type FoundListing,
+  type ListingState,
+  listingFiles,
+  lookUpStatement,
+  snapshotSizesOf,
+} from "./listing-files.ts";
 import { ServingFiles } from "./open-serving-files.ts";
 import { ParquetSource } from "./parquet/parquet-source.ts";
+import { ParquetTrends } from "./parquet/parquet-trends.ts";
 import { type ListedFile, VerifiedFiles } from "./verified-files.ts";
-import { VersionFiles } from "./version-files.ts";
+import { checkFiles, VersionFiles } from "./version-files.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
 /** A listing source whose rows can be read. */
@@ -193,6 +200,17 @@ export class LakeVersion {
     return this.listingsOf(this.manifest.tables.sold.filter(({ partition }) => (partition ?? "") >= month));
   }
 
+  /** The number of listings of each day with a snapshot, in the order of days. */
+  get snapshotSizes(): ReadonlyMap<string, number> {
+    return snapshotSizesOf(this.manifest);
+  }
+
+  /** The listings of many days at once, and what happened to them. */
+  get trends(): TrendSource {
+    const { manifest, folder, dimensions } = this.resources;
+    return new ParquetTrends(manifest, folder, dimensions, (files, query) => this.rowsFrom(files, query));
+  }
+
   /** Returns the listings of a VIN, or the listing with an id (32 hexadecimal digits), in any state; empty if there are none. */
   async lookUp(key: "vin" | "id", value: string, columns: readonly ServedColumn[]): Promise<readonly FoundListing[]> {
     const { serving, folder } = this.resources;
@@ -257,7 +275,7 @@ export class LakeVersion {
   }
 
   private unavailable(day: string): Error {
-    const days = this.manifest.tables.snapshots.map((file) => file.partition ?? "").sort();
+    const days = [...this.snapshotSizes.keys()];
     const asOf = this.manifest.as_of;
     return refuse("snapshot_unavailable", { value: day, first: days[0] ?? asOf, last: days.at(-1) ?? asOf });
   }
@@ -276,18 +294,4 @@ async function readDimensions(
   await session.run(sql`CREATE TABLE build_values AS ${buildValues}`);
   const active = withRowNumbers(filesIn(tables, "snapshots", as_of), folder);
   return [await Dimensions.read(session), await DealerDirectory.read(session, dealerProfiles(active))];
-}
-
-/**
- * Checks the content of the files that every query depends on (dimensions and current snapshot), and throws if one is damaged. Checks the
- * size of all others: requests that need a damaged one are refused.
- */
-async function checkFiles(files: VersionFiles, { tables, as_of }: Manifest): Promise<void> {
-  const dimensions = [...tables.builds, ...tables.dealers, ...tables.tokens, ...tables.options];
-  const needed = new Set<ListedFile>([...dimensions, ...filesIn(tables, "snapshots", as_of)]);
-  for (const file of needed) {
-    const fault = await files.faultOf(file);
-    if (fault !== undefined) throw new UserError(fault);
-  }
-  for (const file of Object.values(tables).flat()) if (!needed.has(file)) await files.faultOf(file, "size");
 }

@@ -32,11 +32,12 @@ test("the generated types match the document", async () => {
   );
 });
 
-test("the document has ten operations with their paths and scopes, literal paths first", () => {
+test("the document has eleven operations with their paths and scopes, literal paths first", () => {
   const expected: readonly (readonly [OperationId, string, string | undefined])[] = [
     ["searchListings", "/v1/listings", "inventory.read"],
     ["searchListingsByPage", "/v1/listings/search", "inventory.read"],
     ["getFacets", "/v1/facets", "inventory.read"],
+    ["getTrends", "/v1/trends", "inventory.read"],
     ["searchDealers", "/v1/dealers", "dealers.read"],
     ["getUsage", "/v1/usage", "usage.read"],
     ["getDocument", "/v1/openapi.json", undefined],
@@ -79,10 +80,10 @@ for (const id of ["searchListings", "getFacets", "searchDealers", "searchDealerL
   });
 }
 
-test("every parameter typed as always present belongs to the listing search or the facets", () => {
-  const names = [...described("searchListings").parameters, ...described("getFacets").parameters].map(
-    ({ name }) => name,
-  );
+test("every parameter typed as always present belongs to the listing search, the facets or the trends", () => {
+  const names = (["searchListings", "getFacets", "getTrends"] as const)
+    .flatMap((id) => described(id).parameters)
+    .map(({ name }) => name);
   assert.deepEqual(
     parametersWithDefault.filter((name) => !names.includes(name)),
     [],

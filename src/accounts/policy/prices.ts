@@ -16,6 +16,7 @@ export const prices: Readonly<Record<UsageClass, number>> = {
   listing_search_enriched: 40_000,
   facet_counts: 3_000,
   facet_counts_historical: 6_000,
+  trend_series: 20_000,
   vehicle_detail: 3_000,
   vehicle_detail_enriched: 8_000,
   dealer_lookup: 1_000,
@@ -58,6 +59,7 @@ const detail: OperationClasses = [
 ];
 const inventory = ["dealer_inventory_search", "dealer_inventory_search_historical"] as const;
 const facets = ["facet_counts", "facet_counts_historical"] as const;
+const trends = "trend_series";
 const lookup = "dealer_lookup";
 
 // biome-ignore format: a table is read by its columns
@@ -67,6 +69,7 @@ const classes: Readonly<Record<MeteredId, OperationClasses>> = {
   searchListingsByPage: search,
   searchDealerListings: [...inventory,           ...inventory],
   getFacets:            [...facets,              ...facets],
+  getTrends:            [trends,    trends,       trends,    trends],
   getListing:           detail,
   getVin:               detail,
   searchDealers:        [lookup,    lookup,       lookup,    lookup],

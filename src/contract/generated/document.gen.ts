@@ -105,6 +105,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/trends": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow metrics over time
+         * @description Returns one or several metrics of the matching listings for each day, week or month of a period: the
+         *     median price of a model, week by week. `facet` returns a series for each value of an attribute. Accepts
+         *     the filters of listing search, without the inventory views, pagination, fields and expansions.
+         *
+         *     A **level** describes the active listings of one day: the last day of the interval that has a snapshot,
+         *     `level_day`. It equals what `GET /v1/facets` counts with `snapshot_date` set to that day, so a listing
+         *     that stays on the market for months weighs as much as any other. A **flow** is the sum of what happened
+         *     on the days of the interval. Flows count events of every listing that ever existed, and filters apply
+         *     to the listing as it was last observed.
+         *
+         *     | metric | kind | definition | sample |
+         *     |---|---|---|---|
+         *     | `count` | level | listings that are active on `level_day` | the same |
+         *     | `<measure>.mean`, `<measure>.median`, `<measure>.p1` to `<measure>.p99` | level | mean or percentile of `price`, `miles`, `msrp`, `days_on_market` or `discount_from_msrp` on `level_day`, linearly interpolated | active listings whose measure is known |
+         *     | `days_supply` | level | listings that are active on `level_day`, divided by the mean number of sales a day in the 30 days that end on it | listings sold in these 30 days |
+         *     | `new_listings` | flow | listings whose `listed_at` is in the interval | the same |
+         *     | `sold` | flow | listings whose sale, as `sold_within_days` counts it, is in the interval | the same |
+         *     | `price_drops` | flow | price changes to a lower price, by the day of `changed_at` | the same |
+         *
+         *     Means, percentiles and `days_supply` are null for fewer than 10 active listings. On the first day of the
+         *     data, every listing that is not backfilled is new.
+         *
+         *     This operation is an extension. Billed as `trend_series`, once per request.
+         */
+        get: operations["getTrends"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/dealers": {
         parameters: {
             query?: never;
@@ -734,6 +776,127 @@ export interface components {
             data: components["schemas"]["FacetResult"];
             meta: components["schemas"]["FacetMeta"];
         };
+        /** @description The points of a period, in the order of time. */
+        TrendSeries: {
+            /** @description The value of the requested `facet`, spelled as the filter of the same name accepts it. Null without `facet`. */
+            value: string | null;
+            /** @description A point for each interval. */
+            points: components["schemas"]["TrendPoint"][];
+        };
+        /** @description An interval and the requested metrics in it. */
+        TrendPoint: {
+            /**
+             * Format: date
+             * @description The first day of the interval, within the period.
+             */
+            start: string;
+            /**
+             * Format: date
+             * @description The last day of the interval, inclusive, within the period.
+             */
+            end: string;
+            /** @description The number of days of the interval that have a snapshot. */
+            days: number;
+            /**
+             * Format: date
+             * @description The day that levels describe: the last one of the interval with a snapshot. Null if there is none.
+             */
+            level_day: string | null;
+            /** @description The requested metrics, in the requested order. */
+            metrics: components["schemas"]["TrendMetric"][];
+        };
+        /** @description A metric in an interval. */
+        TrendMetric: {
+            /** @description The name of the metric. */
+            name: string;
+            /** @description The value, as its definition in `meta.definitions` says. */
+            value: number | null;
+            /** @description The number of listings or events that the value is computed from. */
+            sample: number;
+            /**
+             * @description Why the value is null; absent otherwise. `insufficient_sample`: fewer than 10 listings are active. `no_values`: at least 10 are, none with a known measure, or none was sold. `no_data`: a level of an interval without a snapshot, a flow of an interval before the first snapshot or after the as-of date, or a `days_supply` whose 30 days begin before the first snapshot.
+             * @enum {string}
+             */
+            null_reason?: "insufficient_sample" | "no_values" | "no_data";
+        };
+        /** @description The definition of a requested metric. */
+        TrendDefinition: {
+            /** @description The name of the metric. */
+            name: string;
+            /**
+             * @description `level`: of the listings active on `level_day`. `flow`: summed over the days of the interval.
+             * @enum {string}
+             */
+            kind: "level" | "flow";
+            /** @description What the value is. */
+            formula: string;
+            /** @description What the value is divided by, or `none`. */
+            denominator: string;
+            /** @description What `sample` counts. */
+            sample: string;
+        };
+        /** @description A range of days, both inclusive. */
+        DayRange: {
+            /**
+             * Format: date
+             * @description The first day.
+             */
+            start: string;
+            /**
+             * Format: date
+             * @description The last day.
+             */
+            end: string;
+        };
+        /** @description The effective parameters of the request, the definitions of its metrics, and the data that the response was computed from. */
+        TrendMeta: {
+            /** @description The requested metrics. */
+            metric: string[];
+            /**
+             * @description The length of an interval.
+             * @enum {string}
+             */
+            interval: "day" | "week" | "month";
+            /**
+             * Format: date
+             * @description The first day of the period.
+             */
+            from: string;
+            /**
+             * Format: date
+             * @description The last day of the period.
+             */
+            to: string;
+            /** @description The requested facet, if any. */
+            facet?: string;
+            /** @description The maximum number of series, if a facet was requested. */
+            facet_limit?: number;
+            /**
+             * @description The order of the series: most active listings first, added up over the `level_day` of all points. Ties are sorted by value as in facets.
+             * @enum {string}
+             */
+            sort: "-count";
+            /** @description The definitions of the requested metrics. */
+            definitions: components["schemas"]["TrendDefinition"][];
+            /** @description The days of the period that have no snapshot. */
+            missing_days: components["schemas"]["DayRange"][];
+            /** @description The number of active listings below which a mean, percentile or `days_supply` is null: 10. */
+            minimum_metric_count: number;
+            /**
+             * Format: date
+             * @description The as-of date: the last day that the data describes.
+             */
+            as_of: string;
+            /** @description The published version of the data. */
+            version: string;
+            unmatched?: components["schemas"]["UnmatchedValues"];
+        };
+        /** @description The series and their metadata. */
+        TrendEnvelope: {
+            /** @description One series, or one for each value of the requested facet. */
+            data: components["schemas"]["TrendSeries"][];
+            meta: components["schemas"]["TrendMeta"];
+        };
         /** @description The profile of a dealer in a collection. Unknown values are null. */
         DealerSummary: {
             /**
@@ -834,7 +997,7 @@ export interface components {
              * @description The usage class.
              * @enum {string}
              */
-            metering_class: "listing_search" | "listing_search_historical" | "listing_search_dealer_filtered" | "listing_search_dealer_filtered_historical" | "dealer_inventory_search" | "dealer_inventory_search_historical" | "listing_search_enriched" | "facet_counts" | "facet_counts_historical" | "vehicle_detail" | "vehicle_detail_enriched" | "dealer_lookup";
+            metering_class: "listing_search" | "listing_search_historical" | "listing_search_dealer_filtered" | "listing_search_dealer_filtered_historical" | "dealer_inventory_search" | "dealer_inventory_search_historical" | "listing_search_enriched" | "facet_counts" | "facet_counts_historical" | "trend_series" | "vehicle_detail" | "vehicle_detail_enriched" | "dealer_lookup";
             /** @description The number of charged requests. */
             requests: number;
             /**
@@ -2010,6 +2173,39 @@ export interface components {
          */
         facet_sort: "-count" | "count" | "-metric" | "metric";
         /**
+         * @description The metrics of each point, in any case, at most 5: `count`, `new_listings`, `sold`, `price_drops`, `days_supply`, or `<measure>.<aggregate>` as for facets, with `mean`, `median` or any percentile from `p1` to `p99` as the aggregate.
+         * @example [
+         *       "price.median",
+         *       "sold"
+         *     ]
+         */
+        trend_metric_names: string[];
+        /**
+         * @description The length of an interval, in any case. Weeks start on Monday (ISO 8601), months on their first day. The first and the last interval are cut at `from` and `to`. At most 400 intervals.
+         * @example day
+         */
+        trend_interval: "day" | "week" | "month";
+        /**
+         * @description The first day of the period, inclusive, in UTC. Defaults to 89 days before `to`, or to the first day with a snapshot if that is later.
+         * @example 2026-11-18
+         */
+        trend_from: string;
+        /**
+         * @description The last day of the period, inclusive, in UTC. Defaults to the as-of date.
+         * @example 2026-11-19
+         */
+        trend_to: string;
+        /**
+         * @description A categorical facet, in any case: returns a series for each of its most frequent values instead of one for all matches.
+         * @example make
+         */
+        trend_facet: "make" | "model" | "inventory_type" | "year" | "trim" | "version" | "base_exterior_color" | "exterior_color" | "base_interior_color" | "interior_color" | "seating_capacity" | "doors" | "engine" | "state" | "drivetrain" | "assembly_location" | "assembly_country" | "transmission" | "fuel_type" | "body_type" | "cylinders" | "dealer_type" | "availability_status" | "options_packages" | "features" | "keywords";
+        /**
+         * @description The maximum number of series, if `facet` is set. The values with the most active listings, added up over the `level_day` of all points, are returned. Intervals, series and metrics multiply to at most 20000.
+         * @example 5
+         */
+        facet_limit: number;
+        /**
          * @description Only return these dealers, at most 100 distinct UUIDs.
          * @example [
          *       "0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c7e40"
@@ -2059,7 +2255,7 @@ export interface components {
          *       "vehicle_detail"
          *     ]
          */
-        metering_class: ("listing_search" | "listing_search_historical" | "listing_search_dealer_filtered" | "listing_search_dealer_filtered_historical" | "dealer_inventory_search" | "dealer_inventory_search_historical" | "listing_search_enriched" | "facet_counts" | "facet_counts_historical" | "vehicle_detail" | "vehicle_detail_enriched" | "dealer_lookup")[];
+        metering_class: ("listing_search" | "listing_search_historical" | "listing_search_dealer_filtered" | "listing_search_dealer_filtered_historical" | "dealer_inventory_search" | "dealer_inventory_search_historical" | "listing_search_enriched" | "facet_counts" | "facet_counts_historical" | "trend_series" | "vehicle_detail" | "vehicle_detail_enriched" | "dealer_lookup")[];
     };
     requestBodies: never;
     headers: {
@@ -2097,7 +2293,7 @@ export interface components {
          * @description The usage class that the request was billed as.
          * @example listing_search
          */
-        "X-Usage-Class": "listing_search" | "listing_search_historical" | "listing_search_dealer_filtered" | "listing_search_dealer_filtered_historical" | "dealer_inventory_search" | "dealer_inventory_search_historical" | "listing_search_enriched" | "facet_counts" | "facet_counts_historical" | "vehicle_detail" | "vehicle_detail_enriched" | "dealer_lookup";
+        "X-Usage-Class": "listing_search" | "listing_search_historical" | "listing_search_dealer_filtered" | "listing_search_dealer_filtered_historical" | "dealer_inventory_search" | "dealer_inventory_search_historical" | "listing_search_enriched" | "facet_counts" | "facet_counts_historical" | "trend_series" | "vehicle_detail" | "vehicle_detail_enriched" | "dealer_lookup";
         /**
          * @description The amount that was charged, in micros: 1000000 micros are 1 USD. 0 if the request repeats a charged one with the same `Idempotency-Key`.
          * @example 2000
@@ -2109,7 +2305,7 @@ export interface components {
          */
         "X-Pricing-Version": string;
         /**
-         * @description `private, no-cache` on listings, facets, VINs and dealers: only the client's own cache may store the response, and must revalidate it with its `ETag`. `private, no-store` on usage.
+         * @description `private, no-cache` on listings, facets, trends, VINs and dealers: only the client's own cache may store the response, and must revalidate it with its `ETag`. `private, no-store` on usage.
          * @example private, no-cache
          */
         "Cache-Control": string;
@@ -3890,6 +4086,533 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FacetEnvelope"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            414: components["responses"]["UriTooLong"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    getTrends: {
+        parameters: {
+            query: {
+                /**
+                 * @description The metrics of each point, in any case, at most 5: `count`, `new_listings`, `sold`, `price_drops`, `days_supply`, or `<measure>.<aggregate>` as for facets, with `mean`, `median` or any percentile from `p1` to `p99` as the aggregate.
+                 * @example [
+                 *       "price.median",
+                 *       "sold"
+                 *     ]
+                 */
+                metric: components["parameters"]["trend_metric_names"];
+                /**
+                 * @description The length of an interval, in any case. Weeks start on Monday (ISO 8601), months on their first day. The first and the last interval are cut at `from` and `to`. At most 400 intervals.
+                 * @example day
+                 */
+                interval?: components["parameters"]["trend_interval"];
+                /**
+                 * @description The first day of the period, inclusive, in UTC. Defaults to 89 days before `to`, or to the first day with a snapshot if that is later.
+                 * @example 2026-11-18
+                 */
+                from?: components["parameters"]["trend_from"];
+                /**
+                 * @description The last day of the period, inclusive, in UTC. Defaults to the as-of date.
+                 * @example 2026-11-19
+                 */
+                to?: components["parameters"]["trend_to"];
+                /**
+                 * @description A categorical facet, in any case: returns a series for each of its most frequent values instead of one for all matches.
+                 * @example make
+                 */
+                facet?: components["parameters"]["trend_facet"];
+                /**
+                 * @description The maximum number of series, if `facet` is set. The values with the most active listings, added up over the `level_day` of all points, are returned. Intervals, series and metrics multiply to at most 20000.
+                 * @example 5
+                 */
+                facet_limit?: components["parameters"]["facet_limit"];
+                /**
+                 * @description Only return listings with one of these makes. Accepts names and slugs, in any case.
+                 * @example [
+                 *       "Toyota",
+                 *       "mercedes-benz"
+                 *     ]
+                 */
+                make?: components["parameters"]["make"];
+                /**
+                 * @description Only return listings with one of these models. Accepts names and slugs, in any case.
+                 * @example [
+                 *       "Camry",
+                 *       "f-150"
+                 *     ]
+                 */
+                model?: components["parameters"]["model"];
+                /**
+                 * @description Only return listings with one of these manufacturer model codes. Case-insensitive.
+                 * @example [
+                 *       "2546"
+                 *     ]
+                 */
+                model_code?: components["parameters"]["model_code"];
+                /**
+                 * @description Only return listings with one of these trims. Case-insensitive. Use the `trim` facet to list the values.
+                 * @example [
+                 *       "XSE",
+                 *       "XLE"
+                 *     ]
+                 */
+                trim?: components["parameters"]["trim"];
+                /**
+                 * @description Only return listings with one of these versions, which subdivide trims. Case-insensitive. Use the `version` facet to list the values.
+                 * @example [
+                 *       "XLE 4dr Sedan"
+                 *     ]
+                 */
+                version?: components["parameters"]["version"];
+                /**
+                 * @description Only return listings with one of these model years.
+                 * @example [
+                 *       2025,
+                 *       2026
+                 *     ]
+                 */
+                year?: components["parameters"]["year"];
+                /**
+                 * @description Only return listings with one of these body types. Case-insensitive.
+                 * @example [
+                 *       "SUV",
+                 *       "Sedan"
+                 *     ]
+                 */
+                body_type?: components["parameters"]["body_type"];
+                /**
+                 * @description Only return listings with one of these engines. Case-insensitive.
+                 * @example [
+                 *       "2.5L I4"
+                 *     ]
+                 */
+                engine?: components["parameters"]["engine"];
+                /**
+                 * @description Only return listings with one of these transmissions. Case-insensitive.
+                 * @example [
+                 *       "Automatic"
+                 *     ]
+                 */
+                transmission?: components["parameters"]["transmission"];
+                /**
+                 * @description Only return listings with one of these drivetrains. Case-insensitive.
+                 * @example [
+                 *       "AWD",
+                 *       "4WD"
+                 *     ]
+                 */
+                drivetrain?: components["parameters"]["drivetrain"];
+                /**
+                 * @description Only return listings with one of these fuel types. Case-insensitive.
+                 * @example [
+                 *       "Hybrid"
+                 *     ]
+                 */
+                fuel_type?: components["parameters"]["fuel_type"];
+                /**
+                 * @description Only return listings with one of these powertrain types, in any case.
+                 * @example [
+                 *       "HEV",
+                 *       "BEV"
+                 *     ]
+                 */
+                powertrain_type?: components["parameters"]["powertrain_type"];
+                /**
+                 * @description Only return listings with one of these numbers of cylinders. Electric vehicles have 0.
+                 * @example [
+                 *       4,
+                 *       6
+                 *     ]
+                 */
+                cylinders?: components["parameters"]["cylinders"];
+                /**
+                 * @description Only return listings with one of these numbers of doors.
+                 * @example [
+                 *       4
+                 *     ]
+                 */
+                doors?: components["parameters"]["doors"];
+                /**
+                 * @description Only return listings with one of these numbers of seats.
+                 * @example [
+                 *       7,
+                 *       8
+                 *     ]
+                 */
+                seating_capacity?: components["parameters"]["seating_capacity"];
+                /**
+                 * @description Only return listings with one of these exterior colors, as reported by the dealer. Case-insensitive.
+                 * @example [
+                 *       "Celestial Silver Metallic"
+                 *     ]
+                 */
+                exterior_color?: components["parameters"]["exterior_color"];
+                /**
+                 * @description Only return listings with one of these interior colors, as reported by the dealer. Case-insensitive.
+                 * @example [
+                 *       "Black SofTex"
+                 *     ]
+                 */
+                interior_color?: components["parameters"]["interior_color"];
+                /**
+                 * @description Only return listings with one of these normalized exterior colors. Case-insensitive.
+                 * @example [
+                 *       "Silver",
+                 *       "White"
+                 *     ]
+                 */
+                base_exterior_color?: components["parameters"]["base_exterior_color"];
+                /**
+                 * @description Only return listings with one of these normalized interior colors. Case-insensitive.
+                 * @example [
+                 *       "Black"
+                 *     ]
+                 */
+                base_interior_color?: components["parameters"]["base_interior_color"];
+                /**
+                 * @description Only return listings with all of these manufacturer option and package codes. Use the `options_packages` facet to list the values.
+                 * @example [
+                 *       "FE",
+                 *       "3T"
+                 *     ]
+                 */
+                options_packages?: components["parameters"]["options_packages"];
+                /**
+                 * @description Only return listings with all of these features. Use the `features` facet to list the values.
+                 * @example [
+                 *       "heated_seats",
+                 *       "sunroof"
+                 *     ]
+                 */
+                features?: components["parameters"]["features"];
+                /**
+                 * @description Only return listings that satisfy all of these history keywords, in any case. `one_owner` and `clean_title` require the keyword; `branded` and `fleet` exclude listings that have it.
+                 * @example [
+                 *       "one_owner",
+                 *       "branded"
+                 *     ]
+                 */
+                keywords?: components["parameters"]["keywords"];
+                /**
+                 * @description Only return listings with one of these countries of final assembly. Case-insensitive. Use the `assembly_country` facet to list the values.
+                 * @example [
+                 *       "Japan"
+                 *     ]
+                 */
+                assembly_country?: components["parameters"]["assembly_country"];
+                /**
+                 * @description Only return listings with one of these places of final assembly. Case-insensitive. Separate the values with `|`, because they contain commas.
+                 * @example [
+                 *       "Georgetown, Kentucky",
+                 *       "Dearborn, Michigan"
+                 *     ]
+                 */
+                assembly_location?: components["parameters"]["assembly_location"];
+                /**
+                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`, and both count as one. `*` alone matches every VIN. Case-insensitive. I, O and Q are rejected.
+                 * @example [
+                 *       "4T1DAACK",
+                 *       "1FTFW1E5?NF"
+                 *     ]
+                 */
+                vin_pattern?: components["parameters"]["vin_pattern"];
+                /**
+                 * @description Only return listings of one of these inventory types, in any case. `cpo` is an alias of `certified`.
+                 * @example [
+                 *       "used",
+                 *       "certified"
+                 *     ]
+                 */
+                inventory_type?: components["parameters"]["inventory_type"];
+                /**
+                 * @description Only return listings with one of these availabilities, in any case: in stock (`stock`), in transit (`transit`) or still to be built (`build`).
+                 * @example [
+                 *       "stock"
+                 *     ]
+                 */
+                availability_status?: components["parameters"]["availability_status"];
+                /**
+                 * @description Only return listings of these dealers, at most 50 distinct UUIDs. Changes the usage class of a listing search.
+                 * @example [
+                 *       "0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c7e40"
+                 *     ]
+                 */
+                dealer_id?: components["parameters"]["dealer_id"];
+                /**
+                 * @description Only return listings of one of these types of dealer, in any case.
+                 * @example [
+                 *       "franchise"
+                 *     ]
+                 */
+                dealer_type?: components["parameters"]["dealer_type"];
+                /**
+                 * @description Only return results of dealers in one of these states, given as two-letter codes in any case.
+                 * @example [
+                 *       "CA",
+                 *       "NV"
+                 *     ]
+                 */
+                state?: components["parameters"]["state"];
+                /**
+                 * @description Exclude listings with one of these makes, given by name or slug in any case. Listings with an unknown make are kept.
+                 * @example [
+                 *       "Tesla"
+                 *     ]
+                 */
+                exclude_make?: components["parameters"]["exclude_make"];
+                /**
+                 * @description Exclude listings with one of these models, given by name or slug in any case. Listings with an unknown model are kept.
+                 * @example [
+                 *       "Corolla"
+                 *     ]
+                 */
+                exclude_model?: components["parameters"]["exclude_model"];
+                /**
+                 * @description Exclude listings with one of these trims. Listings with an unknown trim are kept.
+                 * @example [
+                 *       "LX"
+                 *     ]
+                 */
+                exclude_trim?: components["parameters"]["exclude_trim"];
+                /**
+                 * @description Exclude listings with one of these versions. Listings with an unknown version are kept.
+                 * @example [
+                 *       "LE 4dr Sedan"
+                 *     ]
+                 */
+                exclude_version?: components["parameters"]["exclude_version"];
+                /**
+                 * @description Exclude listings with one of these model years. Listings with an unknown model year are kept.
+                 * @example [
+                 *       2020
+                 *     ]
+                 */
+                exclude_year?: components["parameters"]["exclude_year"];
+                /**
+                 * @description Exclude listings with one of these body types. Listings with an unknown body type are kept.
+                 * @example [
+                 *       "Van"
+                 *     ]
+                 */
+                exclude_body_type?: components["parameters"]["exclude_body_type"];
+                /**
+                 * @description Exclude listings with one of these engines. Listings with an unknown engine are kept.
+                 * @example [
+                 *       "2.5L I4"
+                 *     ]
+                 */
+                exclude_engine?: components["parameters"]["exclude_engine"];
+                /**
+                 * @description Exclude listings with one of these transmissions. Listings with an unknown transmission are kept.
+                 * @example [
+                 *       "Manual"
+                 *     ]
+                 */
+                exclude_transmission?: components["parameters"]["exclude_transmission"];
+                /**
+                 * @description Exclude listings with one of these drivetrains. Listings with an unknown drivetrain are kept.
+                 * @example [
+                 *       "RWD"
+                 *     ]
+                 */
+                exclude_drivetrain?: components["parameters"]["exclude_drivetrain"];
+                /**
+                 * @description Exclude listings with one of these fuel types. Listings with an unknown fuel type are kept.
+                 * @example [
+                 *       "Diesel"
+                 *     ]
+                 */
+                exclude_fuel_type?: components["parameters"]["exclude_fuel_type"];
+                /**
+                 * @description Exclude listings with one of these powertrain types, in any case. Listings with an unknown powertrain type are kept.
+                 * @example [
+                 *       "BEV"
+                 *     ]
+                 */
+                exclude_powertrain_type?: components["parameters"]["exclude_powertrain_type"];
+                /**
+                 * @description Exclude listings with one of these exterior colors, as reported by the dealer. Listings with an unknown color are kept.
+                 * @example [
+                 *       "Celestial Silver Metallic"
+                 *     ]
+                 */
+                exclude_exterior_color?: components["parameters"]["exclude_exterior_color"];
+                /**
+                 * @description Exclude listings with one of these interior colors, as reported by the dealer. Listings with an unknown color are kept.
+                 * @example [
+                 *       "Black SofTex"
+                 *     ]
+                 */
+                exclude_interior_color?: components["parameters"]["exclude_interior_color"];
+                /**
+                 * @description Exclude listings with one of these normalized exterior colors. Listings with an unknown color are kept.
+                 * @example [
+                 *       "White",
+                 *       "Black"
+                 *     ]
+                 */
+                exclude_base_exterior_color?: components["parameters"]["exclude_base_exterior_color"];
+                /**
+                 * @description Exclude listings with one of these normalized interior colors. Listings with an unknown color are kept.
+                 * @example [
+                 *       "Beige"
+                 *     ]
+                 */
+                exclude_base_interior_color?: components["parameters"]["exclude_base_interior_color"];
+                /**
+                 * @description Exclude listings with any of these manufacturer option or package codes.
+                 * @example [
+                 *       "FE"
+                 *     ]
+                 */
+                exclude_options_packages?: components["parameters"]["exclude_options_packages"];
+                /**
+                 * @description Exclude listings with any of these features.
+                 * @example [
+                 *       "sunroof"
+                 *     ]
+                 */
+                exclude_features?: components["parameters"]["exclude_features"];
+                /**
+                 * @description Exclude listings with any of these history keywords, in any case.
+                 * @example [
+                 *       "branded",
+                 *       "fleet"
+                 *     ]
+                 */
+                exclude_keywords?: components["parameters"]["exclude_keywords"];
+                /**
+                 * @description Exclude listings with one of these countries of final assembly. Listings with an unknown country are kept.
+                 * @example [
+                 *       "Mexico"
+                 *     ]
+                 */
+                exclude_assembly_country?: components["parameters"]["exclude_assembly_country"];
+                /**
+                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+` or, unambiguously, with `%2B`. Because `+` also stands for a space, a value without `%2B` is divided into the places that the data has, the longest first: `Wien,+AT+Halle` excludes `Wien, AT` and `Halle`. What is left is reported in `meta.unmatched`.
+                 * @example [
+                 *       "Georgetown, Kentucky"
+                 *     ]
+                 */
+                exclude_assembly_location?: components["parameters"]["exclude_assembly_location"];
+                /**
+                 * @description Exclude listings of one of these inventory types, in any case. Listings with an unknown type are kept. `cpo` is an alias of `certified`.
+                 * @example [
+                 *       "new"
+                 *     ]
+                 */
+                exclude_inventory_type?: components["parameters"]["exclude_inventory_type"];
+                /**
+                 * @description Exclude listings of dealers in one of these states, given as two-letter codes in any case. Listings of dealers in an unknown state are kept.
+                 * @example [
+                 *       "AK",
+                 *       "HI"
+                 *     ]
+                 */
+                exclude_state?: components["parameters"]["exclude_state"];
+                /**
+                 * @description Only return listings first observed at or after this time, in any form of ISO 8601: a date, or a date and a time, with or without a zone. Without a zone, the time is in UTC; a date is its midnight. The `+` of an offset may be sent as it is or as `%2B`.
+                 * @example 2026-11-01T00:00:00Z
+                 */
+                listed_after?: components["parameters"]["listed_after"];
+                /**
+                 * @description Only return listings with at least this price, in whole US dollars. Listings with an unknown price are excluded.
+                 * @example 15000
+                 */
+                min_price?: components["parameters"]["min_price"];
+                /**
+                 * @description Only return listings with at most this price, in whole US dollars. Listings with an unknown price are excluded.
+                 * @example 40000
+                 */
+                max_price?: components["parameters"]["max_price"];
+                /**
+                 * @description Only return listings with at least this odometer reading, in miles. Listings with an unknown odometer reading are excluded.
+                 * @example 1000
+                 */
+                min_mileage?: components["parameters"]["min_mileage"];
+                /**
+                 * @description Only return listings with at most this odometer reading, in miles. Listings with an unknown odometer reading are excluded.
+                 * @example 60000
+                 */
+                max_mileage?: components["parameters"]["max_mileage"];
+                /**
+                 * @description Only return listings with at least this combined MSRP, in whole US dollars. Listings with an unknown MSRP are excluded.
+                 * @example 20000
+                 */
+                min_msrp?: components["parameters"]["min_msrp"];
+                /**
+                 * @description Only return listings with at most this combined MSRP, in whole US dollars. Listings with an unknown MSRP are excluded.
+                 * @example 55000
+                 */
+                max_msrp?: components["parameters"]["max_msrp"];
+                /**
+                 * @description Only return listings with at least this number of days on the market. Listings with an unknown number of days are excluded.
+                 * @example 7
+                 */
+                min_days_on_market?: components["parameters"]["min_days_on_market"];
+                /**
+                 * @description Only return listings with at most this number of days on the market. Listings with an unknown number of days are excluded.
+                 * @example 90
+                 */
+                max_days_on_market?: components["parameters"]["max_days_on_market"];
+                /** @description The latitude of the origin, in degrees, for example `37.5483`. Requires `longitude`. Cannot be combined with `postal_code`. */
+                latitude?: components["parameters"]["latitude"];
+                /** @description The longitude of the origin, in degrees, for example `-121.9886`. Requires `latitude`. Cannot be combined with `postal_code`. */
+                longitude?: components["parameters"]["longitude"];
+                /**
+                 * @description The origin as a US ZIP code of five digits. Of a ZIP+4 code, the first five count. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
+                 * @example 94538
+                 */
+                postal_code?: components["parameters"]["postal_code"];
+                /**
+                 * @description Only return listings of dealers within this many miles of the origin, at most 500. Requires an origin. Cannot be combined with `bbox`.
+                 * @example 50
+                 */
+                radius?: components["parameters"]["radius"];
+                /** @description Only return listings of dealers inside this bounding box: `west,south,east,north`, in degrees, for example `-122.6,37.2,-121.7,38.0`. The diagonal is at most 1000 miles. If `west` is greater than `east`, the box crosses the antimeridian. A `south` greater than `north` returns 400. Cannot be combined with `radius`. */
+                bbox?: components["parameters"]["bbox"];
+            };
+            header?: {
+                /** @description A value that identifies the request, such as a UUID: `7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41`. A request that is repeated with the same key within 24 hours is charged once. See Idempotency. */
+                "Idempotency-Key"?: components["parameters"]["idempotency_key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One series of points, or one for each value of `facet`. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    "X-RateLimit-Limit-10s": components["headers"]["X-RateLimit-Limit-10s"];
+                    "X-RateLimit-Remaining-10s": components["headers"]["X-RateLimit-Remaining-10s"];
+                    "X-RateLimit-Limit-60s": components["headers"]["X-RateLimit-Limit-60s"];
+                    "X-RateLimit-Remaining-60s": components["headers"]["X-RateLimit-Remaining-60s"];
+                    "X-Usage-Class": components["headers"]["X-Usage-Class"];
+                    "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
+                    "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrendEnvelope"];
                 };
             };
             304: components["responses"]["NotModified"];

@@ -1482,7 +1482,8 @@ return errors === 0;
 validate50.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter31 = validate51;
-const schema62 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","format":"uuid"}};
+const schema62 = {"type":"array","minItems":1,"maxItems":5,"items":{"type":"string","pattern":"^(count|new_listings|sold|price_drops|days_supply|(price|miles|msrp|days_on_market|discount_from_msrp)[.](mean|median|p[1-9][0-9]?))$"}};
+const pattern7 = new RegExp("^(count|new_listings|sold|price_drops|days_supply|(price|miles|msrp|days_on_market|discount_from_msrp)[.](mean|median|p[1-9][0-9]?))$", "u");
 
 function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1496,8 +1497,8 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(Array.isArray(data)){
-if(data.length > 100){
-validate51.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+if(data.length > 5){
+validate51.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 5},message:"must NOT have more than 5 items"}];
 return false;
 }
 else {
@@ -1512,17 +1513,15 @@ for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 const _errs1 = errors;
 if(errors === _errs1){
-if(errors === _errs1){
 if(typeof data0 === "string"){
-if(!(formats0.test(data0))){
-validate51.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/format",keyword:"format",params:{format: "uuid"},message:"must match format \""+"uuid"+"\""}];
+if(!pattern7.test(data0)){
+validate51.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/pattern",keyword:"pattern",params:{pattern: "^(count|new_listings|sold|price_drops|days_supply|(price|miles|msrp|days_on_market|discount_from_msrp)[.](mean|median|p[1-9][0-9]?))$"},message:"must match pattern \""+"^(count|new_listings|sold|price_drops|days_supply|(price|miles|msrp|days_on_market|discount_from_msrp)[.](mean|median|p[1-9][0-9]?))$"+"\""}];
 return false;
 }
 }
 else {
 validate51.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
 }
 }
 var valid0 = _errs1 === errors;
@@ -1544,7 +1543,7 @@ return errors === 0;
 validate51.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter32 = validate52;
-const schema63 = {"type":"string","minLength":1,"maxLength":200};
+const schema63 = {"type":"string","enum":["day","week","month"]};
 
 function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1556,23 +1555,13 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(errors === 0){
-if(typeof data === "string"){
-if(func1(data) > 200){
-validate52.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
-return false;
-}
-else {
-if(func1(data) < 1){
-validate52.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
+if(typeof data !== "string"){
 validate52.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
+if(!(((data === "day") || (data === "week")) || (data === "month"))){
+validate52.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema63.enum},message:"must be equal to one of the allowed values"}];
+return false;
 }
 validate52.errors = vErrors;
 return errors === 0;
@@ -1580,7 +1569,7 @@ return errors === 0;
 validate52.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter33 = validate53;
-const schema64 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["listing_search","listing_search_historical","listing_search_dealer_filtered","listing_search_dealer_filtered_historical","dealer_inventory_search","dealer_inventory_search_historical","listing_search_enriched","facet_counts","facet_counts_historical","vehicle_detail","vehicle_detail_enriched","dealer_lookup"]}};
+const schema64 = {"type":"string","enum":["make","model","inventory_type","year","trim","version","base_exterior_color","exterior_color","base_interior_color","interior_color","seating_capacity","doors","engine","state","drivetrain","assembly_location","assembly_country","transmission","fuel_type","body_type","cylinders","dealer_type","availability_status","options_packages","features","keywords"]};
 
 function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1592,51 +1581,21 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(errors === 0){
-if(Array.isArray(data)){
-if(data.length > 100){
-validate53.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+if(typeof data !== "string"){
+validate53.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-else {
-if(data.length < 1){
-validate53.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+if(!((((((((((((((((((((((((((data === "make") || (data === "model")) || (data === "inventory_type")) || (data === "year")) || (data === "trim")) || (data === "version")) || (data === "base_exterior_color")) || (data === "exterior_color")) || (data === "base_interior_color")) || (data === "interior_color")) || (data === "seating_capacity")) || (data === "doors")) || (data === "engine")) || (data === "state")) || (data === "drivetrain")) || (data === "assembly_location")) || (data === "assembly_country")) || (data === "transmission")) || (data === "fuel_type")) || (data === "body_type")) || (data === "cylinders")) || (data === "dealer_type")) || (data === "availability_status")) || (data === "options_packages")) || (data === "features")) || (data === "keywords"))){
+validate53.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema64.enum},message:"must be equal to one of the allowed values"}];
 return false;
-}
-else {
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-let data0 = data[i0];
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate53.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((((((((((((data0 === "listing_search") || (data0 === "listing_search_historical")) || (data0 === "listing_search_dealer_filtered")) || (data0 === "listing_search_dealer_filtered_historical")) || (data0 === "dealer_inventory_search")) || (data0 === "dealer_inventory_search_historical")) || (data0 === "listing_search_enriched")) || (data0 === "facet_counts")) || (data0 === "facet_counts_historical")) || (data0 === "vehicle_detail")) || (data0 === "vehicle_detail_enriched")) || (data0 === "dealer_lookup"))){
-validate53.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema64.items.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-}
-else {
-validate53.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
 }
 validate53.errors = vErrors;
 return errors === 0;
 }
-validate53.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate53.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter34 = validate54;
-const schema65 = {"type":"string","minLength":1};
+const schema65 = {"type":"integer","minimum":1,"maximum":50};
 
 function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1648,16 +1607,22 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(errors === 0){
-if(typeof data === "string"){
-if(func1(data) < 1){
-validate54.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+if(!((typeof data == "number") && (!(data % 1) && !isNaN(data)))){
+validate54.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === 0){
+if(typeof data == "number"){
+if(data > 50 || isNaN(data)){
+validate54.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 50},message:"must be <= 50"}];
+return false;
 }
 else {
-validate54.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(data < 1 || isNaN(data)){
+validate54.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
+}
+}
 }
 }
 validate54.errors = vErrors;
@@ -1666,8 +1631,7 @@ return errors === 0;
 validate54.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter35 = validate55;
-const schema66 = {"type":"string","minLength":17,"maxLength":17,"pattern":"^[A-HJ-NPR-Za-hj-npr-z0-9]*$"};
-const pattern7 = new RegExp("^[A-HJ-NPR-Za-hj-npr-z0-9]*$", "u");
+const schema66 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","format":"uuid"}};
 
 function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1680,33 +1644,218 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(errors === 0){
-if(typeof data === "string"){
-if(func1(data) > 17){
-validate55.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 17},message:"must NOT have more than 17 characters"}];
+if(Array.isArray(data)){
+if(data.length > 100){
+validate55.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
 return false;
 }
 else {
-if(func1(data) < 17){
-validate55.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 17},message:"must NOT have fewer than 17 characters"}];
+if(data.length < 1){
+validate55.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
 }
 else {
-if(!pattern7.test(data)){
-validate55.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-HJ-NPR-Za-hj-npr-z0-9]*$"},message:"must match pattern \""+"^[A-HJ-NPR-Za-hj-npr-z0-9]*$"+"\""}];
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+const _errs1 = errors;
+if(errors === _errs1){
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!(formats0.test(data0))){
+validate55.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/format",keyword:"format",params:{format: "uuid"},message:"must match format \""+"uuid"+"\""}];
 return false;
+}
+}
+else {
+validate55.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
 }
 }
 }
 }
 else {
-validate55.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate55.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
 validate55.errors = vErrors;
 return errors === 0;
 }
-validate55.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate55.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
+const parameter36 = validate56;
+const schema67 = {"type":"string","minLength":1,"maxLength":200};
+
+function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate56.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(func1(data) > 200){
+validate56.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
+return false;
+}
+else {
+if(func1(data) < 1){
+validate56.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate56.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+validate56.errors = vErrors;
+return errors === 0;
+}
+validate56.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const parameter37 = validate57;
+const schema68 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["listing_search","listing_search_historical","listing_search_dealer_filtered","listing_search_dealer_filtered_historical","dealer_inventory_search","dealer_inventory_search_historical","listing_search_enriched","facet_counts","facet_counts_historical","trend_series","vehicle_detail","vehicle_detail_enriched","dealer_lookup"]}};
+
+function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate57.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+if(data.length > 100){
+validate57.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+return false;
+}
+else {
+if(data.length < 1){
+validate57.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate57.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((((((((((((data0 === "listing_search") || (data0 === "listing_search_historical")) || (data0 === "listing_search_dealer_filtered")) || (data0 === "listing_search_dealer_filtered_historical")) || (data0 === "dealer_inventory_search")) || (data0 === "dealer_inventory_search_historical")) || (data0 === "listing_search_enriched")) || (data0 === "facet_counts")) || (data0 === "facet_counts_historical")) || (data0 === "trend_series")) || (data0 === "vehicle_detail")) || (data0 === "vehicle_detail_enriched")) || (data0 === "dealer_lookup"))){
+validate57.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema68.items.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+}
+else {
+validate57.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+validate57.errors = vErrors;
+return errors === 0;
+}
+validate57.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
+const parameter38 = validate58;
+const schema69 = {"type":"string","minLength":1};
+
+function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate58.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(func1(data) < 1){
+validate58.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+else {
+validate58.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+validate58.errors = vErrors;
+return errors === 0;
+}
+validate58.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const parameter39 = validate59;
+const schema70 = {"type":"string","minLength":17,"maxLength":17,"pattern":"^[A-HJ-NPR-Za-hj-npr-z0-9]*$"};
+const pattern8 = new RegExp("^[A-HJ-NPR-Za-hj-npr-z0-9]*$", "u");
+
+function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate59.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(func1(data) > 17){
+validate59.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 17},message:"must NOT have more than 17 characters"}];
+return false;
+}
+else {
+if(func1(data) < 17){
+validate59.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 17},message:"must NOT have fewer than 17 characters"}];
+return false;
+}
+else {
+if(!pattern8.test(data)){
+validate59.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-HJ-NPR-Za-hj-npr-z0-9]*$"},message:"must match pattern \""+"^[A-HJ-NPR-Za-hj-npr-z0-9]*$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate59.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+validate59.errors = vErrors;
+return errors === 0;
+}
+validate59.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 
 export const validators = {
@@ -1952,16 +2101,94 @@ export const validators = {
    path: {
    },
   },
+  getTrends: {
+   query: {
+    "metric": parameter31,
+    "interval": parameter32,
+    "from": parameter19,
+    "to": parameter19,
+    "facet": parameter33,
+    "facet_limit": parameter34,
+    "make": parameter5,
+    "model": parameter5,
+    "model_code": parameter5,
+    "trim": parameter5,
+    "version": parameter5,
+    "year": parameter6,
+    "body_type": parameter5,
+    "engine": parameter5,
+    "transmission": parameter5,
+    "drivetrain": parameter5,
+    "fuel_type": parameter5,
+    "powertrain_type": parameter7,
+    "cylinders": parameter8,
+    "doors": parameter8,
+    "seating_capacity": parameter8,
+    "exterior_color": parameter5,
+    "interior_color": parameter5,
+    "base_exterior_color": parameter5,
+    "base_interior_color": parameter5,
+    "options_packages": parameter5,
+    "features": parameter5,
+    "keywords": parameter9,
+    "assembly_country": parameter5,
+    "assembly_location": parameter5,
+    "vin_pattern": parameter10,
+    "inventory_type": parameter11,
+    "availability_status": parameter12,
+    "dealer_id": parameter13,
+    "dealer_type": parameter14,
+    "state": parameter15,
+    "exclude_make": parameter5,
+    "exclude_model": parameter5,
+    "exclude_trim": parameter5,
+    "exclude_version": parameter5,
+    "exclude_year": parameter6,
+    "exclude_body_type": parameter5,
+    "exclude_engine": parameter5,
+    "exclude_transmission": parameter5,
+    "exclude_drivetrain": parameter5,
+    "exclude_fuel_type": parameter5,
+    "exclude_powertrain_type": parameter7,
+    "exclude_exterior_color": parameter5,
+    "exclude_interior_color": parameter5,
+    "exclude_base_exterior_color": parameter5,
+    "exclude_base_interior_color": parameter5,
+    "exclude_options_packages": parameter5,
+    "exclude_features": parameter5,
+    "exclude_keywords": parameter9,
+    "exclude_assembly_country": parameter5,
+    "exclude_assembly_location": parameter16,
+    "exclude_inventory_type": parameter11,
+    "exclude_state": parameter15,
+    "listed_after": parameter20,
+    "min_price": parameter1,
+    "max_price": parameter1,
+    "min_mileage": parameter1,
+    "max_mileage": parameter1,
+    "min_msrp": parameter1,
+    "max_msrp": parameter1,
+    "min_days_on_market": parameter1,
+    "max_days_on_market": parameter1,
+    "latitude": parameter21,
+    "longitude": parameter22,
+    "postal_code": parameter23,
+    "radius": parameter24,
+    "bbox": parameter25,
+   },
+   path: {
+   },
+  },
   searchDealers: {
    query: {
     "limit": parameter0,
     "offset": parameter1,
-    "dealer_id": parameter31,
+    "dealer_id": parameter35,
     "state": parameter15,
     "country": parameter5,
     "type": parameter14,
     "make": parameter5,
-    "q": parameter32,
+    "q": parameter36,
    },
    path: {
    },
@@ -1970,7 +2197,7 @@ export const validators = {
    query: {
     "start_date": parameter19,
     "end_date": parameter19,
-    "metering_class": parameter33,
+    "metering_class": parameter37,
    },
    path: {
    },
@@ -1986,7 +2213,7 @@ export const validators = {
     "include": parameter4,
    },
    path: {
-    "listing_id": parameter34,
+    "listing_id": parameter38,
    },
   },
   getVin: {
@@ -1994,14 +2221,14 @@ export const validators = {
     "include": parameter4,
    },
    path: {
-    "vin": parameter35,
+    "vin": parameter39,
    },
   },
   getDealer: {
    query: {
    },
    path: {
-    "dealer_id": parameter34,
+    "dealer_id": parameter38,
    },
   },
   searchDealerListings: {
@@ -2081,7 +2308,7 @@ export const validators = {
     "bbox": parameter25,
    },
    path: {
-    "dealer_id": parameter34,
+    "dealer_id": parameter38,
    },
   },
 };

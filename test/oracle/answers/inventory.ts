@@ -81,6 +81,8 @@ export interface OracleInventory {
   readonly sold: readonly FlatListing[];
   /** The active listings of each day. */
   readonly snapshots: ReadonlyMap<string, readonly FlatListing[]>;
+  /** Every listing that ever existed, each once, as it was last observed. */
+  readonly records: readonly FlatListing[];
   /** All listings of snapshots and sold. */
   readonly all: readonly FlatListing[];
   /** The options, by `optionKey`. */
@@ -103,6 +105,8 @@ export async function readInventory(lake: string): Promise<OracleInventory> {
     snapshots.set(day, inFileOrder(listingsOf(rows, "active"), await idsIn(lake, files)));
   }
   const sold = listingsOf(await queryLake(lake, "SELECT * FROM sold"), "sold");
+  const missing = await queryLake(lake, `SELECT * FROM missing WHERE as_of = '${manifest.as_of}'`);
+  const ended = await queryLake(lake, "SELECT * FROM ended");
   const active = snapshots.get(manifest.as_of) ?? assert.fail(`${lake} has no snapshot of ${manifest.as_of}`);
   const locations = await queryLake(
     lake,
@@ -115,6 +119,7 @@ export async function readInventory(lake: string): Promise<OracleInventory> {
     active,
     sold: soldInOrder,
     snapshots,
+    records: [...active, ...listingsOf([...missing, ...ended], "active"), ...soldInOrder],
     all: [...snapshots.values(), soldInOrder].flat(),
     options: optionsOf(await queryLake(lake, "SELECT * FROM options ORDER BY option_key")),
     assemblyLocations: locations.map((row) => textIn(row, "assembly_location")),
