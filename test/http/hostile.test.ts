@@ -11,7 +11,7 @@ import { fileScope } from "../support/scope.ts";
 
 const { lake } = await createLake(fileScope);
 const client = await startService(fileScope, lake);
-const valuesEach = extentOf(8, 20);
+const valuesEach = extentOf(12, 20);
 
 for (const operation of searchOperations) {
   test(`every parameter of ${operation} answers or refuses hostile values, and never fails`, async () => {
