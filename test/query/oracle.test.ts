@@ -102,12 +102,7 @@ for (const [place, { name, client, assertNoFallback }] of implementations.entrie
 
   test(`a search of ${name} for a bucket's value or range finds as many listings as the bucket counts, under random filters`, async () => {
     const queries = [new Map(), ...randomFilters(inventory, { seed: seed + place, count: 4 })];
-    const { buckets, facets } = await compareBucketsWithSearch(
-      client,
-      new Chance(seed + place),
-      queries,
-      extentOf(2, 4),
-    );
+    const { buckets, facets } = await compareBucketsWithSearch(client, new Chance(seed + place), queries, 4);
     assert.ok(buckets > 200, `only ${buckets} buckets`);
     assert.equal(facets, oracleCategoricalFacets.length + oracleNumericFacets.length);
     assertNoFallback();
