@@ -16,6 +16,7 @@ import {
 } from "../../src/lake/manifest.ts";
 import { publishedTotal, swapWhileServing } from "../support/campaigns/version-swaps.ts";
 import { eventually, parseLog } from "../support/command-line.ts";
+import { extentOf } from "../support/extent.ts";
 import { type Client, startService } from "../support/http/service.ts";
 import { createLake, ingestPath, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope, type Scope } from "../support/scope.ts";
@@ -25,6 +26,7 @@ test("versions with and without serving files are swapped while clients search, 
     days: 4,
     clients: 8,
     seed: 1,
+    pauseMs: extentOf(50, 0),
   });
   assert.ok(answers > 100, `${answers} answers`);
   assert.ok(versionsSeen >= 3, `${versionsSeen} versions seen`);

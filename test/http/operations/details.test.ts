@@ -4,6 +4,7 @@ import { test } from "node:test";
 import type { AnswerOf } from "../../../src/contract/types.ts";
 import type { OracleDay, OracleListing } from "../../lifecycle/oracle.ts";
 import { writeLifecycleFeeds } from "../../lifecycle/trial.ts";
+import { extentOf } from "../../support/extent.ts";
 import { fetchListings, type ServedListing } from "../../support/http/paging.ts";
 import { type Client, startService } from "../../support/http/service.ts";
 import { createLake } from "../../support/lakes/lakes.ts";
@@ -15,10 +16,11 @@ type LatestListing = NonNullable<AnswerOf<"getVin">["data"]["latest_listing"]>;
 const sample = await startService(fileScope, (await createLake(fileScope)).lake);
 
 /** A random lake in which cars are relisted after a sale, change dealers and go missing, some of them for too long. */
-const quiet = { from: 12, to: 92 };
-const { folder, expectedDays } = await writeLifecycleFeeds(fileScope, {
-  ...{ seed: 20261122, days: 104, dealers: 10, cars: 60, dayless: 0.05, quiet },
-});
+const extent = extentOf(
+  { seed: 20261127, days: 95, cars: 90, quiet: { from: 4, to: 92 } },
+  { seed: 20261122, days: 104, cars: 60, quiet: { from: 12, to: 92 } },
+);
+const { folder, expectedDays } = await writeLifecycleFeeds(fileScope, { ...extent, dealers: 10, dayless: 0.05 });
 const { lake } = await createLake(fileScope, folder);
 const random = await startService(fileScope, lake);
 const lastDay = expectedDays.at(-1) ?? assert.fail("expected at least one day");

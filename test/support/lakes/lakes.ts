@@ -26,7 +26,10 @@ export interface IngestedLake {
   readonly reports: readonly DeliveryReport[];
 }
 
-/** Creates a lake and ingests a path into it: copies the lake that was ingested from the same files by the same sources, if there is one. */
+/**
+ * Creates a lake and ingests a path into it: copies the lake that was ingested from the same files by the same sources, if there is one.
+ * Ingests in one thread unless options say otherwise, which needs less processor time for a small lake.
+ */
 export async function createLake(
   scope: Scope,
   path = samplePath,
@@ -36,7 +39,7 @@ export async function createLake(
   const hasCallback = Object.values(options).some((option) => typeof option === "function");
   if (hasCallback) return { lake, reports: await ingestPath(lake, path, options) };
   const cached = await cachedFolder(hashOf([path], JSON.stringify(options)), async (folder) => {
-    const reports = await ingestPath(join(folder, "lake"), path, options);
+    const reports = await ingestPath(join(folder, "lake"), path, { threads: 1, ...options });
     await writeFile(join(folder, "reports.json"), JSON.stringify(reports));
   });
   await cp(join(cached, "lake"), lake, { recursive: true });
