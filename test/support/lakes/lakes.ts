@@ -54,5 +54,5 @@ export async function ingestPath(
 
 /** Returns the rows of a query over a lake's views, as an analyst runs it. */
 export function queryLake(lake: string, query: string): Promise<readonly Row[]> {
-  return openAnalystDatabase(lake, {}, async (run) => (await run(query)).rows);
+  return openAnalystDatabase(lake, {}, async (database) => (await database.query(query)).rows);
 }
