@@ -152,7 +152,7 @@ export async function openAnalystDatabase<T>(
   const manifest = await currentManifest(lake);
   if (manifest === undefined)
     throw new UserError(`${lake}: nothing has been published yet. See carquet ingest --help.`);
-  const folder = mkdtempSync(join(tmpdir(), "carquet-sql-"));
+  const folder = mkdtempSync(join(tmpdir(), `carquet-sql-${process.pid}-`));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   process.once("exit", remove);
   const database = await DuckDatabase.open({ temporaryFolder: join(folder, "spill"), ...options });

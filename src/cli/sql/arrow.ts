@@ -36,7 +36,15 @@ interface ArrowForm {
 
 const unchanged = (value: Json): unknown => value;
 const number = (value: Json): number => Number(value);
-const epochMs = (value: Json): number => Date.parse(`${String(value).replace(" ", "T").slice(0, 23)}Z`);
+
+/** Returns the Unix milliseconds of a TIMESTAMP, with microseconds as their fraction; null for infinity. Arrow multiplies them by 1000. */
+function epochMsOf(value: Json): number | null {
+  const [, second = "", fraction = ""] = /^(.{19})(?:\.(\d+))?$/.exec(String(value)) ?? [];
+  const wholeMs = Date.parse(`${second.replace(" ", "T")}Z`);
+  if (Number.isNaN(wholeMs)) return null;
+  const micros = wholeMs * 1000 + Number(fraction.padEnd(6, "0"));
+  return (micros / 1000) * 1000 === micros ? micros / 1000 : Math.floor(micros / 1000);
+}
 
 /** The forms of types without parameters; all others that are no list and no STRUCT become text. */
 const scalarForms: Readonly<Record<string, () => ArrowForm>> = {
@@ -52,7 +60,7 @@ const scalarForms: Readonly<Record<string, () => ArrowForm>> = {
   FLOAT: () => ({ type: new Float32(), convert: number }),
   DOUBLE: () => ({ type: new Float64(), convert: number }),
   DATE: () => ({ type: new DateDay(), convert: (value) => new Date(`${String(value)}T00:00:00Z`) }),
-  TIMESTAMP: () => ({ type: new TimestampMicrosecond(), convert: epochMs }),
+  TIMESTAMP: () => ({ type: new TimestampMicrosecond(), convert: epochMsOf }),
 };
 
 const textForm: ArrowForm = {
@@ -99,12 +107,12 @@ const convertKnown = (convert: (value: Json) => unknown, value: Json | undefined
   value === null || value === undefined ? null : convert(value);
 
 /** Returns a result as the bytes of an Arrow IPC stream. Types without an Arrow form of their own become text. */
-export async function* arrowStream({ columns, types, batches }: StatementResult): AsyncGenerator<Uint8Array> {
+export async function* arrowStream({ columns, types, rowCount, batches }: StatementResult): AsyncGenerator<Uint8Array> {
   const forms = types.map((type) => arrowForm(type));
   if (forms.length === 0) throw new UserError("Invalid statement for the format arrow: expected a query.");
   const schema = new Schema(columns.map((name, index) => new Field(name, forms[index]?.type ?? new Utf8(), true)));
   async function* recordBatches(): AsyncGenerator<RecordBatch> {
-    yield new RecordBatch(schema);
+    if (rowCount === 0) yield recordBatch(schema, [], forms);
     for await (const rows of batches()) if (rows.length > 0) yield recordBatch(schema, rows, forms);
   }
   yield* await RecordBatchStreamWriter.writeAll(recordBatches());

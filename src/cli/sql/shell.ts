@@ -80,11 +80,11 @@ class Shell {
 
   /** Runs what a line completes. */
   async accept(line: string): Promise<void> {
+    this.isCancelled = false;
     if (!this.isContinued && line.trimStart().startsWith("."))
       return this.attempt(async () => this.print([await runDotCommand(line, this.state, this.database)]));
     const { statements, rest } = splitStatements(`${this.pending}${line}\n`);
     this.pending = isBlankStatement(rest) ? "" : rest;
-    this.isCancelled = false;
     for (const statement of statements) if (!this.isCancelled) await this.attempt(() => this.run(statement));
   }
 
