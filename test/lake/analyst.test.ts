@@ -43,7 +43,7 @@ const hostile: readonly (readonly [text: string, says: RegExp])[] = [
   [`FROM 'https://example.com/x.parquet'`, file],
   [`ATTACH '${outside}/x.db'`, statement],
   ["ATTACH ':memory:' AS other", statement],
-  ["INSTALL httpfs", file],
+  ["INSTALL httpfs", statement],
   ["LOAD httpfs", /Loading external extensions is disabled|^Invalid statement/],
   ["SET enable_external_access = true", locked],
   ["SET lock_configuration = false", locked],
@@ -71,7 +71,7 @@ const allowed: readonly string[] = [
   "PIVOT (SELECT make, year FROM active) ON year USING count(*) GROUP BY make",
   "CREATE TEMP TABLE t AS SELECT 1 AS a; INSERT INTO t VALUES (2); SELECT sum(a) FROM t",
   "SET VARIABLE day = '2026-11-19'; SELECT count(*) FROM active WHERE listed_at < getvariable('day')::DATE + 1",
-  "SELECT 'query' AS query -- the word query is no call",
+  "SELECT 'query' AS query, 1 AS enabled",
   "SELECT MAP {'a': 1} AS m, INTERVAL 1 DAY AS i",
 ];
 
