@@ -91,6 +91,10 @@ export const bounds = {
   fetchedMatches: 100_000,
   /** The search index caches this many first listings of each sort. */
   firstListings: 10_000,
+  /** Rows of a table that the SQL shell shows; other modes and `.output` write all of them. */
+  shellTableRows: 1_000,
+  /** Lines that the SQL shell's history keeps. */
+  shellHistoryLines: 1_000,
   /** Defaults of the limits of a feed file: its size, as stored and uncompressed, and the ratio of the two. */
   feedFileBytes: 2 * 2 ** 30,
   feedUncompressedBytes: 8 * 2 ** 30,

@@ -5,6 +5,7 @@ import { wordsIn } from "../db/text-matching.ts";
 import { attributeOf, type CategoryName } from "../listing/schema.ts";
 import { rowsOfFiles } from "./file-rows.ts";
 import { flatListings, tokensInOrder } from "./flat-listings.ts";
+import { priceChangesView, snapshotMacro } from "./history-views.ts";
 import type { LakeFile, Manifest, TableFiles } from "./manifest.ts";
 import { type ServedColumn, selectServed } from "./served-columns.ts";
 import { buildColumns, type TableName, tableNames, tableOf } from "./tables.ts";
@@ -101,10 +102,11 @@ function unpivotedBuilds(): Sql {
 }
 
 /**
- * Returns the CREATE VIEW statements of a version: flat listings (`active`; `snapshots`, `missing`, `sold`, `ended` and `contenders` with
- * their partition key), dimensions, claims, deliveries and rejects.
+ * Returns the statements that create the views of a version: flat listings (`active`; `snapshots`, `missing`, `sold`, `ended` and
+ * `contenders` with their partition key), dimensions, claims, deliveries and rejects; the macro `snapshot`, and `price_changes`.
  */
-export function viewsOf({ tables: files, as_of }: Manifest, folder: string): readonly Sql[] {
+export function viewsOf(manifest: Manifest, folder: string): readonly Sql[] {
+  const { tables: files, as_of } = manifest;
   const listings: readonly TableName[] = ["snapshots", "missing", "sold", "ended", "contenders"];
   const otherTables = tableNames.filter((table) => !listings.includes(table));
   const view = (name: string, query: Sql): Sql => sql`CREATE OR REPLACE VIEW ${ident(name)} AS ${query}`;
@@ -113,6 +115,8 @@ export function viewsOf({ tables: files, as_of }: Manifest, folder: string): rea
     view("tokens_in_order", tokensInOrder),
     ...listings.map((table) => view(table, flatTable(table, files[table], folder))),
     view("active", sql`SELECT * EXCLUDE (snapshot_date) FROM snapshots WHERE snapshot_date = ${literal(as_of)}`),
+    ...snapshotMacro(files),
+    priceChangesView(manifest, folder),
   ];
 }
 

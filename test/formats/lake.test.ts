@@ -35,11 +35,11 @@ async function copyCurrentLake(scope: Scope): Promise<string> {
 
 /** Returns the rows of each view. */
 const rowsOfViews = (lake: string): Promise<readonly (readonly Row[])[]> =>
-  openAnalystDatabase(lake, {}, async (run) => {
+  openAnalystDatabase(lake, {}, async (database) => {
     const rows: (readonly Row[])[] = [];
     for (const view of views) {
       const columns = view === "rejects" ? "* EXCLUDE (reason)" : "*";
-      rows.push((await run(`SELECT ${columns} FROM ${view} ORDER BY ALL`)).rows);
+      rows.push((await database.query(`SELECT ${columns} FROM ${view} ORDER BY ALL`)).rows);
     }
     return rows;
   });

@@ -4,10 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Row } from "../../../src/base/json.ts";
 import { projectPath } from "../../../src/base/project-files.ts";
+import { DuckDatabase } from "../../../src/db/duckdb.ts";
+import { Sql } from "../../../src/db/sql.ts";
 import type { DeliveryReport } from "../../../src/ingest/delivery-report.ts";
 import { deliveriesAt } from "../../../src/ingest/feed/delivery.ts";
 import { type IngestOptions, ingest } from "../../../src/ingest/ingest.ts";
-import { openAnalystDatabase } from "../../../src/lake/analyst-database.ts";
+import { currentManifest } from "../../../src/lake/manifest.ts";
+import { viewsOf } from "../../../src/lake/views.ts";
 import { onScopeEnd, type Scope } from "../scope.ts";
 import { cachedFolder, hashOf } from "./cache.ts";
 
@@ -55,7 +58,17 @@ export async function ingestPath(
   return ingest(lake, await deliveriesAt(path, day ?? options.mapping?.day), options);
 }
 
-/** Returns the rows of a query over a lake's views, as an analyst runs it. */
-export function queryLake(lake: string, query: string): Promise<readonly Row[]> {
-  return openAnalystDatabase(lake, {}, async (run) => (await run(query)).rows);
+/** Returns the rows of a query over a lake's views. Unlike those of `carquet sql`, it may read and write other files. */
+export async function queryLake(lake: string, query: string): Promise<readonly Row[]> {
+  const manifest = await currentManifest(lake);
+  if (manifest === undefined) throw new Error(`Lake ${lake} has no published version.`);
+  const database = await DuckDatabase.open();
+  try {
+    return await database.using(async (session) => {
+      for (const view of viewsOf(manifest, lake)) await session.run(view);
+      return session.rows(new Sql([query], []));
+    });
+  } finally {
+    database.close();
+  }
 }
