@@ -12,7 +12,7 @@ import { findPage, planSearch, readPage, type SearchQuery } from "../query/searc
 import { computeTrends, planTrends } from "../query/trends.ts";
 import { unmatchedDealerValues, unmatchedIn } from "../query/unmatched.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
-import { listingDetail, pagination, vinRecord } from "./present.ts";
+import { listingDetail, pagination, vinRecord, withoutKeys } from "./present.ts";
 
 /** Throws a Refusal if the request cannot be answered, for example with `not_found`. */
 export type Endpoint<Id extends MeteredId> = (request: RequestOf<Id>, version: LakeVersion) => Promise<string>;
@@ -22,7 +22,7 @@ async function search(query: SearchQuery, version: LakeVersion): Promise<string>
   const plan = planSearch(query, version);
   const { total, positions } = await findPage(plan);
   const listings = await readPage(plan, positions, version);
-  const meta = { ...version.meta, ...(await unmatchedIn(query, version)) };
+  const meta = { ...version.meta, ...withoutKeys(await unmatchedIn(query, version)) };
   const envelope = json({ pagination: pagination(plan, total), meta });
   return `{"data":[${listings.join()}],${envelope.slice(1)}`;
 }
@@ -49,7 +49,7 @@ const getVin: Endpoint<"getVin"> = async ({ path, query }, version) => {
 /** Operation `searchDealers`. */
 const searchDealers: Endpoint<"searchDealers"> = async ({ query }, version) => {
   const { total, page } = findDealers(query, version);
-  const meta = { ...version.meta, ...unmatchedDealerValues(query, version) };
+  const meta = { ...version.meta, ...withoutKeys(unmatchedDealerValues(query, version)) };
   return json({ data: page, pagination: pagination(query, total), meta });
 };
 
@@ -67,13 +67,13 @@ const searchDealerListings: Endpoint<"searchDealerListings"> = async ({ path, qu
 /** Operation `getFacets`. */
 const getFacets: Endpoint<"getFacets"> = async ({ query }, version) => {
   const { data, meta } = await countFacets(planFacets(query, version));
-  return json({ data, meta: { ...meta, ...version.meta, ...(await unmatchedIn(query, version)) } });
+  return json({ data, meta: { ...meta, ...version.meta, ...withoutKeys(await unmatchedIn(query, version)) } });
 };
 
 /** Operation `getTrends`. */
 const getTrends: Endpoint<"getTrends"> = async ({ query }, version) => {
   const { data, meta } = await computeTrends(planTrends(query, version), version.trends);
-  return json({ data, meta: { ...meta, ...version.meta, ...(await unmatchedIn(query, version)) } });
+  return json({ data, meta: { ...meta, ...version.meta, ...withoutKeys(await unmatchedIn(query, version)) } });
 };
 
 const json = (body: object): string => JSON.stringify(body);

@@ -1,5 +1,7 @@
 /** Response shapes: pagination and the details of listings and vehicles, from rows. */
+import { redactKeys } from "../accounts/api-key.ts";
 import type { ListingLookUp, VinLookUp } from "../query/look-ups.ts";
+import type { UnmatchedMeta } from "../query/unmatched.ts";
 
 export interface PageWindow {
   readonly limit: number;
@@ -21,4 +23,10 @@ export function listingDetail({ vin, status, vinState, build, listing }: Listing
 /** Returns schema `VinRecord`. */
 export function vinRecord({ vin, state, build, listing: { vin: _, ...latest } }: VinLookUp): object {
   return { vin, status: state, build, latest_listing: latest };
+}
+
+/** Returns unmatched values without the API keys that were sent as values by mistake. */
+export function withoutKeys({ unmatched }: UnmatchedMeta): UnmatchedMeta {
+  if (unmatched === undefined) return {};
+  return { unmatched: unmatched.map((entry) => ({ ...entry, value: redactKeys(entry.value) })) };
 }

@@ -176,7 +176,7 @@ test("a service whose index fails continues, and adopts the one that carquet ind
   const { version } = JSON.parse((await carquet(["index", "--lake", lake, "--json"])).out);
   const served = async (): Promise<string> =>
     (await client.getBody("searchListings", "/v1/listings?limit=1")).meta.version;
-  await eventually("the new version is served", async () => (await served()) === version, 5000);
+  await eventually("the new version is served", async () => (await served()) === version);
   assert.equal(await total(), before);
   assert.deepEqual(await serving(), { index: true, rows: true, fallbacks: 1 });
 });

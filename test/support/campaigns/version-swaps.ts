@@ -116,7 +116,7 @@ async function searchContinuously(client: Client, seen: Observations, chance: Ch
 async function publishInPairs(folders: readonly string[], lake: string, seen: Observations): Promise<void> {
   for (const folder of folders) {
     if (seen.isStopped) return;
-    const { code, err } = await carquet(["ingest", folder, "--lake", lake, "--threads", "1"], { withinMs: 40_000 });
+    const { code, err } = await carquet(["ingest", folder, "--lake", lake, "--threads", "1"], { withinMs: 120_000 });
     assert.equal(code, 0, err);
   }
 }
