@@ -114,11 +114,7 @@ describe("a version that does not open", { concurrency: true }, () => {
       assert.equal((await client.get("/readyz")).status, 200);
 
       await publishManifest(lake, "2026-11-20.2", { ...good, version: "2026-11-20.2" });
-      await eventually(
-        "the next version is served",
-        async () => (await servedVersion(client)) === "2026-11-20.2",
-        2000,
-      );
+      await eventually("the next version is served", async () => (await servedVersion(client)) === "2026-11-20.2");
     });
   }
 });
