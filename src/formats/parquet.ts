@@ -23,8 +23,7 @@ export class ParquetWriter {
 
   /** Returns the bytes of a file, whose key-value metadata is that of the table. */
   async encode({ columns, rows, metadata }: Table): Promise<Buffer> {
-    this.opening ??= openWriter();
-    const { database, folder } = await this.opening;
+    const { database, folder } = await this.open();
     const path = joinPath(folder, randomUUID());
     const [rowsPath, filePath] = [`${path}.ndjson`, `${path}.parquet`];
     try {
@@ -41,6 +40,15 @@ export class ParquetWriter {
     }
   }
 
+  /** Opens the database once. After an error, the next table tries again. */
+  private open(): Promise<OpenWriter> {
+    this.opening ??= openWriter().catch((thrown: unknown) => {
+      this.opening = undefined;
+      throw thrown;
+    });
+    return this.opening;
+  }
+
   /** Closes the database and removes its folder. */
   async close(): Promise<void> {
     const opened = await this.opening?.catch(() => undefined);
@@ -53,6 +61,8 @@ export class ParquetWriter {
 async function openWriter(): Promise<OpenWriter> {
   const folder = await mkdtemp(joinPath(tmpdir(), "carquet-parquet-"));
   const database = await DuckDatabase.open({ threads: 1, memoryLimit: bounds.encoderMemory, temporaryFolder: folder });
+  // Every file is read once.
+  await database.using((session) => session.run(sql`SET GLOBAL enable_external_file_cache = false`));
   await database.lockDown([folder]);
   return { database, folder };
 }

@@ -1,4 +1,5 @@
 /** Response shapes: pagination and the details of listings and vehicles, from rows. */
+import type { AnswerOf } from "../contract/types.ts";
 import type { ListingLookUp, VinLookUp } from "../query/look-ups.ts";
 
 export interface PageWindow {
@@ -6,8 +7,11 @@ export interface PageWindow {
   readonly offset: number;
 }
 
+/** Schema `Pagination`. */
+export type Pagination = AnswerOf<"searchListings">["pagination"];
+
 /** Returns schema `Pagination`. */
-export function pagination({ limit, offset }: PageWindow, total: number): object {
+export function pagination({ limit, offset }: PageWindow, total: number): Pagination {
   const next = offset + limit;
   return { limit, offset, total, next_offset: next < total ? next : null };
 }

@@ -10,6 +10,7 @@ import { document, type Operation, operations, resolve, vocabulary } from "../..
 import { type ErrorCode, errors } from "../../src/contract/errors.ts";
 import { type Column, type ColumnType, tableColumns } from "../../src/contract/tables.ts";
 import { type OperationId, parametersWithDefault } from "../../src/contract/types.ts";
+import { hasFormats } from "../../src/http/formats/negotiate.ts";
 
 const tool = (name: string) => projectPath(`node_modules/.bin/${name}`);
 const run = promisify(execFile);
@@ -176,6 +177,7 @@ const happens: Readonly<Record<ErrorCode, Happens>> = {
   missing_scope: withKey,
   not_found: ({ parameters }) => parameters.some((parameter) => parameter.in === "path"),
   method_not_allowed: everywhere,
+  not_acceptable: hasFormats,
   uri_too_long: everywhere,
   idempotency_key_reused: metered,
   too_many_invalid_api_keys: withKey,
