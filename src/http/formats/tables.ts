@@ -30,7 +30,7 @@ const rules: { readonly [Id in MeteredId]?: TableRule<Id> } = {
 };
 
 /** Returns the result of an operation as a table, with `meta` and `pagination` as its metadata. */
-export function tableOf<Id extends MeteredId>(id: Id, query: QueryOf<Id>, result: EndpointResult): Table {
+export function resultTable<Id extends MeteredId>(id: Id, query: QueryOf<Id>, result: EndpointResult): Table {
   const rule: TableRule<Id> | undefined = rules[id];
   if (rule === undefined) throw new TypeError(`No table of ${id}: expected a row in src/http/formats/tables.ts.`);
   const { data, meta, pagination } = result;

@@ -11,7 +11,7 @@ import { type Endpoint, endpoints, jsonBody } from "../endpoints.ts";
 import { entityTag, matchesEntityTag } from "../etag.ts";
 import { contentTypeOf, setFileName, setPageHeaders } from "../formats/headers.ts";
 import { hasFormats, negotiateFormat } from "../formats/negotiate.ts";
-import { tableOf } from "../formats/tables.ts";
+import { resultTable } from "../formats/tables.ts";
 import { keyTextOf, type ResponseCache } from "../response-cache.ts";
 
 /** Distinguishes releases whose responses to the same request differ. */
@@ -44,7 +44,7 @@ export function respond<Id extends MeteredId>(
           const body =
             format === "json"
               ? Buffer.from(jsonBody(result))
-              : await encoder.encode(format, tableOf(id, request.query, result));
+              : await encoder.encode(format, resultTable(id, request.query, result));
           return { body, pagination: result.pagination };
         });
       }),

@@ -23,7 +23,7 @@ export interface ReadTable {
 type ReadFormat = (body: Buffer, columns: readonly Column[]) => Promise<ReadTable>;
 
 /** Returns a reader of each format. The one of Parquet is DuckDB, which is closed when the scope ends. */
-export async function formatReaders(scope: Scope): Promise<Readonly<Record<TableFormat, ReadFormat>>> {
+export async function responseReaders(scope: Scope): Promise<Readonly<Record<TableFormat, ReadFormat>>> {
   const [database, folder] = [await DuckDatabase.open({ threads: 1 }), await temporaryFolder(scope)];
   onScopeEnd(scope, async () => database.close());
   return {
