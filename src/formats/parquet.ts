@@ -29,10 +29,11 @@ export class ParquetWriter {
     try {
       await writeFile(rowsPath, rows.map((row) => `${JSON.stringify(row)}\n`).join(""), { mode: 0o600 });
       const pairs = Object.entries(metadata).map(([key, text]) => sql`${ident(key)}: ${literal(text)}`);
+      const keyValues = pairs.length === 0 ? sql`` : sql`, KV_METADATA {${join(pairs)}}`;
       await database.using((session) =>
         session.run(sql`
           COPY (FROM read_json(${pathLiteral(rowsPath)}, format = 'newline_delimited', columns = {${columnTypes(columns)}}))
-          TO ${fileLiteral(filePath)} (FORMAT parquet, COMPRESSION zstd, KV_METADATA {${join(pairs)}})`),
+          TO ${fileLiteral(filePath)} (FORMAT parquet, COMPRESSION zstd${keyValues})`),
       );
       return await readFile(filePath);
     } finally {
