@@ -117,6 +117,8 @@ export const bounds = {
   scrubPauseMs: 250,
   /** A file that failed a query is hashed again, and an intact one used again, after this time at the earliest. */
   recheckMs: 600_000,
+  /** The memory of the database that writes Parquet responses, which have at most a page of rows. */
+  encoderMemory: "256MiB",
   /** The `Retry-After` of a request that needs a damaged file. */
   damagedRetrySeconds: 60,
 } as const;

@@ -40,4 +40,7 @@ export interface RequestOf<Id extends OperationId> {
 export type AnswerOf<Id extends OperationId> = operations[Id]["responses"][200]["content"]["application/json"];
 
 /** The filter parameters that listing search, facets and dealer inventory share. */
-export type Filters = Omit<QueryOf<"getFacets">, "facets" | "facet_value_limit" | "interval" | "metric" | "sort">;
+export type Filters = Omit<
+  QueryOf<"getFacets">,
+  "format" | "facets" | "facet_value_limit" | "interval" | "metric" | "sort"
+>;

@@ -1,5 +1,6 @@
 /** Response shapes: pagination and the details of listings and vehicles, from rows. */
 import { redactKeys } from "../accounts/api-key.ts";
+import type { AnswerOf } from "../contract/types.ts";
 import type { ListingLookUp, VinLookUp } from "../query/look-ups.ts";
 import type { UnmatchedMeta } from "../query/unmatched.ts";
 
@@ -8,8 +9,11 @@ export interface PageWindow {
   readonly offset: number;
 }
 
+/** Schema `Pagination`. */
+export type Pagination = AnswerOf<"searchListings">["pagination"];
+
 /** Returns schema `Pagination`. */
-export function pagination({ limit, offset }: PageWindow, total: number): object {
+export function pagination({ limit, offset }: PageWindow, total: number): Pagination {
   const next = offset + limit;
   return { limit, offset, total, next_offset: next < total ? next : null };
 }

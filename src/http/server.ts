@@ -10,6 +10,7 @@ import type { Clock } from "../accounts/clock.ts";
 import { bounds } from "../base/bounds.ts";
 import { messageOf } from "../base/user-error.ts";
 import type { Synchronous } from "../db/sqlite.ts";
+import { TableEncoder } from "../formats/table-formats.ts";
 import { CurrentVersion } from "../serving/current-version.ts";
 import type { LakeVersionOptions } from "../serving/lake-version.ts";
 import type { ScrubOptions } from "../serving/scrub.ts";
@@ -107,7 +108,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
   const close = async (): Promise<void> => {
     metricsServer.close().closeAllConnections();
     await stopReviews();
-    await Promise.all([state.current.close(), state.accounts.close()]);
+    await Promise.all([state.current.close(), state.accounts.close(), state.encoder.close()]);
   };
   try {
     await listen(server, host, port);
@@ -139,7 +140,16 @@ async function openState(options: ServeOptions): Promise<AppState> {
   const connections = new Connections(connectionLimits(options));
   metrics.readFrom({ current, responseCache, accounts, connections, droppedLogLines });
   const admission = { ...bounds, ...options };
-  return { current, responseCache, accounts, metrics, admission, connections, isStopping: false };
+  return {
+    current,
+    responseCache,
+    encoder: new TableEncoder(),
+    accounts,
+    metrics,
+    admission,
+    connections,
+    isStopping: false,
+  };
 }
 
 function createApp(

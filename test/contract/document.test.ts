@@ -6,9 +6,11 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 import { isObject } from "../../src/base/json.ts";
 import { projectPath, projectText } from "../../src/base/project-files.ts";
-import { document, type Operation, operations, resolve } from "../../src/contract/document.ts";
+import { document, type Operation, operations, resolve, vocabulary } from "../../src/contract/document.ts";
 import { type ErrorCode, errors } from "../../src/contract/errors.ts";
+import { type Column, type ColumnType, tableColumns } from "../../src/contract/tables.ts";
 import { type OperationId, parametersWithDefault } from "../../src/contract/types.ts";
+import { hasFormats } from "../../src/http/formats/negotiate.ts";
 
 const tool = (name: string) => projectPath(`node_modules/.bin/${name}`);
 const run = promisify(execFile);
@@ -176,6 +178,7 @@ const happens: Readonly<Record<ErrorCode, Happens>> = {
   missing_scope: withKey,
   not_found: ({ parameters }) => parameters.some((parameter) => parameter.in === "path"),
   method_not_allowed: everywhere,
+  not_acceptable: hasFormats,
   uri_too_long: everywhere,
   idempotency_key_reused: metered,
   too_many_invalid_api_keys: withKey,
@@ -201,3 +204,38 @@ for (const operation of operations.values()) {
     );
   });
 }
+
+const kindsOf = (columns: readonly Column[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    columns.map(({ name, type, isNullable }) => [name, `${describeType(type)}${isNullable ? "?" : ""}`]),
+  );
+
+function describeType(type: ColumnType): string {
+  if (type.kind === "integer") return `int${type.bits}`;
+  if (type.kind === "list") return `${describeType(type.items)}[]`;
+  if (type.kind !== "struct") return type.kind;
+  const members = Object.entries(kindsOf(type.columns)).map(([name, kind]) => `${name} ${kind}`);
+  return `{${members.join(", ")}}`;
+}
+
+test("the columns of tables have the types of the document", () => {
+  const listing = kindsOf(tableColumns("searchListings"));
+  assert.deepEqual(Object.keys(listing).slice(0, -2), vocabulary("searchListings", "fields").slice(1));
+  assert.deepEqual(kindsOf(tableColumns("searchDealerListings")), listing);
+  const { id, year, make, powertrain_type, price, discount_from_msrp, listed_at, sold_date, status } = listing;
+  assert.deepEqual([id, year, make, powertrain_type], ["text", "int32?", "category?", "category?"]);
+  assert.deepEqual([price, discount_from_msrp, listed_at, sold_date], ["int32?", "number?", "timestamp?", "date?"]);
+  assert.deepEqual([status, listing.dealer_type, listing.city], ["category", "category?", "text?"]);
+  assert.deepEqual([listing.photo_urls, listing.features], ["text[]", "text[]"]);
+  assert.equal(
+    listing.price_history,
+    "{date date, price int32?, changed_at timestamp, price_before int32?, miles int32?}[]",
+  );
+  assert.equal(listing.options, "{code text, name text, msrp number}[]");
+  const dealer = kindsOf(tableColumns("searchDealers"));
+  assert.deepEqual([dealer.type, dealer.makes, dealer.listing_count], ["category?", "text[]", "int32"]);
+  const usage = kindsOf(tableColumns("getUsage"));
+  assert.equal(usage.charged_micros, "int64");
+  assert.deepEqual(Object.keys(kindsOf(tableColumns("getFacets"))).slice(0, 4), ["kind", "facet", "value", "min"]);
+  assert.throws(() => tableColumns("getListing"), TypeError);
+});

@@ -27,6 +27,7 @@ const metrics = words("price miles msrp days_on_market discount_from_msrp").flat
 const usageClasses = words(`listing_search, listing_search_historical, listing_search_dealer_filtered,
   listing_search_dealer_filtered_historical, dealer_inventory_search, dealer_inventory_search_historical,
   listing_search_enriched, facet_counts, facet_counts_historical, trend_series, vehicle_detail, vehicle_detail_enriched, dealer_lookup`);
+const formats = words("json arrow parquet csv ndjson");
 const inventoryTypes = words("new used certified cpo");
 const keywords = words("one_owner clean_title branded fleet");
 
@@ -40,13 +41,13 @@ const powertrains = spelled("powertrain_type");
 
 /** The closed vocabularies of each operation, besides the filters that several share. */
 const controls: Readonly<Partial<Record<OperationId, Readonly<Record<string, readonly string[]>>>>> = {
-  searchListings: { sort: sorts, fields, include: words("price_history options") },
+  searchListings: { format: formats, sort: sorts, fields, include: words("price_history options") },
   searchListingsByPage: { sort: sorts, fields, include: words("price_history options") },
-  searchDealerListings: { sort: sorts, fields, include: words("price_history options") },
+  searchDealerListings: { format: formats, sort: sorts, fields, include: words("price_history options") },
   getListing: { include: words("price_history options") },
   getVin: { include: words("price_history options") },
-  getFacets: { facets, metric: metrics, sort: words("-count count -metric metric") },
-  searchDealers: { type: words("franchise independent"), state: states },
+  getFacets: { format: formats, facets, metric: metrics, sort: words("-count count -metric metric") },
+  searchDealers: { format: formats, type: words("franchise independent"), state: states },
   getTrends: { interval: words("day week month"), facet: facets.filter((facet) => !numericFacets.includes(facet)) },
   getUsage: { metering_class: usageClasses },
 };
@@ -111,17 +112,17 @@ const inventoryViews = words("inventory_status sold_within_days snapshot_date");
 const page = words("limit offset sort fields include");
 
 const queryParameters: Readonly<Record<OperationId, readonly string[]>> = {
-  searchListings: [...page, "dealer_id", ...listingFilters],
+  searchListings: ["format", ...page, "dealer_id", ...listingFilters],
   searchListingsByPage: [...page, "page", "per_page", "dealer_id", ...listingFilters],
-  searchDealerListings: [...page, ...listingFilters],
-  getFacets: ["facets", "facet_value_limit", "interval", "metric", "sort", "dealer_id", ...listingFilters],
+  searchDealerListings: ["format", ...page, ...listingFilters],
+  getFacets: ["format", "facets", "facet_value_limit", "interval", "metric", "sort", "dealer_id", ...listingFilters],
   getTrends: [
     ...words("metric interval from to facet facet_limit dealer_id"),
     ...listingFilters.filter((name) => !inventoryViews.includes(name)),
   ],
   getListing: ["include"],
   getVin: ["include"],
-  searchDealers: words("dealer_id state country type make q limit offset"),
+  searchDealers: words("format dealer_id state country type make q limit offset"),
   getDealer: [],
   getUsage: words("start_date end_date metering_class"),
   getDocument: [],

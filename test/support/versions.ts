@@ -2,7 +2,7 @@
 import type { MeteredId } from "../../src/accounts/policy/prices.ts";
 import { decoderOf } from "../../src/contract/decode.ts";
 import { operations } from "../../src/contract/document.ts";
-import { type Endpoint, endpoints } from "../../src/http/endpoints.ts";
+import { type Endpoint, endpoints, jsonBody } from "../../src/http/endpoints.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { LakeVersion, type LakeVersionOptions } from "../../src/serving/lake-version.ts";
 import { onScopeEnd, type Scope } from "./scope.ts";
@@ -25,8 +25,8 @@ function patternOf(path: string): RegExp {
 function answererOf<Id extends MeteredId>(id: Id) {
   const endpoint: Endpoint<Id> = endpoints[id];
   const decode = decoderOf(id);
-  return (version: LakeVersion, query: string, path: Readonly<Record<string, string>>): Promise<string> =>
-    endpoint(decode(query, path), version);
+  return async (version: LakeVersion, query: string, path: Readonly<Record<string, string>>): Promise<string> =>
+    jsonBody(await endpoint(decode(query, path), version));
 }
 
 /** Splits a path at its first question mark. */

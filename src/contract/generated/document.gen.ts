@@ -1227,6 +1227,33 @@ export interface components {
                 update_command?: string;
             };
         };
+        /** @description The header `Accept` allows no format of the operation. Not billed. */
+        ErrorNotAcceptable: {
+            /**
+             * @description The name of the error class.
+             * @constant
+             */
+            _tag: "PublicApiRequestError";
+            error: {
+                /**
+                 * @description The category of the error.
+                 * @constant
+                 */
+                type: "request_error";
+                /**
+                 * @description The stable identifier of the error. Branch on this field.
+                 * @enum {string}
+                 */
+                code: "not_acceptable";
+                /** @description A description of the error for people. Its wording can change. */
+                message: string;
+                current_version?: string;
+                minimum_supported_version?: string;
+                reason_code?: string;
+                update_url?: string;
+                update_command?: string;
+            };
+        };
         /** @description The path and query are too long. */
         ErrorUriTooLong: {
             /**
@@ -1520,6 +1547,22 @@ export interface components {
                 "application/json": components["schemas"]["ErrorMethodNotAllowed"];
             };
         };
+        /** @description The header `Accept` allows no format of the operation. Not billed. */
+        NotAcceptable: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                "X-RateLimit-Limit-10s": components["headers"]["X-RateLimit-Limit-10s"];
+                "X-RateLimit-Remaining-10s": components["headers"]["X-RateLimit-Remaining-10s"];
+                "X-RateLimit-Limit-60s": components["headers"]["X-RateLimit-Limit-60s"];
+                "X-RateLimit-Remaining-60s": components["headers"]["X-RateLimit-Remaining-60s"];
+                Vary: components["headers"]["Vary"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorNotAcceptable"];
+            };
+        };
         /** @description The path and query are longer than 16 KiB. Not billed. The connection may be closed. */
         UriTooLong: {
             headers: {
@@ -1636,6 +1679,11 @@ export interface components {
          * @example 41e7ac92-0f5b-4d38-8c6e-b92d70f1a584
          */
         path_dealer_id: string;
+        /**
+         * @description The format of the response. Takes precedence over the header `Accept`. See Formats.
+         * @example json
+         */
+        format: "json" | "arrow" | "parquet" | "csv" | "ndjson";
         /**
          * @description The maximum number of items to return, from 1 to 100. Larger values are rejected, not clamped.
          * @example 25
@@ -2345,6 +2393,31 @@ export interface components {
          */
         Link: string;
         /**
+         * @description The next page, as a relative reference. Absent on the last page.
+         * @example </v1/listings?make=kia&limit=25&offset=25>; rel="next"
+         */
+        NextLink: string;
+        /**
+         * @description The number of all matches at request time, as in `pagination.total`.
+         * @example 1834
+         */
+        "X-Total-Count": number;
+        /**
+         * @description The published version of the data that the response was computed from.
+         * @example 2026-11-19.1
+         */
+        "X-Data-Version": string;
+        /**
+         * @description The request headers on which the response depends.
+         * @example Accept, Accept-Encoding
+         */
+        Vary: string;
+        /**
+         * @description A file name, if parameter `format` requests another format than JSON.
+         * @example attachment; filename="listings-2026-11-19.csv"
+         */
+        "Content-Disposition": string;
+        /**
          * @description The time at which the operation will be removed, as an HTTP date (RFC 8594). Present only if a date is set.
          * @example Sat, 01 Jan 2028 00:00:00 GMT
          */
@@ -2357,6 +2430,11 @@ export interface operations {
     searchListings: {
         parameters: {
             query?: {
+                /**
+                 * @description The format of the response. Takes precedence over the header `Accept`. See Formats.
+                 * @example json
+                 */
+                format?: components["parameters"]["format"];
                 /**
                  * @description The maximum number of items to return, from 1 to 100. Larger values are rejected, not clamped.
                  * @example 25
@@ -2870,12 +2948,21 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
+                    Vary: components["headers"]["Vary"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    "X-Total-Count": components["headers"]["X-Total-Count"];
+                    Link: components["headers"]["NextLink"];
                     ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ListingCollection"];
+                    "application/vnd.apache.arrow.stream": string;
+                    "application/vnd.apache.parquet": string;
+                    "text/csv": string;
+                    "application/x-ndjson": string;
                 };
             };
             304: components["responses"]["NotModified"];
@@ -2884,6 +2971,7 @@ export interface operations {
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
             414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
@@ -3415,6 +3503,7 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
                     ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     Deprecation: components["headers"]["Deprecation"];
@@ -3480,6 +3569,7 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
                     ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
@@ -3543,6 +3633,7 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
                     ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
@@ -3570,6 +3661,11 @@ export interface operations {
     getFacets: {
         parameters: {
             query: {
+                /**
+                 * @description The format of the response. Takes precedence over the header `Accept`. See Formats.
+                 * @example json
+                 */
+                format?: components["parameters"]["format"];
                 /**
                  * @description The facets to count, in any case. The numeric facets `price`, `msrp`, `miles` and `days_on_market` are counted by range; all others are categorical and counted by value.
                  * @example [
@@ -4080,12 +4176,19 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
+                    Vary: components["headers"]["Vary"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
                     ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["FacetEnvelope"];
+                    "application/vnd.apache.arrow.stream": string;
+                    "application/vnd.apache.parquet": string;
+                    "text/csv": string;
+                    "application/x-ndjson": string;
                 };
             };
             304: components["responses"]["NotModified"];
@@ -4094,6 +4197,7 @@ export interface operations {
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
             414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
@@ -4634,6 +4738,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
+                 * @description The format of the response. Takes precedence over the header `Accept`. See Formats.
+                 * @example json
+                 */
+                format?: components["parameters"]["format"];
+                /**
                  * @description The maximum number of items to return, from 1 to 100. Larger values are rejected, not clamped.
                  * @example 25
                  */
@@ -4707,12 +4816,21 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
+                    Vary: components["headers"]["Vary"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    "X-Total-Count": components["headers"]["X-Total-Count"];
+                    Link: components["headers"]["NextLink"];
                     ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["DealerCollection"];
+                    "application/vnd.apache.arrow.stream": string;
+                    "application/vnd.apache.parquet": string;
+                    "text/csv": string;
+                    "application/x-ndjson": string;
                 };
             };
             304: components["responses"]["NotModified"];
@@ -4721,6 +4839,7 @@ export interface operations {
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
             414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
@@ -4761,6 +4880,7 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
                     ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
@@ -4788,6 +4908,11 @@ export interface operations {
     searchDealerListings: {
         parameters: {
             query?: {
+                /**
+                 * @description The format of the response. Takes precedence over the header `Accept`. See Formats.
+                 * @example json
+                 */
+                format?: components["parameters"]["format"];
                 /**
                  * @description The maximum number of items to return, from 1 to 100. Larger values are rejected, not clamped.
                  * @example 25
@@ -5300,12 +5425,21 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
+                    Vary: components["headers"]["Vary"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    "X-Total-Count": components["headers"]["X-Total-Count"];
+                    Link: components["headers"]["NextLink"];
                     ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ListingCollection"];
+                    "application/vnd.apache.arrow.stream": string;
+                    "application/vnd.apache.parquet": string;
+                    "text/csv": string;
+                    "application/x-ndjson": string;
                 };
             };
             304: components["responses"]["NotModified"];
@@ -5315,6 +5449,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["ResourceNotFound"];
             405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
             414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
@@ -5392,6 +5527,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };

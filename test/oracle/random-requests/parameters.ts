@@ -6,7 +6,7 @@ import { fields } from "../answers/search.ts";
 import type { Query } from "./query.ts";
 import { encodeItems, encodeValue, randomCase, respell, respellName } from "./spellings.ts";
 
-type SearchParameter = keyof QueryOf<"searchListings"> | keyof QueryOf<"searchListingsByPage">;
+type SearchParameter = Exclude<keyof QueryOf<"searchListings"> | keyof QueryOf<"searchListingsByPage">, "format">;
 
 /** Returns encoded parameters with a random value, and those it requires; empty if the inventory has no such value. */
 export type Draw = (chance: Chance, inventory: OracleInventory, soFar: Query) => Readonly<Record<string, string>>;
