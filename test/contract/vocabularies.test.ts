@@ -48,7 +48,11 @@ const controls: Readonly<Partial<Record<OperationId, Readonly<Record<string, rea
   getVin: { include: words("price_history options") },
   getFacets: { format: formats, facets, metric: metrics, sort: words("-count count -metric metric") },
   searchDealers: { format: formats, type: words("franchise independent"), state: states },
-  getTrends: { interval: words("day week month"), facet: facets.filter((facet) => !numericFacets.includes(facet)) },
+  getTrends: {
+    format: formats,
+    interval: words("day week month"),
+    facet: facets.filter((facet) => !numericFacets.includes(facet)),
+  },
   getUsage: { metering_class: usageClasses },
 };
 
@@ -117,7 +121,7 @@ const queryParameters: Readonly<Record<OperationId, readonly string[]>> = {
   searchDealerListings: ["format", ...page, ...listingFilters],
   getFacets: ["format", "facets", "facet_value_limit", "interval", "metric", "sort", "dealer_id", ...listingFilters],
   getTrends: [
-    ...words("metric interval from to facet facet_limit dealer_id"),
+    ...words("format metric interval from to facet facet_limit dealer_id"),
     ...listingFilters.filter((name) => !inventoryViews.includes(name)),
   ],
   getListing: ["include"],

@@ -4211,6 +4211,11 @@ export interface operations {
         parameters: {
             query: {
                 /**
+                 * @description The format of the response. Takes precedence over the header `Accept`. See Formats.
+                 * @example json
+                 */
+                format?: components["parameters"]["format"];
+                /**
                  * @description The metrics of each point, in any case, at most 5: `count`, `new_listings`, `sold`, `price_drops`, `days_supply`, or `<measure>.<aggregate>` as for facets, with `mean`, `median` or any percentile from `p1` to `p99` as the aggregate.
                  * @example [
                  *       "price.median",
@@ -4711,12 +4716,19 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
+                    Vary: components["headers"]["Vary"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
                     ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["TrendEnvelope"];
+                    "application/vnd.apache.arrow.stream": string;
+                    "application/vnd.apache.parquet": string;
+                    "text/csv": string;
+                    "application/x-ndjson": string;
                 };
             };
             304: components["responses"]["NotModified"];
@@ -4725,6 +4737,7 @@ export interface operations {
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
             414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];

@@ -2131,6 +2131,7 @@ export const validators = {
   },
   getTrends: {
    query: {
+    "format": parameter0,
     "metric": parameter32,
     "interval": parameter33,
     "from": parameter20,

@@ -7,6 +7,7 @@ import type { Table } from "../../formats/table.ts";
 import { resolveFields } from "../../query/fields.ts";
 import type { EndpointResult } from "../endpoints.ts";
 import { facetRows } from "./facet-rows.ts";
+import { trendRows } from "./trend-rows.ts";
 
 interface TableRule<Id extends MeteredId> {
   /** Returns the rows of `data`, which is JSON text. */
@@ -27,6 +28,7 @@ const rules: { readonly [Id in MeteredId]?: TableRule<Id> } = {
   searchDealerListings: { rows: items, select: selectFields },
   searchDealers: { rows: items },
   getFacets: { rows: (data) => facetRows(JSON.parse(data)) },
+  getTrends: { rows: (data) => trendRows(JSON.parse(data)) },
 };
 
 /** Returns the result of an operation as a table, with `meta` and `pagination` as its metadata. */

@@ -8,6 +8,7 @@ import type { AnswerOf, OperationId } from "../../../src/contract/types.ts";
 import type { TableFormat } from "../../../src/formats/table-formats.ts";
 import { facetRows } from "../../../src/http/formats/facet-rows.ts";
 import { hasFormats } from "../../../src/http/formats/negotiate.ts";
+import { trendRows } from "../../../src/http/formats/trend-rows.ts";
 import { createRandomLake } from "../../oracle/random-lake/lakes.ts";
 import { extentOf } from "../../support/extent.ts";
 import { arrowTypeOf, parquetTypeOf, responseReaders } from "../../support/http/read-formats.ts";
@@ -58,6 +59,8 @@ const requests: readonly (readonly [id: OperationId, path: string])[] = [
   ["getFacets", `/v1/facets?${everyFacet}&vin_pattern=ZZZ*`],
   ["getFacets", "/v1/facets?facets=make,price&metric=price.median&facet_value_limit=100"],
   ["getFacets", "/v1/facets?facets=days_on_market&interval=days_on_market:10"],
+  ["getTrends", "/v1/trends?metric=price.median,count,sold,days_supply&interval=day&facet=make"],
+  ["getTrends", "/v1/trends?metric=price.p5&interval=week&vin_pattern=ZZZ*"],
 ];
 
 /** Returns the columns of an answer: those of the operation that its rows have. */
@@ -71,8 +74,10 @@ function columnsIn(id: OperationId, query: URLSearchParams): readonly Column[] {
 }
 
 /** Returns the rows of `data` in JSON. */
-const rowsIn = (id: OperationId, data: Json): readonly Row[] =>
-  id === "getFacets" ? facetRows(data as AnswerOf<"getFacets">["data"]) : (data as readonly Row[]);
+function rowsIn(id: OperationId, data: Json): readonly Row[] {
+  if (id === "getFacets") return facetRows(data as AnswerOf<"getFacets">["data"]);
+  return id === "getTrends" ? trendRows(data as unknown as AnswerOf<"getTrends">["data"]) : (data as readonly Row[]);
+}
 
 for (const [lakeName, client] of [["sample", sample] as const, ["random", random] as const]) {
   describe(`every format has the data of the JSON response, over the ${lakeName} lake`, () => {
