@@ -20,6 +20,8 @@ export interface Schema {
   readonly "x-allowed"?: string;
   /** Converts ASCII letters to this case before validation. */
   readonly "x-case"?: "upper" | "lower";
+  /** A suffix that does not change the meaning of a value: it is removed before values are compared and validated. */
+  readonly "x-optional-suffix"?: string;
   /** Accepted aliases of enum values. */
   readonly "x-aliases"?: Readonly<Record<string, string>>;
   /** The separator of list items, where OpenAPI has no style for it. */

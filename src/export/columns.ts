@@ -1,7 +1,7 @@
 /**
  * Columns of an export, as SQL: the values that pages of the search serve, computed by the engine for all matches at once.
  *
- * Values are in their served form, as in JSON: timestamps and dates are text, lists are lists. `casts.ts` gives them the types of a table.
+ * Values are in their served form, as in JSON: timestamps and dates are text, lists are lists. `pieces.ts` gives them the types of a format.
  */
 import { integerIn, type Row } from "../base/json.ts";
 import { ident, type Sql, sql } from "../db/sql.ts";

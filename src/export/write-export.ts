@@ -2,87 +2,101 @@
  * Writes all listings of a search to a file: the rows, columns and values of its pages, in their order.
  *
  * Memory does not grow with the rows: the matches are read once per range of the order, and each range is sorted and written on its own.
- * Reading a million listings takes a second; sorting them all at once needs gigabytes. The file is written beside its final name and
- * renamed when it is complete.
+ * Reading a million listings takes a second; sorting them all at once needs gigabytes.
  */
-import { randomUUID } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
 import { rename, rm, stat } from "node:fs/promises";
+import { join as joinPath } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { redactKeys } from "../accounts/api-key.ts";
 import { bounds } from "../base/bounds.ts";
-import { syncToDisk } from "../base/files.ts";
 import { integerIn } from "../base/json.ts";
 import type { QueryOf } from "../contract/types.ts";
 import { fileLiteral, join, pathLiteral, type Sql, sql } from "../db/sql.ts";
+import { parquetOptions } from "../formats/engine-formats.ts";
+import type { TableMetadata } from "../formats/table.ts";
+import type { TableFormat } from "../formats/table-formats.ts";
 import { planSearch, type SearchPlan } from "../query/search.ts";
+import { type UnmatchedMeta, unmatchedIn } from "../query/unmatched.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import { convertToArrow } from "./arrow-file.ts";
 import { exportedColumns, selectStatement } from "./columns.ts";
-import { columnsNamed, type ExportFormat, exportFormats, parquetOptions, selectAs } from "./export-formats.ts";
+import { columnsNamed, type PiecePlace, pieceFormats, selectAs } from "./pieces.ts";
 import { sortRangesOf } from "./sort-ranges.ts";
 
 export type ExportQuery = QueryOf<"exportListings">;
 
-export interface WrittenExport {
+export interface WrittenExport extends UnmatchedMeta {
+  readonly path: string;
   readonly rows: number;
   readonly bytes: number;
 }
 
-/** Plans the search of an export. Refuses parameters that cannot be combined. */
-export const planExport = ({ format: _, ...query }: ExportQuery, version: LakeVersion): SearchPlan =>
-  planSearch({ ...query, limit: 0, offset: 0 }, version);
-
 export interface WriteOptions {
+  readonly format: TableFormat;
+  /** A folder for the file and its pieces, which the version can write to. */
+  readonly folder: string;
   /** Called with the number of rows written and of all rows. */
   readonly onProgress?: (rows: number, total: number) => void;
   /** The most rows that are sorted at once. */
   readonly rangeRows?: number;
 }
 
-/** Writes an export to `path`. The version must be able to write to its folder. An error leaves no file. */
+/** Plans the search of an export. Refuses parameters that cannot be combined. */
+export const planExport = ({ format: _, ...query }: ExportQuery, version: LakeVersion): SearchPlan =>
+  planSearch({ ...query, limit: 0, offset: 0 }, version);
+
+/** Writes an export to a new file of the folder. */
 export async function writeExport(
   query: ExportQuery,
   version: LakeVersion,
-  path: string,
-  { onProgress = () => {}, rangeRows = bounds.exportRangeRows }: WriteOptions = {},
+  { format, folder, onProgress = () => {}, rangeRows = bounds.exportRangeRows }: WriteOptions,
 ): Promise<WrittenExport> {
   const plan = planExport(query, version);
-  const part = `${path}.${randomUUID()}.part`;
+  const unmatched = await unmatchedIn(query, version);
+  const path = joinPath(folder, "export");
   const { total, ranges } = await sortRangesOf(plan, rangeRows);
-  const pieces = ranges.map((_, index) => `${part}.${index}`);
-  try {
-    const writePiece = await pieceWriter(query.format, plan, version);
-    let rows = 0;
-    const { add, finish } = assemblers[query.format];
-    for (const [index, piece] of pieces.entries()) {
-      rows += await writePiece(ranges[index] ?? sql`false`, piece, index === 0);
-      await add?.(piece, part);
-      onProgress(rows, total);
-    }
-    await finish?.(pieces, part, plan, version);
-    await syncToDisk(part);
-    const { size: bytes } = await stat(part);
-    await rename(part, path);
-    return { rows, bytes };
-  } finally {
-    await Promise.all([part, ...pieces].map((leftover) => rm(leftover, { force: true })));
+  const pieces = ranges.map((_, index) => `${path}.${index}`);
+  const file = { path, plan, version, metadata: metadataOf({ ...version.meta, ...unmatched }) };
+  const writePiece = await pieceWriter(format, file);
+  const { add, finish } = assemblers[format];
+  let rows = 0;
+  for (const [index, piece] of pieces.entries()) {
+    const place = { isFirst: index === 0, isOnly: pieces.length === 1 };
+    rows += await writePiece(ranges[index] ?? sql`false`, piece, place);
+    await add?.(piece, path);
+    onProgress(rows, total);
   }
+  await finish?.(pieces, file);
+  await Promise.all(pieces.map((piece) => rm(piece, { force: true })));
+  const { size: bytes } = await stat(path);
+  return { path, rows, bytes, ...unmatched };
+}
+
+/** Returns the metadata of the file, as a page has it; without API keys that were sent as values by mistake. */
+const metadataOf = (meta: object): TableMetadata => ({ "carquet.meta": redactKeys(JSON.stringify(meta)) });
+
+/** The file of an export. */
+interface ExportFile {
+  readonly path: string;
+  readonly plan: SearchPlan;
+  readonly version: LakeVersion;
+  readonly metadata: TableMetadata;
 }
 
 /** Returns a function that writes the matches of a range to a piece and returns their number. */
 async function pieceWriter(
-  format: ExportFormat,
-  plan: SearchPlan,
-  version: LakeVersion,
-): Promise<(range: Sql, path: string, isFirst: boolean) => Promise<number>> {
+  format: TableFormat,
+  { plan, version, metadata }: ExportFile,
+): Promise<(range: Sql, path: string, place: PiecePlace) => Promise<number>> {
   const columns = exportedColumns(plan);
   const select = await selectStatement(columns, selectAs(format, columns), plan, version);
-  return async (range, path, isFirst) => {
+  return async (range, path, place) => {
     const [row] = await plan.mode.listings.runOverMatches(
       plan,
       (matches) => sql`
         COPY (${select(sql`SELECT * FROM (${matches}) WHERE ${range}`)})
-        TO ${fileLiteral(path)} (${exportFormats[format].pieceOptions(isFirst)}, USE_TMP_FILE false)`,
+        TO ${fileLiteral(path)} (${pieceFormats[format].options(place, metadata)}, USE_TMP_FILE false)`,
     );
     return integerIn({ rows: Number(row?.Count) }, "rows");
   };
@@ -91,7 +105,7 @@ async function pieceWriter(
 /** Makes one file of the pieces of a format. Each piece is added when it is written; `finish` is called after the last one. */
 interface Assembler {
   readonly add?: (piece: string, path: string) => Promise<void>;
-  readonly finish?: (pieces: readonly string[], path: string, plan: SearchPlan, version: LakeVersion) => Promise<void>;
+  readonly finish?: (pieces: readonly string[], file: ExportFile) => Promise<void>;
 }
 
 /** Appends pieces of text, and removes them at once, so that the rows are on the disk once. */
@@ -102,16 +116,18 @@ const concatenation: Assembler = {
   },
 };
 
-const assemblers: Readonly<Record<ExportFormat, Assembler>> = {
+const assemblers: Readonly<Record<TableFormat, Assembler>> = {
   parquet: {
-    finish: async (pieces, path, _plan, version) => {
+    finish: async (pieces, { path, version, metadata }) => {
+      const [only = "", ...others] = pieces;
+      if (others.length === 0) return rename(only, path);
       const rows = sql`FROM read_parquet([${join(pieces.map(pathLiteral))}])`;
-      await version.rows(sql`COPY (${rows}) TO ${fileLiteral(path)} (${parquetOptions}, USE_TMP_FILE false)`);
+      await version.rows(sql`COPY (${rows}) TO ${fileLiteral(path)} (${parquetOptions(metadata)}, USE_TMP_FILE false)`);
     },
   },
   arrow: {
-    finish: (pieces, path, plan) =>
-      convertToArrow(pieces, path, columnsNamed(exportedColumns(plan).map(({ name }) => name))),
+    finish: (pieces, { path, plan, metadata }) =>
+      convertToArrow(pieces, { path, columns: columnsNamed(exportedColumns(plan).map(({ name }) => name)), metadata }),
   },
   csv: concatenation,
   ndjson: concatenation,

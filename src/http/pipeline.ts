@@ -5,6 +5,7 @@ import type { Accounts } from "../accounts/accounts.ts";
 import { document, operation, operations } from "../contract/document.ts";
 import { refuse } from "../contract/errors.ts";
 import type { OperationId } from "../contract/types.ts";
+import type { TableEncoder } from "../formats/table-formats.ts";
 import type { CurrentVersion } from "../serving/current-version.ts";
 import type { Middleware, RequestState } from "./context.ts";
 import type { EndpointId } from "./endpoints.ts";
@@ -26,6 +27,7 @@ import { respondWithUsage } from "./usage-endpoint.ts";
 export interface PipelineServices {
   readonly current: CurrentVersion;
   readonly responseCache: ResponseCache;
+  readonly encoder: TableEncoder;
   readonly accounts: Accounts;
   readonly admission: AdmissionBounds;
   readonly exports: ExportServices;
@@ -38,10 +40,10 @@ export interface PipelineServices {
  */
 function meteredPipeline<Id extends EndpointId>(
   id: Id,
-  { current, responseCache, accounts }: PipelineServices,
+  { accounts, ...services }: PipelineServices,
   admitRequest: Middleware,
 ): Middleware {
-  const respondAndCharge = respond(id, { current, responseCache }, charge(accounts));
+  const respondAndCharge = respond(id, services, charge(accounts));
   return compose([
     setDeprecationHeaders(operation(id)),
     refuseKeyInQuery,

@@ -11,6 +11,7 @@ import type { Clock } from "../accounts/clock.ts";
 import { bounds } from "../base/bounds.ts";
 import { messageOf } from "../base/user-error.ts";
 import type { Synchronous } from "../db/sqlite.ts";
+import { TableEncoder } from "../formats/table-formats.ts";
 import { CurrentVersion } from "../serving/current-version.ts";
 import type { LakeVersionOptions } from "../serving/lake-version.ts";
 import type { ScrubOptions } from "../serving/scrub.ts";
@@ -30,6 +31,7 @@ import { closeConnections } from "./middleware/close-connections.ts";
 import { compressResponses } from "./middleware/compress-responses.ts";
 import { handleErrors } from "./middleware/handle-errors.ts";
 import { logRequests } from "./middleware/log-requests.ts";
+import { refuseLongUri } from "./middleware/refuse-long-uri.ts";
 import { setSecurityHeaders } from "./middleware/security-headers.ts";
 import { type PipelineServices, refuseOtherMethods, refuseUnknownPath, routes } from "./pipeline.ts";
 import { ResponseCache } from "./response-cache.ts";
@@ -117,7 +119,8 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
   const close = async (): Promise<void> => {
     metricsServer.close().closeAllConnections();
     await stopReviews();
-    await Promise.all([state.current.close(), state.accounts.close(), state.exports.spool.close()]);
+    const { current, accounts, encoder, exports } = state;
+    await Promise.all([current.close(), accounts.close(), encoder.close(), exports.spool.close()]);
   };
   try {
     await listen(server, host, port);
@@ -153,6 +156,7 @@ async function openState(options: ServeOptions): Promise<AppState> {
   const { accountMax: concurrentRequests, deadlineMs } = exportSettings;
   return {
     ...{ current, responseCache, accounts, metrics, admission, connections, isStopping: false },
+    encoder: new TableEncoder(),
     exports: { lake: options.lake, current, accounts, spool: new Spool(exportSettings), ...exportSettings },
     exportAdmission: { ...admission, concurrentRequests, deadlineMs },
   };
@@ -183,6 +187,7 @@ function createApp(
   app.use(health);
   app.use(refuseExcess(state.connections));
   app.use(refuseOtherMethods);
+  app.use(refuseLongUri);
   app.use(serveDocs());
   app.use(routes(state));
   app.use(refuseUnknownPath);

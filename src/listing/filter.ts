@@ -26,8 +26,6 @@ export type Filter =
   | { readonly kind: "matchesMask"; readonly masks: readonly string[] }
   | { readonly kind: "withinRadius"; readonly origin: Point; readonly radiusMiles: number }
   | { readonly kind: "insideBox"; readonly box: Box }
-  /** No listing of the lake has the value. This is a property of the vocabulary: it holds for all listings or for none. */
-  | { readonly kind: "isUnknownValue"; readonly attribute: CategoryName; readonly value: string }
   | { readonly kind: "all"; readonly filters: readonly Filter[] }
   | { readonly kind: "any"; readonly filters: readonly Filter[] }
   /** The filter does not match. Listings whose attribute is unknown are included. */

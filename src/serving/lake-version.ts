@@ -10,7 +10,6 @@ import { bounds } from "../base/bounds.ts";
 import { plusDays } from "../base/day.ts";
 import type { Pace } from "../base/files.ts";
 import { type Row, textIn } from "../base/json.ts";
-import { UserError } from "../base/user-error.ts";
 import { Refusal, refuse } from "../contract/errors.ts";
 import { type DatabaseOptions, DuckDatabase } from "../db/duckdb.ts";
 import { type Job, serviceJob } from "../db/job.ts";
@@ -20,16 +19,33 @@ import { rowsOfFiles } from "../lake/file-rows.ts";
 import type { JsonRow } from "../lake/json-row.ts";
 import { type LakeFile, type Manifest, readManifest } from "../lake/manifest.ts";
 import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
-import { buildValues, buildValuesDictionary, dealerProfiles, filesIn, rowsAt, withRowNumbers } from "../lake/views.ts";
+import {
+  buildValues,
+  buildValuesDictionary,
+  dealerProfiles,
+  filesIn,
+  listingValues,
+  rowsAt,
+  withRowNumbers,
+} from "../lake/views.ts";
 import { life } from "../listing/life.ts";
 import type { ListingSource, PageRequest } from "../listing/source.ts";
+import type { TrendSource } from "../listing/trend-source.ts";
 import { DealerDirectory } from "./dealer-directory.ts";
 import { Dimensions } from "./dimensions.ts";
-import { type FoundListing, type ListingState, listingFiles, lookUpStatement } from "./listing-files.ts";
+import {
+  type FoundListing,
+  type ListingState,
+  listingFiles,
+  lookUpStatement,
+  snapshotSizesOf,
+} from "./listing-files.ts";
 import { ServingFiles } from "./open-serving-files.ts";
 import { ParquetSource } from "./parquet/parquet-source.ts";
+import { ParquetTrends } from "./parquet/parquet-trends.ts";
 import { type ListedFile, VerifiedFiles } from "./verified-files.ts";
-import { VersionFiles } from "./version-files.ts";
+import { checkFiles, VersionFiles } from "./version-files.ts";
+import { Vocabulary } from "./vocabulary.ts";
 
 /** A listing source whose rows can be read. */
 export interface Listings extends ListingSource {
@@ -60,6 +76,7 @@ interface Resources {
   readonly manifest: Manifest;
   readonly dimensions: Dimensions;
   readonly dealers: DealerDirectory;
+  readonly vocabulary: Vocabulary;
   readonly folder: string;
   readonly files: VersionFiles;
   readonly database: DuckDatabase;
@@ -71,6 +88,7 @@ export class LakeVersion {
   readonly manifest: Manifest;
   readonly dimensions: Dimensions;
   readonly dealers: DealerDirectory;
+  readonly vocabulary: Vocabulary;
 
   private constructor(
     private readonly resources: Resources,
@@ -79,6 +97,7 @@ export class LakeVersion {
     this.manifest = resources.manifest;
     this.dimensions = resources.dimensions;
     this.dealers = resources.dealers;
+    this.vocabulary = resources.vocabulary;
   }
 
   /** Opens a version and loads its dimensions. Throws if a dimension or the current snapshot does not match the manifest. */
@@ -98,16 +117,17 @@ export class LakeVersion {
         options.hasServingFiles === false
           ? ServingFiles.none
           : await ServingFiles.open({
-              manifest,
-              folder,
-              files,
-              database,
-              engine,
-              dimensions,
+              ...{ manifest, folder, files, database, engine, onFallback },
               fetchedMatches: options.fetchedMatches,
-              onFallback,
             });
-      return new LakeVersion({ manifest, dimensions, dealers, folder, files, database, pool, serving }, engine);
+      const vocabulary = new Vocabulary({
+        ...{ dimensions, dealers },
+        isActive: (attribute, value) => serving.hasValue(attribute, value),
+        readValues: async (attribute) =>
+          (await engine.rows(listingValues(manifest.tables, folder, attribute))).map((row) => textIn(row, "value")),
+      });
+      const resources = { manifest, dimensions, dealers, vocabulary, folder, files, database, pool, serving };
+      return new LakeVersion(resources, engine);
     } catch (thrown) {
       database.close();
       throw thrown;
@@ -182,6 +202,17 @@ export class LakeVersion {
     return this.listingsOf(this.manifest.tables.sold.filter(({ partition }) => (partition ?? "") >= month));
   }
 
+  /** The number of listings of each day with a snapshot, in the order of days. */
+  get snapshotSizes(): ReadonlyMap<string, number> {
+    return snapshotSizesOf(this.manifest);
+  }
+
+  /** The listings of many days at once, and what happened to them. */
+  get trends(): TrendSource {
+    const { manifest, folder, dimensions } = this.resources;
+    return new ParquetTrends(manifest, folder, dimensions, (files, query) => this.rowsFrom(files, query));
+  }
+
   /** Returns the listings of a VIN, or the listing with an id (32 hexadecimal digits), in any state; empty if there are none. */
   async lookUp(key: "vin" | "id", value: string, columns: readonly ServedColumn[]): Promise<readonly FoundListing[]> {
     const { serving, folder } = this.resources;
@@ -247,7 +278,7 @@ export class LakeVersion {
   }
 
   private unavailable(day: string): Error {
-    const days = this.manifest.tables.snapshots.map((file) => file.partition ?? "").sort();
+    const days = [...this.snapshotSizes.keys()];
     const asOf = this.manifest.as_of;
     return refuse("snapshot_unavailable", { value: day, first: days[0] ?? asOf, last: days.at(-1) ?? asOf });
   }
@@ -266,18 +297,4 @@ async function readDimensions(
   await session.run(sql`CREATE TABLE build_values AS ${buildValues}`);
   const active = withRowNumbers(filesIn(tables, "snapshots", as_of), folder);
   return [await Dimensions.read(session), await DealerDirectory.read(session, dealerProfiles(active))];
-}
-
-/**
- * Checks the content of the files that every query depends on (dimensions and current snapshot), and throws if one is damaged. Checks the
- * size of all others: requests that need a damaged one are refused.
- */
-async function checkFiles(files: VersionFiles, { tables, as_of }: Manifest): Promise<void> {
-  const dimensions = [...tables.builds, ...tables.dealers, ...tables.tokens, ...tables.options];
-  const needed = new Set<ListedFile>([...dimensions, ...filesIn(tables, "snapshots", as_of)]);
-  for (const file of needed) {
-    const fault = await files.faultOf(file);
-    if (fault !== undefined) throw new UserError(fault);
-  }
-  for (const file of Object.values(tables).flat()) if (!needed.has(file)) await files.faultOf(file, "size");
 }

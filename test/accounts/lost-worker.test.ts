@@ -49,7 +49,7 @@ test("charges whose worker exited after the commit are answered, once each", asy
   const ids = await Promise.all(Array.from({ length: 20 }, charge));
   assert.deepEqual([...chargesIn(path)].sort(), ids.sort());
   assert.equal(identity.cached.heldMicros, 0, "every hold is released");
-  assert.deepEqual(changes, [true]);
+  assert.deepEqual(changes.slice(0, 1), [true], "the lost worker is reported; its successor may be ready already");
   assert.deepEqual(inAccountsFile(path, audit).faults, []);
 });
 
@@ -89,7 +89,7 @@ for (const [moment, number] of exits.slice(0, extentOf(1, exits.length)))
   test(`a service whose ledger worker exits ${moment} of transaction ${number} answers exactly the requests it charged`, async (t) => {
     const { lake } = await createLake(t);
     const client = await startService(t, lake, { ledgerThread: exitingWorker(moment, number) });
-    const untilMs = performance.now() + 4000;
+    const untilMs = performance.now() + extentOf(1500, 4000);
     const statuses = new Map([200, 503].map((status) => [status, new Set<string>()]));
     await Promise.all(
       Array.from({ length: 16 }, async () => {

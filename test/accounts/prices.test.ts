@@ -37,8 +37,8 @@ const cases = parseCaseTable(
   searchDealerListings | inventory_status=sold                                            | dealer_inventory_search_historical        | 6000
   searchDealerListings | sold_within_days=9                                               | dealer_inventory_search_historical        | 6000
   searchDealerListings | snapshot_date=2026-11-18                                         | dealer_inventory_search_historical        | 6000
-  searchDealerListings | include=price_history                                            | listing_search_enriched                   | 40000
-  searchDealerListings | include=options&inventory_status=sold                            | listing_search_enriched                   | 40000
+  searchDealerListings | include=price_history                                            | dealer_inventory_search                   | 3000
+  searchDealerListings | include=options&inventory_status=sold                            | dealer_inventory_search_historical        | 6000
   exportListings       | nothing                                                          | listing_export                            | 10000
   exportListings       | dealer_id=${dealer}                                              | listing_export                            | 10000
   exportListings       | dealer_id=${dealer}&snapshot_date=2026-11-18                     | listing_export_historical                 | 20000
@@ -48,6 +48,8 @@ const cases = parseCaseTable(
   getFacets            | facets=make&metric=price.median                                  | facet_counts                              | 3000
   getFacets            | facets=make&inventory_status=sold                                | facet_counts_historical                   | 6000
   getFacets            | facets=make&snapshot_date=2026-11-18&dealer_id=${dealer}         | facet_counts_historical                   | 6000
+  getTrends            | metric=price.median                                              | trend_series                              | 20000
+  getTrends            | metric=sold&facet=make&dealer_id=${dealer}                       | trend_series                              | 20000
   getListing           | nothing                                                          | vehicle_detail                            | 3000
   getListing           | include=options                                                  | vehicle_detail_enriched                   | 8000
   getVin               | nothing                                                          | vehicle_detail                            | 3000
@@ -96,7 +98,7 @@ test("the price list is identified by a UUID that changes with the prices", () =
   assert.match(pricingVersion, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   assert.equal(
     pricingVersion,
-    "cab51061-c7bd-8ad3-a990-71491543f3a7",
+    "9a6226a3-b6c5-8dfd-af5b-6997da4ddd95",
     "prices have changed: update the UUID of the price list",
   );
 });

@@ -23,7 +23,8 @@ function querySerializer(query: object): string {
 
 /** Returns the results of a few requests, in the shape that the programs in the other languages print. */
 export async function callWithOpenapiFetch(baseUrl: string, key: string): Promise<object> {
-  const client = createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${key}` }, querySerializer });
+  const options = { baseUrl, headers: { Authorization: `Bearer ${key}` }, querySerializer };
+  const client = createClient<paths, "application/json">(options);
   const search = { make: ["Toyota", "Honda"], sort: "-price", limit: 5 } as const;
   const { data: listings } = await client.GET("/v1/listings", {
     params: { query: { ...search, make: [...search.make] } },

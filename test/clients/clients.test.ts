@@ -55,8 +55,12 @@ const callInPython: Call = async (run, folder) => {
   return run(python, "call.py");
 };
 
-/** Warnings of OpenAPI Generator that do not depend on the document's contents. */
-const generalWarnings = [/OpenAPI 3\.1 support is still in beta/, /Failed to get the schema name: null/];
+/** Warnings of OpenAPI Generator that lose nothing: two of every document, and one about examples of other formats than JSON. */
+const harmlessWarnings = [
+  /OpenAPI 3\.1 support is still in beta/,
+  /Failed to get the schema name: null/,
+  /Only response examples of the application\/json will be taken/,
+];
 
 const callInJava: Call = async (run, folder) => {
   const options = ["--library", "native", "--additional-properties=useSingleRequestParameter=true"];
@@ -68,7 +72,7 @@ const callInJava: Call = async (run, folder) => {
   );
   const warnings = messages.split("\n").filter((line) => /\b(WARN|ERROR)\b/.test(line));
   assert.deepEqual(
-    warnings.filter((line) => !generalWarnings.some((pattern) => pattern.test(line))),
+    warnings.filter((line) => !harmlessWarnings.some((pattern) => pattern.test(line))),
     [],
   );
   await copyFile(projectPath("test/clients/Call.java"), join(folder, "src/main/java/Call.java"));

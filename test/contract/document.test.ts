@@ -10,6 +10,7 @@ import { document, type Operation, operations, resolve, vocabulary } from "../..
 import { type ErrorCode, errors } from "../../src/contract/errors.ts";
 import { type Column, type ColumnType, tableColumns } from "../../src/contract/tables.ts";
 import { type OperationId, parametersWithDefault } from "../../src/contract/types.ts";
+import { hasFormats } from "../../src/http/formats/negotiate.ts";
 
 const tool = (name: string) => projectPath(`node_modules/.bin/${name}`);
 const run = promisify(execFile);
@@ -38,6 +39,7 @@ test("the document has eleven operations with their paths and scopes, literal pa
     ["searchListings", "/v1/listings", "inventory.read"],
     ["searchListingsByPage", "/v1/listings/search", "inventory.read"],
     ["getFacets", "/v1/facets", "inventory.read"],
+    ["getTrends", "/v1/trends", "inventory.read"],
     ["searchDealers", "/v1/dealers", "dealers.read"],
     ["exportListings", "/v1/exports", "export.read"],
     ["getUsage", "/v1/usage", "usage.read"],
@@ -81,10 +83,10 @@ for (const id of ["searchListings", "exportListings", "getFacets", "searchDealer
   });
 }
 
-test("every parameter typed as always present belongs to the listing search, the exports or the facets", () => {
-  const names = (["searchListings", "exportListings", "getFacets"] as const).flatMap((id) =>
-    described(id).parameters.map(({ name }) => name),
-  );
+test("every parameter typed as always present belongs to the listing search, the facets or the trends", () => {
+  const names = (["searchListings", "getFacets", "getTrends"] as const)
+    .flatMap((id) => described(id).parameters)
+    .map(({ name }) => name);
   assert.deepEqual(
     parametersWithDefault.filter((name) => !names.includes(name)),
     [],
@@ -179,6 +181,7 @@ const happens: Readonly<Record<ErrorCode, Happens>> = {
   missing_scope: withKey,
   not_found: ({ parameters }) => parameters.some((parameter) => parameter.in === "path"),
   method_not_allowed: everywhere,
+  not_acceptable: hasFormats,
   uri_too_long: everywhere,
   range_not_satisfiable: isFile,
   idempotency_key_reused: (operation) => metered(operation) && !isFile(operation),

@@ -4,9 +4,11 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
+import type { Row } from "../../src/base/json.ts";
 import { projectPath } from "../../src/base/project-files.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { literal, sql, join as sqlJoin } from "../../src/db/sql.ts";
+import { openAnalystDatabase } from "../../src/lake/analyst-database.ts";
 import { castToCurrentSchema, isCurrentSchema } from "../../src/lake/file-rows.ts";
 import { vacuum } from "../../src/lake/maintenance/vacuum.ts";
 import { currentManifest, lakeFormat, manifestPath } from "../../src/lake/manifest.ts";
@@ -31,13 +33,21 @@ async function copyCurrentLake(scope: Scope): Promise<string> {
   return lake;
 }
 
+/** Returns the rows of each view. */
+const rowsOfViews = (lake: string): Promise<readonly (readonly Row[])[]> =>
+  openAnalystDatabase(lake, {}, async (database) => {
+    const rows: (readonly Row[])[] = [];
+    for (const view of views) {
+      const columns = view === "rejects" ? "* EXCLUDE (reason)" : "*";
+      rows.push((await database.query(`SELECT ${columns} FROM ${view} ORDER BY ALL`)).rows);
+    }
+    return rows;
+  });
+
 /** Fails unless all views of two lakes have the same rows. Ignores reject reasons: their wording varies by release. */
 async function assertSameRows(olderLake: string, newerLake: string): Promise<void> {
-  for (const view of views) {
-    const columns = view === "rejects" ? "* EXCLUDE (reason)" : "*";
-    const rows = (lake: string) => queryLake(lake, `SELECT ${columns} FROM ${view} ORDER BY ALL`);
-    assert.deepEqual(await rows(olderLake), await rows(newerLake), view);
-  }
+  const [older, newer] = [await rowsOfViews(olderLake), await rowsOfViews(newerLake)];
+  for (const [index, view] of views.entries()) assert.deepEqual(older[index], newer[index], view);
 }
 
 const [north, south] = [dealerIdOf(1), dealerIdOf(2)];

@@ -1,7 +1,7 @@
 /** Answers API paths from an open version, without HTTP. */
 import { decoderOf } from "../../src/contract/decode.ts";
 import { operations } from "../../src/contract/document.ts";
-import { type Endpoint, type EndpointId, endpoints } from "../../src/http/endpoints.ts";
+import { type Endpoint, type EndpointId, endpoints, jsonBody } from "../../src/http/endpoints.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { LakeVersion, type LakeVersionOptions } from "../../src/serving/lake-version.ts";
 import { onScopeEnd, type Scope } from "./scope.ts";
@@ -26,8 +26,8 @@ function patternOf(path: string): RegExp {
 function answererOf<Id extends EndpointId>(id: Id) {
   const endpoint: Endpoint<Id> = endpoints[id];
   const decode = decoderOf(id);
-  return (version: LakeVersion, query: string, path: Readonly<Record<string, string>>): Promise<string> =>
-    endpoint(decode(query, path), version);
+  return async (version: LakeVersion, query: string, path: Readonly<Record<string, string>>): Promise<string> =>
+    jsonBody(await endpoint(decode(query, path), version));
 }
 
 /** Splits a path at its first question mark. */

@@ -1,17 +1,20 @@
 /** `carquet export`: writes all listings of a search to a Parquet, Arrow, CSV or NDJSON file. */
-import { createReadStream, createWriteStream } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { createReadStream, createWriteStream, rmSync } from "node:fs";
+import { mkdtemp, realpath, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { Command, Option } from "commander";
 import { bounds } from "../../base/bounds.ts";
-import { UserError } from "../../base/user-error.ts";
+import { isSpecialFile, moveFile } from "../../base/files.ts";
+import { messageOf, UserError } from "../../base/user-error.ts";
 import { decoderOf } from "../../contract/decode.ts";
 import { Refusal } from "../../contract/errors.ts";
-import { type ExportFormat, exportFormats, formatOfPath } from "../../export/export-formats.ts";
+import { decodedName, splitQuery } from "../../contract/query-string.ts";
 import { type ExportQuery, type WrittenExport, writeExport } from "../../export/write-export.ts";
+import { answerFormats, exportFormats, type TableFormat } from "../../formats/table-formats.ts";
 import { LakeVersion } from "../../serving/lake-version.ts";
+import { exitOnSignals } from "../exit-on-signals.ts";
 import {
   type EngineSettings,
   engineOptions,
@@ -28,7 +31,7 @@ interface ExportCommandSettings extends EngineSettings {
   readonly lake: string;
   readonly lakeVersion?: string;
   readonly output: string;
-  readonly format?: ExportFormat;
+  readonly format?: TableFormat;
   readonly json: boolean;
 }
 
@@ -45,7 +48,7 @@ export const exportCommand = (): Command =>
     .addOption(mandatory(new Option("--output <file>", "file to write; - for standard output")))
     .addOption(
       new Option("--format <format>", "format of the file (default: by its extension, else parquet)").choices(
-        Object.keys(exportFormats),
+        exportFormats,
       ),
     )
     .addOption(lakeOption())
@@ -61,43 +64,85 @@ export const exportCommand = (): Command =>
       // Ends with the service that started this process. The listener alone would keep the process running.
       process.once("disconnect", () => process.exit(1));
       process.channel?.unref();
+      exitOnSignals();
       const { output, json } = settings;
-      const query = decode(parameters, settings.format ?? formatOfPath(output));
-      const written = output === "-" ? await writeToOutput(query, settings) : await write(query, settings, output);
-      if (json) process.stdout.write(`${JSON.stringify(written)}\n`);
-      else if (output !== "-") process.stdout.write(`${output}: ${written.rows} rows, ${written.bytes} bytes.\n`);
+      const written = await run(decode(parameters, settings), settings);
+      const { rows, bytes, unmatched = [] } = written;
+      for (const { parameter, value, did_you_mean } of unmatched)
+        process.stderr.write(
+          `Warning: no listing has ever had ${parameter} ${value}.${did_you_mean ? ` Did you mean ${did_you_mean}?` : ""}\n`,
+        );
+      if (json) process.stdout.write(`${JSON.stringify({ rows, bytes })}\n`);
+      else if (output !== "-") process.stdout.write(`${output}: ${rows} rows, ${bytes} bytes.\n`);
     });
 
-/** Decodes parameters as the API does; a `format` that an option or the extension of the file determines is one of them. */
-function decode(parameters: readonly string[], format: ExportFormat | undefined): ExportQuery {
-  const all = format === undefined ? parameters : [...parameters, `format=${format}`];
-  return asUserErrors(() => decoderOf("exportListings")(all.join("&"), {}).query);
+/** A search and the format of its file. */
+interface DecodedExport {
+  readonly query: ExportQuery;
+  readonly format: TableFormat;
 }
 
-/** Writes to a temporary file, then to standard output: a failed export writes nothing. */
-async function writeToOutput(query: ExportQuery, settings: ExportCommandSettings): Promise<WrittenExport> {
-  const folder = await mkdtemp(join(tmpdir(), "carquet-export-"));
+/** Decodes parameters as the API does. The format is that of an option, of a parameter, or of the extension of the file. */
+function decode(parameters: readonly string[], { format: option, output }: ExportCommandSettings): DecodedExport {
+  const queryString = parameters.join("&");
+  const hasFormat = splitQuery(queryString).some(([name]) => decodedName(name) === "format");
+  const format = option ?? (hasFormat ? undefined : formatOf(output));
+  const query = asUserErrors(() =>
+    decoderOf("exportListings")([queryString, ...(format === undefined ? [] : [`format=${format}`])].join("&"), {}),
+  ).query;
+  const decoded = { query, format: query.format ?? "parquet" };
+  const isText = decoded.format === "csv" || decoded.format === "ndjson";
+  if (output === "-" && process.stdout.isTTY && !isText)
+    throw new UserError(`Invalid format ${decoded.format} for a terminal: expected a pipe, or --format csv or ndjson.`);
+  return decoded;
+}
+
+/** Returns the format that the extension of a file names; undefined if it names none. */
+function formatOf(path: string): TableFormat | undefined {
+  const extension = path.slice(path.lastIndexOf(".") + 1).toLowerCase();
+  return exportFormats.find((format) => answerFormats[format].extensions.includes(extension));
+}
+
+/** Writes an export in a folder beside its file, then moves it there. What is no regular file receives its bytes when it is complete. */
+async function run(decoded: DecodedExport, settings: ExportCommandSettings): Promise<WrittenExport> {
+  const { output } = settings;
+  const path = resolve(output);
+  const isStream = output === "-" || (await isSpecialFile(path));
+  if (output !== "-" && (await stat(path).catch(() => undefined))?.isDirectory())
+    throw new UserError(`Cannot write ${path}: expected a file, not a folder.`);
+  const target = isStream ? path : await realpath(path).catch(() => path);
+  const folder = await createFolderFor(isStream ? join(tmpdir(), "carquet-export-") : `${target}.part-`, path);
+  const removeFolder = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  process.once("exit", removeFolder);
+  const written = await write(decoded, settings, folder);
+  if (!isStream) await moveFile(written.path, target);
+  else if (output === "-") await pipeline(createReadStream(written.path), process.stdout, { end: false });
+  else await pipeline(createReadStream(written.path), createWriteStream(path));
+  return written;
+}
+
+/** Creates a folder whose name begins with a prefix. Throws a UserError if `path` cannot be written. */
+async function createFolderFor(prefix: string, path: string): Promise<string> {
   try {
-    const path = join(folder, "export");
-    const written = await write(query, settings, path);
-    await pipeline(createReadStream(path), process.stdout, { end: false });
-    return written;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
+    return await mkdtemp(prefix);
+  } catch (thrown) {
+    throw new UserError(`Cannot write ${path}: ${messageOf(thrown)}.`);
   }
 }
 
-async function write(query: ExportQuery, settings: ExportCommandSettings, output: string): Promise<WrittenExport> {
-  const { lake, lakeVersion = (await requireManifest(lake)).version } = settings;
-  const path = resolve(output);
-  await requireWritable(path);
-  const version = await LakeVersion.open(lake, lakeVersion, {
+async function write(
+  { query, format }: DecodedExport,
+  { lake, lakeVersion, output, ...settings }: ExportCommandSettings,
+  folder: string,
+): Promise<WrittenExport> {
+  const version = await LakeVersion.open(lake, lakeVersion ?? (await requireManifest(lake)).version, {
     ...engineOptions(settings),
-    ...{ hasServingFiles: false, writableFolders: [dirname(path)], temporaryFolder: `${path}.spill` },
+    ...{ hasServingFiles: false, writableFolders: [folder], temporaryFolder: join(folder, "spill") },
   });
   const progress = createProgress();
   try {
-    return await writeExport(query, version, path, {
+    return await writeExport(query, version, {
+      ...{ format, folder },
       onProgress: (rows, total) => progress.step(output, rows, total, "rows"),
     });
   } catch (thrown) {
@@ -106,17 +151,6 @@ async function write(query: ExportQuery, settings: ExportCommandSettings, output
     progress.end();
     version.close();
   }
-}
-
-/** Throws a UserError if no file can be created beside `path`. */
-async function requireWritable(path: string): Promise<void> {
-  const probe = `${path}.part`;
-  try {
-    await pipeline([], createWriteStream(probe));
-  } catch (thrown) {
-    throw new UserError(`Cannot write ${path}: ${thrown instanceof Error ? thrown.message : String(thrown)}.`);
-  }
-  await rm(probe);
 }
 
 function asUserErrors<T>(work: () => T): T {

@@ -105,6 +105,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/trends": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow metrics over time
+         * @description Returns one or several metrics of the matching listings for each day, week or month of a period: the
+         *     median price of a model, week by week. `facet` returns a series for each value of an attribute. Accepts
+         *     the filters of listing search, without the inventory views, pagination, fields and expansions.
+         *
+         *     A **level** describes the active listings of one day: the last day of the interval that has a snapshot,
+         *     `level_day`. It equals what `GET /v1/facets` counts with `snapshot_date` set to that day, so a listing
+         *     that stays on the market for months weighs as much as any other. A **flow** is the sum of what happened
+         *     on the days of the interval. Flows count events of every listing that ever existed, and filters apply
+         *     to the listing as it was last observed.
+         *
+         *     | metric | kind | definition | sample |
+         *     |---|---|---|---|
+         *     | `count` | level | listings that are active on `level_day` | the same |
+         *     | `<measure>.mean`, `<measure>.median`, `<measure>.p1` to `<measure>.p99` | level | mean or percentile of `price`, `miles`, `msrp`, `days_on_market` or `discount_from_msrp` on `level_day`, linearly interpolated | active listings whose measure is known |
+         *     | `days_supply` | level | listings that are active on `level_day`, divided by the mean number of sales a day in the 30 days that end on it | listings sold in these 30 days |
+         *     | `new_listings` | flow | listings whose `listed_at` is in the interval | the same |
+         *     | `sold` | flow | listings whose sale, as `sold_within_days` counts it, is in the interval | the same |
+         *     | `price_drops` | flow | price changes to a lower price, by the day of `changed_at` | the same |
+         *
+         *     Means, percentiles and `days_supply` are null for fewer than 10 active listings. On the first day of the
+         *     data, every listing that is not backfilled is new.
+         *
+         *     This operation is an extension. Billed as `trend_series`, once per request.
+         */
+        get: operations["getTrends"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/dealers": {
         parameters: {
             query?: never;
@@ -154,7 +196,7 @@ export interface paths {
         };
         /**
          * Search a dealer's inventory
-         * @description Returns the listings of one dealer that match all filters, after deduplication by VIN. Accepts the parameters of listing search. For several dealers, use `dealer_id` on `/v1/listings`. Billed as `dealer_inventory_search`, or `dealer_inventory_search_historical` for sold and past inventory. With `include`, billed as `listing_search_enriched`. A 404 is not billed.
+         * @description Returns the listings of one dealer that match all filters, after deduplication by VIN. Accepts the parameters of listing search. For several dealers, use `dealer_id` on `/v1/listings`. Billed as `dealer_inventory_search`, or `dealer_inventory_search_historical` for sold and past inventory, with or without `include`. A 404 is not billed.
          */
         get: operations["searchDealerListings"];
         put?: never;
@@ -229,6 +271,16 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * @description The two-letter code of a US state, of the District of Columbia, of a US territory, or of a Canadian province or territory.
+         * @enum {string}
+         */
+        StateCode: "AL" | "AK" | "AZ" | "AR" | "CA" | "CO" | "CT" | "DE" | "FL" | "GA" | "HI" | "ID" | "IL" | "IN" | "IA" | "KS" | "KY" | "LA" | "ME" | "MD" | "MA" | "MI" | "MN" | "MS" | "MO" | "MT" | "NE" | "NV" | "NH" | "NJ" | "NM" | "NY" | "NC" | "ND" | "OH" | "OK" | "OR" | "PA" | "RI" | "SC" | "SD" | "TN" | "TX" | "UT" | "VT" | "VA" | "WA" | "WV" | "WI" | "WY" | "DC" | "AS" | "GU" | "MP" | "PR" | "VI" | "AB" | "BC" | "MB" | "NB" | "NL" | "NS" | "NT" | "NU" | "ON" | "PE" | "QC" | "SK" | "YT";
+        /**
+         * @description Battery electric (`BEV`), fuel cell electric (`FCEV`), full hybrid (`HEV`), internal combustion (`ICE`), mild hybrid (`MHEV`) or plug-in hybrid (`PHEV`).
+         * @enum {string}
+         */
+        PowertrainCode: "BEV" | "FCEV" | "HEV" | "ICE" | "MHEV" | "PHEV";
         /** @description A listing in a collection. `id` and `vin` are always present; the other fields are present if `fields` or `include` requests them. Unknown values are null. */
         ListingSummary: {
             /** @description The stable identifier of the listing. */
@@ -390,6 +442,18 @@ export interface components {
             as_of: string;
             /** @description The published version of the data. */
             version: string;
+            unmatched?: components["schemas"]["UnmatchedValues"];
+        };
+        /** @description The values of open vocabularies that the data has never had, on any day: they match nothing, and exclude nothing. Absent if there are none. */
+        UnmatchedValues: components["schemas"]["UnmatchedValue"][];
+        /** @description A requested value that the data has never had. */
+        UnmatchedValue: {
+            /** @description The name of the parameter. */
+            parameter: string;
+            /** @description The value as requested. */
+            value: string;
+            /** @description The nearest existing value. Absent if none is near; only the first 10 values have one. */
+            did_you_mean?: string;
         };
         /** @description A page of listings. */
         ListingCollection: {
@@ -725,11 +789,133 @@ export interface components {
             as_of: string;
             /** @description The published version of the data. */
             version: string;
+            unmatched?: components["schemas"]["UnmatchedValues"];
         };
         /** @description The facets and their metadata. */
         FacetEnvelope: {
             data: components["schemas"]["FacetResult"];
             meta: components["schemas"]["FacetMeta"];
+        };
+        /** @description The points of a period, in the order of time. */
+        TrendSeries: {
+            /** @description The value of the requested `facet`, spelled as the filter of the same name accepts it. Null without `facet`. */
+            value: string | null;
+            /** @description A point for each interval. */
+            points: components["schemas"]["TrendPoint"][];
+        };
+        /** @description An interval and the requested metrics in it. */
+        TrendPoint: {
+            /**
+             * Format: date
+             * @description The first day of the interval, within the period.
+             */
+            start: string;
+            /**
+             * Format: date
+             * @description The last day of the interval, inclusive, within the period.
+             */
+            end: string;
+            /** @description The number of days of the interval that have a snapshot. */
+            days: number;
+            /**
+             * Format: date
+             * @description The day that levels describe: the last one of the interval with a snapshot. Null if there is none.
+             */
+            level_day: string | null;
+            /** @description The requested metrics, in the requested order. */
+            metrics: components["schemas"]["TrendMetric"][];
+        };
+        /** @description A metric in an interval. */
+        TrendMetric: {
+            /** @description The name of the metric. */
+            name: string;
+            /** @description The value, as its definition in `meta.definitions` says. */
+            value: number | null;
+            /** @description The number of listings or events that the value is computed from. */
+            sample: number;
+            /**
+             * @description Why the value is null; absent otherwise. `insufficient_sample`: fewer than 10 listings are active. `no_values`: at least 10 are, none with a known measure, or none was sold. `no_data`: a level of an interval without a snapshot, a flow of an interval before the first snapshot or after the as-of date, or a `days_supply` whose 30 days begin before the first snapshot.
+             * @enum {string}
+             */
+            null_reason?: "insufficient_sample" | "no_values" | "no_data";
+        };
+        /** @description The definition of a requested metric. */
+        TrendDefinition: {
+            /** @description The name of the metric. */
+            name: string;
+            /**
+             * @description `level`: of the listings active on `level_day`. `flow`: summed over the days of the interval.
+             * @enum {string}
+             */
+            kind: "level" | "flow";
+            /** @description What the value is. */
+            formula: string;
+            /** @description What the value is divided by, or `none`. */
+            denominator: string;
+            /** @description What `sample` counts. */
+            sample: string;
+        };
+        /** @description A range of days, both inclusive. */
+        DayRange: {
+            /**
+             * Format: date
+             * @description The first day.
+             */
+            start: string;
+            /**
+             * Format: date
+             * @description The last day.
+             */
+            end: string;
+        };
+        /** @description The effective parameters of the request, the definitions of its metrics, and the data that the response was computed from. */
+        TrendMeta: {
+            /** @description The requested metrics. */
+            metric: string[];
+            /**
+             * @description The length of an interval.
+             * @enum {string}
+             */
+            interval: "day" | "week" | "month";
+            /**
+             * Format: date
+             * @description The first day of the period.
+             */
+            from: string;
+            /**
+             * Format: date
+             * @description The last day of the period.
+             */
+            to: string;
+            /** @description The requested facet, if any. */
+            facet?: string;
+            /** @description The maximum number of series, if a facet was requested. */
+            facet_limit?: number;
+            /**
+             * @description The order of the series: most active listings first, added up over the `level_day` of all points. Ties are sorted by value as in facets.
+             * @enum {string}
+             */
+            sort: "-count";
+            /** @description The definitions of the requested metrics. */
+            definitions: components["schemas"]["TrendDefinition"][];
+            /** @description The days of the period that have no snapshot. */
+            missing_days: components["schemas"]["DayRange"][];
+            /** @description The number of active listings below which a mean, percentile or `days_supply` is null: 10. */
+            minimum_metric_count: number;
+            /**
+             * Format: date
+             * @description The as-of date: the last day that the data describes.
+             */
+            as_of: string;
+            /** @description The published version of the data. */
+            version: string;
+            unmatched?: components["schemas"]["UnmatchedValues"];
+        };
+        /** @description The series and their metadata. */
+        TrendEnvelope: {
+            /** @description One series, or one for each value of the requested facet. */
+            data: components["schemas"]["TrendSeries"][];
+            meta: components["schemas"]["TrendMeta"];
         };
         /** @description The profile of a dealer in a collection. Unknown values are null. */
         DealerSummary: {
@@ -831,7 +1017,7 @@ export interface components {
              * @description The usage class.
              * @enum {string}
              */
-            metering_class: "listing_search" | "listing_search_historical" | "listing_search_dealer_filtered" | "listing_search_dealer_filtered_historical" | "dealer_inventory_search" | "dealer_inventory_search_historical" | "listing_search_enriched" | "facet_counts" | "facet_counts_historical" | "vehicle_detail" | "vehicle_detail_enriched" | "dealer_lookup" | "listing_export" | "listing_export_historical" | "listing_export_enriched";
+            metering_class: "listing_search" | "listing_search_historical" | "listing_search_dealer_filtered" | "listing_search_dealer_filtered_historical" | "dealer_inventory_search" | "dealer_inventory_search_historical" | "listing_search_enriched" | "facet_counts" | "facet_counts_historical" | "trend_series" | "vehicle_detail" | "vehicle_detail_enriched" | "dealer_lookup" | "listing_export" | "listing_export_historical" | "listing_export_enriched";
             /** @description The number of charged requests. */
             requests: number;
             /**
@@ -1052,6 +1238,33 @@ export interface components {
                  * @enum {string}
                  */
                 code: "method_not_allowed";
+                /** @description A description of the error for people. Its wording can change. */
+                message: string;
+                current_version?: string;
+                minimum_supported_version?: string;
+                reason_code?: string;
+                update_url?: string;
+                update_command?: string;
+            };
+        };
+        /** @description The header `Accept` allows no format of the operation. Not billed. */
+        ErrorNotAcceptable: {
+            /**
+             * @description The name of the error class.
+             * @constant
+             */
+            _tag: "PublicApiRequestError";
+            error: {
+                /**
+                 * @description The category of the error.
+                 * @constant
+                 */
+                type: "request_error";
+                /**
+                 * @description The stable identifier of the error. Branch on this field.
+                 * @enum {string}
+                 */
+                code: "not_acceptable";
                 /** @description A description of the error for people. Its wording can change. */
                 message: string;
                 current_version?: string;
@@ -1381,6 +1594,22 @@ export interface components {
                 "application/json": components["schemas"]["ErrorMethodNotAllowed"];
             };
         };
+        /** @description The header `Accept` allows no format of the operation. Not billed. */
+        NotAcceptable: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                "X-RateLimit-Limit-10s": components["headers"]["X-RateLimit-Limit-10s"];
+                "X-RateLimit-Remaining-10s": components["headers"]["X-RateLimit-Remaining-10s"];
+                "X-RateLimit-Limit-60s": components["headers"]["X-RateLimit-Limit-60s"];
+                "X-RateLimit-Remaining-60s": components["headers"]["X-RateLimit-Remaining-60s"];
+                Vary: components["headers"]["Vary"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorNotAcceptable"];
+            };
+        };
         /** @description The path and query are longer than 16 KiB. Not billed. The connection may be closed. */
         UriTooLong: {
             headers: {
@@ -1502,7 +1731,7 @@ export interface components {
         /** @description The `ETag` of the download that `Range` resumes. If the export is another one by now, `Range` is ignored, and the whole export is returned. */
         if_range_header: string;
         /**
-         * @description The ID of the listing. Any value that is not the ID of a listing returns 404.
+         * @description The ID of the listing, in either case. Any value that is not the ID of a listing returns 404.
          * @example ad97e543e226497617a6a94a77a9f61d
          */
         path_listing_id: string;
@@ -1517,6 +1746,11 @@ export interface components {
          */
         path_dealer_id: string;
         /**
+         * @description The format of the response. Takes precedence over the header `Accept`. See Formats.
+         * @example json
+         */
+        format: "json" | "arrow" | "parquet" | "csv" | "ndjson";
+        /**
          * @description The maximum number of items to return, from 1 to 100. Larger values are rejected, not clamped.
          * @example 25
          */
@@ -1527,7 +1761,7 @@ export interface components {
          */
         offset: number;
         /**
-         * @description The format of the file, in any case: Apache Parquet, an Arrow IPC stream, CSV (RFC 4180) with a header, or NDJSON with one object per line.
+         * @description The format of the file. Takes precedence over the header `Accept`; Parquet without both. See Formats.
          * @example parquet
          */
         export_format: "parquet" | "arrow" | "csv" | "ndjson";
@@ -1564,7 +1798,7 @@ export interface components {
          */
         fields: ("default" | "id" | "vin" | "year" | "make" | "model" | "trim" | "version" | "body_type" | "drivetrain" | "fuel_type" | "powertrain_type" | "transmission" | "engine" | "cylinders" | "doors" | "seating_capacity" | "exterior_color" | "interior_color" | "base_exterior_color" | "base_interior_color" | "msrp" | "discount_from_msrp" | "price" | "miles" | "days_on_market" | "listed_at" | "status" | "inventory_status" | "availability_status" | "inventory_type" | "stock_number" | "vdp_url" | "sold_date" | "dealer_id" | "dealer_name" | "dealer_type" | "city" | "state" | "postal_code" | "latitude" | "longitude" | "distance_miles" | "photo_urls" | "features" | "options_packages")[];
         /**
-         * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
+         * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A listing search with either is billed at the enriched price; a dealer's inventory is not. Pages still hold at most 100 items.
          * @example [
          *       "price_history"
          *     ]
@@ -1654,13 +1888,13 @@ export interface components {
          */
         fuel_type: string[];
         /**
-         * @description Only return listings with one of these powertrain types. Case-insensitive.
+         * @description Only return listings with one of these powertrain types, in any case.
          * @example [
          *       "HEV",
          *       "BEV"
          *     ]
          */
-        powertrain_type: string[];
+        powertrain_type: components["schemas"]["PowertrainCode"][];
         /**
          * @description Only return listings with one of these numbers of cylinders. Electric vehicles have 0.
          * @example [
@@ -1753,10 +1987,10 @@ export interface components {
          */
         assembly_location: string[];
         /**
-         * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`. Case-insensitive. I, O and Q are rejected.
+         * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`, and both count as one. `*` alone matches every VIN. Case-insensitive. I, O and Q are rejected.
          * @example [
          *       "4T1DAACK",
-         *       "1FTFW1E5?NF*"
+         *       "1FTFW1E5?NF"
          *     ]
          */
         vin_pattern: string[];
@@ -1796,7 +2030,7 @@ export interface components {
          *       "NV"
          *     ]
          */
-        state: string[];
+        state: components["schemas"]["StateCode"][];
         /**
          * @description Exclude listings with one of these makes, given by name or slug in any case. Listings with an unknown make are kept.
          * @example [
@@ -1868,12 +2102,12 @@ export interface components {
          */
         exclude_fuel_type: string[];
         /**
-         * @description Exclude listings with one of these powertrain types. Listings with an unknown powertrain type are kept.
+         * @description Exclude listings with one of these powertrain types, in any case. Listings with an unknown powertrain type are kept.
          * @example [
          *       "BEV"
          *     ]
          */
-        exclude_powertrain_type: string[];
+        exclude_powertrain_type: components["schemas"]["PowertrainCode"][];
         /**
          * @description Exclude listings with one of these exterior colors, as reported by the dealer. Listings with an unknown color are kept.
          * @example [
@@ -1933,7 +2167,7 @@ export interface components {
          */
         exclude_assembly_country: string[];
         /**
-         * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+`, preferably encoded as `%2B`; `+` is then a space. In a value without `%2B`, each `+` is a space if the result is a known place, and a separator otherwise. `%20` is always a space.
+         * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+` or, unambiguously, with `%2B`. Because `+` also stands for a space, a value without `%2B` is divided into the places that the data has, the longest first: `Wien,+AT+Halle` excludes `Wien, AT` and `Halle`. What is left is reported in `meta.unmatched`.
          * @example [
          *       "Georgetown, Kentucky"
          *     ]
@@ -1953,7 +2187,7 @@ export interface components {
          *       "HI"
          *     ]
          */
-        exclude_state: string[];
+        exclude_state: components["schemas"]["StateCode"][];
         /**
          * @description Search `active` (the default) or `sold` inventory, in any case. `sold_within_days` implies `sold` and cannot be combined with `active`.
          * @example sold
@@ -1967,7 +2201,7 @@ export interface components {
         /** @description Search active inventory as of this day, for example `2026-10-01`. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day. */
         snapshot_date: string;
         /**
-         * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
+         * @description Only return listings first observed at or after this time, in any form of ISO 8601: a date, or a date and a time, with or without a zone. Without a zone, the time is in UTC; a date is its midnight. The `+` of an offset may be sent as it is or as `%2B`.
          * @example 2026-11-01T00:00:00Z
          */
         listed_after: string;
@@ -2016,7 +2250,7 @@ export interface components {
         /** @description The longitude of the origin, in degrees, for example `-121.9886`. Requires `latitude`. Cannot be combined with `postal_code`. */
         longitude: number;
         /**
-         * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
+         * @description The origin as a US ZIP code of five digits. Of a ZIP+4 code, the first five count. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
          * @example 94538
          */
         postal_code: string;
@@ -2058,6 +2292,39 @@ export interface components {
          */
         facet_sort: "-count" | "count" | "-metric" | "metric";
         /**
+         * @description The metrics of each point, in any case, at most 5: `count`, `new_listings`, `sold`, `price_drops`, `days_supply`, or `<measure>.<aggregate>` as for facets, with `mean`, `median` or any percentile from `p1` to `p99` as the aggregate.
+         * @example [
+         *       "price.median",
+         *       "sold"
+         *     ]
+         */
+        trend_metric_names: string[];
+        /**
+         * @description The length of an interval, in any case. Weeks start on Monday (ISO 8601), months on their first day. The first and the last interval are cut at `from` and `to`. At most 400 intervals.
+         * @example day
+         */
+        trend_interval: "day" | "week" | "month";
+        /**
+         * @description The first day of the period, inclusive, in UTC. Defaults to 89 days before `to`, or to the first day with a snapshot if that is later.
+         * @example 2026-11-18
+         */
+        trend_from: string;
+        /**
+         * @description The last day of the period, inclusive, in UTC. Defaults to the as-of date.
+         * @example 2026-11-19
+         */
+        trend_to: string;
+        /**
+         * @description A categorical facet, in any case: returns a series for each of its most frequent values instead of one for all matches.
+         * @example make
+         */
+        trend_facet: "make" | "model" | "inventory_type" | "year" | "trim" | "version" | "base_exterior_color" | "exterior_color" | "base_interior_color" | "interior_color" | "seating_capacity" | "doors" | "engine" | "state" | "drivetrain" | "assembly_location" | "assembly_country" | "transmission" | "fuel_type" | "body_type" | "cylinders" | "dealer_type" | "availability_status" | "options_packages" | "features" | "keywords";
+        /**
+         * @description The maximum number of series, if `facet` is set. The values with the most active listings, added up over the `level_day` of all points, are returned. Intervals, series and metrics multiply to at most 20000.
+         * @example 5
+         */
+        facet_limit: number;
+        /**
          * @description Only return these dealers, at most 100 distinct UUIDs.
          * @example [
          *       "0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c7e40"
@@ -2086,7 +2353,7 @@ export interface components {
          */
         dealers_make: string[];
         /**
-         * @description Only return dealers whose name or website domain matches this text: each word must be the beginning of a word of either. Case, accents and punctuation are ignored.
+         * @description Only return dealers whose name, website domain or city matches this text: each word must be the beginning of a word of one of them. Case, accents and punctuation are ignored.
          * @example fremont toyota
          */
         q: string;
@@ -2107,7 +2374,7 @@ export interface components {
          *       "vehicle_detail"
          *     ]
          */
-        metering_class: ("listing_search" | "listing_search_historical" | "listing_search_dealer_filtered" | "listing_search_dealer_filtered_historical" | "dealer_inventory_search" | "dealer_inventory_search_historical" | "listing_search_enriched" | "facet_counts" | "facet_counts_historical" | "vehicle_detail" | "vehicle_detail_enriched" | "dealer_lookup" | "listing_export" | "listing_export_historical" | "listing_export_enriched")[];
+        metering_class: ("listing_search" | "listing_search_historical" | "listing_search_dealer_filtered" | "listing_search_dealer_filtered_historical" | "dealer_inventory_search" | "dealer_inventory_search_historical" | "listing_search_enriched" | "facet_counts" | "facet_counts_historical" | "trend_series" | "vehicle_detail" | "vehicle_detail_enriched" | "dealer_lookup" | "listing_export" | "listing_export_historical" | "listing_export_enriched")[];
     };
     requestBodies: never;
     headers: {
@@ -2145,7 +2412,7 @@ export interface components {
          * @description The usage class that the request was billed as.
          * @example listing_search
          */
-        "X-Usage-Class": "listing_search" | "listing_search_historical" | "listing_search_dealer_filtered" | "listing_search_dealer_filtered_historical" | "dealer_inventory_search" | "dealer_inventory_search_historical" | "listing_search_enriched" | "facet_counts" | "facet_counts_historical" | "vehicle_detail" | "vehicle_detail_enriched" | "dealer_lookup" | "listing_export" | "listing_export_historical" | "listing_export_enriched";
+        "X-Usage-Class": "listing_search" | "listing_search_historical" | "listing_search_dealer_filtered" | "listing_search_dealer_filtered_historical" | "dealer_inventory_search" | "dealer_inventory_search_historical" | "listing_search_enriched" | "facet_counts" | "facet_counts_historical" | "trend_series" | "vehicle_detail" | "vehicle_detail_enriched" | "dealer_lookup" | "listing_export" | "listing_export_historical" | "listing_export_enriched";
         /**
          * @description The amount that was charged, in micros: 1000000 micros are 1 USD. 0 if the request repeats a charged one with the same `Idempotency-Key`.
          * @example 2000
@@ -2157,7 +2424,7 @@ export interface components {
          */
         "X-Pricing-Version": string;
         /**
-         * @description `private, no-cache` on listings, facets, VINs and dealers: only the client's own cache may store the response, and must revalidate it with its `ETag`. `private, no-store` on usage.
+         * @description `private, no-cache` on listings, facets, trends, VINs and dealers: only the client's own cache may store the response, and must revalidate it with its `ETag`. `private, no-store` on usage.
          * @example private, no-cache
          */
         "Cache-Control": string;
@@ -2171,16 +2438,6 @@ export interface components {
          * @example bytes
          */
         "Accept-Ranges": "bytes";
-        /**
-         * @description The number of rows of the export.
-         * @example 48211
-         */
-        "X-Total-Count": number;
-        /**
-         * @description The file name of the download.
-         * @example attachment; filename="listings-2026-11-19.1.parquet"
-         */
-        "Content-Disposition": string;
         /**
          * @description The first and the last byte of a part, and the size of the whole.
          * @example bytes 1048576-2097151/2097152
@@ -2217,6 +2474,31 @@ export interface components {
          */
         Link: string;
         /**
+         * @description The next page, as a relative reference. Absent on the last page.
+         * @example </v1/listings?make=kia&limit=25&offset=25>; rel="next"
+         */
+        NextLink: string;
+        /**
+         * @description The number of all matches at request time, as in `pagination.total`; of an export, its rows.
+         * @example 1834
+         */
+        "X-Total-Count": number;
+        /**
+         * @description The published version of the data that the response was computed from.
+         * @example 2026-11-19.1
+         */
+        "X-Data-Version": string;
+        /**
+         * @description The request headers on which the response depends.
+         * @example Accept, Accept-Encoding
+         */
+        Vary: string;
+        /**
+         * @description A file name, on exports and if parameter `format` requests another format than JSON.
+         * @example attachment; filename="listings-2026-11-19.csv"
+         */
+        "Content-Disposition": string;
+        /**
          * @description The time at which the operation will be removed, as an HTTP date (RFC 8594). Present only if a date is set.
          * @example Sat, 01 Jan 2028 00:00:00 GMT
          */
@@ -2229,6 +2511,11 @@ export interface operations {
     searchListings: {
         parameters: {
             query?: {
+                /**
+                 * @description The format of the response. Takes precedence over the header `Accept`. See Formats.
+                 * @example json
+                 */
+                format?: components["parameters"]["format"];
                 /**
                  * @description The maximum number of items to return, from 1 to 100. Larger values are rejected, not clamped.
                  * @example 25
@@ -2256,7 +2543,7 @@ export interface operations {
                  */
                 fields?: components["parameters"]["fields"];
                 /**
-                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
+                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A listing search with either is billed at the enriched price; a dealer's inventory is not. Pages still hold at most 100 items.
                  * @example [
                  *       "price_history"
                  *     ]
@@ -2346,7 +2633,7 @@ export interface operations {
                  */
                 fuel_type?: components["parameters"]["fuel_type"];
                 /**
-                 * @description Only return listings with one of these powertrain types. Case-insensitive.
+                 * @description Only return listings with one of these powertrain types, in any case.
                  * @example [
                  *       "HEV",
                  *       "BEV"
@@ -2445,10 +2732,10 @@ export interface operations {
                  */
                 assembly_location?: components["parameters"]["assembly_location"];
                 /**
-                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`. Case-insensitive. I, O and Q are rejected.
+                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`, and both count as one. `*` alone matches every VIN. Case-insensitive. I, O and Q are rejected.
                  * @example [
                  *       "4T1DAACK",
-                 *       "1FTFW1E5?NF*"
+                 *       "1FTFW1E5?NF"
                  *     ]
                  */
                 vin_pattern?: components["parameters"]["vin_pattern"];
@@ -2560,7 +2847,7 @@ export interface operations {
                  */
                 exclude_fuel_type?: components["parameters"]["exclude_fuel_type"];
                 /**
-                 * @description Exclude listings with one of these powertrain types. Listings with an unknown powertrain type are kept.
+                 * @description Exclude listings with one of these powertrain types, in any case. Listings with an unknown powertrain type are kept.
                  * @example [
                  *       "BEV"
                  *     ]
@@ -2625,7 +2912,7 @@ export interface operations {
                  */
                 exclude_assembly_country?: components["parameters"]["exclude_assembly_country"];
                 /**
-                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+`, preferably encoded as `%2B`; `+` is then a space. In a value without `%2B`, each `+` is a space if the result is a known place, and a separator otherwise. `%20` is always a space.
+                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+` or, unambiguously, with `%2B`. Because `+` also stands for a space, a value without `%2B` is divided into the places that the data has, the longest first: `Wien,+AT+Halle` excludes `Wien, AT` and `Halle`. What is left is reported in `meta.unmatched`.
                  * @example [
                  *       "Georgetown, Kentucky"
                  *     ]
@@ -2659,7 +2946,7 @@ export interface operations {
                 /** @description Search active inventory as of this day, for example `2026-10-01`. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day. */
                 snapshot_date?: components["parameters"]["snapshot_date"];
                 /**
-                 * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
+                 * @description Only return listings first observed at or after this time, in any form of ISO 8601: a date, or a date and a time, with or without a zone. Without a zone, the time is in UTC; a date is its midnight. The `+` of an offset may be sent as it is or as `%2B`.
                  * @example 2026-11-01T00:00:00Z
                  */
                 listed_after?: components["parameters"]["listed_after"];
@@ -2708,7 +2995,7 @@ export interface operations {
                 /** @description The longitude of the origin, in degrees, for example `-121.9886`. Requires `latitude`. Cannot be combined with `postal_code`. */
                 longitude?: components["parameters"]["longitude"];
                 /**
-                 * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
+                 * @description The origin as a US ZIP code of five digits. Of a ZIP+4 code, the first five count. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
                  * @example 94538
                  */
                 postal_code?: components["parameters"]["postal_code"];
@@ -2742,12 +3029,21 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
+                    Vary: components["headers"]["Vary"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    "X-Total-Count": components["headers"]["X-Total-Count"];
+                    Link: components["headers"]["NextLink"];
                     ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ListingCollection"];
+                    "application/vnd.apache.arrow.stream": string;
+                    "application/vnd.apache.parquet": string;
+                    "text/csv": string;
+                    "application/x-ndjson": string;
                 };
             };
             304: components["responses"]["NotModified"];
@@ -2756,6 +3052,7 @@ export interface operations {
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
             414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
@@ -2801,7 +3098,7 @@ export interface operations {
                  */
                 fields?: components["parameters"]["fields"];
                 /**
-                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
+                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A listing search with either is billed at the enriched price; a dealer's inventory is not. Pages still hold at most 100 items.
                  * @example [
                  *       "price_history"
                  *     ]
@@ -2891,7 +3188,7 @@ export interface operations {
                  */
                 fuel_type?: components["parameters"]["fuel_type"];
                 /**
-                 * @description Only return listings with one of these powertrain types. Case-insensitive.
+                 * @description Only return listings with one of these powertrain types, in any case.
                  * @example [
                  *       "HEV",
                  *       "BEV"
@@ -2990,10 +3287,10 @@ export interface operations {
                  */
                 assembly_location?: components["parameters"]["assembly_location"];
                 /**
-                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`. Case-insensitive. I, O and Q are rejected.
+                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`, and both count as one. `*` alone matches every VIN. Case-insensitive. I, O and Q are rejected.
                  * @example [
                  *       "4T1DAACK",
-                 *       "1FTFW1E5?NF*"
+                 *       "1FTFW1E5?NF"
                  *     ]
                  */
                 vin_pattern?: components["parameters"]["vin_pattern"];
@@ -3105,7 +3402,7 @@ export interface operations {
                  */
                 exclude_fuel_type?: components["parameters"]["exclude_fuel_type"];
                 /**
-                 * @description Exclude listings with one of these powertrain types. Listings with an unknown powertrain type are kept.
+                 * @description Exclude listings with one of these powertrain types, in any case. Listings with an unknown powertrain type are kept.
                  * @example [
                  *       "BEV"
                  *     ]
@@ -3170,7 +3467,7 @@ export interface operations {
                  */
                 exclude_assembly_country?: components["parameters"]["exclude_assembly_country"];
                 /**
-                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+`, preferably encoded as `%2B`; `+` is then a space. In a value without `%2B`, each `+` is a space if the result is a known place, and a separator otherwise. `%20` is always a space.
+                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+` or, unambiguously, with `%2B`. Because `+` also stands for a space, a value without `%2B` is divided into the places that the data has, the longest first: `Wien,+AT+Halle` excludes `Wien, AT` and `Halle`. What is left is reported in `meta.unmatched`.
                  * @example [
                  *       "Georgetown, Kentucky"
                  *     ]
@@ -3204,7 +3501,7 @@ export interface operations {
                 /** @description Search active inventory as of this day, for example `2026-10-01`. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day. */
                 snapshot_date?: components["parameters"]["snapshot_date"];
                 /**
-                 * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
+                 * @description Only return listings first observed at or after this time, in any form of ISO 8601: a date, or a date and a time, with or without a zone. Without a zone, the time is in UTC; a date is its midnight. The `+` of an offset may be sent as it is or as `%2B`.
                  * @example 2026-11-01T00:00:00Z
                  */
                 listed_after?: components["parameters"]["listed_after"];
@@ -3253,7 +3550,7 @@ export interface operations {
                 /** @description The longitude of the origin, in degrees, for example `-121.9886`. Requires `latitude`. Cannot be combined with `postal_code`. */
                 longitude?: components["parameters"]["longitude"];
                 /**
-                 * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
+                 * @description The origin as a US ZIP code of five digits. Of a ZIP+4 code, the first five count. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
                  * @example 94538
                  */
                 postal_code?: components["parameters"]["postal_code"];
@@ -3287,6 +3584,7 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
                     ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     Deprecation: components["headers"]["Deprecation"];
@@ -3317,7 +3615,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
+                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A listing search with either is billed at the enriched price; a dealer's inventory is not. Pages still hold at most 100 items.
                  * @example [
                  *       "price_history"
                  *     ]
@@ -3330,7 +3628,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description The ID of the listing. Any value that is not the ID of a listing returns 404.
+                 * @description The ID of the listing, in either case. Any value that is not the ID of a listing returns 404.
                  * @example ad97e543e226497617a6a94a77a9f61d
                  */
                 listing_id: components["parameters"]["path_listing_id"];
@@ -3352,6 +3650,7 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
                     ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
@@ -3380,7 +3679,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
+                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A listing search with either is billed at the enriched price; a dealer's inventory is not. Pages still hold at most 100 items.
                  * @example [
                  *       "price_history"
                  *     ]
@@ -3415,6 +3714,7 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
                     ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
@@ -3442,6 +3742,11 @@ export interface operations {
     getFacets: {
         parameters: {
             query: {
+                /**
+                 * @description The format of the response. Takes precedence over the header `Accept`. See Formats.
+                 * @example json
+                 */
+                format?: components["parameters"]["format"];
                 /**
                  * @description The facets to count, in any case. The numeric facets `price`, `msrp`, `miles` and `days_on_market` are counted by range; all others are categorical and counted by value.
                  * @example [
@@ -3556,7 +3861,7 @@ export interface operations {
                  */
                 fuel_type?: components["parameters"]["fuel_type"];
                 /**
-                 * @description Only return listings with one of these powertrain types. Case-insensitive.
+                 * @description Only return listings with one of these powertrain types, in any case.
                  * @example [
                  *       "HEV",
                  *       "BEV"
@@ -3655,10 +3960,10 @@ export interface operations {
                  */
                 assembly_location?: components["parameters"]["assembly_location"];
                 /**
-                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`. Case-insensitive. I, O and Q are rejected.
+                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`, and both count as one. `*` alone matches every VIN. Case-insensitive. I, O and Q are rejected.
                  * @example [
                  *       "4T1DAACK",
-                 *       "1FTFW1E5?NF*"
+                 *       "1FTFW1E5?NF"
                  *     ]
                  */
                 vin_pattern?: components["parameters"]["vin_pattern"];
@@ -3770,7 +4075,7 @@ export interface operations {
                  */
                 exclude_fuel_type?: components["parameters"]["exclude_fuel_type"];
                 /**
-                 * @description Exclude listings with one of these powertrain types. Listings with an unknown powertrain type are kept.
+                 * @description Exclude listings with one of these powertrain types, in any case. Listings with an unknown powertrain type are kept.
                  * @example [
                  *       "BEV"
                  *     ]
@@ -3835,7 +4140,7 @@ export interface operations {
                  */
                 exclude_assembly_country?: components["parameters"]["exclude_assembly_country"];
                 /**
-                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+`, preferably encoded as `%2B`; `+` is then a space. In a value without `%2B`, each `+` is a space if the result is a known place, and a separator otherwise. `%20` is always a space.
+                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+` or, unambiguously, with `%2B`. Because `+` also stands for a space, a value without `%2B` is divided into the places that the data has, the longest first: `Wien,+AT+Halle` excludes `Wien, AT` and `Halle`. What is left is reported in `meta.unmatched`.
                  * @example [
                  *       "Georgetown, Kentucky"
                  *     ]
@@ -3869,7 +4174,7 @@ export interface operations {
                 /** @description Search active inventory as of this day, for example `2026-10-01`. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day. */
                 snapshot_date?: components["parameters"]["snapshot_date"];
                 /**
-                 * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
+                 * @description Only return listings first observed at or after this time, in any form of ISO 8601: a date, or a date and a time, with or without a zone. Without a zone, the time is in UTC; a date is its midnight. The `+` of an offset may be sent as it is or as `%2B`.
                  * @example 2026-11-01T00:00:00Z
                  */
                 listed_after?: components["parameters"]["listed_after"];
@@ -3918,7 +4223,7 @@ export interface operations {
                 /** @description The longitude of the origin, in degrees, for example `-121.9886`. Requires `latitude`. Cannot be combined with `postal_code`. */
                 longitude?: components["parameters"]["longitude"];
                 /**
-                 * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
+                 * @description The origin as a US ZIP code of five digits. Of a ZIP+4 code, the first five count. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
                  * @example 94538
                  */
                 postal_code?: components["parameters"]["postal_code"];
@@ -3952,12 +4257,19 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
+                    Vary: components["headers"]["Vary"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
                     ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["FacetEnvelope"];
+                    "application/vnd.apache.arrow.stream": string;
+                    "application/vnd.apache.parquet": string;
+                    "text/csv": string;
+                    "application/x-ndjson": string;
                 };
             };
             304: components["responses"]["NotModified"];
@@ -3966,6 +4278,547 @@ export interface operations {
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            414: components["responses"]["UriTooLong"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    getTrends: {
+        parameters: {
+            query: {
+                /**
+                 * @description The format of the response. Takes precedence over the header `Accept`. See Formats.
+                 * @example json
+                 */
+                format?: components["parameters"]["format"];
+                /**
+                 * @description The metrics of each point, in any case, at most 5: `count`, `new_listings`, `sold`, `price_drops`, `days_supply`, or `<measure>.<aggregate>` as for facets, with `mean`, `median` or any percentile from `p1` to `p99` as the aggregate.
+                 * @example [
+                 *       "price.median",
+                 *       "sold"
+                 *     ]
+                 */
+                metric: components["parameters"]["trend_metric_names"];
+                /**
+                 * @description The length of an interval, in any case. Weeks start on Monday (ISO 8601), months on their first day. The first and the last interval are cut at `from` and `to`. At most 400 intervals.
+                 * @example day
+                 */
+                interval?: components["parameters"]["trend_interval"];
+                /**
+                 * @description The first day of the period, inclusive, in UTC. Defaults to 89 days before `to`, or to the first day with a snapshot if that is later.
+                 * @example 2026-11-18
+                 */
+                from?: components["parameters"]["trend_from"];
+                /**
+                 * @description The last day of the period, inclusive, in UTC. Defaults to the as-of date.
+                 * @example 2026-11-19
+                 */
+                to?: components["parameters"]["trend_to"];
+                /**
+                 * @description A categorical facet, in any case: returns a series for each of its most frequent values instead of one for all matches.
+                 * @example make
+                 */
+                facet?: components["parameters"]["trend_facet"];
+                /**
+                 * @description The maximum number of series, if `facet` is set. The values with the most active listings, added up over the `level_day` of all points, are returned. Intervals, series and metrics multiply to at most 20000.
+                 * @example 5
+                 */
+                facet_limit?: components["parameters"]["facet_limit"];
+                /**
+                 * @description Only return listings with one of these makes. Accepts names and slugs, in any case.
+                 * @example [
+                 *       "Toyota",
+                 *       "mercedes-benz"
+                 *     ]
+                 */
+                make?: components["parameters"]["make"];
+                /**
+                 * @description Only return listings with one of these models. Accepts names and slugs, in any case.
+                 * @example [
+                 *       "Camry",
+                 *       "f-150"
+                 *     ]
+                 */
+                model?: components["parameters"]["model"];
+                /**
+                 * @description Only return listings with one of these manufacturer model codes. Case-insensitive.
+                 * @example [
+                 *       "2546"
+                 *     ]
+                 */
+                model_code?: components["parameters"]["model_code"];
+                /**
+                 * @description Only return listings with one of these trims. Case-insensitive. Use the `trim` facet to list the values.
+                 * @example [
+                 *       "XSE",
+                 *       "XLE"
+                 *     ]
+                 */
+                trim?: components["parameters"]["trim"];
+                /**
+                 * @description Only return listings with one of these versions, which subdivide trims. Case-insensitive. Use the `version` facet to list the values.
+                 * @example [
+                 *       "XLE 4dr Sedan"
+                 *     ]
+                 */
+                version?: components["parameters"]["version"];
+                /**
+                 * @description Only return listings with one of these model years.
+                 * @example [
+                 *       2025,
+                 *       2026
+                 *     ]
+                 */
+                year?: components["parameters"]["year"];
+                /**
+                 * @description Only return listings with one of these body types. Case-insensitive.
+                 * @example [
+                 *       "SUV",
+                 *       "Sedan"
+                 *     ]
+                 */
+                body_type?: components["parameters"]["body_type"];
+                /**
+                 * @description Only return listings with one of these engines. Case-insensitive.
+                 * @example [
+                 *       "2.5L I4"
+                 *     ]
+                 */
+                engine?: components["parameters"]["engine"];
+                /**
+                 * @description Only return listings with one of these transmissions. Case-insensitive.
+                 * @example [
+                 *       "Automatic"
+                 *     ]
+                 */
+                transmission?: components["parameters"]["transmission"];
+                /**
+                 * @description Only return listings with one of these drivetrains. Case-insensitive.
+                 * @example [
+                 *       "AWD",
+                 *       "4WD"
+                 *     ]
+                 */
+                drivetrain?: components["parameters"]["drivetrain"];
+                /**
+                 * @description Only return listings with one of these fuel types. Case-insensitive.
+                 * @example [
+                 *       "Hybrid"
+                 *     ]
+                 */
+                fuel_type?: components["parameters"]["fuel_type"];
+                /**
+                 * @description Only return listings with one of these powertrain types, in any case.
+                 * @example [
+                 *       "HEV",
+                 *       "BEV"
+                 *     ]
+                 */
+                powertrain_type?: components["parameters"]["powertrain_type"];
+                /**
+                 * @description Only return listings with one of these numbers of cylinders. Electric vehicles have 0.
+                 * @example [
+                 *       4,
+                 *       6
+                 *     ]
+                 */
+                cylinders?: components["parameters"]["cylinders"];
+                /**
+                 * @description Only return listings with one of these numbers of doors.
+                 * @example [
+                 *       4
+                 *     ]
+                 */
+                doors?: components["parameters"]["doors"];
+                /**
+                 * @description Only return listings with one of these numbers of seats.
+                 * @example [
+                 *       7,
+                 *       8
+                 *     ]
+                 */
+                seating_capacity?: components["parameters"]["seating_capacity"];
+                /**
+                 * @description Only return listings with one of these exterior colors, as reported by the dealer. Case-insensitive.
+                 * @example [
+                 *       "Celestial Silver Metallic"
+                 *     ]
+                 */
+                exterior_color?: components["parameters"]["exterior_color"];
+                /**
+                 * @description Only return listings with one of these interior colors, as reported by the dealer. Case-insensitive.
+                 * @example [
+                 *       "Black SofTex"
+                 *     ]
+                 */
+                interior_color?: components["parameters"]["interior_color"];
+                /**
+                 * @description Only return listings with one of these normalized exterior colors. Case-insensitive.
+                 * @example [
+                 *       "Silver",
+                 *       "White"
+                 *     ]
+                 */
+                base_exterior_color?: components["parameters"]["base_exterior_color"];
+                /**
+                 * @description Only return listings with one of these normalized interior colors. Case-insensitive.
+                 * @example [
+                 *       "Black"
+                 *     ]
+                 */
+                base_interior_color?: components["parameters"]["base_interior_color"];
+                /**
+                 * @description Only return listings with all of these manufacturer option and package codes. Use the `options_packages` facet to list the values.
+                 * @example [
+                 *       "FE",
+                 *       "3T"
+                 *     ]
+                 */
+                options_packages?: components["parameters"]["options_packages"];
+                /**
+                 * @description Only return listings with all of these features. Use the `features` facet to list the values.
+                 * @example [
+                 *       "heated_seats",
+                 *       "sunroof"
+                 *     ]
+                 */
+                features?: components["parameters"]["features"];
+                /**
+                 * @description Only return listings that satisfy all of these history keywords, in any case. `one_owner` and `clean_title` require the keyword; `branded` and `fleet` exclude listings that have it.
+                 * @example [
+                 *       "one_owner",
+                 *       "branded"
+                 *     ]
+                 */
+                keywords?: components["parameters"]["keywords"];
+                /**
+                 * @description Only return listings with one of these countries of final assembly. Case-insensitive. Use the `assembly_country` facet to list the values.
+                 * @example [
+                 *       "Japan"
+                 *     ]
+                 */
+                assembly_country?: components["parameters"]["assembly_country"];
+                /**
+                 * @description Only return listings with one of these places of final assembly. Case-insensitive. Separate the values with `|`, because they contain commas.
+                 * @example [
+                 *       "Georgetown, Kentucky",
+                 *       "Dearborn, Michigan"
+                 *     ]
+                 */
+                assembly_location?: components["parameters"]["assembly_location"];
+                /**
+                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`, and both count as one. `*` alone matches every VIN. Case-insensitive. I, O and Q are rejected.
+                 * @example [
+                 *       "4T1DAACK",
+                 *       "1FTFW1E5?NF"
+                 *     ]
+                 */
+                vin_pattern?: components["parameters"]["vin_pattern"];
+                /**
+                 * @description Only return listings of one of these inventory types, in any case. `cpo` is an alias of `certified`.
+                 * @example [
+                 *       "used",
+                 *       "certified"
+                 *     ]
+                 */
+                inventory_type?: components["parameters"]["inventory_type"];
+                /**
+                 * @description Only return listings with one of these availabilities, in any case: in stock (`stock`), in transit (`transit`) or still to be built (`build`).
+                 * @example [
+                 *       "stock"
+                 *     ]
+                 */
+                availability_status?: components["parameters"]["availability_status"];
+                /**
+                 * @description Only return listings of these dealers, at most 50 distinct UUIDs. Changes the usage class of a listing search.
+                 * @example [
+                 *       "0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c7e40"
+                 *     ]
+                 */
+                dealer_id?: components["parameters"]["dealer_id"];
+                /**
+                 * @description Only return listings of one of these types of dealer, in any case.
+                 * @example [
+                 *       "franchise"
+                 *     ]
+                 */
+                dealer_type?: components["parameters"]["dealer_type"];
+                /**
+                 * @description Only return results of dealers in one of these states, given as two-letter codes in any case.
+                 * @example [
+                 *       "CA",
+                 *       "NV"
+                 *     ]
+                 */
+                state?: components["parameters"]["state"];
+                /**
+                 * @description Exclude listings with one of these makes, given by name or slug in any case. Listings with an unknown make are kept.
+                 * @example [
+                 *       "Tesla"
+                 *     ]
+                 */
+                exclude_make?: components["parameters"]["exclude_make"];
+                /**
+                 * @description Exclude listings with one of these models, given by name or slug in any case. Listings with an unknown model are kept.
+                 * @example [
+                 *       "Corolla"
+                 *     ]
+                 */
+                exclude_model?: components["parameters"]["exclude_model"];
+                /**
+                 * @description Exclude listings with one of these trims. Listings with an unknown trim are kept.
+                 * @example [
+                 *       "LX"
+                 *     ]
+                 */
+                exclude_trim?: components["parameters"]["exclude_trim"];
+                /**
+                 * @description Exclude listings with one of these versions. Listings with an unknown version are kept.
+                 * @example [
+                 *       "LE 4dr Sedan"
+                 *     ]
+                 */
+                exclude_version?: components["parameters"]["exclude_version"];
+                /**
+                 * @description Exclude listings with one of these model years. Listings with an unknown model year are kept.
+                 * @example [
+                 *       2020
+                 *     ]
+                 */
+                exclude_year?: components["parameters"]["exclude_year"];
+                /**
+                 * @description Exclude listings with one of these body types. Listings with an unknown body type are kept.
+                 * @example [
+                 *       "Van"
+                 *     ]
+                 */
+                exclude_body_type?: components["parameters"]["exclude_body_type"];
+                /**
+                 * @description Exclude listings with one of these engines. Listings with an unknown engine are kept.
+                 * @example [
+                 *       "2.5L I4"
+                 *     ]
+                 */
+                exclude_engine?: components["parameters"]["exclude_engine"];
+                /**
+                 * @description Exclude listings with one of these transmissions. Listings with an unknown transmission are kept.
+                 * @example [
+                 *       "Manual"
+                 *     ]
+                 */
+                exclude_transmission?: components["parameters"]["exclude_transmission"];
+                /**
+                 * @description Exclude listings with one of these drivetrains. Listings with an unknown drivetrain are kept.
+                 * @example [
+                 *       "RWD"
+                 *     ]
+                 */
+                exclude_drivetrain?: components["parameters"]["exclude_drivetrain"];
+                /**
+                 * @description Exclude listings with one of these fuel types. Listings with an unknown fuel type are kept.
+                 * @example [
+                 *       "Diesel"
+                 *     ]
+                 */
+                exclude_fuel_type?: components["parameters"]["exclude_fuel_type"];
+                /**
+                 * @description Exclude listings with one of these powertrain types, in any case. Listings with an unknown powertrain type are kept.
+                 * @example [
+                 *       "BEV"
+                 *     ]
+                 */
+                exclude_powertrain_type?: components["parameters"]["exclude_powertrain_type"];
+                /**
+                 * @description Exclude listings with one of these exterior colors, as reported by the dealer. Listings with an unknown color are kept.
+                 * @example [
+                 *       "Celestial Silver Metallic"
+                 *     ]
+                 */
+                exclude_exterior_color?: components["parameters"]["exclude_exterior_color"];
+                /**
+                 * @description Exclude listings with one of these interior colors, as reported by the dealer. Listings with an unknown color are kept.
+                 * @example [
+                 *       "Black SofTex"
+                 *     ]
+                 */
+                exclude_interior_color?: components["parameters"]["exclude_interior_color"];
+                /**
+                 * @description Exclude listings with one of these normalized exterior colors. Listings with an unknown color are kept.
+                 * @example [
+                 *       "White",
+                 *       "Black"
+                 *     ]
+                 */
+                exclude_base_exterior_color?: components["parameters"]["exclude_base_exterior_color"];
+                /**
+                 * @description Exclude listings with one of these normalized interior colors. Listings with an unknown color are kept.
+                 * @example [
+                 *       "Beige"
+                 *     ]
+                 */
+                exclude_base_interior_color?: components["parameters"]["exclude_base_interior_color"];
+                /**
+                 * @description Exclude listings with any of these manufacturer option or package codes.
+                 * @example [
+                 *       "FE"
+                 *     ]
+                 */
+                exclude_options_packages?: components["parameters"]["exclude_options_packages"];
+                /**
+                 * @description Exclude listings with any of these features.
+                 * @example [
+                 *       "sunroof"
+                 *     ]
+                 */
+                exclude_features?: components["parameters"]["exclude_features"];
+                /**
+                 * @description Exclude listings with any of these history keywords, in any case.
+                 * @example [
+                 *       "branded",
+                 *       "fleet"
+                 *     ]
+                 */
+                exclude_keywords?: components["parameters"]["exclude_keywords"];
+                /**
+                 * @description Exclude listings with one of these countries of final assembly. Listings with an unknown country are kept.
+                 * @example [
+                 *       "Mexico"
+                 *     ]
+                 */
+                exclude_assembly_country?: components["parameters"]["exclude_assembly_country"];
+                /**
+                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+` or, unambiguously, with `%2B`. Because `+` also stands for a space, a value without `%2B` is divided into the places that the data has, the longest first: `Wien,+AT+Halle` excludes `Wien, AT` and `Halle`. What is left is reported in `meta.unmatched`.
+                 * @example [
+                 *       "Georgetown, Kentucky"
+                 *     ]
+                 */
+                exclude_assembly_location?: components["parameters"]["exclude_assembly_location"];
+                /**
+                 * @description Exclude listings of one of these inventory types, in any case. Listings with an unknown type are kept. `cpo` is an alias of `certified`.
+                 * @example [
+                 *       "new"
+                 *     ]
+                 */
+                exclude_inventory_type?: components["parameters"]["exclude_inventory_type"];
+                /**
+                 * @description Exclude listings of dealers in one of these states, given as two-letter codes in any case. Listings of dealers in an unknown state are kept.
+                 * @example [
+                 *       "AK",
+                 *       "HI"
+                 *     ]
+                 */
+                exclude_state?: components["parameters"]["exclude_state"];
+                /**
+                 * @description Only return listings first observed at or after this time, in any form of ISO 8601: a date, or a date and a time, with or without a zone. Without a zone, the time is in UTC; a date is its midnight. The `+` of an offset may be sent as it is or as `%2B`.
+                 * @example 2026-11-01T00:00:00Z
+                 */
+                listed_after?: components["parameters"]["listed_after"];
+                /**
+                 * @description Only return listings with at least this price, in whole US dollars. Listings with an unknown price are excluded.
+                 * @example 15000
+                 */
+                min_price?: components["parameters"]["min_price"];
+                /**
+                 * @description Only return listings with at most this price, in whole US dollars. Listings with an unknown price are excluded.
+                 * @example 40000
+                 */
+                max_price?: components["parameters"]["max_price"];
+                /**
+                 * @description Only return listings with at least this odometer reading, in miles. Listings with an unknown odometer reading are excluded.
+                 * @example 1000
+                 */
+                min_mileage?: components["parameters"]["min_mileage"];
+                /**
+                 * @description Only return listings with at most this odometer reading, in miles. Listings with an unknown odometer reading are excluded.
+                 * @example 60000
+                 */
+                max_mileage?: components["parameters"]["max_mileage"];
+                /**
+                 * @description Only return listings with at least this combined MSRP, in whole US dollars. Listings with an unknown MSRP are excluded.
+                 * @example 20000
+                 */
+                min_msrp?: components["parameters"]["min_msrp"];
+                /**
+                 * @description Only return listings with at most this combined MSRP, in whole US dollars. Listings with an unknown MSRP are excluded.
+                 * @example 55000
+                 */
+                max_msrp?: components["parameters"]["max_msrp"];
+                /**
+                 * @description Only return listings with at least this number of days on the market. Listings with an unknown number of days are excluded.
+                 * @example 7
+                 */
+                min_days_on_market?: components["parameters"]["min_days_on_market"];
+                /**
+                 * @description Only return listings with at most this number of days on the market. Listings with an unknown number of days are excluded.
+                 * @example 90
+                 */
+                max_days_on_market?: components["parameters"]["max_days_on_market"];
+                /** @description The latitude of the origin, in degrees, for example `37.5483`. Requires `longitude`. Cannot be combined with `postal_code`. */
+                latitude?: components["parameters"]["latitude"];
+                /** @description The longitude of the origin, in degrees, for example `-121.9886`. Requires `latitude`. Cannot be combined with `postal_code`. */
+                longitude?: components["parameters"]["longitude"];
+                /**
+                 * @description The origin as a US ZIP code of five digits. Of a ZIP+4 code, the first five count. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
+                 * @example 94538
+                 */
+                postal_code?: components["parameters"]["postal_code"];
+                /**
+                 * @description Only return listings of dealers within this many miles of the origin, at most 500. Requires an origin. Cannot be combined with `bbox`.
+                 * @example 50
+                 */
+                radius?: components["parameters"]["radius"];
+                /** @description Only return listings of dealers inside this bounding box: `west,south,east,north`, in degrees, for example `-122.6,37.2,-121.7,38.0`. The diagonal is at most 1000 miles. If `west` is greater than `east`, the box crosses the antimeridian. A `south` greater than `north` returns 400. Cannot be combined with `radius`. */
+                bbox?: components["parameters"]["bbox"];
+            };
+            header?: {
+                /** @description A value that identifies the request, such as a UUID: `7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41`. A request that is repeated with the same key within 24 hours is charged once. See Idempotency. */
+                "Idempotency-Key"?: components["parameters"]["idempotency_key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One series of points, or one for each value of `facet`. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    "X-RateLimit-Limit-10s": components["headers"]["X-RateLimit-Limit-10s"];
+                    "X-RateLimit-Remaining-10s": components["headers"]["X-RateLimit-Remaining-10s"];
+                    "X-RateLimit-Limit-60s": components["headers"]["X-RateLimit-Limit-60s"];
+                    "X-RateLimit-Remaining-60s": components["headers"]["X-RateLimit-Remaining-60s"];
+                    "X-Usage-Class": components["headers"]["X-Usage-Class"];
+                    "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
+                    "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
+                    Vary: components["headers"]["Vary"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrendEnvelope"];
+                    "application/vnd.apache.arrow.stream": string;
+                    "application/vnd.apache.parquet": string;
+                    "text/csv": string;
+                    "application/x-ndjson": string;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
             414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
@@ -3978,6 +4831,11 @@ export interface operations {
     searchDealers: {
         parameters: {
             query?: {
+                /**
+                 * @description The format of the response. Takes precedence over the header `Accept`. See Formats.
+                 * @example json
+                 */
+                format?: components["parameters"]["format"];
                 /**
                  * @description The maximum number of items to return, from 1 to 100. Larger values are rejected, not clamped.
                  * @example 25
@@ -4025,7 +4883,7 @@ export interface operations {
                  */
                 make?: components["parameters"]["dealers_make"];
                 /**
-                 * @description Only return dealers whose name or website domain matches this text: each word must be the beginning of a word of either. Case, accents and punctuation are ignored.
+                 * @description Only return dealers whose name, website domain or city matches this text: each word must be the beginning of a word of one of them. Case, accents and punctuation are ignored.
                  * @example fremont toyota
                  */
                 q?: components["parameters"]["q"];
@@ -4052,12 +4910,21 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
+                    Vary: components["headers"]["Vary"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    "X-Total-Count": components["headers"]["X-Total-Count"];
+                    Link: components["headers"]["NextLink"];
                     ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["DealerCollection"];
+                    "application/vnd.apache.arrow.stream": string;
+                    "application/vnd.apache.parquet": string;
+                    "text/csv": string;
+                    "application/x-ndjson": string;
                 };
             };
             304: components["responses"]["NotModified"];
@@ -4066,6 +4933,7 @@ export interface operations {
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
             414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
@@ -4106,6 +4974,7 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
                     ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
@@ -4134,6 +5003,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
+                 * @description The format of the response. Takes precedence over the header `Accept`. See Formats.
+                 * @example json
+                 */
+                format?: components["parameters"]["format"];
+                /**
                  * @description The maximum number of items to return, from 1 to 100. Larger values are rejected, not clamped.
                  * @example 25
                  */
@@ -4160,7 +5034,7 @@ export interface operations {
                  */
                 fields?: components["parameters"]["fields"];
                 /**
-                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
+                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A listing search with either is billed at the enriched price; a dealer's inventory is not. Pages still hold at most 100 items.
                  * @example [
                  *       "price_history"
                  *     ]
@@ -4250,7 +5124,7 @@ export interface operations {
                  */
                 fuel_type?: components["parameters"]["fuel_type"];
                 /**
-                 * @description Only return listings with one of these powertrain types. Case-insensitive.
+                 * @description Only return listings with one of these powertrain types, in any case.
                  * @example [
                  *       "HEV",
                  *       "BEV"
@@ -4349,10 +5223,10 @@ export interface operations {
                  */
                 assembly_location?: components["parameters"]["assembly_location"];
                 /**
-                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`. Case-insensitive. I, O and Q are rejected.
+                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`, and both count as one. `*` alone matches every VIN. Case-insensitive. I, O and Q are rejected.
                  * @example [
                  *       "4T1DAACK",
-                 *       "1FTFW1E5?NF*"
+                 *       "1FTFW1E5?NF"
                  *     ]
                  */
                 vin_pattern?: components["parameters"]["vin_pattern"];
@@ -4457,7 +5331,7 @@ export interface operations {
                  */
                 exclude_fuel_type?: components["parameters"]["exclude_fuel_type"];
                 /**
-                 * @description Exclude listings with one of these powertrain types. Listings with an unknown powertrain type are kept.
+                 * @description Exclude listings with one of these powertrain types, in any case. Listings with an unknown powertrain type are kept.
                  * @example [
                  *       "BEV"
                  *     ]
@@ -4522,7 +5396,7 @@ export interface operations {
                  */
                 exclude_assembly_country?: components["parameters"]["exclude_assembly_country"];
                 /**
-                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+`, preferably encoded as `%2B`; `+` is then a space. In a value without `%2B`, each `+` is a space if the result is a known place, and a separator otherwise. `%20` is always a space.
+                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+` or, unambiguously, with `%2B`. Because `+` also stands for a space, a value without `%2B` is divided into the places that the data has, the longest first: `Wien,+AT+Halle` excludes `Wien, AT` and `Halle`. What is left is reported in `meta.unmatched`.
                  * @example [
                  *       "Georgetown, Kentucky"
                  *     ]
@@ -4556,7 +5430,7 @@ export interface operations {
                 /** @description Search active inventory as of this day, for example `2026-10-01`. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day. */
                 snapshot_date?: components["parameters"]["snapshot_date"];
                 /**
-                 * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
+                 * @description Only return listings first observed at or after this time, in any form of ISO 8601: a date, or a date and a time, with or without a zone. Without a zone, the time is in UTC; a date is its midnight. The `+` of an offset may be sent as it is or as `%2B`.
                  * @example 2026-11-01T00:00:00Z
                  */
                 listed_after?: components["parameters"]["listed_after"];
@@ -4605,7 +5479,7 @@ export interface operations {
                 /** @description The longitude of the origin, in degrees, for example `-121.9886`. Requires `latitude`. Cannot be combined with `postal_code`. */
                 longitude?: components["parameters"]["longitude"];
                 /**
-                 * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
+                 * @description The origin as a US ZIP code of five digits. Of a ZIP+4 code, the first five count. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
                  * @example 94538
                  */
                 postal_code?: components["parameters"]["postal_code"];
@@ -4645,12 +5519,21 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
+                    Vary: components["headers"]["Vary"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    "X-Total-Count": components["headers"]["X-Total-Count"];
+                    Link: components["headers"]["NextLink"];
                     ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ListingCollection"];
+                    "application/vnd.apache.arrow.stream": string;
+                    "application/vnd.apache.parquet": string;
+                    "text/csv": string;
+                    "application/x-ndjson": string;
                 };
             };
             304: components["responses"]["NotModified"];
@@ -4660,6 +5543,7 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["ResourceNotFound"];
             405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
             414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
@@ -4673,7 +5557,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The format of the file, in any case: Apache Parquet, an Arrow IPC stream, CSV (RFC 4180) with a header, or NDJSON with one object per line.
+                 * @description The format of the file. Takes precedence over the header `Accept`; Parquet without both. See Formats.
                  * @example parquet
                  */
                 format?: components["parameters"]["export_format"];
@@ -4694,7 +5578,7 @@ export interface operations {
                  */
                 fields?: components["parameters"]["fields"];
                 /**
-                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
+                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A listing search with either is billed at the enriched price; a dealer's inventory is not. Pages still hold at most 100 items.
                  * @example [
                  *       "price_history"
                  *     ]
@@ -4784,7 +5668,7 @@ export interface operations {
                  */
                 fuel_type?: components["parameters"]["fuel_type"];
                 /**
-                 * @description Only return listings with one of these powertrain types. Case-insensitive.
+                 * @description Only return listings with one of these powertrain types, in any case.
                  * @example [
                  *       "HEV",
                  *       "BEV"
@@ -4883,10 +5767,10 @@ export interface operations {
                  */
                 assembly_location?: components["parameters"]["assembly_location"];
                 /**
-                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`. Case-insensitive. I, O and Q are rejected.
+                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`, and both count as one. `*` alone matches every VIN. Case-insensitive. I, O and Q are rejected.
                  * @example [
                  *       "4T1DAACK",
-                 *       "1FTFW1E5?NF*"
+                 *       "1FTFW1E5?NF"
                  *     ]
                  */
                 vin_pattern?: components["parameters"]["vin_pattern"];
@@ -4998,7 +5882,7 @@ export interface operations {
                  */
                 exclude_fuel_type?: components["parameters"]["exclude_fuel_type"];
                 /**
-                 * @description Exclude listings with one of these powertrain types. Listings with an unknown powertrain type are kept.
+                 * @description Exclude listings with one of these powertrain types, in any case. Listings with an unknown powertrain type are kept.
                  * @example [
                  *       "BEV"
                  *     ]
@@ -5063,7 +5947,7 @@ export interface operations {
                  */
                 exclude_assembly_country?: components["parameters"]["exclude_assembly_country"];
                 /**
-                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+`, preferably encoded as `%2B`; `+` is then a space. In a value without `%2B`, each `+` is a space if the result is a known place, and a separator otherwise. `%20` is always a space.
+                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+` or, unambiguously, with `%2B`. Because `+` also stands for a space, a value without `%2B` is divided into the places that the data has, the longest first: `Wien,+AT+Halle` excludes `Wien, AT` and `Halle`. What is left is reported in `meta.unmatched`.
                  * @example [
                  *       "Georgetown, Kentucky"
                  *     ]
@@ -5097,7 +5981,7 @@ export interface operations {
                 /** @description Search active inventory as of this day, for example `2026-10-01`. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day. */
                 snapshot_date?: components["parameters"]["snapshot_date"];
                 /**
-                 * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
+                 * @description Only return listings first observed at or after this time, in any form of ISO 8601: a date, or a date and a time, with or without a zone. Without a zone, the time is in UTC; a date is its midnight. The `+` of an offset may be sent as it is or as `%2B`.
                  * @example 2026-11-01T00:00:00Z
                  */
                 listed_after?: components["parameters"]["listed_after"];
@@ -5146,7 +6030,7 @@ export interface operations {
                 /** @description The longitude of the origin, in degrees, for example `-121.9886`. Requires `latitude`. Cannot be combined with `postal_code`. */
                 longitude?: components["parameters"]["longitude"];
                 /**
-                 * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
+                 * @description The origin as a US ZIP code of five digits. Of a ZIP+4 code, the first five count. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
                  * @example 94538
                  */
                 postal_code?: components["parameters"]["postal_code"];
@@ -5184,6 +6068,8 @@ export interface operations {
                     "Cache-Control": components["headers"]["Cache-Control"];
                     ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
+                    Vary: components["headers"]["Vary"];
                     "Accept-Ranges": components["headers"]["Accept-Ranges"];
                     "X-Total-Count": components["headers"]["X-Total-Count"];
                     "Content-Disposition": components["headers"]["Content-Disposition"];
@@ -5211,6 +6097,8 @@ export interface operations {
                     "Cache-Control": components["headers"]["Cache-Control"];
                     ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
+                    Vary: components["headers"]["Vary"];
                     "Accept-Ranges": components["headers"]["Accept-Ranges"];
                     "X-Total-Count": components["headers"]["X-Total-Count"];
                     "Content-Disposition": components["headers"]["Content-Disposition"];
@@ -5230,6 +6118,7 @@ export interface operations {
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
             414: components["responses"]["UriTooLong"];
             416: components["responses"]["RangeNotSatisfiable"];
             429: components["responses"]["TooManyRequests"];
@@ -5307,6 +6196,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };

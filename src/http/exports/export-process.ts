@@ -8,32 +8,33 @@ import { text } from "node:stream/consumers";
 import { integerIn, isRow, type Json } from "../../base/json.ts";
 import { programPath } from "../../base/project-files.ts";
 import { refuse } from "../../contract/errors.ts";
+import { decodedName, splitQuery } from "../../contract/query-string.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
-import type { WrittenExport } from "../../export/write-export.ts";
+import type { TableFormat } from "../../formats/table-formats.ts";
 
 export interface ExportTask {
   readonly lake: string;
   readonly version: string;
   /** The query string of the request. */
   readonly queryString: string;
+  readonly format: TableFormat;
   readonly path: string;
   /** The memory limit of its query engine. */
   readonly memory: string;
 }
 
+/** What the process reports. */
+export interface ExportSize {
+  readonly rows: number;
+  readonly bytes: number;
+}
+
 const lowestPriority = 19;
 
 /** Writes an export. Rejects with the reason of the signal when it aborts, and with `data_unavailable` if the disk is full. */
-export async function runExport(
-  { lake, version, queryString, path, memory }: ExportTask,
-  signal: AbortSignal,
-): Promise<WrittenExport> {
+export async function runExport(task: ExportTask, signal: AbortSignal): Promise<ExportSize> {
   signal.throwIfAborted();
-  const options = ["--lake", lake, "--lake-version", version, "--output", path, "--memory", memory, "--threads", "1"];
-  const child = fork(programPath, ["export", ...options, "--json", "--", queryString], {
-    stdio: ["ignore", "pipe", "pipe", "ipc"],
-    execArgv: [],
-  });
+  const child = fork(programPath, argumentsOf(task), { stdio: ["ignore", "pipe", "pipe", "ipc"], execArgv: [] });
   if (child.pid !== undefined) setPriority(child.pid, lowestPriority);
   const kill = (): boolean => child.kill("SIGKILL");
   signal.addEventListener("abort", kill, { once: true });
@@ -47,6 +48,14 @@ export async function runExport(
   } finally {
     signal.removeEventListener("abort", kill);
   }
+}
+
+/** Returns the arguments of `carquet`. The format was negotiated, and replaces the one of the query string. */
+function argumentsOf({ lake, version, queryString, format, path, memory }: ExportTask): readonly string[] {
+  const parameters = splitQuery(queryString).filter(([name]) => decodedName(name) !== "format");
+  const place = ["--lake", lake, "--lake-version", version, "--output", path, "--format", format];
+  const search = parameters.map(([name, raw]) => `${name}=${raw}`);
+  return ["export", ...place, "--memory", memory, "--threads", "1", "--json", "--", ...search];
 }
 
 const textOf = (stream: NodeJS.ReadableStream | null): Promise<string> =>

@@ -9,16 +9,17 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import type { Accounts, Hold } from "../../accounts/accounts.ts";
 import { exportUnits, usageClassOf } from "../../accounts/policy/prices.ts";
-import { document } from "../../contract/document.ts";
+import { document, operation } from "../../contract/document.ts";
 import { engineVersion } from "../../db/duckdb.ts";
-import type { Job } from "../../db/job.ts";
-import { type ExportFormat, exportFormats } from "../../export/export-formats.ts";
 import { type ExportQuery, planExport } from "../../export/write-export.ts";
+import { exportFormats, type TableFormat } from "../../formats/table-formats.ts";
 import { findPage } from "../../query/search.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
 import { type ChargeRequest, identityOf, jobOf, type RequestContext, type ValidatedMiddleware } from "../context.ts";
 import { entityTag, matchesEntityTag, strongEntityTag } from "../etag.ts";
-import { canonicalJson } from "../response-cache.ts";
+import { contentTypeOf, setFileName } from "../formats/headers.ts";
+import { negotiateFormat } from "../formats/negotiate.ts";
+import { keyTextOf } from "../response-cache.ts";
 import { limitResponseTime } from "../response-time.ts";
 import { type ByteRange, requestedRange } from "./byte-range.ts";
 import { runExport } from "./export-process.ts";
@@ -42,31 +43,30 @@ const releaseTag = entityTag(`${JSON.stringify(document)} ${engineVersion}`);
 interface NamedExport {
   readonly tag: string;
   readonly version: string;
+  readonly asOf: string;
+  readonly format: TableFormat;
   readonly total: number;
 }
 
 export const respondWithExport =
   (services: ExportServices, charge: ChargeRequest): ValidatedMiddleware<"exportListings"> =>
-  async (context, request) => {
+  async (context, { query }) => {
+    const format = negotiateFormat(context, exportFormats, query.format);
     // Writing may take the deadline, and sending as long again.
     limitResponseTime(context.res, 2 * services.deadlineMs);
     const job = jobOf(context);
-    const named = await job.race(nameExport(request.query, services, context, job));
+    const named = await job.race(nameExport(query, format, services, context));
     context.set("Cache-Control", "private, no-cache");
     if (named === undefined) {
       context.status = 304;
       return;
     }
-    const hold = await holdExport(services, context, request.query, named);
+    const hold = await holdExport(services, context, query, named);
     try {
-      const file = await services.spool.open(named.tag, job, (path, { signal }) =>
-        runExport({ ...services, version: named.version, queryString: context.querystring, path }, signal),
-      );
-      if (context.res.closed) file.release();
-      else context.res.once("close", file.release);
+      const file = await openFile(services, context, named);
       const range = requestedRange(context, named.tag, file.bytes);
       await charge(context, hold);
-      setFileHeaders(context, request.query.format, named);
+      setFileHeaders(context, named);
       limitResponseTime(context.res, services.deadlineMs);
       sendFile(context, file, range);
     } finally {
@@ -74,21 +74,40 @@ export const respondWithExport =
     }
   };
 
-/** Returns the tag, the version and the number of rows of an export; undefined if the client has it already. */
+/** Returns what identifies an export, and its number of rows; undefined if the client has it already. */
 function nameExport(
   query: ExportQuery,
+  format: TableFormat,
   { current }: ExportServices,
   context: RequestContext,
-  job: Job,
 ): Promise<NamedExport | undefined> {
   return current.use(async (open) => {
-    const plan = planExport(query, open.withJob(job));
-    const { version } = open.manifest;
-    const tag = strongEntityTag(`${releaseTag} ${version} ${canonicalJson(query)}`);
+    const plan = planExport(query, open.withJob(jobOf(context)));
+    const { as_of: asOf, version } = open.manifest;
+    context.set("X-Data-Version", version);
+    const { format: _, ...request } = query;
+    const key = { version, operation: "exportListings", format, request };
+    const tag = strongEntityTag(`${releaseTag} ${keyTextOf(key)}`);
     if (matchesEntityTag(context, tag)) return undefined;
     const { total } = await findPage({ ...plan, limit: 1 });
-    return { tag, version, total };
+    return { tag, version, asOf, format, total };
   });
+}
+
+/** Returns the file of an export until the response ends. Throws if it has other rows than were counted: they are what is charged. */
+async function openFile(
+  services: ExportServices,
+  context: RequestContext,
+  { tag, version, format, total }: NamedExport,
+): Promise<SpooledExport> {
+  const { querystring: queryString, res } = context;
+  const file = await services.spool.open(tag, jobOf(context), (path, { signal }) =>
+    runExport({ ...services, version, queryString, format, path }, signal),
+  );
+  if (res.closed) file.release();
+  else res.once("close", file.release);
+  if (file.rows !== total) throw new Error(`Export of ${file.rows} rows: expected ${total}, as were counted.`);
+  return file;
 }
 
 /** Holds the price of an export; nothing if the account has been charged for it. A client's own idempotency keys have no spaces. */
@@ -108,10 +127,9 @@ function holdExport(
   );
 }
 
-function setFileHeaders(context: RequestContext, format: ExportFormat, { version, total }: NamedExport): void {
-  const { mediaType, extensions } = exportFormats[format];
-  context.set("Content-Type", mediaType);
-  context.set("Content-Disposition", `attachment; filename="listings-${version}.${extensions[0]}"`);
+function setFileHeaders(context: RequestContext, { asOf, format, total }: NamedExport): void {
+  context.set("Content-Type", contentTypeOf(format));
+  setFileName(context, operation("searchListings"), format, asOf);
   context.set("Accept-Ranges", "bytes");
   context.set("X-Total-Count", String(total));
 }

@@ -6,12 +6,12 @@
  */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { bounds } from "../../base/bounds.ts";
 import { refuse } from "../../contract/errors.ts";
 import { Job } from "../../db/job.ts";
-import type { WrittenExport } from "../../export/write-export.ts";
-import { spoolIsFull } from "./export-process.ts";
+import { type ExportSize, spoolIsFull } from "./export-process.ts";
 
 export interface SpoolBounds {
   /** The folder in which the spool is created. */
@@ -22,26 +22,31 @@ export interface SpoolBounds {
 }
 
 /** Writes an export to a path, for a job. */
-type Write = (path: string, job: Job) => Promise<WrittenExport>;
+type Write = (path: string, job: Job) => Promise<ExportSize>;
 
 /** A file of the spool, or one that is being written. */
 interface SpooledFile {
   readonly folder: string;
   readonly job: Job;
-  readonly written: Promise<WrittenExport>;
+  readonly written: Promise<ExportSize>;
   isWritten: boolean;
   /** Responses that use it. */
   users: number;
 }
 
 /** A complete file, which stays until it is released. */
-export interface SpooledExport extends WrittenExport {
+export interface SpooledExport extends ExportSize {
   readonly path: string;
   release(): void;
 }
 
 const fileName = "export";
-const prefix = "carquet-exports-";
+
+/** Names the host too, because process ids repeat in containers. */
+const prefix = `carquet-exports-${hostname()}-`;
+
+/** The folders of this process. */
+const ownFolders = new Set<string>();
 
 export class Spool {
   /** Files by key, the least recently used first. */
@@ -112,7 +117,7 @@ export class Spool {
     return file;
   }
 
-  private async write(folder: string, job: Job, write: Write): Promise<WrittenExport> {
+  private async write(folder: string, job: Job, write: Write): Promise<ExportSize> {
     await mkdir(folder);
     const startedAtMs = performance.now();
     job.time.start(startedAtMs);
@@ -144,14 +149,18 @@ export class Spool {
   }
 }
 
-/** Creates the folder of this process, and removes those that processes left behind which were killed. */
+/** Creates the folder of a spool, and removes those that processes of this host left behind which were killed. */
 function createSpoolFolder(parent: string): string {
   mkdirSync(parent, { recursive: true });
-  for (const name of readdirSync(parent)) {
-    const [, pid] = new RegExp(`^${prefix}(\\d+)-`).exec(name) ?? [];
-    if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(parent, name), { recursive: true, force: true });
+  const folders = readdirSync(parent).filter((name) => name.startsWith(prefix));
+  for (const path of folders.map((name) => join(parent, name))) {
+    const pid = Number.parseInt(path.slice(join(parent, prefix).length), 10);
+    const isUsed = pid === process.pid ? ownFolders.has(path) : isRunning(pid);
+    if (!isUsed) rmSync(path, { recursive: true, force: true });
   }
-  return mkdtempSync(join(parent, `${prefix}${process.pid}-`));
+  const folder = mkdtempSync(join(parent, `${prefix}${process.pid}-`));
+  ownFolders.add(folder);
+  return folder;
 }
 
 function isRunning(pid: number): boolean {

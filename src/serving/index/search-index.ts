@@ -10,7 +10,7 @@ import type { Session } from "../../db/duckdb.ts";
 import type { Engine } from "../../db/session-pool.ts";
 import { ident, join, type Sql, sql } from "../../db/sql.ts";
 import { metricOf, readSummaries, summariesOf } from "../../listing/aggregates.ts";
-import { type CountedName, listNames, type NumberName } from "../../listing/schema.ts";
+import { type CategoryName, type CountedName, listNames, type NumberName } from "../../listing/schema.ts";
 import { defaultSort } from "../../listing/sorts.ts";
 import type {
   CountRequest,
@@ -95,7 +95,6 @@ export class SearchIndex implements ListingSource {
   static async open(
     session: Session,
     engine: Engine,
-    isKnownValue: IndexContext["isKnownValue"],
     fetchedMatches: number = bounds.fetchedMatches,
   ): Promise<SearchIndex> {
     const dictionary = await Dictionary.read(session, catalog);
@@ -104,8 +103,13 @@ export class SearchIndex implements ListingSource {
       await session.row(sql`SELECT count(*)::INTEGER AS n FROM ${ident(catalog, "listings")}`),
       "n",
     );
-    const context = { catalog, dictionary, dealers, isKnownValue };
+    const context = { catalog, dictionary, dealers };
     return new SearchIndex({ count, context, fetchedMatches, kept: new KeptPositions(engine, context) }, engine);
+  }
+
+  /** Returns whether a listing of the index has a value. */
+  has(attribute: CategoryName, value: string): boolean {
+    return this.context.dictionary.idsOf(attribute, value).length > 0;
   }
 
   async findPage({ filters, order, limit, offset }: PageRequest): Promise<PageResult> {

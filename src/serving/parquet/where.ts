@@ -68,8 +68,6 @@ function compile(filter: Filter, dimensions: Dimensions): CompiledFilter {
       return dealersWhere(isWithinRadius(filter.origin, filter.radiusMiles));
     case "insideBox":
       return dealersWhere(isInsideBox(filter.box));
-    case "isUnknownValue":
-      return dimensions.isKnown(filter.attribute, filter.value) ? sql`false` : sql`true`;
     case "all":
       return all(filter.filters.map(predicate));
     case "any":

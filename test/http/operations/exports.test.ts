@@ -9,8 +9,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { getFunds } from "../../../src/accounts/account.ts";
 import { isObject } from "../../../src/base/json.ts";
+import { tableColumns } from "../../../src/contract/tables.ts";
+import { answerFormats, exportFormats } from "../../../src/formats/table-formats.ts";
 import { type Customer, createCustomer, inAccountsFile } from "../../support/accounts.ts";
 import { fetchListings } from "../../support/http/paging.ts";
+import { responseReaders } from "../../support/http/read-formats.ts";
 import { startService } from "../../support/http/service.ts";
 import { createLake, temporaryFolder } from "../../support/lakes/lakes.ts";
 import { fileScope } from "../../support/scope.ts";
@@ -62,7 +65,8 @@ test("an export has the listings of the pages, and is charged once for its rows"
   const named = (name: string): string | null => headers.get(name);
   assert.equal(named("Content-Type"), "application/x-ndjson");
   assert.deepEqual([named("Content-Length"), named("X-Total-Count")], [String(body.length), String(listings.length)]);
-  assert.match(named("Content-Disposition") ?? "", /^attachment; filename="listings-2026-11-19\.\d\.ndjson"$/);
+  assert.equal(named("Content-Disposition"), 'attachment; filename="listings-2026-11-19.ndjson"');
+  assert.match(named("X-Data-Version") ?? "", /^2026-11-19\.\d$/);
   assert.deepEqual([named("X-Usage-Class"), named("X-Usage-Cost-Micros")], ["listing_export", "10000"]);
   assert.equal(balanceOf(customer), 990_000);
   const again = await download("sort=-price&format=NDJSON", {}, customer);
@@ -74,6 +78,36 @@ test("an export has the listings of the pages, and is charged once for its rows"
   const other = createCustomer(client.accounts, { usd: "1" });
   await download("format=ndjson&sort=-price", {}, other);
   assert.equal(balanceOf(other), 990_000);
+});
+
+test("an export has the columns, types and texts of a page in the same format", async () => {
+  const readers = await responseReaders(fileScope);
+  const search = "make=Toyota&fields=default,features,options_packages&include=price_history,options";
+  const columns = tableColumns("searchListings");
+  for (const format of exportFormats) {
+    const { body } = await download(search, { Accept: answerFormats[format].mediaType });
+    const page = await fetch(`${client.url}/v1/listings?${search}&limit=100&format=${format}`, {
+      headers: client.customer.bearer,
+    });
+    const paged = Buffer.from(await page.arrayBuffer());
+    if (format === "csv") assert.equal(String(body), String(paged));
+    const [{ rows, types }, expected] = [await readers[format](body, columns), await readers[format](paged, columns)];
+    assert.deepEqual([rows, types], [expected.rows, expected.types], format);
+    assert.equal(rows.length, Number(page.headers.get("X-Total-Count")));
+  }
+});
+
+test("the format of an export is negotiated, and Parquet by default", async () => {
+  const typeOf = async (query: string, accept: string): Promise<string | null> =>
+    (await download(query, { Accept: accept })).headers.get("Content-Type");
+  assert.equal(await typeOf("make=Toyota", "*/*"), "application/vnd.apache.parquet");
+  assert.equal(await typeOf("make=Toyota", "text/*"), "text/csv; charset=utf-8; header=present");
+  assert.equal(await typeOf("make=Toyota&format=arrow", "text/csv"), "application/vnd.apache.arrow.stream");
+  const csv = { Accept: "text/csv" };
+  const tagOf = async (query: string, headers: Readonly<Record<string, string>>): Promise<string | null> =>
+    (await download(query, headers)).headers.get("ETag");
+  assert.equal(await tagOf("make=Toyota", csv), await tagOf("format=csv&make=Toyota", {}));
+  assert.deepEqual(pick(await download("make=Toyota", { Accept: "application/json" })), [406, "not_acceptable"]);
 });
 
 /** Receives the first bytes of an export, then closes the connection. */

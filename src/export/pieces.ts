@@ -1,0 +1,67 @@
+/**
+ * Pieces of an export: the rows of one range, as the engine writes them in a format.
+ *
+ * The formats are those of pages, but not their encoders, which hold all rows in memory: the engine writes Parquet, CSV and NDJSON. Types,
+ * spelling and the writer of Arrow are the same.
+ */
+import type { Column, ColumnType } from "../contract/tables.ts";
+import { tableColumns } from "../contract/tables.ts";
+import { ident, join, type Sql, sql } from "../db/sql.ts";
+import {
+  csvCell,
+  csvOptions,
+  duckdbType,
+  interimParquetOptions,
+  ndjsonOptions,
+  parquetOptions,
+} from "../formats/engine-formats.ts";
+import type { TableMetadata } from "../formats/table.ts";
+import type { TableFormat } from "../formats/table-formats.ts";
+import type { ExportedColumn } from "./columns.ts";
+
+/** Which of the pieces of an export one is. */
+export interface PiecePlace {
+  readonly isFirst: boolean;
+  readonly isOnly: boolean;
+}
+
+interface PieceFormat {
+  readonly options: (place: PiecePlace, metadata: TableMetadata) => Sql;
+  /** Returns the value of a column as the format stores it, from its served form. */
+  readonly storedValue: (value: Sql, type: ColumnType) => Sql;
+}
+
+const served = (value: Sql): Sql => value;
+
+export const pieceFormats: Readonly<Record<TableFormat, PieceFormat>> = {
+  // Several pieces are read again, to become one file.
+  parquet: {
+    options: ({ isOnly }, metadata) => (isOnly ? parquetOptions(metadata) : interimParquetOptions),
+    storedValue: (value, type) => sql`(${value})::${duckdbType(type)}`,
+  },
+  // The engine writes no Arrow: pieces are Parquet files with the values that the writer of Arrow takes.
+  arrow: { options: () => interimParquetOptions, storedValue: served },
+  csv: { options: ({ isFirst }) => csvOptions(isFirst), storedValue: csvCell },
+  ndjson: { options: () => ndjsonOptions, storedValue: served },
+};
+
+/** Returns the select list of columns in a format. */
+export function selectAs(format: TableFormat, columns: readonly ExportedColumn[]): Sql {
+  const tableTypes = columnsNamed(columns.map(({ name }) => name));
+  return join(
+    tableTypes.map(({ name, type }, index) => {
+      const value = columns[index]?.value ?? sql`NULL`;
+      return sql`${pieceFormats[format].storedValue(value, type)} AS ${ident(name)}`;
+    }),
+  );
+}
+
+/** Returns the columns of the search's table with some names, in that order. Throws a TypeError for any other name. */
+export function columnsNamed(names: readonly string[]): readonly Column[] {
+  const columns = new Map(tableColumns("searchListings").map((column) => [column.name, column]));
+  return names.map((name) => {
+    const column = columns.get(name);
+    if (column === undefined) throw new TypeError(`Unknown column ${name}: expected a property of ListingSummary.`);
+    return column;
+  });
+}

@@ -1,0 +1,172 @@
+/** Encodes tables as Arrow IPC streams. Categories are dictionary-encoded; times are microseconds in UTC. */
+import {
+  AsyncByteQueue,
+  Bool,
+  type Data,
+  type DataType,
+  DateDay,
+  Dictionary,
+  Field,
+  Float64,
+  Int32,
+  Int64,
+  List,
+  makeData,
+  RecordBatch,
+  RecordBatchStreamWriter,
+  Schema,
+  Struct,
+  TimestampMicrosecond,
+  Utf8,
+  type Vector,
+  vectorFromArray,
+} from "apache-arrow";
+import { isRow, type Json } from "../base/json.ts";
+import type { Column, ColumnType } from "../contract/tables.ts";
+import type { Table, TableMetadata } from "./table.ts";
+
+/** Returns the bytes of a stream with one record batch, or none without rows. Its schema holds the metadata of the table. */
+export function encodeArrow({ columns, rows, metadata }: Table): Uint8Array {
+  const valuesOf = ({ name }: Column): readonly (Json | undefined)[] => rows.map((row) => row[name]);
+  const stream = new ArrowStream(columns, metadata, ({ name }) => [
+    ...new Set(rows.flatMap((row) => (typeof row[name] === "string" ? [row[name]] : []))),
+  ]);
+  const batches = rows.length === 0 ? [] : [stream.add(rows.length, valuesOf)];
+  return Buffer.concat([...batches, stream.end()]);
+}
+
+/** A stream of record batches whose dictionaries are known before the first of them, so that the stream holds each once. */
+export class ArrowStream {
+  private readonly schema: Schema;
+  private readonly dictionaries: ReadonlyMap<Column, Categories>;
+  private readonly bytes = new CollectedBytes();
+  private readonly writer = new RecordBatchStreamWriter();
+
+  /** `wordsOf` returns the values of a category, each once. */
+  constructor(
+    private readonly columns: readonly Column[],
+    metadata: TableMetadata,
+    wordsOf: (category: Column) => readonly string[],
+  ) {
+    const categories = columns.filter(({ type }) => type.kind === "category");
+    this.dictionaries = new Map(categories.map((column) => [column, categoriesOf(wordsOf(column))]));
+    this.schema = new Schema(columns.map(topField), new Map(Object.entries(metadata)));
+    this.writer.reset(this.bytes, this.schema);
+  }
+
+  /** Returns the bytes of a record batch, for the first one with the schema and the dictionaries. */
+  add(length: number, valuesOf: (column: Column, index: number) => readonly (Json | undefined)[]): Uint8Array {
+    const { fields } = this.schema;
+    const children = this.columns.map((column, index) => {
+      const { type } = fields[index] ?? topField(column, index);
+      return dataOf(type, valuesOf(column, index), column, this.dictionaries.get(column));
+    });
+    const data = makeData({ type: new Struct(fields), length, nullCount: 0, children });
+    this.writer.write(new RecordBatch(this.schema, data));
+    return this.bytes.take();
+  }
+
+  /** Returns the last bytes, for a stream without record batches with the schema. */
+  end(): Uint8Array {
+    this.writer.finish();
+    return this.bytes.take();
+  }
+}
+
+/** Collects the bytes of a writer until they are taken. */
+class CollectedBytes extends AsyncByteQueue {
+  private collected: Uint8Array[] = [];
+
+  override write(value: unknown): void {
+    if (value instanceof Uint8Array) this.collected.push(value);
+  }
+
+  take(): Uint8Array {
+    const bytes = Buffer.concat(this.collected);
+    this.collected = [];
+    return bytes;
+  }
+}
+
+/** The dictionary of a category. */
+interface Categories {
+  readonly ids: ReadonlyMap<string, number>;
+  readonly words: Vector<Utf8>;
+}
+
+/** Returns a dictionary with at least one word: readers expect each dictionary to be present. */
+const categoriesOf = (words: readonly string[]): Categories => ({
+  ids: new Map(words.map((word, id) => [word, id])),
+  words: vectorFromArray(words.length === 0 ? [""] : words, new Utf8()),
+});
+
+/** Returns the field of a column. `index` identifies its dictionary within the stream. */
+const topField = (column: Column, index: number): Field =>
+  column.type.kind === "category"
+    ? new Field(column.name, new Dictionary(new Utf8(), new Int32(), index), column.isNullable)
+    : fieldOf(column);
+
+const fieldOf = ({ name, type, isNullable }: Column): Field => new Field(name, arrowType(type), isNullable);
+
+/** Returns the type of values, without dictionaries: few readers accept them within lists and structs. */
+function arrowType(type: ColumnType): DataType {
+  switch (type.kind) {
+    case "text":
+    case "category":
+      return new Utf8();
+    case "integer":
+      return type.bits === 32 ? new Int32() : new Int64();
+    case "number":
+      return new Float64();
+    case "boolean":
+      return new Bool();
+    case "date":
+      return new DateDay();
+    case "timestamp":
+      return new TimestampMicrosecond("UTC");
+    case "list":
+      return new List(new Field("item", arrowType(type.items), false));
+    case "struct":
+      return new Struct(type.columns.map(fieldOf));
+  }
+}
+
+/** Returns the values of a column as Arrow data. */
+function dataOf(
+  type: DataType,
+  values: readonly (Json | undefined)[],
+  column: Column,
+  categories: Categories | undefined,
+): Data {
+  if (categories !== undefined && type instanceof Dictionary) return idsOf(values, type, categories);
+  const [data] = vectorFromArray(
+    values.map((value) => arrowValue(column.type, value)),
+    type,
+  ).data;
+  if (data === undefined) throw new TypeError("Vector without data: expected one chunk.");
+  return data;
+}
+
+function idsOf(values: readonly (Json | undefined)[], type: Dictionary, { ids, words }: Categories): Data {
+  const nullBitmap = new Uint8Array(Math.ceil(values.length / 8));
+  const data = new Int32Array(values.length);
+  let nullCount = 0;
+  values.forEach((value, row) => {
+    const id = typeof value === "string" ? ids.get(value) : undefined;
+    if (id === undefined) nullCount += 1;
+    else nullBitmap[row >> 3] = (nullBitmap[row >> 3] ?? 0) | (1 << (row & 7));
+    data[row] = id ?? 0;
+  });
+  return makeData({ type, length: values.length, nullCount, nullBitmap, data, dictionary: words });
+}
+
+/** Converts a JSON value to the one that the builder of its type takes: milliseconds for dates and times, bigints for 64 bits. */
+function arrowValue(type: ColumnType, value: Json | undefined): unknown {
+  if (value === undefined || value === null) return null;
+  if (type.kind === "date" || type.kind === "timestamp") return Date.parse(String(value));
+  if (type.kind === "integer" && type.bits === 64) return BigInt(String(value));
+  if (type.kind === "list" && Array.isArray(value)) return value.map((item) => arrowValue(type.items, item));
+  if (type.kind === "struct" && isRow(value))
+    return Object.fromEntries(type.columns.map((column) => [column.name, arrowValue(column.type, value[column.name])]));
+  return value;
+}

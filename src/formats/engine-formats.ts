@@ -1,0 +1,56 @@
+/**
+ * How DuckDB writes the formats: options of COPY, and the types and texts of values. Files that it writes have the columns, types and spelling
+ * of those that the encoders of this folder write.
+ */
+import type { ColumnType } from "../contract/tables.ts";
+import { ident, integerLiteral, join, literal, type Sql, sql } from "../db/sql.ts";
+import type { TableMetadata } from "./table.ts";
+
+/** Rows of a row group. Few, because a writer holds a row group in memory. */
+const rowGroupRows = 32_768;
+
+/** Returns the type of a column in DuckDB. */
+export function duckdbType(type: ColumnType): Sql {
+  switch (type.kind) {
+    case "text":
+    case "category":
+      return sql`VARCHAR`;
+    case "integer":
+      return type.bits === 32 ? sql`INTEGER` : sql`BIGINT`;
+    case "number":
+      return sql`DOUBLE`;
+    case "boolean":
+      return sql`BOOLEAN`;
+    case "date":
+      return sql`DATE`;
+    case "timestamp":
+      return sql`TIMESTAMPTZ`;
+    case "list":
+      return sql`${duckdbType(type.items)}[]`;
+    case "struct":
+      return sql`STRUCT(${join(type.columns.map((column) => sql`${ident(column.name)} ${duckdbType(column.type)}`))})`;
+  }
+}
+
+/** Returns the options for a Parquet file with key-value metadata. */
+export function parquetOptions(metadata: TableMetadata): Sql {
+  const pairs = Object.entries(metadata).map(([key, text]) => sql`${ident(key)}: ${literal(text)}`);
+  const keyValues = pairs.length === 0 ? sql`` : sql`, KV_METADATA {${join(pairs)}}`;
+  return sql`FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${integerLiteral(rowGroupRows)}${keyValues}`;
+}
+
+/** The options for a Parquet file that is read again at once: its compression is faster. */
+export const interimParquetOptions = sql`FORMAT parquet, COMPRESSION lz4_raw, ROW_GROUP_SIZE ${integerLiteral(rowGroupRows)}`;
+
+/** Returns the options for CSV. */
+export const csvOptions = (hasHeader: boolean): Sql =>
+  sql`FORMAT csv, HEADER ${hasHeader ? sql`true` : sql`false`}, NEW_LINE '\\r\\n'`;
+
+/** Returns the content of a CSV cell. The engine's own text of a double differs from that of JSON: `1e-05` and `3.0`. */
+export function csvCell(value: Sql, { kind }: ColumnType): Sql {
+  if (kind === "list" || kind === "struct") return sql`to_json(${value})::VARCHAR`;
+  return kind === "number" ? sql`regexp_replace(to_json(${value})::VARCHAR, '\\.0$', '')` : value;
+}
+
+/** The options for NDJSON. */
+export const ndjsonOptions = sql`FORMAT json`;
