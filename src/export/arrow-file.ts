@@ -8,7 +8,7 @@ import { ArrowStream } from "../formats/arrow.ts";
 import type { TableMetadata } from "../formats/table.ts";
 
 /** Rows of a record batch. */
-const batchRows = 32_768;
+const batchRows = 8_192;
 
 export interface ArrowFile {
   readonly path: string;

@@ -3,8 +3,10 @@
  * memory cannot fail them. Ending the process ends all work.
  */
 import { type ChildProcess, fork } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { setPriority } from "node:os";
 import { text } from "node:stream/consumers";
+import { bounds } from "../../base/bounds.ts";
 import { integerIn, isRow, type Json } from "../../base/json.ts";
 import { programPath } from "../../base/project-files.ts";
 import { refuse } from "../../contract/errors.ts";
@@ -35,12 +37,14 @@ const lowestPriority = 19;
 export async function runExport(task: ExportTask, signal: AbortSignal): Promise<ExportSize> {
   signal.throwIfAborted();
   const child = fork(programPath, argumentsOf(task), { stdio: ["ignore", "pipe", "pipe", "ipc"], execArgv: [] });
-  if (child.pid !== undefined) setPriority(child.pid, lowestPriority);
+  if (child.pid !== undefined) yieldResources(child.pid);
   const kill = (): boolean => child.kill("SIGKILL");
   signal.addEventListener("abort", kill, { once: true });
   try {
     const [code, output, errors] = await Promise.all([ended(child), textOf(child.stdout), textOf(child.stderr)]);
     signal.throwIfAborted();
+    // Only the kernel ends it with a signal, because memory is short.
+    if (code === null) throw refuse("overloaded", { retryAfter: bounds.exportRetrySeconds });
     if (code !== 0) throw failureOf(errors);
     const result: Json = JSON.parse(output);
     if (!isRow(result)) throw new TypeError(`Invalid output ${output}: expected a JSON object.`);
@@ -48,6 +52,20 @@ export async function runExport(task: ExportTask, signal: AbortSignal): Promise<
   } finally {
     signal.removeEventListener("abort", kill);
   }
+}
+
+/**
+ * Gives a process the lowest priority, which all its threads inherit, and makes it the first that the kernel ends when memory is short. A
+ * sandbox may forbid both.
+ */
+function yieldResources(pid: number): void {
+  const ignore = (work: () => void): void => {
+    try {
+      work();
+    } catch {}
+  };
+  ignore(() => setPriority(pid, lowestPriority));
+  ignore(() => writeFileSync(`/proc/${pid}/oom_score_adj`, "1000"));
 }
 
 /** Returns the arguments of `carquet`. The format was negotiated, and replaces the one of the query string. */

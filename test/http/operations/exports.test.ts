@@ -1,8 +1,9 @@
 /** Operation `exportListings`: files, charges, resumed downloads, and limits. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdir, readdir } from "node:fs/promises";
+import { mkdir, readdir, readFile } from "node:fs/promises";
 import { request } from "node:http";
+import { getPriority, hostname } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -80,9 +81,10 @@ test("an export has the listings of the pages, and is charged once for its rows"
   assert.equal(balanceOf(other), 990_000);
 });
 
+const search = "make=Toyota&fields=default,features,options_packages&include=price_history,options";
+
 test("an export has the columns, types and texts of a page in the same format", async () => {
   const readers = await responseReaders(fileScope);
-  const search = "make=Toyota&fields=default,features,options_packages&include=price_history,options";
   const columns = tableColumns("searchListings");
   for (const format of exportFormats) {
     const { body } = await download(search, { Accept: answerFormats[format].mediaType });
@@ -100,14 +102,12 @@ test("an export has the columns, types and texts of a page in the same format", 
 test("the format of an export is negotiated, and Parquet by default", async () => {
   const typeOf = async (query: string, accept: string): Promise<string | null> =>
     (await download(query, { Accept: accept })).headers.get("Content-Type");
-  assert.equal(await typeOf("make=Toyota", "*/*"), "application/vnd.apache.parquet");
-  assert.equal(await typeOf("make=Toyota", "text/*"), "text/csv; charset=utf-8; header=present");
-  assert.equal(await typeOf("make=Toyota&format=arrow", "text/csv"), "application/vnd.apache.arrow.stream");
-  const csv = { Accept: "text/csv" };
-  const tagOf = async (query: string, headers: Readonly<Record<string, string>>): Promise<string | null> =>
-    (await download(query, headers)).headers.get("ETag");
-  assert.equal(await tagOf("make=Toyota", csv), await tagOf("format=csv&make=Toyota", {}));
-  assert.deepEqual(pick(await download("make=Toyota", { Accept: "application/json" })), [406, "not_acceptable"]);
+  assert.equal(await typeOf(search, "*/*"), "application/vnd.apache.parquet");
+  assert.equal(await typeOf(search, "text/*"), "text/csv; charset=utf-8; header=present");
+  assert.equal(await typeOf(`${search}&format=arrow`, "text/csv"), "application/vnd.apache.arrow.stream");
+  assert.deepEqual(pick(await download(search, { Accept: "application/json" })), [406, "not_acceptable"]);
+  const named = await download(`format=CSV&${search}`);
+  assert.equal(named.headers.get("Idempotent-Replayed"), "true");
 });
 
 /** Receives the first bytes of an export, then closes the connection. */
@@ -191,6 +191,28 @@ test("a refused export is neither written nor charged", async () => {
 
 const pick = ({ status, code }: Download): readonly unknown[] => [status, code];
 
+/** Returns the id of the process that writes an export. */
+async function exportingPid(): Promise<number> {
+  for (;;) {
+    const children = await promisify(execFile)("ps", ["--ppid", String(process.pid), "-o", "pid=,args="]);
+    const [, pid] = /^ *(\d+) .* export --lake /m.exec(children.stdout) ?? [];
+    if (pid !== undefined) return Number(pid);
+    await sleep(5);
+  }
+}
+
+test("an export that the kernel ends is refused, and not charged", async () => {
+  const customer = createCustomer(client.accounts, { usd: "1" });
+  const sent = download("year=2022", {}, customer);
+  const pid = await exportingPid();
+  while ((await readFile(`/proc/${pid}/oom_score_adj`, "utf8")) !== "1000\n") await sleep(1);
+  assert.equal(getPriority(pid), 19);
+  process.kill(pid, "SIGKILL");
+  const { headers, ...refused } = await sent;
+  assert.deepEqual([...pick({ headers, ...refused }), headers.get("Retry-After")], [503, "overloaded", "30"]);
+  assert.equal(balanceOf(customer), 1_000_000);
+});
+
 test("a client that disconnects stops its export, which is not charged", async () => {
   const customer = createCustomer(client.accounts, { usd: "1" });
   const before = await spooledFiles();
@@ -222,15 +244,17 @@ test("exports are limited in number, in total and for each account", async () =>
   assert.equal((await download("year=2021", {}, other, limited.url)).status, 200);
 });
 
-test("an export that exceeds the size of the spool is refused, and leaves no file", async () => {
+test("an export that exceeds the size of the spool is refused, and leaves no file; neither do killed services", async () => {
   const folder = await temporaryFolder(fileScope);
+  const left = ["999999999-a", `${process.pid}-b`].map((name) => `carquet-exports-${hostname()}-${name}`);
+  for (const name of [...left, "other"]) await mkdir(join(folder, name));
   const full = await startService(fileScope, lake, { exports: { folder, bytesMax: 1000 } });
   const refused = await download("", {}, full.customer, full.url);
   assert.deepEqual(pick(refused), [503, "data_unavailable"]);
   assert.equal(balanceOf(full.customer, full.accounts), 1_000_000_000);
   while ((await spooledFiles(folder)).length > 0) await sleep(5);
   await full.stop();
-  assert.deepEqual(await readdir(folder), []);
+  assert.deepEqual(await readdir(folder), ["other"]);
 });
 
 test("a full disk refuses an export, which is not charged", async (t) => {
