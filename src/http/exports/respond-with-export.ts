@@ -9,6 +9,7 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import type { Accounts, Hold } from "../../accounts/accounts.ts";
 import { exportUnits, usageClassOf } from "../../accounts/policy/prices.ts";
+import { projectText } from "../../base/project-files.ts";
 import { document, operation } from "../../contract/document.ts";
 import { engineVersion } from "../../db/duckdb.ts";
 import { type ExportQuery, planExport } from "../../export/write-export.ts";
@@ -37,7 +38,7 @@ export interface ExportServices {
 }
 
 /** Distinguishes releases whose exports of the same request can differ in a byte. */
-const releaseTag = entityTag(`${JSON.stringify(document)} ${engineVersion}`);
+const releaseTag = entityTag(`${projectText("package.json")} ${JSON.stringify(document)} ${engineVersion}`);
 
 /** An export that a request names. */
 interface NamedExport {
