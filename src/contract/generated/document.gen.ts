@@ -2424,7 +2424,7 @@ export interface components {
          */
         "X-Pricing-Version": string;
         /**
-         * @description `private, no-cache` on listings, facets, trends, VINs and dealers: only the client's own cache may store the response, and must revalidate it with its `ETag`. `private, no-store` on usage.
+         * @description `private, no-cache` on listings, facets, trends, VINs, dealers and exports: only the client's own cache may store the response, and must revalidate it with its `ETag`. `private, no-store` on usage.
          * @example private, no-cache
          */
         "Cache-Control": string;
