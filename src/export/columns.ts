@@ -4,6 +4,7 @@
  * Values are in their served form, as in JSON: timestamps and dates are text, lists are lists. `pieces.ts` gives them the types of a format.
  */
 import { integerIn, type Row } from "../base/json.ts";
+import { type Column, tableColumns } from "../contract/tables.ts";
 import { ident, type Sql, sql } from "../db/sql.ts";
 import { flatColumns, tokensInOrder } from "../lake/flat-listings.ts";
 import { servedColumns } from "../lake/served-columns.ts";
@@ -15,12 +16,15 @@ import type { SearchPlan } from "../query/search.ts";
 import { optionsByMake } from "../serving/dimensions.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 
-/** A column: SQL over `facts` (the matches), `builds`, `dealers`, and the relations of `joins`. */
-export interface ExportedColumn {
-  readonly name: string;
+/** The values of a column: SQL over `facts` (the matches), `builds`, `dealers`, and the relations of `joins`. */
+interface ColumnValues {
   readonly value: Sql;
   /** The relations that `value` needs besides the listing, its build and its dealer. */
   readonly needs?: readonly JoinedRelation[];
+}
+
+export interface ExportedColumn extends ColumnValues {
+  readonly column: Column;
 }
 
 /** The joins of further relations. */
@@ -36,7 +40,7 @@ type JoinedRelation = keyof typeof joins;
 const wordsOf = (column: string): Sql =>
   sql`list_transform(${ident("facts", column)}, lambda token_key: tokens_in_order.words[token_key])`;
 
-const expansionColumns: Readonly<Record<Expansion, Omit<ExportedColumn, "name">>> = {
+const expansionColumns: Readonly<Record<Expansion, ColumnValues>> = {
   price_history: { value: servedColumns.price_history },
   options: {
     value: sql`list_filter(coalesce(make_options.options, []),
@@ -45,13 +49,19 @@ const expansionColumns: Readonly<Record<Expansion, Omit<ExportedColumn, "name">>
   },
 };
 
-/** Returns the columns of a search, in the order of its fields and expansions. */
-export const exportedColumns = ({ fields, include, mode, origin }: SearchPlan): readonly ExportedColumn[] => [
-  ...fields.map((name) => ({ name, ...fieldColumn(name, mode.status, origin) })),
-  ...include.map((name) => ({ name, ...expansionColumns[name] })),
-];
+/** Returns the columns of a search, in the order of the document, as tables of its pages have them. */
+export function exportedColumns({ fields, include, mode, origin }: SearchPlan): readonly ExportedColumn[] {
+  const values = new Map<string, ColumnValues>([
+    ...fields.map((name) => [name, fieldColumn(name, mode.status, origin)] as const),
+    ...include.map((name) => [name, expansionColumns[name]] as const),
+  ]);
+  return tableColumns("searchListings").flatMap((column) => {
+    const found = values.get(column.name);
+    return found === undefined ? [] : [{ column, ...found }];
+  });
+}
 
-function fieldColumn(field: ListingField, status: string, origin: Point | undefined): Omit<ExportedColumn, "name"> {
+function fieldColumn(field: ListingField, status: string, origin: Point | undefined): ColumnValues {
   if (field === "status" || field === "inventory_status") return { value: sql`${status}` };
   if (field === "distance_miles")
     return origin === undefined

@@ -4,8 +4,7 @@
  * The formats are those of pages, but not their encoders, which hold all rows in memory: the engine writes Parquet, CSV and NDJSON. Types,
  * spelling and the writer of Arrow are the same.
  */
-import type { Column, ColumnType } from "../contract/tables.ts";
-import { tableColumns } from "../contract/tables.ts";
+import type { ColumnType } from "../contract/tables.ts";
 import { ident, join, type Sql, sql } from "../db/sql.ts";
 import {
   csvCell,
@@ -47,21 +46,6 @@ export const pieceFormats: Readonly<Record<TableFormat, PieceFormat>> = {
 
 /** Returns the select list of columns in a format. */
 export function selectAs(format: TableFormat, columns: readonly ExportedColumn[]): Sql {
-  const tableTypes = columnsNamed(columns.map(({ name }) => name));
-  return join(
-    tableTypes.map(({ name, type }, index) => {
-      const value = columns[index]?.value ?? sql`NULL`;
-      return sql`${pieceFormats[format].storedValue(value, type)} AS ${ident(name)}`;
-    }),
-  );
-}
-
-/** Returns the columns of the search's table with some names, in that order. Throws a TypeError for any other name. */
-export function columnsNamed(names: readonly string[]): readonly Column[] {
-  const columns = new Map(tableColumns("searchListings").map((column) => [column.name, column]));
-  return names.map((name) => {
-    const column = columns.get(name);
-    if (column === undefined) throw new TypeError(`Unknown column ${name}: expected a property of ListingSummary.`);
-    return column;
-  });
+  const { storedValue } = pieceFormats[format];
+  return join(columns.map(({ column: { name, type }, value }) => sql`${storedValue(value, type)} AS ${ident(name)}`));
 }

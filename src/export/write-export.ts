@@ -21,7 +21,7 @@ import { type UnmatchedMeta, unmatchedIn } from "../query/unmatched.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import { convertToArrow } from "./arrow-file.ts";
 import { exportedColumns, selectStatement } from "./columns.ts";
-import { columnsNamed, type PiecePlace, pieceFormats, selectAs } from "./pieces.ts";
+import { type PiecePlace, pieceFormats, selectAs } from "./pieces.ts";
 import { sortRangesOf } from "./sort-ranges.ts";
 
 export type ExportQuery = QueryOf<"exportListings">;
@@ -127,7 +127,7 @@ const assemblers: Readonly<Record<TableFormat, Assembler>> = {
   },
   arrow: {
     finish: (pieces, { path, plan, metadata }) =>
-      convertToArrow(pieces, { path, columns: columnsNamed(exportedColumns(plan).map(({ name }) => name)), metadata }),
+      convertToArrow(pieces, { path, columns: exportedColumns(plan).map(({ column }) => column), metadata }),
   },
   csv: concatenation,
   ndjson: concatenation,

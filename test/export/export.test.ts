@@ -78,6 +78,7 @@ test("an export has the rows, columns and values of the pages in every mode and 
     assert.ok((await assertEqualsPages(query, exportFormats)) > 0, mode);
   }
   assert.equal(await assertEqualsPages("make=nosuchmake", exportFormats), 0);
+  assert.ok((await assertEqualsPages("include=options,price_history&fields=price,make", exportFormats)) > 0);
 });
 
 test("exports of random searches equal their pages", async () => {
