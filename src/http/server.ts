@@ -12,6 +12,7 @@ import { messageOf } from "../base/user-error.ts";
 import type { Synchronous } from "../db/sqlite.ts";
 import { CurrentVersion } from "../serving/current-version.ts";
 import type { LakeVersionOptions } from "../serving/lake-version.ts";
+import { type PastIndexEvent, PastIndexes, type PastIndexSettings } from "../serving/past/past-indexes.ts";
 import type { ScrubOptions } from "../serving/scrub.ts";
 import { type ConnectionLimits, Connections, connectionsWithin, descriptorLimit, refuseExcess } from "./connections.ts";
 import type { Middleware, RequestState } from "./context.ts";
@@ -33,7 +34,7 @@ import { ResponseCache } from "./response-cache.ts";
 import { systemClock } from "./system-clock.ts";
 
 export interface ServeOptions
-  extends LakeVersionOptions,
+  extends Omit<LakeVersionOptions, "pastIndexes">,
     Partial<AdmissionBounds>,
     Partial<Pick<ConnectionLimits, "connectionsMost">> {
   readonly lake: string;
@@ -70,6 +71,8 @@ export interface ServeOptions
   readonly droppedLogLines?: () => number;
   /** How the files of the lake are read again in the background. */
   readonly scrub?: ScrubOptions | undefined;
+  /** Where and when indexes of past days are built; absent for never. */
+  readonly pastIndexes?: PastIndexSettings | undefined;
 }
 
 export interface RunningService {
@@ -87,6 +90,7 @@ export interface RunningService {
 interface AppState extends PipelineServices {
   readonly connections: Connections;
   readonly metrics: Metrics;
+  readonly pastIndexes: PastIndexes | undefined;
   isStopping: boolean;
 }
 
@@ -106,7 +110,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
   const close = async (): Promise<void> => {
     metricsServer.close().closeAllConnections();
     await stopReviews();
-    await Promise.all([state.current.close(), state.accounts.close()]);
+    await Promise.all([state.pastIndexes?.stop(), state.current.close(), state.accounts.close()]);
   };
   try {
     await listen(server, host, port);
@@ -134,11 +138,28 @@ async function openState(options: ServeOptions): Promise<AppState> {
   const metrics = new Metrics();
   const accounts = await openAccounts(options, metrics);
   const responseCache = new ResponseCache(responseCacheBytes);
-  const current = await watchLake({ ...options, onStatement: metrics.addStatement }, responseCache);
+  const pastIndexes = await openPastIndexes(options);
+  const current = await watchLake({ ...options, pastIndexes, onStatement: metrics.addStatement }, responseCache);
   const connections = new Connections(connectionLimits(options));
-  metrics.readFrom({ current, responseCache, accounts, connections, droppedLogLines });
+  metrics.readFrom({ current, responseCache, accounts, connections, pastIndexes, droppedLogLines });
   const admission = { ...bounds, ...options };
-  return { current, responseCache, accounts, metrics, admission, connections, isStopping: false };
+  return { current, responseCache, accounts, metrics, pastIndexes, admission, connections, isStopping: false };
+}
+
+async function openPastIndexes({ pastIndexes, lake, logger }: ServeOptions): Promise<PastIndexes | undefined> {
+  if (pastIndexes === undefined || pastIndexes.bytesMost === 0) return undefined;
+  const messages: Readonly<Record<PastIndexEvent["what"], string>> = {
+    built: "past index built",
+    "in use": "past index in use",
+    removed: "past index removed",
+    "not built": "past index not built",
+    off: "past indexes off; past days are read from Parquet",
+  };
+  return PastIndexes.open({
+    ...{ ...pastIndexes, lake },
+    onEvent: ({ what, ...event }) =>
+      logger[what === "not built" || what === "off" ? "warn" : "info"](event, messages[what]),
+  });
 }
 
 function createApp(
@@ -173,7 +194,10 @@ function connectionLimits({
   return trustedProxies > 0 || perAddressMost === 0 ? limits : { ...limits, perAddressMost };
 }
 
-function watchLake(options: ServeOptions, responseCache: ResponseCache): Promise<CurrentVersion> {
+function watchLake(
+  options: Omit<ServeOptions, "pastIndexes"> & LakeVersionOptions,
+  responseCache: ResponseCache,
+): Promise<CurrentVersion> {
   const { lake, logger } = options;
   return CurrentVersion.watch(lake, {
     ...options,

@@ -20,12 +20,14 @@ import type { JsonRow } from "../lake/json-row.ts";
 import { type LakeFile, type Manifest, readManifest } from "../lake/manifest.ts";
 import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
 import { buildValues, buildValuesDictionary, dealerProfiles, filesIn, rowsAt, withRowNumbers } from "../lake/views.ts";
-import type { ListingSource } from "../listing/source.ts";
+import { type ListingSource, soldHistory } from "../listing/source.ts";
 import { DealerDirectory } from "./dealer-directory.ts";
 import { Dimensions } from "./dimensions.ts";
 import { type FoundListing, type ListingState, listingFiles, lookUpStatement } from "./listing-files.ts";
 import { ServingFiles } from "./open-serving-files.ts";
 import { ParquetSource } from "./parquet/parquet-source.ts";
+import { AttachedIndexes } from "./past/attached-indexes.ts";
+import type { PastIndexes } from "./past/past-indexes.ts";
 import { type ListedFile, VerifiedFiles } from "./verified-files.ts";
 import { VersionFiles } from "./version-files.ts";
 
@@ -42,6 +44,8 @@ export interface LakeVersionOptions extends DatabaseOptions, Partial<PoolBounds>
   readonly fetchedMatches?: number;
   /** The verified files of earlier versions, so that each file is hashed once per process. */
   readonly verified?: VerifiedFiles;
+  /** The indexes of past days and of the sold history, shared by all versions. Without them, Parquet answers. */
+  readonly pastIndexes?: PastIndexes | undefined;
   /** Called once when the search index fails, and once when the row store fails; the Parquet files answer instead. */
   readonly onFallback?: (message: string) => void;
 }
@@ -56,6 +60,7 @@ interface Resources {
   readonly database: DuckDatabase;
   readonly pool: SessionPool;
   readonly serving: ServingFiles;
+  readonly past: AttachedIndexes | undefined;
 }
 
 export class LakeVersion {
@@ -81,24 +86,18 @@ export class LakeVersion {
     const database = await DuckDatabase.open(options);
     try {
       const [dimensions, dealers] = await database.using((session) => readDimensions(session, manifest, folder));
-      await database.lockDown([folder]);
+      const { pastIndexes, fetchedMatches } = options;
+      await database.lockDown([folder, ...(pastIndexes === undefined ? [] : [pastIndexes.folder])]);
       const pool = await SessionPool.open(database, { ...bounds, ...options });
       const engine = pool.engineOf(serviceJob());
       const onFallback = options.onFallback ?? (() => {});
+      const shared = { manifest, database, engine, dimensions, fetchedMatches };
       const serving =
         options.hasServingFiles === false
           ? ServingFiles.none
-          : await ServingFiles.open({
-              manifest,
-              folder,
-              files,
-              database,
-              engine,
-              dimensions,
-              fetchedMatches: options.fetchedMatches,
-              onFallback,
-            });
-      return new LakeVersion({ manifest, dimensions, dealers, folder, files, database, pool, serving }, engine);
+          : await ServingFiles.open({ ...shared, folder, files, onFallback });
+      const past = pastIndexes && (await AttachedIndexes.open({ ...shared, past: pastIndexes }));
+      return new LakeVersion({ manifest, dimensions, dealers, folder, files, database, pool, serving, past }, engine);
     } catch (thrown) {
       database.close();
       throw thrown;
@@ -158,17 +157,15 @@ export class LakeVersion {
     const files = filesIn(this.manifest.tables, "snapshots", day);
     const isToday = day === this.manifest.as_of;
     if (files.length === 0 && !isToday) throw this.unavailable(day);
-    return this.listingsOf(
-      files,
-      isToday ? (parquet) => this.resources.serving.sourceOr(parquet, this.engine) : undefined,
-    );
+    if (!isToday) return this.pastListings(day, files);
+    return this.listingsOf(files, (parquet) => this.resources.serving.sourceOr(parquet, this.engine));
   }
 
-  /** Returns all sold listings; with a day, those of its month and later months. */
+  /** Returns all sold listings; with a day, at least those of its month and later months. */
   soldSince(day: string | undefined): Listings {
-    return this.listingsOf(
-      this.manifest.tables.sold.filter(({ partition }) => day === undefined || (partition ?? "") >= day.slice(0, 7)),
-    );
+    const { sold } = this.manifest.tables;
+    const files = sold.filter(({ partition }) => day === undefined || (partition ?? "") >= day.slice(0, 7));
+    return this.pastListings(soldHistory, files);
   }
 
   /** Returns the listings of a VIN, or the listing with an id (32 hexadecimal digits), in any state; empty if there are none. */
@@ -183,10 +180,18 @@ export class LakeVersion {
 
   /** Closes the version. No query may be running. */
   close(): void {
-    const { serving, pool, database } = this.resources;
+    const { serving, past, pool, database } = this.resources;
+    past?.close();
     serving.close();
     pool.close();
     database.close();
+  }
+
+  /** Returns listings of a past index, if there is one, else those of some files. */
+  private pastListings(name: string, files: readonly LakeFile[]): Listings {
+    const index = this.resources.past?.use(name);
+    if (index === undefined) return this.listingsOf(files);
+    return this.listingsOf(index.files, (parquet) => index.sourceOr(parquet, this.engine));
   }
 
   private listingsOf(

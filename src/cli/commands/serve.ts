@@ -1,10 +1,12 @@
 /** `carquet serve`: serves the API of a lake until SIGTERM or SIGINT. */
+import { dirname, join } from "node:path";
 import { Command } from "commander";
 import pino from "pino";
 import { redactKeys } from "../../accounts/api-key.ts";
 import { bounds } from "../../base/bounds.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { serve } from "../../http/server.ts";
+import type { PastIndexSettings } from "../../serving/past/past-indexes.ts";
 import { type CertificateFiles, readCertificate, watchCertificate } from "../certificate-files.ts";
 import { LogDestination } from "../log-destination.ts";
 import {
@@ -21,6 +23,10 @@ import {
   lakeOption,
   memoryOption,
   metricsPortOption,
+  pastIndexBytesOption,
+  pastIndexDaysOption,
+  pastIndexDirOption,
+  pastIndexRequestsOption,
   portOption,
   publicUrlOption,
   responseCacheOption,
@@ -43,6 +49,10 @@ export interface ServeSettings extends EngineSettings {
   readonly connectionsPerAddress: number;
   readonly responseCache: number;
   readonly scrub: number;
+  readonly pastIndexDir?: string;
+  readonly pastIndexBytes: number;
+  readonly pastIndexRequests: number;
+  readonly pastIndexDays: readonly string[];
   readonly accountRequests: number;
   readonly deadline: number;
   readonly drainDelay: number;
@@ -72,6 +82,10 @@ export const addServeOptions = (command: Command): Command =>
     deadlineOption(),
     answersOption(),
     scrubOption(),
+    pastIndexDirOption(),
+    pastIndexBytesOption(),
+    pastIndexRequestsOption(),
+    pastIndexDaysOption(),
   ].reduce((extended, option) => extended.addOption(option), command);
 
 export const serveCommand = (): Command =>
@@ -103,6 +117,7 @@ export async function serveUntilStopped(
     ...(scrub === 0 ? {} : { scrub: { bytesPerHour: scrub * 2 ** 20, pauseMs: bounds.scrubPauseMs } }),
     ...{ concurrentRequests: settings.accountRequests, deadlineMs: settings.deadline * 1000 },
     ...engineOptions(settings),
+    pastIndexes: pastIndexSettings(settings),
     ...(trustProxy === undefined ? {} : { trustedProxies: trustProxy }),
     ...(files === undefined ? {} : { tls: readCertificate(files) }),
     ...{ metricsPort: settings.metricsPort, droppedLogLines: () => destination.droppedLines },
@@ -125,6 +140,14 @@ export async function serveUntilStopped(
     process.kill(process.pid, "SIGKILL");
   }
 }
+
+/** Returns where and when indexes of past days are built. */
+const pastIndexSettings = (settings: ServeSettings): PastIndexSettings => ({
+  folder: settings.pastIndexDir ?? join(dirname(settings.accounts), "past-indexes"),
+  bytesMost: settings.pastIndexBytes,
+  requestsMin: settings.pastIndexRequests,
+  pinned: settings.pastIndexDays,
+});
 
 /** Returns the files of the certificate and its private key. Throws a UserError if only one is set. */
 function certificateFilesOf({ tlsCert, tlsKey }: ServeSettings): CertificateFiles | undefined {
