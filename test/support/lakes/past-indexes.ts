@@ -15,11 +15,15 @@ import { temporaryFolder } from "./lakes.ts";
 /** Every so many past days have an index; the others are read from Parquet. */
 const indexedEvery = extentOf(4, 1);
 
-/** Builds indexes of past days and of the sold history of the published version. Returns settings that pin them. */
-export async function storePastIndexes(scope: Scope, lake: string): Promise<PastIndexSettings> {
+/** Builds indexes of past days and of the sold history of the published version, or of given names. Returns settings that pin them. */
+export async function storePastIndexes(
+  scope: Scope,
+  lake: string,
+  names?: readonly string[],
+): Promise<PastIndexSettings> {
   const folder = join(await temporaryFolder(scope), "past-indexes");
   const manifest = (await currentManifest(lake)) ?? assert.fail(`nothing is published in ${lake}`);
-  const pinned = pastNamesOf(manifest);
+  const pinned = names ?? pastNamesOf(manifest);
   const cache = await IndexCache.open(folder);
   for (const name of pinned) {
     const { key, version } = pastSourceOf(manifest, name);
