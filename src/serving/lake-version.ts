@@ -191,7 +191,8 @@ export class LakeVersion {
   private pastListings(name: string, files: readonly LakeFile[]): Listings {
     const index = this.resources.past?.use(name);
     if (index === undefined) return this.listingsOf(files);
-    return this.listingsOf(index.files, (parquet) => index.sourceOr(parquet, this.engine));
+    const { read, ...listings } = this.listingsOf(index.files, (parquet) => index.sourceOr(parquet, this.engine));
+    return { ...listings, read: async (positions, columns) => index.rowsAt(positions) ?? read(positions, columns) };
   }
 
   private listingsOf(

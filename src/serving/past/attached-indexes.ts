@@ -8,13 +8,15 @@ import { messageOf, UserError } from "../../base/user-error.ts";
 import type { DuckDatabase } from "../../db/duckdb.ts";
 import type { Engine } from "../../db/session-pool.ts";
 import { ident, sql } from "../../db/sql.ts";
+import type { JsonRow } from "../../lake/json-row.ts";
 import type { LakeFile, Manifest } from "../../lake/manifest.ts";
-import type { ListingSource } from "../../listing/source.ts";
+import { type ListingSource, soldHistory } from "../../listing/source.ts";
 import type { Dimensions } from "../dimensions.ts";
 import { sourceWithFallback } from "../fallback-source.ts";
 import { SearchIndex } from "../index/search-index.ts";
+import { RowStore } from "../rows/row-store.ts";
 import { fingerprintUpTo } from "./dimension-rows.ts";
-import { indexFiles } from "./index-cache.ts";
+import { indexFiles, rowFileName } from "./index-cache.ts";
 import type { PastIndexes, PastIndexUser } from "./past-indexes.ts";
 import { type PastSource, pastSourceOf } from "./past-source.ts";
 
@@ -33,6 +35,8 @@ interface AttachedIndex {
   /** Its name in the database. */
   readonly catalog: string;
   readonly index: SearchIndex;
+  /** The rows of a day; undefined for the sold history. */
+  readonly rows: RowStore | undefined;
   inFlight: number;
 }
 
@@ -42,6 +46,8 @@ export interface UsableIndex {
   readonly files: readonly LakeFile[];
   /** Returns the index on an engine as a listing source that falls back to `parquet`, a source over the same files. */
   sourceOr(parquet: ListingSource, engine: Engine): ListingSource;
+  /** Returns the rows at positions; undefined if the index has no rows. */
+  rowsAt(positions: readonly number[]): readonly JsonRow[] | undefined;
 }
 
 export class AttachedIndexes implements PastIndexUser {
@@ -88,7 +94,11 @@ export class AttachedIndexes implements PastIndexUser {
     past.countHit(key);
     this.attached.delete(key);
     this.attached.set(key, attached);
-    return { files, sourceOr: (parquet, engine) => this.sourceOr(attached, parquet, engine) };
+    return {
+      files,
+      sourceOr: (parquet, engine) => this.sourceOr(attached, parquet, engine),
+      rowsAt: (positions) => this.rowsAt(attached, positions),
+    };
   }
 
   async attach(source: PastSource): Promise<void> {
@@ -101,7 +111,7 @@ export class AttachedIndexes implements PastIndexUser {
       const catalog = `past_index_${this.lastCatalog}`;
       const index = await this.openIndex(key, catalog);
       if (this.isClosed) return;
-      this.attached.set(key, { source, catalog, index, inFlight: 0 });
+      this.attached.set(key, { source, catalog, index, rows: this.openRows(source), inFlight: 0 });
       this.options.past.reportUse(source);
       const [oldest] = this.attached.keys();
       if (this.attached.size > bounds.pastIndexesOpen && oldest !== undefined) this.detach(oldest);
@@ -117,11 +127,14 @@ export class AttachedIndexes implements PastIndexUser {
   detach(key: string): void {
     const attached = this.attached.get(key);
     this.attached.delete(key);
+    attached?.rows?.close();
     if (attached?.inFlight === 0) this.closeIndex(attached);
   }
 
   close(): void {
     this.isClosed = true;
+    for (const { rows } of this.attached.values()) rows?.close();
+    this.attached.clear();
     this.options.past.leave(this);
   }
 
@@ -143,6 +156,24 @@ export class AttachedIndexes implements PastIndexUser {
       const path = join(past.folder, key, indexFiles.index);
       return SearchIndex.attach(session, { path, catalog, engine, isKnownValue, fetchedMatches });
     });
+  }
+
+  private openRows({ name, key, files }: PastSource): RowStore | undefined {
+    if (name === soldHistory) return undefined;
+    return RowStore.open(
+      files.map((file) => ({ state: "active", file })),
+      files.map(({ sha256 }, n) => ({ source: sha256, path: join(this.options.past.folder, key, rowFileName(n)) })),
+    );
+  }
+
+  private rowsAt({ source, rows }: AttachedIndex, positions: readonly number[]): readonly JsonRow[] | undefined {
+    if (this.attached.get(source.key)?.rows !== rows) return undefined;
+    try {
+      return rows?.rowsAt(source.files, positions);
+    } catch (thrown) {
+      void this.fail(source.key, messageOf(thrown));
+      return undefined;
+    }
   }
 
   private sourceOr(attached: AttachedIndex, parquet: ListingSource, engine: Engine): ListingSource {

@@ -1,4 +1,4 @@
-/** Builds the search index of a past day or of the sold history in a folder, with a record that describes it. */
+/** Builds the index of a past day or of the sold history in a folder, with a record that describes it. */
 import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { bounds } from "../../base/bounds.ts";
@@ -6,10 +6,13 @@ import { replaceFile, sha256Of, syncToDisk } from "../../base/files.ts";
 import { DuckDatabase } from "../../db/duckdb.ts";
 import { readManifest } from "../../lake/manifest.ts";
 import { withRowNumbers } from "../../lake/views.ts";
+import { soldHistory } from "../../listing/source.ts";
 import { buildIndexFile, indexedDimensions, withDimensionTables } from "../index/index-file.ts";
+import { buildRowFile } from "../rows/row-file.ts";
 import { checkFile } from "../serving-files.ts";
+import type { ListedFile } from "../verified-files.ts";
 import { type DimensionRows, readDimensionRows } from "./dimension-rows.ts";
-import { type IndexRecord, indexFiles, touch } from "./index-cache.ts";
+import { type IndexRecord, indexFiles, rowFileName, touch } from "./index-cache.ts";
 import { pastSourceOf } from "./past-source.ts";
 
 export interface PastBuild {
@@ -26,19 +29,29 @@ export async function buildPastIndex(build: PastBuild): Promise<void> {
   const { folder } = build;
   const heartbeat = setInterval(() => void touch(folder).catch(() => undefined), bounds.pastIndexTouchMs);
   try {
-    const path = join(folder, indexFiles.index);
     const spill = join(folder, "spill");
-    const dimensions = await buildIn(build, path, spill);
+    const { paths, dimensions } = await buildFiles(build, spill);
     await rm(spill, { recursive: true, force: true });
-    await syncToDisk(path);
-    const record: IndexRecord = { bytes: (await stat(path)).size, sha256: await sha256Of(path), dimensions };
+    const files: ListedFile[] = [];
+    for (const path of paths) {
+      const target = join(folder, path);
+      await syncToDisk(target);
+      files.push({ path, bytes: (await stat(target)).size, sha256: await sha256Of(target) });
+    }
+    const record: IndexRecord = { files, dimensions };
     await replaceFile(join(folder, indexFiles.record), JSON.stringify(record));
   } finally {
     clearInterval(heartbeat);
   }
 }
 
-async function buildIn({ lake, version, name }: PastBuild, path: string, spill: string): Promise<DimensionRows> {
+interface BuiltFiles {
+  /** Relative to the folder. */
+  readonly paths: readonly string[];
+  readonly dimensions: DimensionRows;
+}
+
+async function buildFiles({ lake, version, name, folder }: PastBuild, spill: string): Promise<BuiltFiles> {
   const manifest = await readManifest(lake, version);
   const { tables } = manifest;
   const { files } = pastSourceOf(manifest, name);
@@ -48,12 +61,18 @@ async function buildIn({ lake, version, name }: PastBuild, path: string, spill: 
   const limits = { threads: 1, memoryLimit: bounds.pastIndexMemory, temporaryFolder: spill };
   const database = await DuckDatabase.open(limits);
   try {
-    return await database.using((session) =>
-      withDimensionTables(session, { tables, folder: lake }, async () => {
-        await buildIndexFile(session, listings, path);
+    return await database.using(async (session) => {
+      const dimensions = await withDimensionTables(session, { tables, folder: lake }, async () => {
+        await buildIndexFile(session, listings, join(folder, indexFiles.index));
         return readDimensionRows(session, listings);
-      }),
-    );
+      });
+      const paths: string[] = [indexFiles.index];
+      for (const [n, file] of (name === soldHistory ? [] : files).entries()) {
+        await buildRowFile(session, { file, folder: lake }, join(folder, rowFileName(n)));
+        paths.push(rowFileName(n));
+      }
+      return { paths, dimensions };
+    });
   } finally {
     database.close();
   }

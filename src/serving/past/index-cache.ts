@@ -12,6 +12,7 @@ import { bounds } from "../../base/bounds.ts";
 import { isNotFound } from "../../base/files.ts";
 import { integerIn, isRow, type Json, textIn } from "../../base/json.ts";
 import { printable, UserError } from "../../base/user-error.ts";
+import type { ListedFile } from "../verified-files.ts";
 import type { DimensionRows } from "./dimension-rows.ts";
 
 /** A finished index in the folder. */
@@ -22,13 +23,16 @@ export interface CacheEntry {
 
 /** What `index.json` says about an index. */
 export interface IndexRecord {
-  readonly bytes: number;
-  readonly sha256: string;
+  /** The search index and the row files, with paths relative to the folder of the index. */
+  readonly files: readonly ListedFile[];
   readonly dimensions: DimensionRows;
 }
 
 /** Names of the files of an index in its folder. */
 export const indexFiles = { index: "index.duckdb", record: "index.json", used: "used" } as const;
+
+/** Returns the name of the row file of the n-th Parquet file, from 0. */
+export const rowFileName = (n: number): string => `rows-${n}.db`;
 
 const finishedPattern = /^[0-9a-f]{8}-[0-9a-f]{32}$/;
 /** The rest of a name: a build, or an index that is being removed. */
@@ -55,7 +59,7 @@ export class IndexCache {
     const entries: (CacheEntry & { readonly usedMs: number })[] = [];
     for (const key of (await readdir(this.folder)).filter((name) => finishedPattern.test(name))) {
       const used = await statOf(join(this.folder, key, indexFiles.used));
-      entries.push({ key, bytes: await sizeOfIndex(join(this.folder, key)), usedMs: used?.mtimeMs ?? 0 });
+      entries.push({ key, bytes: await sizeOfFolder(join(this.folder, key)), usedMs: used?.mtimeMs ?? 0 });
     }
     return entries.sort((one, other) => one.usedMs - other.usedMs).map(({ key, bytes }) => ({ key, bytes }));
   }
@@ -63,11 +67,14 @@ export class IndexCache {
   /** Reads the record of an index. Throws if there is none, or if it is invalid. */
   async record(key: string): Promise<IndexRecord> {
     const record: Json = JSON.parse(await readFile(join(this.folder, key, indexFiles.record), "utf8"));
-    if (!isRow(record) || !isRow(record.dimensions) || !isRow(record.dimensions.keys))
-      throw new UserError(`Invalid record of past index ${key}: expected an object with dimensions.`);
+    if (!isRow(record) || !Array.isArray(record.files) || !isRow(record.dimensions) || !isRow(record.dimensions.keys))
+      throw new UserError(`Invalid record of past index ${key}: expected an object with files and dimensions.`);
     const { keys } = record.dimensions;
     return {
-      ...{ bytes: integerIn(record, "bytes"), sha256: textIn(record, "sha256") },
+      files: record.files.filter(isRow).map((file) => ({
+        ...{ path: textIn(file, "path"), sha256: textIn(file, "sha256") },
+        bytes: integerIn(file, "bytes"),
+      })),
       dimensions: {
         keys: {
           builds: integerIn(keys, "builds"),
@@ -132,9 +139,11 @@ export class IndexCache {
   }
 }
 
-/** Returns the size of the index in a folder; 0 if there is none. */
-export const sizeOfIndex = async (folder: string): Promise<number> =>
-  (await statOf(join(folder, indexFiles.index)))?.size ?? 0;
+/** Returns the size of all files in a folder. */
+export async function sizeOfFolder(folder: string): Promise<number> {
+  const sizes = (await readdir(folder)).map(async (name) => (await statOf(join(folder, name)))?.size ?? 0);
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
 
 /** Returns the size and times of a file; undefined if it does not exist. */
 async function statOf(path: string): Promise<{ readonly size: number; readonly mtimeMs: number } | undefined> {

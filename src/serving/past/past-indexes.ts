@@ -1,6 +1,6 @@
 /**
- * Past indexes: search indexes of past days and of the sold history, which the service builds in a folder of its cache because they are
- * asked for repeatedly, or because the operator has pinned them.
+ * Past indexes: search indexes of past days and of the sold history, which the service builds in a folder of its own because they are
+ * asked for repeatedly, or because the operator has pinned them. That of a day has row files, too; the row store has the sold listings.
  *
  * One process at a time builds one. The least recently used index is removed when all together exceed their size. Nothing here is needed to
  * answer a request: Parquet answers what has no index.
@@ -10,7 +10,7 @@ import { bounds } from "../../base/bounds.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { VerifiedFiles } from "../verified-files.ts";
 import { BuildRunner } from "./build-runner.ts";
-import { type CacheEntry, IndexCache, type IndexRecord, indexFiles, sizeOfIndex, touch } from "./index-cache.ts";
+import { type CacheEntry, IndexCache, type IndexRecord, sizeOfFolder, touch } from "./index-cache.ts";
 import type { PastSource } from "./past-source.ts";
 
 export interface PastIndexSettings {
@@ -140,14 +140,16 @@ export class PastIndexes {
     this.options.onEvent({ what: "in use", name, key });
   }
 
-  /** Returns the record of an index, whose file is verified. Throws a UserError if it is damaged. */
+  /** Returns the record of an index, whose files are verified. Throws a UserError if it is damaged. */
   async verify(key: string, check: "known" | "again" = "known"): Promise<IndexRecord> {
     const record = await this.cache.record(key).catch((thrown: unknown) => {
       throw new UserError(messageOf(thrown));
     });
-    const file = { path: `${key}/${indexFiles.index}`, bytes: record.bytes, sha256: record.sha256 };
-    const fault = await (check === "known" ? this.verified.faultOf(file) : this.verified.recheck(file));
-    if (fault !== undefined) throw new UserError(fault);
+    for (const { path, ...content } of record.files) {
+      const file = { path: join(key, path), ...content };
+      const fault = await (check === "known" ? this.verified.faultOf(file) : this.verified.recheck(file));
+      if (fault !== undefined) throw new UserError(fault);
+    }
     return record;
   }
 
@@ -204,7 +206,7 @@ export class PastIndexes {
     const unfinished = await this.cache.createUnfinished(key);
     try {
       await this.runner.run({ lake: resolve(this.options.lake), version, name, folder: unfinished });
-      await this.makeRoom(key, await sizeOfIndex(unfinished));
+      await this.makeRoom(key, await sizeOfFolder(unfinished));
       await this.cache.add(unfinished, key);
     } catch (thrown) {
       await this.cache.discard(unfinished);
