@@ -83,7 +83,7 @@ export const bounds = {
   pastIndexMemory: "1GiB",
   /** How often the use of a past index, or the progress of a build, is recorded on disk; a build without a record for this long has ended. */
   pastIndexTouchMs: 1000,
-  pastIndexStaleMs: 60_000,
+  pastIndexStaleMs: 600_000,
   /** The search index caches this many first listings of each sort. */
   firstListings: 10_000,
   /** Defaults of the limits of a feed file: its size, as stored and uncompressed, and the ratio of the two. */
