@@ -152,13 +152,14 @@ async function openPastIndexes({ pastIndexes, lake, logger }: ServeOptions): Pro
     built: "past index built",
     "in use": "past index in use",
     removed: "past index removed",
+    "not removed": "past index not removed",
     "not built": "past index not built",
     off: "past indexes off; past days are read from Parquet",
   };
   return PastIndexes.open({
     ...{ ...pastIndexes, lake },
     onEvent: ({ what, ...event }) =>
-      logger[what === "not built" || what === "off" ? "warn" : "info"](event, messages[what]),
+      logger[what.startsWith("not") || what === "off" ? "warn" : "info"](event, messages[what]),
   });
 }
 

@@ -1,9 +1,9 @@
 /**
- * A published version of the lake, open for queries: dimensions in memory, search index and row store if the publisher built them, and
- * Parquet files for everything else.
+ * A published version of the lake, open for queries: dimensions in memory, search index and row store if the publisher built them, past
+ * indexes if the service built them, and Parquet files for everything else.
  *
- * All results come from this one version. It never writes, and its DuckDB can read no file outside the lake. A request that needs a
- * damaged Parquet file is refused.
+ * All results come from this one version. It never writes, and its DuckDB can read no file outside the lake and the folder of past indexes.
+ * A request that needs a damaged Parquet file is refused.
  */
 import { resolve } from "node:path";
 import { bounds } from "../base/bounds.ts";

@@ -154,7 +154,13 @@ export class AttachedIndexes implements PastIndexUser {
         throw new UserError("Other builds, dealers or tokens than in this version.");
       const isKnownValue = dimensions.isKnown.bind(dimensions);
       const path = join(past.folder, key, indexFiles.index);
-      return SearchIndex.attach(session, { path, catalog, engine, isKnownValue, fetchedMatches });
+      try {
+        return await SearchIndex.attach(session, { path, catalog, engine, isKnownValue, fetchedMatches });
+      } catch (thrown) {
+        // Another file at the same path cannot be attached before.
+        await session.run(sql`DETACH DATABASE IF EXISTS ${ident(catalog)}`);
+        throw thrown;
+      }
     });
   }
 

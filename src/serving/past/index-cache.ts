@@ -141,8 +141,14 @@ export class IndexCache {
 
 /** Returns the size of all files in a folder. */
 export async function sizeOfFolder(folder: string): Promise<number> {
-  const sizes = (await readdir(folder)).map(async (name) => (await statOf(join(folder, name)))?.size ?? 0);
-  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  let size = 0;
+  try {
+    for (const name of await readdir(folder)) size += (await statOf(join(folder, name)))?.size ?? 0;
+  } catch (thrown) {
+    // Another service can remove it meanwhile.
+    if (!isNotFound(thrown)) throw thrown;
+  }
+  return size;
 }
 
 /** Returns the size and times of a file; undefined if it does not exist. */

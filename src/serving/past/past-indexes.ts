@@ -28,7 +28,7 @@ export interface PastIndexSettings {
 export type PastIndexEvent =
   | { readonly what: "built"; readonly name: string; readonly key: string; readonly bytes: number; readonly ms: number }
   | { readonly what: "in use"; readonly name: string; readonly key: string }
-  | { readonly what: "removed" | "not built"; readonly key: string; readonly message: string }
+  | { readonly what: "removed" | "not removed" | "not built"; readonly key: string; readonly message: string }
   | { readonly what: "off"; readonly message: string };
 
 export interface PastIndexesOptions extends PastIndexSettings {
@@ -153,10 +153,14 @@ export class PastIndexes {
     return record;
   }
 
-  /** Removes an index. It is built again when it is asked for, after `retryMs` at the earliest. */
+  /** Removes an index that cannot be used. It is built again when it is asked for, after `retryMs` at the earliest. Never throws. */
   async drop(key: string, message: string, retryMs = 0): Promise<void> {
     if (retryMs > 0) this.retryAt.set(key, performance.now() + retryMs);
-    await this.remove(key, message);
+    await this.remove(key, message).catch((thrown: unknown) => {
+      this.entries = this.entries.filter((entry) => entry.key !== key);
+      this.retryAt.set(key, performance.now() + bounds.recheckMs);
+      this.options.onEvent({ what: "not removed", key, message: `${message} ${messageOf(thrown)}` });
+    });
     for (const user of this.users) for (const source of user.pinned) if (source.key === key) this.order(source);
   }
 
