@@ -1,5 +1,5 @@
 /**
- * Process that builds one past index at the lowest priority, so that it uses what the service leaves idle. Its argument is a `PastBuild` as
+ * Process that builds one past index at a lower priority than the service and its engine. Its argument is a `PastBuild` as
  * JSON. It ends with the service: when its standard input is closed. An error goes to standard error.
  */
 import { constants, setPriority } from "node:os";
@@ -8,7 +8,7 @@ import { messageOf } from "../../base/user-error.ts";
 import { buildPastIndex } from "./build-past-index.ts";
 
 // Before the engine starts its threads, which inherit the priority.
-setPriority(constants.priority.PRIORITY_LOW);
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 // An exit would wait for a statement that is running.
 process.stdin.once("close", () => process.kill(process.pid, "SIGKILL")).resume();
 
