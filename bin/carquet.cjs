@@ -5,8 +5,9 @@
  * CommonJS, because libuv reads the size when the pool is first used, and Node.js uses the pool to load the first ES module.
  */
 require("../src/base/thread-pool.cjs");
+const { join } = require("node:path");
 const { pathToFileURL } = require("node:url");
 const { compile } = require("./compile.cjs");
 
 process.setSourceMapsEnabled(true);
-import(pathToFileURL(compile()).href);
+import(pathToFileURL(join(compile(["src"]), "src/main.js")).href);

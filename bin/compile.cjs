@@ -1,7 +1,8 @@
 /**
- * Compiles `src/` to JavaScript. A command starts in a third of the time that it needs when Node.js loads TypeScript.
+ * Compiles `src/` to JavaScript, or the folders that the arguments name: `npm test` compiles the tests too. A command starts in a third of the
+ * time that it needs when Node.js loads TypeScript.
  *
- * The result is in `dist/<fingerprint>/`, where the fingerprint is a hash of all source files. It is complete as soon as it exists, and never
+ * The result is in `dist/<fingerprint>/`, where the fingerprint is a hash of all compiled files. It is complete as soon as it exists, and never
  * changed, so that any number of processes can compile and run at once. A copy of the project, such as an image or an installed package, has
  * the same fingerprint at any path and with any times, so it runs what was compiled before it was copied.
  */
@@ -10,14 +11,13 @@ const { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, st
 const { dirname, join } = require("node:path");
 
 const project = join(__dirname, "..");
-const sources = join(project, "src");
 const dist = join(project, "dist");
 /** Results of earlier sources are removed after this time; a process that runs one loads its modules when they are needed. */
 const keptMs = 24 * 60 * 60 * 1000;
 
-/** Returns the path of the compiled program, and compiles it first if necessary. */
-function compile() {
-  const files = readdirSync(sources, { recursive: true }).filter((file) => /(?<!\.d)\.ts$|\.gen\.js$/.test(file));
+/** Returns the path of the folder that holds some compiled folders, and compiles them first if necessary. */
+function compile(folders) {
+  const files = folders.flatMap(sourcesIn);
   const folder = join(dist, fingerprintOf(files));
   if (!existsSync(folder)) {
     try {
@@ -28,13 +28,18 @@ function compile() {
       process.exit(1);
     }
   }
-  return join(folder, "main.js");
+  return folder;
 }
+
+const sourcesIn = (folder) =>
+  readdirSync(join(project, folder), { recursive: true })
+    .filter((file) => /(?<!\.d)\.ts$|\.gen\.js$/.test(file) && !/(^|\/)node_modules\//.test(file))
+    .map((file) => join(folder, file));
 
 function fingerprintOf(files) {
   const hash = createHash("sha256");
   hash.update(readFileSync(__filename));
-  for (const file of files.toSorted()) hash.update(`\0${file}\0`).update(readFileSync(join(sources, file)));
+  for (const file of files.toSorted()) hash.update(`\0${file}\0`).update(readFileSync(join(project, file)));
   return hash.digest("hex").slice(0, 16);
 }
 
@@ -44,8 +49,8 @@ function build(files, folder) {
   const unfinished = `${folder}-${randomUUID()}`;
   mkdirSync(unfinished);
   const { outputFiles } = require("esbuild").buildSync({
-    entryPoints: files.map((file) => join(sources, file)),
-    ...{ outdir: unfinished, outbase: sources, write: false },
+    entryPoints: files.map((file) => join(project, file)),
+    ...{ outdir: unfinished, outbase: project, write: false },
     ...{ format: "esm", platform: "node", target: "node20", sourcemap: "linked" },
   });
   for (const { path, text } of outputFiles) {
@@ -74,4 +79,7 @@ function removeOld(current) {
 }
 
 module.exports = { compile };
-if (require.main === module) process.stdout.write(`${compile()}\n`);
+if (require.main === module) {
+  const folders = process.argv.slice(2);
+  process.stdout.write(`${compile(folders.length > 0 ? folders : ["src"])}\n`);
+}

@@ -15,6 +15,7 @@ const campaigns: Readonly<Record<string, () => Promise<{ readonly default: Campa
   power: () => import("./soak/power.ts"),
   search: () => import("./soak/search.ts"),
   facets: () => import("./soak/facets.ts"),
+  trends: () => import("./soak/trends.ts"),
   index: () => import("./soak/search-index.ts"),
   feeds: () => import("./soak/feeds.ts"),
   hostile: () => import("./soak/hostile.ts"),
@@ -22,6 +23,7 @@ const campaigns: Readonly<Record<string, () => Promise<{ readonly default: Campa
   damage: () => import("./soak/damage.ts"),
   fairness: () => import("./soak/fairness.ts"),
   restarts: () => import("./soak/restarts.ts"),
+  mixed: () => import("./soak/mixed.ts"),
 };
 
 const { values, positionals } = parseArgs({

@@ -12,6 +12,7 @@ const layers: Readonly<Record<string, number>> = {
   contract: 1,
   db: 2,
   listing: 3,
+  formats: 3,
   lake: 4,
   serving: 5,
   ingest: 6,

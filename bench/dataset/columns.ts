@@ -43,6 +43,7 @@ export const peerColumns = {
   availability_status: category,
   inventory_type: category,
   sold_date: { kind: "date" },
+  sold_on_record: { kind: "date" },
   dealer_id: category,
   dealer_name: category,
   dealer_type: category,

@@ -65,7 +65,7 @@ const indexes: readonly (readonly ColumnName[])[] = [
   ["price"],
   ["miles"],
   ["msrp"],
-  ["sold_date", "days_on_market"],
+  ["sold_on_record", "days_on_market"],
   ["model"],
   ["year"],
   ["trim"],

@@ -56,7 +56,7 @@ const conditionRenderers: FilterRenderers<[Dialect, Relation], string> = {
     tokens.map((token) => dialect.hasToken("features", token, from)).join(" AND "),
   vinMask: ({ mask }) => `vin LIKE ${quoteString(mask.replaceAll("?", "_").replaceAll("*", "%"))}`,
   dealer: ({ id }) => `dealer_id = ${quoteString(id)}`,
-  soldWithin: ({ after }) => `sold_date > ${quoteString(after)}`,
+  soldWithin: ({ after }) => `sold_on_record > ${quoteString(after)}`,
 };
 
 /** Renders filters as parameters of the API. Filters that are part of the path are omitted. */

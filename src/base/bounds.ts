@@ -44,9 +44,12 @@ export const bounds = {
   requestMs: 30_000,
   /** Smaller responses are not compressed: they fit into two packets. */
   compressedBytesMin: 2048,
-  /** The size of a request's headers with its path and query, and their number. */
-  headerBytes: 16_384,
+  /** The size of a request's path and query; of these and the headers together; and the number of headers. */
+  uriBytes: 16_384,
+  headerBytes: 32_768,
   headers: 100,
+  /** How long a connection whose request the HTTP parser rejects stays open, for the client to read the response. */
+  rejectedConnectionMs: 1000,
   /** Open connections, if the limit of file descriptors allows as many. */
   connections: 10_000,
   /** Further connections, which only health checks are answered on; the oldest of them is closed for the next one. */
@@ -63,6 +66,10 @@ export const bounds = {
   keepAliveMs: 65_000,
   /** The highest page end (offset + limit) that a bounded heap finds; beyond it, all matches are sorted. */
   heapRows: 10_000,
+  /** The most places of an `exclude_assembly_location`, like the `maxItems` of other lists. */
+  listItems: 100,
+  /** The most values of `meta.unmatched` that have a suggestion. */
+  suggestions: 10,
   /** The longest diagonal of a `bbox`. */
   boxDiagonalMilesMax: 1000,
   /** The fewest listings of a bucket with a metric; smaller buckets have `insufficient_sample`. */
@@ -71,6 +78,15 @@ export const bounds = {
   rangeBucketsMax: 20,
   /** The most ranges of a range facet with a requested `interval`. */
   fixedRangeBucketsMax: 100,
+  /** The most intervals of a trend, and the most values: intervals times series times metrics. */
+  trendIntervalsMax: 400,
+  trendValuesMax: 20_000,
+  /** The most listings in the snapshots that a trend reads: two cores measure as many within the deadline, if no filter narrows them. */
+  trendListingsMax: 100_000_000,
+  /** The default period of a trend. */
+  trendDays: 90,
+  /** The days up to and including a point whose sales are the denominator of its days of supply. */
+  supplyDays: 30,
   /** Up to this many matches, counting ids in typed arrays is faster than counting in the engine (measured by bench/search-index). */
   fetchedMatches: 100_000,
   /** Defaults of the indexes of past days: the size of all, and the requests within a time after which one is built. */
@@ -86,6 +102,10 @@ export const bounds = {
   pastIndexStaleMs: 600_000,
   /** The search index caches this many first listings of each sort. */
   firstListings: 10_000,
+  /** Rows of a table that the SQL shell shows; other modes and `.output` write all of them. */
+  shellTableRows: 1_000,
+  /** Lines that the SQL shell's history keeps. */
+  shellHistoryLines: 1_000,
   /** Defaults of the limits of a feed file: its size, as stored and uncompressed, and the ratio of the two. */
   feedFileBytes: 2 * 2 ** 30,
   feedUncompressedBytes: 8 * 2 ** 30,
@@ -108,6 +128,8 @@ export const bounds = {
   scrubPauseMs: 250,
   /** A file that failed a query is hashed again, and an intact one used again, after this time at the earliest. */
   recheckMs: 600_000,
+  /** The memory of the database that writes Parquet responses, which have at most a page of rows. */
+  encoderMemory: "256MiB",
   /** The `Retry-After` of a request that needs a damaged file. */
   damagedRetrySeconds: 60,
 } as const;

@@ -1,8 +1,9 @@
 /** Durable file operations: syncs each file and the folder that names it, so that both survive a power loss. Also hashes files. */
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { mkdir, open, rename, writeFile } from "node:fs/promises";
+import { createReadStream, createWriteStream, rmSync } from "node:fs";
+import { mkdir, open, realpath, rename, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { pipeline } from "node:stream/promises";
 
 /** Syncs the content of a file, or the entries of a folder, to disk (fsync). */
 export async function syncToDisk(path: string): Promise<void> {
@@ -29,6 +30,37 @@ export async function replaceFile(path: string, text: string): Promise<void> {
   await syncToDisk(temporary);
   await rename(temporary, path);
   await syncToDisk(dirname(path));
+}
+
+/**
+ * Replaces a file by the content of a stream, as `replaceFile` does: a stream that fails leaves the file unchanged. Writes directly to what
+ * exists and is not a regular file, such as a pipe.
+ */
+export async function replaceFileWith(path: string, content: AsyncIterable<string | Uint8Array>): Promise<void> {
+  if (await isSpecialFile(path)) return pipeline(content, createWriteStream(path));
+  const target = await realpath(path).catch(() => path);
+  const temporary = `${target}.${process.pid}.new`;
+  const remove = (): void => rmSync(temporary, { force: true });
+  process.once("exit", remove);
+  const handle = await open(temporary, "w");
+  try {
+    await pipeline(content, handle.createWriteStream());
+    await syncToDisk(temporary);
+    await rename(temporary, target);
+    await syncToDisk(dirname(target));
+  } finally {
+    remove();
+    process.off("exit", remove);
+  }
+}
+
+async function isSpecialFile(path: string): Promise<boolean> {
+  try {
+    return !(await stat(path)).isFile();
+  } catch (thrown) {
+    if (isNotFound(thrown)) return false;
+    throw thrown;
+  }
 }
 
 /** Waits for its turn after some bytes have been read. */

@@ -6,7 +6,7 @@
  * CommonJS, loaded with `--require`; an assignment in an ES module is too late.
  */
 const { readdirSync, stat } = require("node:fs");
-const { setPriority } = require("node:os");
+const { getPriority, setPriority } = require("node:os");
 
 process.env.UV_THREADPOOL_SIZE ??= "32";
 if (process.platform === "linux") lowerPriority();
@@ -20,5 +20,6 @@ function lowerPriority() {
   const before = new Set(threads());
   // The first use starts all threads of the pool.
   stat("/", () => undefined);
-  for (const thread of threads()) if (!before.has(thread)) setPriority(thread, 5);
+  const priority = Math.min(getPriority() + 5, 19);
+  for (const thread of threads()) if (!before.has(thread)) setPriority(thread, priority);
 }

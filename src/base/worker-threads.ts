@@ -5,9 +5,11 @@ import { Worker } from "node:worker_threads";
 
 /** Starts a worker with `settings` as its `workerData`. Registers the loader for a TypeScript module, which workers do not inherit. */
 export function startWorker(module: URL, settings: unknown): Worker {
-  if (module.pathname.endsWith(".js")) return new Worker(module, { workerData: settings, execArgv: [] });
-  const loader = import.meta.resolve("tsx/esm/api");
-  const code = `import { register } from ${JSON.stringify(loader)}; register(); await import(${JSON.stringify(module.href)});`;
+  const isCompiled = module.pathname.endsWith(".js");
+  // Node.js drops the query of a worker's URL, but not that of an imported one.
+  if (isCompiled && module.search === "") return new Worker(module, { workerData: settings, execArgv: [] });
+  const registration = isCompiled ? "" : tsxRegistration();
+  const code = `${registration}await import(${JSON.stringify(module.href)});`;
   return new Worker(new URL(`data:text/javascript,${encodeURIComponent(code)}`), {
     workerData: settings,
     execArgv: [],
@@ -22,3 +24,6 @@ export function startProcess(module: URL, argument: string): ChildProcess {
   const loader = module.pathname.endsWith(".js") ? [] : ["--import", import.meta.resolve("tsx/esm")];
   return spawn(process.execPath, [...loader, fileURLToPath(module), argument], { stdio: ["pipe", "ignore", "pipe"] });
 }
+
+const tsxRegistration = (): string =>
+  `import { register } from ${JSON.stringify(import.meta.resolve("tsx/esm/api"))}; register(); `;

@@ -198,6 +198,12 @@ export interface FeedLimitSettings {
   readonly maxNesting: number;
 }
 
+export const sqlHistoryOption = (): Option =>
+  new Option(
+    "--history <file>",
+    "file that keeps the shell's history, or none (default: sql_history in the folder carquet of $XDG_STATE_HOME, else of ~/.local/state)",
+  ).env("CARQUET_SQL_HISTORY");
+
 export const dayOption = (): Option => new Option("--day <YYYY-MM-DD>", "day of the delivery").argParser(dayParser);
 
 export const replayOption = (): Option =>

@@ -1,25 +1,57 @@
 /** Formats rows as an aligned table, CSV or JSON lines. */
 import { stringify } from "csv-stringify/sync";
-import type { Json } from "../base/json.ts";
-import type { QueryResult } from "../lake/analyst-database.ts";
+import type { Json, Row } from "../base/json.ts";
+import type { QueryResult } from "../db/duckdb.ts";
 
 type Format = "table" | "csv" | "json";
 
 /** Formats rows; every line ends with a newline. */
 export function formatRows({ columns, rows }: QueryResult, format: Format): string {
-  if (format === "json") return rows.map((row) => `${JSON.stringify(row)}\n`).join("");
-  const cells = [columns, ...rows.map((row) => columns.map((column) => formatCell(row[column] ?? null)))];
-  if (format === "csv") return stringify(cells, { quoted_match: /\r/ });
-  const widths = columns.map((_, index) => cells.reduce((width, line) => Math.max(width, line[index]?.length ?? 0), 0));
-  const lines = cells.map((line) =>
-    line
-      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-      .join("  ")
-      .trimEnd(),
-  );
-  const rule = widths.map((width) => "-".repeat(width)).join("  ");
-  return `${[lines[0] ?? "", rule, ...lines.slice(1)].join("\n")}\n(${rows.length} ${rows.length === 1 ? "row" : "rows"})\n`;
+  if (format === "json") return formatJsonLines(rows);
+  const cells = [columns, ...cellsOf(rows, columns)];
+  if (format === "csv") return formatCsv(cells);
+  const widths = widest(cells, []);
+  const [head = [], ...body] = cells;
+  return `${formatTableHead(head, widths)}${formatTableLines(body, widths)}${formatRowCount(rows.length)}`;
 }
+
+/** Formats each row as a line of JSON. */
+export const formatJsonLines = (rows: readonly Row[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+
+/** Formats lines of cells as CSV. */
+export const formatCsv = (cells: readonly (readonly string[])[]): string =>
+  stringify([...cells], { quoted_match: /\r/ });
+
+/** Returns the cells of rows as text. Null is empty. */
+export const cellsOf = (rows: readonly Row[], columns: readonly string[]): readonly (readonly string[])[] =>
+  rows.map((row) => columns.map((column) => formatCell(row[column] ?? null)));
+
+/** Returns the greatest width of each column, in lines of cells and in `widths`. */
+export function widest(cells: readonly (readonly string[])[], widths: readonly number[]): readonly number[] {
+  return cells.reduce<readonly number[]>(
+    (known, line) => line.map((cell, index) => Math.max(cell.length, known[index] ?? 0)),
+    widths,
+  );
+}
+
+/** Formats the head of a table: the names of its columns, and a rule. */
+export const formatTableHead = (columns: readonly string[], widths: readonly number[]): string =>
+  `${formatTableLines([columns], widths)}${widths.map((width) => "-".repeat(width)).join("  ")}\n`;
+
+/** Formats lines of cells as lines of a table. */
+export const formatTableLines = (cells: readonly (readonly string[])[], widths: readonly number[]): string =>
+  cells
+    .map(
+      (line) =>
+        `${line
+          .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+          .join("  ")
+          .trimEnd()}\n`,
+    )
+    .join("");
+
+/** Formats the last line of a table. */
+export const formatRowCount = (rows: number): string => `(${rows} ${rows === 1 ? "row" : "rows"})\n`;
 
 function formatCell(value: Json): string {
   if (value === null) return "";

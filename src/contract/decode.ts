@@ -3,12 +3,12 @@
  * split and parsed follows from the parameter's schema and style in the document; what it may be, from the schema's keywords.
  */
 import type { ErrorObject } from "ajv";
-import { closest, distance } from "fastest-levenshtein";
+import { nearestWord } from "../base/nearest-word.ts";
 import type { Operation, Parameter, Schema } from "./document.ts";
 import { operation } from "./document.ts";
 import { type Refusal, refuse } from "./errors.ts";
 import { validators } from "./generated/parameters.gen.js";
-import { parseQuery, quoted, type RawParameter } from "./query-string.ts";
+import { parseQuery, quoted } from "./query-string.ts";
 import type { Validator } from "./schema.ts";
 import type { OperationId, PathOf, QueryOf, RequestOf } from "./types.ts";
 
@@ -19,9 +19,11 @@ export function decoderOf<Id extends OperationId>(
   const definition = operation(id);
   const decodeQuery = createDecoder<QueryOf<Id>>(definition, "query");
   const decodePath = createDecoder<PathOf<Id>>(definition, "path");
+  const names = definition.parameters.filter((parameter) => parameter.in === "query").map(({ name }) => name);
+  const checkName = nameCheckerOf(names);
   return (queryString, path) => ({
-    query: decodeQuery(parseQuery(queryString)),
-    path: decodePath(new Map(Object.entries(path).map(([name, text]) => [name, { raw: text, text }]))),
+    query: decodeQuery(parseQuery(queryString, checkName)),
+    path: decodePath(new Map(Object.entries(path))),
   });
 }
 
@@ -30,22 +32,25 @@ interface ValidatedParameter {
   readonly validate: Validator;
 }
 
+/** Returns a function that refuses names other than the given ones. */
+function nameCheckerOf(names: readonly string[]): (name: string) => void {
+  const known = new Set(names);
+  return (parameter) => {
+    if (known.has(parameter)) return;
+    throw refuse("unknown_query_parameter", { parameter, hint: suggestion(parameter, names) });
+  };
+}
+
 /** Returns the decoder of the query or path parameters of an operation: values by name, defaults filled in. */
-function createDecoder<T>(
-  definition: Operation,
-  location: Parameter["in"],
-): (raw: ReadonlyMap<string, RawParameter>) => T {
+function createDecoder<T>(definition: Operation, location: Parameter["in"]): (texts: ReadonlyMap<string, string>) => T {
   const validated = withValidators(definition, location);
-  const byName = new Map(validated.map(({ parameter }) => [parameter.name, parameter]));
   const withDefault = validated.filter(({ parameter }) => parameter.schema.default !== undefined);
-  return (raw) => {
-    const values: Record<string, unknown> = Object.fromEntries(
-      [...raw].map(([name, value]) => {
-        const parameter = byName.get(name);
-        if (parameter === undefined) throw unknownParameter(name, [...byName.keys()]);
-        return [name, parseValue(parameter, value)];
-      }),
-    );
+  return (texts) => {
+    const values: Record<string, unknown> = {};
+    for (const { parameter } of validated) {
+      const text = texts.get(parameter.name);
+      if (text !== undefined) values[parameter.name] = parseValue(parameter, text);
+    }
     refuseInvalid(validated, values);
     for (const { parameter } of withDefault) values[parameter.name] ??= structuredClone(parameter.schema.default);
     return values as T;
@@ -76,46 +81,29 @@ function refuseInvalid(validated: readonly ValidatedParameter[], values: Readonl
   }
 }
 
-function unknownParameter(parameter: string, known: readonly string[]): Refusal {
-  return refuse("unknown_query_parameter", { parameter, hint: suggestion(parameter, known) });
-}
-
-/** Returns " Did you mean ...?" if a known word differs in at most a third of its letters, else "". */
+/** Returns " Did you mean ...?" if a known word is near, else "". */
 function suggestion(word: string, known: readonly string[]): string {
-  if (known.length === 0) return "";
-  const nearest = closest(word.toLowerCase(), [...known]);
-  return distance(word.toLowerCase(), nearest) <= Math.max(1, Math.floor(nearest.length / 3))
-    ? ` Did you mean ${nearest}?`
-    : "";
+  const nearest = nearestWord(word, known);
+  return nearest === undefined ? "" : ` Did you mean ${nearest}?`;
 }
 
 /** Parses a parameter into a scalar, or an array without duplicates. Refuses empty values and empty list items. */
-function parseValue(parameter: Parameter, raw: RawParameter): unknown {
+function parseValue(parameter: Parameter, text: string): unknown {
   const { name, schema } = parameter;
   const { items } = schema;
-  const texts = items === undefined ? [raw.text] : splitItems(raw, separatorOf(parameter));
-  if (texts.some((text) => text.trim() === "")) {
+  const texts = items === undefined ? [text] : text.split(separatorOf(parameter));
+  if (texts.some((item) => item.trim() === "")) {
     throw refuse("invalid_parameter_value", {
       parameter: name,
-      value: quoted(raw.text),
+      value: quoted(text),
       allowed: items === undefined ? expectedBy(schema) : `${expectedBy(schema)}, without empty items`,
       hint: "",
     });
   }
-  if (items === undefined) return parseScalar(schema, raw.text);
-  const values = texts.map((text) => parseScalar(items, text.trim()));
+  if (items === undefined) return parseScalar(schema, text);
+  const values = texts.map((item) => parseScalar(items, item.trim()));
   const isTuple = schema.minItems !== undefined && schema.minItems === schema.maxItems;
   return isTuple ? values : [...new Set(values)];
-}
-
-/**
- * Splits a list. The separator `+` is ambiguous, because forms encode a space as `+`: if the raw value contains `%2B`, that separates
- * and `+` is a space; otherwise the list stays one item with its `+`, for the filter to resolve.
- */
-function splitItems({ raw, text }: RawParameter, separator: string): readonly string[] {
-  if (separator !== "+" || /%2b/i.test(raw)) return text.split(separator);
-  const parts = raw.split("+").map(decodeURIComponent);
-  return parts.some((part) => part.trim() === "") ? parts : [parts.join("+")];
 }
 
 const separators: Readonly<Record<string, string>> = { form: ",", pipeDelimited: "|", spaceDelimited: " " };
@@ -126,13 +114,37 @@ function separatorOf({ schema, style }: Parameter): string {
 
 /** Parses one value. Malformed numbers stay text, which the validator refuses. Enum values match in any case. */
 function parseScalar(schema: Schema, text: string): string | number {
-  if (schema.type === "integer" && /^\d{1,15}$/.test(text)) return Number(text);
-  if (schema.type === "number" && /^-?\d{1,15}(\.\d{1,15})?$/.test(text)) return Number(text);
-  if (schema["x-case"] === "upper") return text.replaceAll(/[a-z]+/g, (letters) => letters.toUpperCase());
-  if (schema["x-case"] === "lower") return text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
-  if (schema.enum === undefined) return text;
+  if (schema.type === "integer" || schema.type === "number") return parseNumber(schema.type, text);
+  if (schema.enum !== undefined) return enumValueOf(schema, schema.enum, text);
+  const stem = withoutSuffix(text, schema["x-optional-suffix"]);
+  if (schema["x-case"] === "upper") return stem.replaceAll(/[a-z]+/g, (letters) => letters.toUpperCase());
+  if (schema["x-case"] === "lower") return stem.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
+  return stem;
+}
+
+/** Removes a suffix. A repeated one stays, for the validator to refuse. */
+function withoutSuffix(text: string, suffix: string | undefined): string {
+  if (suffix === undefined || !text.endsWith(suffix)) return text;
+  const stem = text.slice(0, -suffix.length);
+  return stem.endsWith(suffix) ? text : stem;
+}
+
+/** Decimal numbers as programming languages print them. An unescaped `+` of an exponent has become a space. */
+const numberPattern = /^-?(\d+\.?\d*|\.\d+)(e[+ -]?\d+)?$/i;
+
+/** Returns the number that a text stands for; the text itself if it is not a finite number, or not a whole one of at most 2^53. */
+function parseNumber(type: "integer" | "number", text: string): string | number {
+  if (!numberPattern.test(text)) return text;
+  const number = Number(text.replace(" ", "+"));
+  const isRepresented = type === "integer" ? Number.isSafeInteger(number) : Number.isFinite(number);
+  // Adding 0 turns -0 into 0.
+  return isRepresented ? number + 0 : text;
+}
+
+/** Returns the enum value that a text stands for in any case, or as an alias; a text without one is returned unchanged. */
+function enumValueOf(schema: Schema, known: readonly string[], text: string): string {
   const word = text.toLowerCase();
-  return schema["x-aliases"]?.[word] ?? word;
+  return schema["x-aliases"]?.[word] ?? known.find((value) => value.toLowerCase() === word) ?? text;
 }
 
 /** Returns the refusal of a value, or of the list item that the validator's error points to. */
@@ -157,7 +169,8 @@ function textHint(text: string, { pattern = "" }: Schema, keyword: string | unde
   if (keyword === "minLength" || keyword === "maxLength") return ` It has ${[...text].length} characters.`;
   const matcher = new RegExp(pattern, "u");
   if (keyword !== "pattern" || !matcher.test("")) return "";
-  return ` It contains ${[...new Set(text)].filter((character) => !matcher.test(character)).join(" and ")}.`;
+  const rejected = [...new Set(text)].filter((character) => !matcher.test(character));
+  return rejected.length === 0 ? "" : ` It contains ${rejected.join(" and ")}.`;
 }
 
 /** Describes what a schema accepts, as the end of the sentence "expected ...". */

@@ -1,11 +1,12 @@
 /** Custom string formats of the schemas, and string length as JSON Schema counts it. Used by the generated validators. */
 import { isDay } from "../base/day.ts";
+import { epochMs } from "../base/iso-time.ts";
 
 /** Formats by name. Generating a validator that needs another format fails. */
 export const formats: Readonly<Record<string, RegExp | ((text: string) => boolean)>> = {
   date: isDay,
-  // A date, or a time with a zone, that exists in the calendar.
-  "day-or-time": (text) => isDay(text.slice(0, 10)) && (text.length === 10 || !Number.isNaN(Date.parse(text))),
+  // A date or a time that exists in the calendar, in any form of ISO 8601.
+  "iso-8601": (text) => !Number.isNaN(epochMs(text)),
   // Stricter than ajv-formats, which also accepts `urn:uuid:...`.
   uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
 };

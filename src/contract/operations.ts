@@ -20,11 +20,27 @@ export interface Schema {
   readonly "x-allowed"?: string;
   /** Converts ASCII letters to this case before validation. */
   readonly "x-case"?: "upper" | "lower";
+  /** A suffix that does not change the meaning of a value: it is removed before values are compared and validated. */
+  readonly "x-optional-suffix"?: string;
   /** Accepted aliases of enum values. */
   readonly "x-aliases"?: Readonly<Record<string, string>>;
   /** The separator of list items, where OpenAPI has no style for it. */
   readonly "x-separator"?: string;
 }
+
+/** The JSON Schema keywords of a response from which the columns of a table derive. */
+export interface ResponseSchema {
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly enum?: readonly (string | null)[];
+  readonly items?: Referable<ResponseSchema>;
+  readonly oneOf?: readonly Referable<ResponseSchema>[];
+  readonly properties?: Readonly<Record<string, Referable<ResponseSchema>>>;
+  readonly required?: readonly string[];
+}
+
+/** A part of the document, or a reference to one. */
+type Referable<T> = T | { readonly $ref: string };
 
 export interface Parameter {
   readonly name: string;
@@ -58,6 +74,10 @@ export interface ContractOperation {
   readonly deprecation: Deprecation | undefined;
   /** The documented response statuses. */
   readonly statuses: readonly number[];
+  /** The schema of a row in formats that hold tables, where the items of `data` are none. */
+  readonly row: Referable<ResponseSchema> | undefined;
+  /** The schema of the body of a 200 response in JSON. */
+  readonly body: Referable<ResponseSchema>;
 }
 
 interface OperationObject {
@@ -66,7 +86,12 @@ interface OperationObject {
   readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   readonly deprecated?: boolean;
   readonly "x-deprecation"?: Deprecation;
-  readonly responses: Readonly<Record<string, unknown>>;
+  readonly "x-row"?: Referable<ResponseSchema>;
+  readonly responses: Readonly<Record<string, ResponseObject>>;
+}
+
+interface ResponseObject {
+  readonly content?: Readonly<Record<string, { readonly schema?: Referable<ResponseSchema> }>>;
 }
 
 /** The parts of an OpenAPI document that this module reads. */
@@ -104,6 +129,8 @@ export function operationsIn(document: Document): ReadonlyMap<OperationId, Contr
         deprecated: get.deprecated ?? false,
         deprecation: get["x-deprecation"],
         statuses: Object.keys(get.responses).map(Number),
+        row: get["x-row"],
+        body: get.responses["200"]?.content?.["application/json"]?.schema ?? {},
       },
     ]);
   return new Map(operations);

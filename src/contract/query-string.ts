@@ -1,12 +1,6 @@
 /** Query string parser: percent-decoding, repeated parameters, and which names may hold secrets. It knows no operation. */
 import { refuse } from "./errors.ts";
 
-/** A parameter's value, before and after form decoding (`+` is a space). */
-export interface RawParameter {
-  readonly raw: string;
-  readonly text: string;
-}
-
 /** Parameter names under which clients send API keys by mistake. */
 const keyNames = new Set(["api_key", "apikey", "key", "access_token"]);
 
@@ -31,33 +25,41 @@ export function splitQuery(queryString: string): readonly (readonly [name: strin
     });
 }
 
-/** Returns the parameters of a query string by name. Refuses malformed percent-encoding and repeated parameters. */
-export function parseQuery(queryString: string): ReadonlyMap<string, RawParameter> {
-  const parameters = new Map<string, RawParameter>();
-  const counts = new Map<string, number>();
-  for (const [rawName, raw] of splitQuery(queryString)) {
-    const name = decode(rawName, rawName);
-    counts.set(name, (counts.get(name) ?? 0) + 1);
-    parameters.set(name, { raw, text: decode(name, raw) });
+/** Returns a decoded parameter name; a malformed one is returned unchanged. */
+export function decodedName(rawName: string): string {
+  try {
+    return decodeForm(rawName);
+  } catch {
+    return rawName;
   }
-  for (const [parameter, times] of counts) {
+}
+
+/**
+ * Returns the decoded values of a query string by name. Calls `checkName` with every name first, so that it can refuse unknown names
+ * whatever else is wrong; then refuses repeated parameters and malformed percent-encoding.
+ */
+export function parseQuery(queryString: string, checkName: (name: string) => void): ReadonlyMap<string, string> {
+  const pairs = splitQuery(queryString).map(([rawName, raw]) => [decodedName(rawName), raw] as const);
+  for (const [name] of pairs) checkName(name);
+  const parameters = new Map(pairs.map(([name, raw]) => [name, decodeValue(name, raw)]));
+  for (const parameter of pairs.length > parameters.size ? parameters.keys() : []) {
+    const times = pairs.filter(([name]) => name === parameter).length;
     if (times > 1) throw refuse("repeated_parameter", { parameter, times });
   }
   return parameters;
 }
 
-function decode(parameter: string, raw: string): string {
+function decodeValue(parameter: string, raw: string): string {
   try {
-    return decodeURIComponent(raw.replaceAll("+", "%20"));
+    return decodeForm(raw);
   } catch {
-    throw refuse("invalid_parameter_value", {
-      parameter,
-      value: quoted(raw),
-      allowed: "percent-encoded UTF-8",
-      hint: "",
-    });
+    const allowed = "percent-encoded UTF-8";
+    throw refuse("invalid_parameter_value", { parameter, value: quoted(raw), allowed, hint: "" });
   }
 }
+
+/** Decodes a name or a value as forms encode it: `+` is a space. Throws a URIError if it is malformed. */
+const decodeForm = (raw: string): string => decodeURIComponent(raw.replaceAll("+", "%20"));
 
 /** Returns a value as JSON for a message, cut to 101 characters. */
 export function quoted(value: unknown): string {

@@ -5,7 +5,7 @@ import type { operations } from "./generated/document.gen.ts";
 export type OperationId = keyof operations;
 
 /** Query parameters with a default, which are never undefined after decoding. A test compares them with the document. */
-export const parametersWithDefault = ["limit", "offset", "sort", "fields", "facet_value_limit"] as const;
+export const parametersWithDefault = ["limit", "offset", "sort", "fields", "facet_value_limit", "facet_limit"] as const;
 
 type DefaultName = (typeof parametersWithDefault)[number];
 
@@ -15,11 +15,18 @@ type RawQueryOf<Id extends OperationId> = OrEmpty<operations[Id]["parameters"]["
 
 type WithDefaults<T, Name> = Omit<T, Extract<keyof T, Name>> & Required<Pick<T, Extract<keyof T, Name>>>;
 
-/** The decoded query parameters of an operation. `searchListingsByPage` has no default for `limit` and `offset`. */
-export type QueryOf<Id extends OperationId> = WithDefaults<
-  RawQueryOf<Id>,
-  Id extends "searchListingsByPage" ? Exclude<DefaultName, "limit" | "offset"> : DefaultName
->;
+/**
+ * The parameters of an operation that have a default. `searchListingsByPage` has none for `limit` and `offset`; the `interval` of
+ * `getTrends` has one, that of `getFacets` has none.
+ */
+type DefaultNameOf<Id extends OperationId> = Id extends "searchListingsByPage"
+  ? Exclude<DefaultName, "limit" | "offset">
+  : Id extends "getTrends"
+    ? DefaultName | "interval"
+    : DefaultName;
+
+/** The decoded query parameters of an operation. */
+export type QueryOf<Id extends OperationId> = WithDefaults<RawQueryOf<Id>, DefaultNameOf<Id>>;
 
 /** The decoded path parameters of an operation. */
 export type PathOf<Id extends OperationId> = OrEmpty<operations[Id]["parameters"]["path"]>;
@@ -33,4 +40,7 @@ export interface RequestOf<Id extends OperationId> {
 export type AnswerOf<Id extends OperationId> = operations[Id]["responses"][200]["content"]["application/json"];
 
 /** The filter parameters that listing search, facets and dealer inventory share. */
-export type Filters = Omit<QueryOf<"getFacets">, "facets" | "facet_value_limit" | "interval" | "metric" | "sort">;
+export type Filters = Omit<
+  QueryOf<"getFacets">,
+  "format" | "facets" | "facet_value_limit" | "interval" | "metric" | "sort"
+>;

@@ -14,7 +14,7 @@ import { ident, join, literal, pathLiteral, type Sql, sql, type Value } from "./
 
 // `require` takes a third of the time of `import`, which analyzes the exports of 180 CommonJS files.
 const engine: typeof Engine = createRequire(import.meta.url)("@duckdb/node-api");
-const { DuckDBInstance, DuckDBIntegerVector, JsonDuckDBValueConverter, version } = engine;
+const { DuckDBInstance, DuckDBIntegerVector, JsonDuckDBValueConverter, StatementType, version } = engine;
 
 export interface DatabaseOptions {
   /** Worker threads. Default: all processors. */
@@ -69,12 +69,13 @@ export class DuckDatabase {
     }
   }
 
-  /** Restricts file access to these folders, irrevocably. */
-  async lockDown(folders: readonly string[]): Promise<void> {
+  /** Restricts file access to these folders and files, irrevocably. The engine allows reading and writing alike. */
+  async lockDown(folders: readonly string[], files: readonly string[] = []): Promise<void> {
+    const list = (paths: readonly string[]): Sql =>
+      sql`[${join(paths.flatMap((path) => [...new Set([literal(path), pathLiteral(path)])]))}]`;
     await this.using(async (session) => {
-      await session.run(
-        sql`SET GLOBAL allowed_directories = [${join(folders.flatMap((folder) => [literal(folder), pathLiteral(folder)]))}]`,
-      );
+      await session.run(sql`SET GLOBAL allowed_directories = ${list(folders)}`);
+      if (files.length > 0) await session.run(sql`SET GLOBAL allowed_paths = ${list(files)}`);
       await session.run(sql`SET GLOBAL enable_external_access = false`);
       await session.run(sql`SET GLOBAL lock_configuration = true`);
     });
@@ -82,6 +83,46 @@ export class DuckDatabase {
 
   close(): void {
     this.instance.closeSync();
+  }
+}
+
+/** The rows of a result as JSON values, with the names of its columns. */
+export interface QueryResult {
+  readonly columns: readonly string[];
+  readonly rows: readonly Row[];
+}
+
+/** A column of a statement's result. */
+export interface ResultColumn {
+  readonly name: string;
+  /** Its DuckDB type, for example `DECIMAL(9,2)[]` or `STRUCT("a" INTEGER)`. */
+  readonly type: string;
+}
+
+/** A statement that can be run once. */
+export class PreparedStatement {
+  constructor(
+    private readonly statement: Engine.DuckDBPreparedStatement,
+    /** Its position among the statements of its text. */
+    readonly index: number,
+    /** The number of statements of its text. */
+    readonly count: number,
+  ) {}
+
+  /** What it does: `SELECT`, `EXPLAIN`, `COPY`, `ATTACH`, ... */
+  get kind(): string {
+    return StatementType[this.statement.statementType] ?? "INVALID";
+  }
+
+  get columns(): readonly ResultColumn[] {
+    return Array.from({ length: this.statement.columnCount }, (_, index) => ({
+      name: this.statement.columnName(index),
+      type: String(this.statement.columnType(index)),
+    }));
+  }
+
+  async run(): Promise<QueryResult> {
+    return tableFrom(await this.statement.run());
   }
 }
 
@@ -99,15 +140,8 @@ export class Session {
   }
 
   /** Returns the rows of a query with the names of its columns, which are known even without rows. */
-  async table(query: Sql): Promise<{ readonly columns: readonly string[]; readonly rows: readonly Row[] }> {
-    const result = await this.connection.run(render(query));
-    const columns = result.deduplicatedColumnNames();
-    // The result is in memory already; the driver's own readers would fetch each chunk through another thread.
-    const chunks = Array.from({ length: result.chunkCount }, (_, index) => result.getChunk(index));
-    return {
-      columns,
-      rows: chunks.flatMap((chunk) => rowsFrom(columns, chunk.convertColumns(JsonDuckDBValueConverter))),
-    };
+  async table(query: Sql): Promise<QueryResult> {
+    return tableFrom(await this.connection.run(render(query)));
   }
 
   /**
@@ -125,6 +159,22 @@ export class Session {
   /** Returns the first row of a query, or undefined if it has none. */
   async row(query: Sql): Promise<Row | undefined> {
     return (await this.rows(query))[0];
+  }
+
+  /**
+   * Prepares the statements of a text one after the other and passes each to `visit`, which may run it: a later statement may refer to
+   * what an earlier one created. Throws if a statement is invalid.
+   */
+  async prepareEach(text: Sql, visit: (statement: PreparedStatement) => Promise<void>): Promise<void> {
+    const extracted = await this.connection.extractStatements(render(text));
+    for (let index = 0; index < extracted.count; index += 1) {
+      const statement = await extracted.prepare(index);
+      try {
+        await visit(new PreparedStatement(statement, index, extracted.count));
+      } finally {
+        statement.destroySync();
+      }
+    }
   }
 
   /** Creates or replaces a temporary table with the rows of a query. */
@@ -156,6 +206,16 @@ function integersIn(vector: Engine.DuckDBVector): Int32Array {
   // biome-ignore lint/complexity/useLiteralKeys: the driver declares it private, and its accessors need one call per value
   if (vector instanceof DuckDBIntegerVector) return vector["items"];
   throw new TypeError(`Invalid column type ${String(vector.type)}: expected INTEGER.`);
+}
+
+/** Returns the rows of a result. It is in memory already; the driver's own readers would fetch each chunk through another thread. */
+function tableFrom(result: Engine.DuckDBMaterializedResult): QueryResult {
+  const columns = result.deduplicatedColumnNames();
+  const chunks = Array.from({ length: result.chunkCount }, (_, index) => result.getChunk(index));
+  return {
+    columns,
+    rows: chunks.flatMap((chunk) => rowsFrom(columns, chunk.convertColumns(JsonDuckDBValueConverter))),
+  };
 }
 
 /** Converts columns to rows, many times faster than the driver. */

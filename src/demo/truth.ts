@@ -5,7 +5,7 @@
  */
 import type { Session } from "../db/duckdb.ts";
 import { ident, join, literal, numberLiteral, type Sql, sql } from "../db/sql.ts";
-import { hasDirtOutcome, kindsWithOutcome } from "./deliveries/dirt.ts";
+import { hasDirtOutcome, hasObservation, kindsWithOutcome } from "./deliveries/dirt.ts";
 import { isInFeed, isOpen } from "./deliveries/feed-failures.ts";
 import { failureFreeDays, type MarketShape } from "./market-shape.ts";
 
@@ -85,7 +85,8 @@ function rowCounts(day: number) {
     merged,
     rejected,
     unknown: rowsWhere(hasDirtOutcome("unknown")),
-    noted: rowsWhere(hasDirtOutcome("noted")),
+    // The lake accepts earlier observations on its first day only.
+    noted: sql`${rowsWhere(hasDirtOutcome("noted"))} + ${rowsWhere(sql`as_of < ${today} AND ${today} > 0 AND ${hasObservation}`)}`,
   };
 }
 
@@ -122,12 +123,12 @@ function listingCounts(day: number) {
 
 /**
  * Returns each stay as a claim of its dealer: first day in a feed, the first day on which it is known to be absent (`gone_on`), and the first
- * day on which it can be sold (`sold_on`). Stays that cover the whole span are not examined day by day.
+ * day on which it can be sold (`sold_on`). On the first day, an earlier observation is one more day. Stays that cover the whole span are not examined day by day.
  */
 function claims(days: number): Sql {
   return sql`
     WITH all_stays AS (
-      SELECT stays.car, nth, stays.dealer, stays.place, begins, ends, closes_on, slots FROM stays JOIN (SELECT car, dirt FROM cars) AS cars USING (car)
+      SELECT stays.car, nth, stays.dealer, stays.place, dirt, begins, ends, closes_on, slots FROM stays JOIN (SELECT car, dirt FROM cars) AS cars USING (car)
       JOIN (SELECT dealer, closes_on, slots FROM dealers) USING (dealer) WHERE NOT ${hasDirtOutcome("rejected")}
     ), edges AS (
       SELECT *, unnest(list_distinct([greatest(begins, 0), greatest(begins, 0) + 1, greatest(begins, 0) + 2, ends - 2, ends - 1, ends])) AS day
@@ -141,7 +142,8 @@ function claims(days: number): Sql {
         FROM seen JOIN all_stays USING (car, nth) WHERE ends < ${numberLiteral(days)}
       ) LEFT JOIN feed_failures USING (dealer, day) WHERE coalesce(failure, 'late') = 'late' GROUP BY car, nth
     )
-    SELECT car, nth, dealer, coalesce(first_seen, 0) AS first_seen, if(first_seen IS NULL, true, first_seen < last_seen) AS is_seen_twice,
+    SELECT car, nth, dealer, coalesce(first_seen, 0) AS first_seen, 
+           first_seen IS NULL OR first_seen < last_seen OR (first_seen = 0 AND begins < 0 AND ${hasObservation}) AS is_seen_twice,
            coalesce(days[1], CASE WHEN closes_on IS NOT NULL AND ends < ${numberLiteral(days)} THEN last_seen + ${numberLiteral(silentDays)} END) AS gone_on, days[${numberLiteral(soldAfterFeeds)}] AS sold_on
     FROM all_stays LEFT JOIN seen USING (car, nth) LEFT JOIN accepted USING (car, nth)
     WHERE first_seen IS NOT NULL OR begins <= 0 AND ends >= ${numberLiteral(days)}`;

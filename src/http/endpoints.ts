@@ -1,6 +1,6 @@
 /**
  * Endpoints of the metered operations: plan, query, present. An endpoint takes a validated request and an open lake version and
- * returns the response body as JSON text. It knows neither HTTP nor accounts.
+ * returns the parts of the response. It knows neither HTTP nor accounts nor formats.
  */
 import type { MeteredId } from "../accounts/policy/prices.ts";
 import type { RequestOf } from "../contract/types.ts";
@@ -9,19 +9,33 @@ import { countFacets, planFacets } from "../query/facets.ts";
 import { findListing, findVin } from "../query/look-ups.ts";
 import { toOffsetQuery } from "../query/pages.ts";
 import { findPage, planSearch, readPage, type SearchQuery } from "../query/search.ts";
+import { computeTrends, planTrends } from "../query/trends.ts";
+import { unmatchedDealerValues, unmatchedIn } from "../query/unmatched.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
-import { listingDetail, pagination, vinRecord } from "./present.ts";
+import { listingDetail, type Pagination, pagination, vinRecord, withoutKeys } from "./present.ts";
+
+/** The parts of a response. */
+export interface EndpointResult {
+  /** JSON text. */
+  readonly data: string;
+  readonly pagination?: Pagination;
+  readonly meta: object;
+}
+
+/** Returns the body of a response in JSON. */
+export const jsonBody = ({ data, pagination, meta }: EndpointResult): string =>
+  `{"data":${data},${JSON.stringify({ pagination, meta }).slice(1)}`;
 
 /** Throws a Refusal if the request cannot be answered, for example with `not_found`. */
-export type Endpoint<Id extends MeteredId> = (request: RequestOf<Id>, version: LakeVersion) => Promise<string>;
+export type Endpoint<Id extends MeteredId> = (request: RequestOf<Id>, version: LakeVersion) => Promise<EndpointResult>;
 
 /** Returns a page of listings, schema `ListingCollection`. Rows arrive as JSON text and are joined without parsing. */
-async function search(query: SearchQuery, version: LakeVersion): Promise<string> {
+async function search(query: SearchQuery, version: LakeVersion): Promise<EndpointResult> {
   const plan = planSearch(query, version);
   const { total, positions } = await findPage(plan);
   const listings = await readPage(plan, positions, version);
-  const envelope = json({ pagination: pagination(plan, total), meta: version.meta });
-  return `{"data":[${listings.join()}],${envelope.slice(1)}`;
+  const meta = { ...version.meta, ...withoutKeys(await unmatchedIn(query, version)) };
+  return { data: `[${listings.join()}]`, pagination: pagination(plan, total), meta };
 }
 
 /** Operation `searchListings`. */
@@ -35,23 +49,24 @@ const searchListingsByPage: Endpoint<"searchListingsByPage"> = ({ query }, versi
 const getListing: Endpoint<"getListing"> = async ({ path, query }, version) => {
   const found = await findListing(path.listing_id, query.include, version);
   const { supersededBy } = found;
-  return json({ data: listingDetail(found), meta: supersededBy === undefined ? {} : { superseded_by: supersededBy } });
+  return { data: json(listingDetail(found)), meta: supersededBy === undefined ? {} : { superseded_by: supersededBy } };
 };
 
 /** Operation `getVin`. */
 const getVin: Endpoint<"getVin"> = async ({ path, query }, version) => {
-  return json({ data: vinRecord(await findVin(path.vin, query.include, version)), meta: {} });
+  return { data: json(vinRecord(await findVin(path.vin, query.include, version))), meta: {} };
 };
 
 /** Operation `searchDealers`. */
 const searchDealers: Endpoint<"searchDealers"> = async ({ query }, version) => {
   const { total, page } = findDealers(query, version);
-  return json({ data: page, pagination: pagination(query, total), meta: version.meta });
+  const meta = { ...version.meta, ...withoutKeys(unmatchedDealerValues(query, version)) };
+  return { data: json(page), pagination: pagination(query, total), meta };
 };
 
 /** Operation `getDealer`. */
 const getDealer: Endpoint<"getDealer"> = async ({ path }, version) => {
-  return json({ data: findDealer(path.dealer_id, version), meta: {} });
+  return { data: json(findDealer(path.dealer_id, version)), meta: {} };
 };
 
 /** Operation `searchDealerListings`. */
@@ -63,7 +78,15 @@ const searchDealerListings: Endpoint<"searchDealerListings"> = async ({ path, qu
 /** Operation `getFacets`. */
 const getFacets: Endpoint<"getFacets"> = async ({ query }, version) => {
   const { data, meta } = await countFacets(planFacets(query, version));
-  return json({ data, meta: { ...meta, ...version.meta } });
+  const unmatched = withoutKeys(await unmatchedIn(query, version));
+  return { data: json(data), meta: { ...meta, ...version.meta, ...unmatched } };
+};
+
+/** Operation `getTrends`. */
+const getTrends: Endpoint<"getTrends"> = async ({ query }, version) => {
+  const { data, meta } = await computeTrends(planTrends(query, version), version.trends);
+  const unmatched = withoutKeys(await unmatchedIn(query, version));
+  return { data: json(data), meta: { ...meta, ...version.meta, ...unmatched } };
 };
 
 const json = (body: object): string => JSON.stringify(body);
@@ -75,6 +98,7 @@ export const endpoints: { readonly [Id in MeteredId]: Endpoint<Id> } = {
   getListing,
   getVin,
   getFacets,
+  getTrends,
   searchDealers,
   getDealer,
   searchDealerListings,

@@ -1,11 +1,13 @@
 /** The listening socket: HTTP or HTTPS, timeouts of connections, and the certificate. */
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer, Server as TlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { createSecureContext } from "node:tls";
 import type Koa from "koa";
 import { bounds } from "../base/bounds.ts";
 import { UserError } from "../base/user-error.ts";
+import { respondToClientErrors } from "./client-errors.ts";
 import type { Connections } from "./connections.ts";
 import type { RequestState } from "./context.ts";
 
@@ -43,7 +45,10 @@ export function createHttpServer(
   const server = tls === undefined ? createServer(options) : createTlsServer({ ...options, ...tls, ...tlsOptions });
   server.maxHeadersCount = bounds.headers;
   server.on("connection", (socket: Socket) => connections.add(socket));
+  const responses = new WeakMap<Duplex, ServerResponse>();
+  server.on("request", (_request, response) => responses.set(response.req.socket, response));
   server.on("request", createListener(server, app, { connections, responseTimeoutMs }));
+  respondToClientErrors(server, (connection) => responses.get(connection));
   return server;
 }
 

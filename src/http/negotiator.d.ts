@@ -3,8 +3,10 @@ declare module "negotiator" {
   import type { IncomingMessage } from "node:http";
 
   export default class Negotiator {
-    constructor(request: Pick<IncomingMessage, "headers">);
+    constructor(request: { readonly headers: IncomingMessage["headers"] });
     /** Returns the acceptable ones of the offered content codings; those with equal weights in the order of `preferred`. */
     encodings(offered: readonly string[], options: { readonly preferred: readonly string[] }): readonly string[];
+    /** Returns the acceptable ones of the offered media types, most preferred first; equal ones in the order offered. */
+    mediaTypes(offered: readonly string[]): readonly string[];
   }
 }

@@ -6,6 +6,7 @@ import type { MeteredId } from "../accounts/policy/prices.ts";
 import { document, operation, operations } from "../contract/document.ts";
 import { refuse } from "../contract/errors.ts";
 import type { OperationId } from "../contract/types.ts";
+import type { TableEncoder } from "../formats/table-formats.ts";
 import type { CurrentVersion } from "../serving/current-version.ts";
 import type { Middleware, RequestState } from "./context.ts";
 import { type AdmissionBounds, admit } from "./middleware/admit.ts";
@@ -25,6 +26,7 @@ import { respondWithUsage } from "./usage-endpoint.ts";
 export interface PipelineServices {
   readonly current: CurrentVersion;
   readonly responseCache: ResponseCache;
+  readonly encoder: TableEncoder;
   readonly accounts: Accounts;
   readonly admission: AdmissionBounds;
 }
@@ -35,10 +37,10 @@ export interface PipelineServices {
  */
 function meteredPipeline<Id extends MeteredId>(
   id: Id,
-  { current, responseCache, accounts }: PipelineServices,
+  { accounts, ...services }: PipelineServices,
   admitRequest: Middleware,
 ): Middleware {
-  const respondAndCharge = respond(id, { current, responseCache }, charge(accounts));
+  const respondAndCharge = respond(id, services, charge(accounts));
   return compose([
     setDeprecationHeaders(operation(id)),
     refuseKeyInQuery,

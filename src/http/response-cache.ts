@@ -1,25 +1,34 @@
 /**
- * LRU response cache, keyed by version, operation and request; coalesces concurrent identical requests. Entries never expire,
+ * LRU response cache, keyed by version, operation, format and request; coalesces concurrent identical requests. Entries never expire,
  * because a published version is immutable; those of earlier versions age out. A hit is metered like any other request.
  */
 import { LRUCache } from "lru-cache";
 import { isObject } from "../base/json.ts";
 import { Job } from "../db/job.ts";
+import type { FormatName } from "../formats/table-formats.ts";
+import type { Pagination } from "./present.ts";
 
-/** Computes a body for a job, which all requests share that wait for the body. */
-type ComputeBody = (job: Job) => Promise<Buffer>;
+/** The body of a response, and what its headers depend on. */
+export interface CachedResponse {
+  readonly body: Buffer;
+  readonly pagination?: Pagination | undefined;
+}
 
-/** What a body depends on. */
+/** Computes a response for a job, which all requests share that wait for the response. */
+type ComputeResponse = (job: Job) => Promise<CachedResponse>;
+
+/** What a response depends on. */
 export interface ResponseKey {
   readonly version: string;
   readonly operation: string;
+  readonly format: FormatName;
   readonly request: object;
 }
 
-/** A body that is being computed. */
+/** A response that is being computed. */
 interface Computation {
   readonly job: Job;
-  readonly body: Promise<Buffer>;
+  readonly response: Promise<CachedResponse>;
 }
 
 export interface ResponseCacheCounts {
@@ -34,7 +43,7 @@ export interface ResponseCacheCounts {
 }
 
 export class ResponseCache {
-  private readonly cache: LRUCache<string, Buffer> | undefined;
+  private readonly cache: LRUCache<string, CachedResponse> | undefined;
   private readonly computations = new Map<string, Computation>();
   private hits = 0;
   private shared = 0;
@@ -45,7 +54,7 @@ export class ResponseCache {
     if (bytesMax === 0) return;
     this.cache = new LRUCache({
       maxSize: bytesMax,
-      sizeCalculation: (body, key) => body.length + key.length,
+      sizeCalculation: ({ body }, key) => body.length + key.length,
     });
   }
 
@@ -60,15 +69,15 @@ export class ResponseCache {
   }
 
   /**
-   * Returns the body of a request, computed on a miss. An error rejects all waiting callers and is not cached. The computation ends early
+   * Returns the response to a request, computed on a miss. An error rejects all waiting callers and is not cached. The computation ends early
    * when the jobs of all waiting callers are aborted.
    */
-  async getOrCompute({ version, operation, request }: ResponseKey, job: Job, compute: ComputeBody): Promise<Buffer> {
+  async getOrCompute(parts: ResponseKey, job: Job, compute: ComputeResponse): Promise<CachedResponse> {
     if (this.cache === undefined) {
       this.misses += 1;
       return compute(job);
     }
-    const key = `${version} ${operation} ${canonicalJson(request)}`;
+    const key = keyTextOf(parts);
     const cached = this.cache.get(key);
     if (cached !== undefined) {
       this.hits += 1;
@@ -79,23 +88,27 @@ export class ResponseCache {
     else this.shared += 1;
     const computation = running ?? this.start(key, job, compute);
     computation.job.join(job);
-    return computation.body;
+    return computation.response;
   }
 
-  private start(key: string, { accounts }: Job, compute: ComputeBody): Computation {
+  private start(key: string, { accounts }: Job, compute: ComputeResponse): Computation {
     const job = new Job(...accounts);
     const end = (): boolean => this.computations.get(key)?.job === job && this.computations.delete(key);
     // At once, so that a later request does not join what has been aborted.
     job.signal.addEventListener("abort", end, { once: true });
-    const body = compute(job).then((computed) => {
+    const response = compute(job).then((computed) => {
       this.cache?.set(key, computed);
       return computed;
     });
-    const computation = { job, body: body.finally(end) };
+    const computation = { job, response: response.finally(end) };
     this.computations.set(key, computation);
     return computation;
   }
 }
+
+/** Returns the same text for what has the same response. */
+export const keyTextOf = ({ version, operation, format, request }: ResponseKey): string =>
+  `${version} ${operation} ${format} ${canonicalJson(request)}`;
 
 /** Returns the same text for requests that differ only in the order of their parameters. */
 export const canonicalJson = (request: object): string => JSON.stringify(withSortedKeys(request));

@@ -10,10 +10,11 @@ import type { Clock } from "../accounts/clock.ts";
 import { bounds } from "../base/bounds.ts";
 import { messageOf } from "../base/user-error.ts";
 import type { Synchronous } from "../db/sqlite.ts";
+import { TableEncoder } from "../formats/table-formats.ts";
 import { CurrentVersion } from "../serving/current-version.ts";
-import type { LakeVersionOptions } from "../serving/lake-version.ts";
 import { type PastIndexEvent, PastIndexes, type PastIndexSettings } from "../serving/past/past-indexes.ts";
 import type { ScrubOptions } from "../serving/scrub.ts";
+import type { LakeVersionOptions } from "../serving/version-resources.ts";
 import { type ConnectionLimits, Connections, connectionsWithin, descriptorLimit, refuseExcess } from "./connections.ts";
 import type { Middleware, RequestState } from "./context.ts";
 import { startDailyReviews } from "./daily-review.ts";
@@ -28,6 +29,7 @@ import { closeConnections } from "./middleware/close-connections.ts";
 import { compressResponses } from "./middleware/compress-responses.ts";
 import { handleErrors } from "./middleware/handle-errors.ts";
 import { logRequests } from "./middleware/log-requests.ts";
+import { refuseLongUri } from "./middleware/refuse-long-uri.ts";
 import { setSecurityHeaders } from "./middleware/security-headers.ts";
 import { type PipelineServices, refuseOtherMethods, refuseUnknownPath, routes } from "./pipeline.ts";
 import { ResponseCache } from "./response-cache.ts";
@@ -110,7 +112,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
   const close = async (): Promise<void> => {
     metricsServer.close().closeAllConnections();
     await stopReviews();
-    await Promise.all([state.pastIndexes?.stop(), state.current.close(), state.accounts.close()]);
+    await closeState(state);
   };
   try {
     await listen(server, host, port);
@@ -143,8 +145,21 @@ async function openState(options: ServeOptions): Promise<AppState> {
   const connections = new Connections(connectionLimits(options));
   metrics.readFrom({ current, responseCache, accounts, connections, pastIndexes, droppedLogLines });
   const admission = { ...bounds, ...options };
-  return { current, responseCache, accounts, metrics, pastIndexes, admission, connections, isStopping: false };
+  return {
+    current,
+    responseCache,
+    encoder: new TableEncoder(),
+    accounts,
+    metrics,
+    pastIndexes,
+    admission,
+    connections,
+    isStopping: false,
+  };
 }
+
+const closeState = ({ pastIndexes, current, accounts, encoder }: AppState): Promise<unknown> =>
+  Promise.all([pastIndexes?.stop(), current.close(), accounts.close(), encoder.close()]);
 
 async function openPastIndexes({ pastIndexes, lake, logger }: ServeOptions): Promise<PastIndexes | undefined> {
   if (pastIndexes === undefined || pastIndexes.bytesMost === 0) return undefined;
@@ -178,6 +193,7 @@ function createApp(
   app.use(health);
   app.use(refuseExcess(state.connections));
   app.use(refuseOtherMethods);
+  app.use(refuseLongUri);
   app.use(serveDocs());
   app.use(routes(state));
   app.use(refuseUnknownPath);

@@ -1,5 +1,5 @@
 /** Writes the Parquet files of a day: decides which rows each lake table receives, and appends or compacts its files. */
-import { integerIn, textIn } from "../base/json.ts";
+import { integerIn } from "../base/json.ts";
 import { join, type Sql, sql } from "../db/sql.ts";
 import { rowsOfFiles } from "../lake/file-rows.ts";
 import type { LakeFile, Manifest, TableFiles } from "../lake/manifest.ts";
@@ -11,7 +11,7 @@ import type { FileContents, Writer } from "../lake/writer/writer.ts";
 /** Writes the files of a day, named after the manifest's version. Returns the files of all tables, including the new ones. */
 export async function writeDayFiles(writer: Writer, manifest: Manifest): Promise<TableFiles> {
   const day = manifest.as_of;
-  const additions = [...(await listingRows(writer, day)), ...dimensionRows, ...auditRows(day)];
+  const additions = [...listingRows(day), ...dimensionRows, ...auditRows(day)];
   const files: Record<TableName, readonly LakeFile[]> = { ...manifest.tables };
   for (const addition of additions) {
     const { table } = addition;
@@ -46,23 +46,17 @@ async function appendRows(
 const byPartition = (a: LakeFile, b: LakeFile): number =>
   (a.partition ?? "") < (b.partition ?? "") ? -1 : (a.partition ?? "") > (b.partition ?? "") ? 1 : 0;
 
-/** The day's listings by state, and the contenders. Sold listings are partitioned by the month of their sale. */
-async function listingRows({ session }: Writer, day: string): Promise<readonly FileContents[]> {
+/** The day's listings by state, and the contenders. Sold and ended listings are partitioned by the month in which that became known. */
+function listingRows(day: string): readonly FileContents[] {
   const inState = (...states: readonly string[]): Sql =>
     sql`SELECT * EXCLUDE (state) FROM absent_listings WHERE state IN (${join(states.map((state) => sql`${state}`))})`;
-  const months = await session.rows(sql`
-    SELECT DISTINCT strftime(sold_date, '%Y-%m') AS "month" FROM absent_listings WHERE state = 'sold' ORDER BY "month"`);
-  const sold = months.map((row): FileContents => {
-    const month = textIn(row, "month");
-    const rows = sql`${inState("sold")} AND strftime(sold_date, '%Y-%m') = ${month}`;
-    return { table: "sold", partition: month, rows: withTrim(rows, "sold") };
-  });
+  const month = day.slice(0, "YYYY-MM".length);
   return [
     { table: "snapshots", partition: day, rows: withTrim(sql`FROM next_active`, "snapshots") },
     { table: "contenders", partition: day, rows: withTrim(sql`FROM next_contenders`, "contenders") },
     { table: "missing", partition: day, rows: withTrim(inState("missing"), "missing") },
-    ...sold,
-    { table: "ended", partition: day.slice(0, 7), rows: withTrim(inState("ended", "superseded"), "ended") },
+    { table: "sold", partition: month, rows: withTrim(inState("sold"), "sold") },
+    { table: "ended", partition: month, rows: withTrim(inState("ended", "superseded"), "ended") },
   ];
 }
 

@@ -62,7 +62,7 @@ export async function ingestDay(
 
   begin("reading files");
   await loadPreviousVersion(session, lake, previous);
-  const parser = await FeedParser.begin(session, day);
+  const parser = await FeedParser.begin(session, { day, isFirst: previous === undefined });
   const remarks = await readDelivery(session, delivery, settings, (table, read) => parser.parse(table, read));
   const rows = await parser.finish();
 
@@ -75,7 +75,7 @@ export async function ingestDay(
   await attributeClaims(session, spellings, day);
 
   begin("updating listing states");
-  await createDeliveredListingsView(session, day);
+  await createDeliveredListingsView(session, spellings, day);
   await createNextListingViews(session, day);
   await createAbsentTable(session, day);
 

@@ -6,7 +6,8 @@
  */
 import { createHash } from "node:crypto";
 import { join as joinPath } from "node:path";
-import { columnType, ident, join, literal, pathLiteral, type Sql, sql } from "../db/sql.ts";
+import { columnType, ident, integerLiteral, join, literal, pathLiteral, type Sql, sql } from "../db/sql.ts";
+import { life } from "../listing/life.ts";
 import type { LakeFile } from "./manifest.ts";
 import { priceHistoryType, type TableDefinition, type TableName, tableOf } from "./tables.ts";
 
@@ -15,7 +16,7 @@ type Columns = TableDefinition["columns"];
 /** A column to read in addition to those of the table. */
 export type ExtraColumn = "nothing" | "file_row_number" | "partition";
 
-/** Columns whose type has changed: a type that reads every file, and the conversion from it to the current type. */
+/** Columns that older files hold in another form or lack: a type that reads every file, and the conversion from it to the current type. */
 const conversions: Readonly<Record<string, { readonly readAs: string; readonly value: Sql }>> = {
   // Format 1 stores UUIDs.
   id: { readAs: "UUID", value: sql`replace(id::VARCHAR, '-', '')` },
@@ -24,6 +25,11 @@ const conversions: Readonly<Record<string, { readonly readAs: string; readonly v
     readAs: priceHistoryType.replace("price INTEGER", "price INTEGER, price_after INTEGER"),
     value: sql`list_transform(price_history, lambda change: {changed_at: change.changed_at,
       price: coalesce(change.price, change.price_after), price_before: change.price_before, miles: change.miles})`,
+  },
+  // Earlier files lack the day on which a sale became known: the first one on which it could.
+  sold_on_record: {
+    readAs: "DATE",
+    value: sql`coalesce(sold_on_record, sold_date + ${integerLiteral(life.soldAfterDays - 1)})`,
   },
 };
 

@@ -2,8 +2,10 @@
 
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../db/sql.ts";
 import { wordsIn } from "../db/text-matching.ts";
+import { attributeOf, type CategoryName } from "../listing/schema.ts";
 import { rowsOfFiles } from "./file-rows.ts";
 import { flatListings, tokensInOrder } from "./flat-listings.ts";
+import { priceChangesView, snapshotMacro } from "./history-views.ts";
 import type { LakeFile, Manifest, TableFiles } from "./manifest.ts";
 import { type ServedColumn, selectServed } from "./served-columns.ts";
 import { buildColumns, type TableName, tableNames, tableOf } from "./tables.ts";
@@ -67,10 +69,19 @@ export function filesIn(files: TableFiles, table: TableName, partition: string):
  */
 export const dealerProfiles = (listings: Sql): Sql => sql`
   SELECT newest.*, coalesce(listing_count, 0)::INTEGER AS listing_count,
-         ' ' || array_to_string(${wordsIn(sql`concat_ws(' ', "name", website)`)}, ' ') AS words
+         ' ' || array_to_string(${wordsIn(sql`concat_ws(' ', "name", website, city)`)}, ' ') AS words
   FROM (SELECT DISTINCT ON (dealer_id) * FROM dealers ORDER BY dealer_id, dealer_key DESC) AS newest
   LEFT JOIN (SELECT dealer_id, count(*) AS listing_count FROM (${listings}) JOIN dealers USING (dealer_key) GROUP BY dealer_id) AS counted
     USING (dealer_id)`;
+
+/** Returns the distinct values of an attribute of listings, on every day and in every state, as the column `value`. */
+export function listingValues(files: TableFiles, folder: string, attribute: CategoryName): Sql {
+  const column = ident(attributeOf(attribute).column);
+  const tables = (["snapshots", "missing", "sold", "ended"] as const).map(
+    (table) => sql`SELECT ${column} AS value FROM (${rowsOfFiles(table, files[table], folder)})`,
+  );
+  return sql`SELECT DISTINCT value FROM (${join(tables, sql` UNION ALL `)}) WHERE value IS NOT NULL`;
+}
 
 /** The distinct attribute values of all builds, as text, each with a `value_key`. */
 export const buildValuesDictionary = sql`
@@ -91,10 +102,11 @@ function unpivotedBuilds(): Sql {
 }
 
 /**
- * Returns the CREATE VIEW statements of a version: flat listings (`active`; `snapshots`, `missing`, `sold`, `ended` and `contenders` with
- * their partition key), dimensions, claims, deliveries and rejects.
+ * Returns the statements that create the views of a version: flat listings (`active`; `snapshots`, `missing`, `sold`, `ended` and
+ * `contenders` with their partition key), dimensions, claims, deliveries and rejects; the macro `snapshot`, and `price_changes`.
  */
-export function viewsOf({ tables: files, as_of }: Manifest, folder: string): readonly Sql[] {
+export function viewsOf(manifest: Manifest, folder: string): readonly Sql[] {
+  const { tables: files, as_of } = manifest;
   const listings: readonly TableName[] = ["snapshots", "missing", "sold", "ended", "contenders"];
   const otherTables = tableNames.filter((table) => !listings.includes(table));
   const view = (name: string, query: Sql): Sql => sql`CREATE OR REPLACE VIEW ${ident(name)} AS ${query}`;
@@ -103,6 +115,8 @@ export function viewsOf({ tables: files, as_of }: Manifest, folder: string): rea
     view("tokens_in_order", tokensInOrder),
     ...listings.map((table) => view(table, flatTable(table, files[table], folder))),
     view("active", sql`SELECT * EXCLUDE (snapshot_date) FROM snapshots WHERE snapshot_date = ${literal(as_of)}`),
+    ...snapshotMacro(files),
+    priceChangesView(manifest, folder),
   ];
 }
 

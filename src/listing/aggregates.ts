@@ -9,20 +9,15 @@ import { ident, integerLiteral, numberLiteral, type Sql, sql } from "../db/sql.t
 import { attributeOf, type NumberName } from "./schema.ts";
 import type { Aggregate, NumberSummary, Summaries } from "./source.ts";
 
-/** Returns a percentile with linear interpolation. Fractions are multiples of 1/20, so two more decimals represent the result exactly. */
-const percentile =
-  (fraction: number) =>
-  (units: Sql, decimals: number): Sql =>
-    sql`round(quantile_cont(${units}, ${numberLiteral(fraction)}) / ${integerLiteral(10 ** decimals)}, ${integerLiteral(decimals + 2)})`;
+/** Returns a percentile with linear interpolation. Fractions are hundredths, so two more decimals represent the result exactly. */
+const percentile = (percent: number, units: Sql, decimals: number): Sql =>
+  sql`round(quantile_cont(${units}, ${numberLiteral(percent / 100)}) / ${integerLiteral(10 ** decimals)}, ${integerLiteral(decimals + 2)})`;
 
-const aggregates: Readonly<Record<Aggregate, (units: Sql, decimals: number) => Sql>> = {
-  mean: (units, decimals) => sql`avg(${units}) / ${integerLiteral(10 ** decimals)}`,
-  p5: percentile(0.05),
-  p25: percentile(0.25),
-  median: percentile(0.5),
-  p75: percentile(0.75),
-  p95: percentile(0.95),
-};
+/** Returns an aggregate of the known values of a measure, given in units. */
+function aggregateOf(aggregate: Aggregate, units: Sql, decimals: number): Sql {
+  if (aggregate === "mean") return sql`avg(${units}) / ${integerLiteral(10 ** decimals)}`;
+  return percentile(aggregate === "median" ? 50 : Number(aggregate.slice(1)), units, decimals);
+}
 
 /**
  * Returns the metric of a group of listings as a DOUBLE, given the measure in units. It is null if the group has fewer than
@@ -30,7 +25,7 @@ const aggregates: Readonly<Record<Aggregate, (units: Sql, decimals: number) => S
  */
 export function metricOf(measure: NumberName, aggregate: Aggregate, units: Sql): Sql {
   const { decimals = 0 } = attributeOf(measure);
-  return sql`CASE WHEN count(*) >= ${integerLiteral(bounds.metricListingsMin)} THEN (${aggregates[aggregate](units, decimals)})::DOUBLE END`;
+  return sql`CASE WHEN count(*) >= ${integerLiteral(bounds.metricListingsMin)} THEN (${aggregateOf(aggregate, units, decimals)})::DOUBLE END`;
 }
 
 /** Returns the statistics of one number attribute as a struct, in units; `readSummaries` reads it. */

@@ -20,14 +20,12 @@ export type Filter =
   | { readonly kind: "atLeast" | "atMost"; readonly attribute: NumberName; readonly bound: number }
   /** First observed at or after a time, in milliseconds since 1970. */
   | { readonly kind: "listedSince"; readonly timeMs: number }
-  /** Sold after a day (exclusive). */
+  /** The sale became known after a day (exclusive). */
   | { readonly kind: "soldAfter"; readonly day: string }
   /** The VIN matches at least one mask. */
   | { readonly kind: "matchesMask"; readonly masks: readonly string[] }
   | { readonly kind: "withinRadius"; readonly origin: Point; readonly radiusMiles: number }
   | { readonly kind: "insideBox"; readonly box: Box }
-  /** No listing of the lake has the value. This is a property of the vocabulary: it holds for all listings or for none. */
-  | { readonly kind: "isUnknownValue"; readonly attribute: CategoryName; readonly value: string }
   | { readonly kind: "all"; readonly filters: readonly Filter[] }
   | { readonly kind: "any"; readonly filters: readonly Filter[] }
   /** The filter does not match. Listings whose attribute is unknown are included. */

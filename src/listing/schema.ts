@@ -122,7 +122,7 @@ const builds = {
 const dealers = {
   dealer_id: { type: "VARCHAR", feed: "field", search: "category" },
   dealer_name: { column: "name", type: "VARCHAR", feed: "field" },
-  dealer_type: { column: "type", type: "VARCHAR", feed: "rule", search: "category" },
+  dealer_type: { column: "type", type: "VARCHAR", feed: "field", search: "category" },
   line1: { type: "VARCHAR", feed: "field", serve: "none" },
   city: { type: "VARCHAR", feed: "field" },
   state: { type: "VARCHAR", feed: "spelled", search: "category" },
@@ -178,6 +178,8 @@ const listings = {
   /** The last known price of a listing whose price is unknown, for comparison with the next one; null while the price is known. */
   last_known_price: { type: "INTEGER", feed: "history", serve: "none" },
   pricing: { type: pricingType, feed: "rule" },
+  /** The day whose delivery showed the sale; null unless sold. */
+  sold_on_record: { type: "DATE", feed: "history", serve: "analysts" },
 } as const satisfies Readonly<Record<string, AttributeRow>>;
 
 /** Adds the table to each attribute of it. */

@@ -88,7 +88,8 @@ export interface CountResult {
   readonly ranges: ReadonlyMap<NumberName, RangeCounts>;
 }
 
-export type Aggregate = "mean" | "p5" | "p25" | "median" | "p75" | "p95";
+/** `p1` to `p99` are percentiles. */
+export type Aggregate = "mean" | "median" | `p${number}`;
 
 export interface MeasureRequest {
   readonly filters: readonly Filter[];

@@ -18,7 +18,9 @@ function hasOneOf(column: "state" | "country" | "type", values: readonly string[
 
 /** The predicate of each filter parameter, for its value. */
 const predicates: {
-  readonly [P in Exclude<keyof DealerQuery, "limit" | "offset">]-?: (value: NonNullable<DealerQuery[P]>) => Predicate;
+  readonly [P in Exclude<keyof DealerQuery, "format" | "limit" | "offset">]-?: (
+    value: NonNullable<DealerQuery[P]>,
+  ) => Predicate;
 } = {
   dealer_id: (ids) => {
     const wanted = new Set(ids.map((id) => id.toLowerCase()));

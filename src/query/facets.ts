@@ -74,7 +74,7 @@ export function planFacets(query: FacetQuery, version: LakeVersion): FacetPlan {
   return {
     query,
     listings: mode.listings,
-    filters: [...mode.filters, ...filtersOf(query)],
+    filters: [...mode.filters, ...filtersOf(query, version.dimensions)],
     categorical,
     numeric,
     widths: fixedWidths(query.interval, numeric),

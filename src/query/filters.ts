@@ -4,7 +4,7 @@
  * Most rules are derived from how an attribute is searched (`listing/schema.ts`); the others are rows of the table `filters`. A parameter of
  * the document without a rule, a searched attribute without its parameters, and a rule of the wrong type do not compile.
  */
-import { epochMs } from "../base/day.ts";
+import { epochMs } from "../base/iso-time.ts";
 import { refuse } from "../contract/errors.ts";
 import type { Filters } from "../contract/types.ts";
 import type { Filter } from "../listing/filter.ts";
@@ -18,10 +18,18 @@ import {
   type TokensName,
   tokensNames,
 } from "../listing/schema.ts";
+import type { Dimensions } from "../serving/dimensions.ts";
 import { boxOf, originOf, requireOrigin } from "./geography.ts";
+import { divideLocations } from "./locations.ts";
 
-/** Translates a parameter's value to a filter; undefined if it adds no condition. Geography rules read other parameters of the query. */
-type Rule<T> = (value: T, query: Filters) => Filter | undefined;
+/** What rules read besides the value of their parameter: the other ones, and the values of the data. */
+interface RuleContext {
+  readonly query: Filters;
+  readonly dimensions: Dimensions;
+}
+
+/** Translates a parameter's value to a filter; undefined if it adds no condition. */
+type Rule<T> = (value: T, context: RuleContext) => Filter | undefined;
 
 const anyOf =
   (attribute: CategoryName): Rule<readonly (string | number)[]> =>
@@ -59,8 +67,8 @@ const atMost =
 
 const not =
   <T>(rule: Rule<T>): Rule<T> =>
-  (value, query) => {
-    const filter = rule(value, query);
+  (value, context) => {
+    const filter = rule(value, context);
     return filter && { kind: "not", filter };
   };
 
@@ -68,44 +76,22 @@ const matchesMask: Rule<readonly string[]> = (masks) => ({ kind: "matchesMask", 
 
 const listedSince: Rule<string> = (time) => ({ kind: "listedSince", timeMs: epochMs(time) });
 
-/** Matches any of the locations. In a value with `+`, the plus signs stand for spaces or separate locations (see `splitLocation`). */
-const locations: Rule<readonly string[]> = (values) => {
-  const ambiguous = values.filter((value) => value.includes("+"));
-  const exact = values.filter((value) => !value.includes("+"));
-  return {
-    kind: "any",
-    filters: [
-      ...(exact.length === 0 ? [] : [{ kind: "anyOf", attribute: "assembly_location", values: exact } as const]),
-      ...ambiguous.map(splitLocation),
-    ],
-  };
+/** Matches any of the known places in the values. */
+const locations: Rule<readonly string[]> = (values, { dimensions }) => {
+  const { known } = divideLocations(values, dimensions);
+  return known.length === 0 ? undefined : { kind: "anyOf", attribute: "assembly_location", values: known };
 };
 
-/** Matches one location if the value with spaces for `+` is known, otherwise any of the locations between the plus signs. */
-function splitLocation(value: string): Filter {
-  const attribute = "assembly_location";
-  const whole = value.replaceAll("+", " ");
-  const parts = value.split("+").map((part) => part.trim());
-  const anyPart: Filter = {
-    kind: "all",
-    filters: [
-      { kind: "anyOf", attribute, values: parts },
-      { kind: "isUnknownValue", attribute, value: whole },
-    ],
-  };
-  return { kind: "any", filters: [{ kind: "anyOf", attribute, values: [whole] }, anyPart] };
-}
-
-const withinRadius: Rule<number> = (radiusMiles, query) => ({
+const withinRadius: Rule<number> = (radiusMiles, { query }) => ({
   kind: "withinRadius",
   origin: requireOrigin(query, "radius"),
   radiusMiles,
 });
 
-const insideBox: Rule<readonly number[]> = (corners, query) => ({ kind: "insideBox", box: boxOf(corners, query) });
+const insideBox: Rule<readonly number[]> = (corners, { query }) => ({ kind: "insideBox", box: boxOf(corners, query) });
 
 /** Validates the origin; adds no filter. */
-const origin: Rule<string | number> = (_value, query) => {
+const origin: Rule<string | number> = (_value, { query }) => {
   originOf(query);
   return undefined;
 };
@@ -168,7 +154,7 @@ export const filters = {
 const parameters = Object.keys(filters) as readonly (keyof Filters)[];
 
 /** Returns the filters of a request. Refuses a range whose minimum is above its maximum. */
-export function filtersOf(query: Filters): readonly Filter[] {
+export function filtersOf(query: Filters, dimensions: Dimensions): readonly Filter[] {
   for (const range of rangeNames) {
     const [min, max] = [query[`min_${range}`], query[`max_${range}`]];
     if (min === undefined || max === undefined || min <= max) continue;
@@ -177,5 +163,5 @@ export function filtersOf(query: Filters): readonly Filter[] {
   }
   return parameters
     .filter((parameter) => query[parameter] !== undefined)
-    .flatMap((parameter) => (filters[parameter] as Rule<unknown>)(query[parameter], query) ?? []);
+    .flatMap((parameter) => (filters[parameter] as Rule<unknown>)(query[parameter], { query, dimensions }) ?? []);
 }

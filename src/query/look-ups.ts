@@ -22,9 +22,9 @@ export interface VinLookUp extends Detail {
   readonly state: VinState;
 }
 
-/** Returns the listing with an id. Refuses an unknown or malformed id with `not_found`. */
+/** Returns the listing with an id (in any case). Refuses an unknown or malformed id with `not_found`. */
 export async function findListing(id: string, include: Include, version: LakeVersion): Promise<ListingLookUp> {
-  const [listing] = isListingId(id) ? await version.lookUp("id", id, detailColumns(include)) : [];
+  const [listing] = isListingId(id) ? await version.lookUp("id", id.toLowerCase(), detailColumns(include)) : [];
   if (listing === undefined) throw refuse("not_found", { what: "listing", id });
   const detail = detailOf(listing.row, include, version.dimensions);
   if (listing.state === "active" || listing.state === "missing")
@@ -46,5 +46,5 @@ export async function findVin(vin: string, include: Include, version: LakeVersio
   return { ...detailOf(latest.row, include, version.dimensions), state };
 }
 
-/** Returns whether a text has the form of a listing id: 32 lower-case hexadecimal digits. */
-const isListingId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);
+/** Returns whether a text has the form of a listing id: 32 hexadecimal digits. */
+const isListingId = (text: string): boolean => /^[0-9a-f]{32}$/i.test(text);

@@ -36,7 +36,7 @@ export function planSearch(query: SearchQuery, version: LakeVersion): SearchPlan
   const mode = modeOf(query, version);
   return {
     mode,
-    filters: [...mode.filters, ...filtersOf(query)],
+    filters: [...mode.filters, ...filtersOf(query, version.dimensions)],
     order: orderOf(query),
     limit: query.limit,
     offset: query.offset,

@@ -4,10 +4,10 @@ import type { Point } from "../listing/geography.ts";
 
 let points: ReadonlyMap<string, Point> | undefined;
 
-/** Returns the coordinates of a ZIP code; undefined if the code is unknown. */
+/** Returns the coordinates of a ZIP code, or of the ZIP code of a ZIP+4 code; undefined if the code is unknown. */
 export function pointOfZip(postalCode: string): Point | undefined {
   points ??= new Map(projectText("data/reference/zip_codes.csv").trimEnd().split("\n").slice(1).map(parseLine));
-  return points.get(postalCode);
+  return points.get(postalCode.slice(0, 5));
 }
 
 function parseLine(line: string): [postalCode: string, Point] {

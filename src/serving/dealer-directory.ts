@@ -24,16 +24,33 @@ export interface DealerProfile {
   readonly folded: Readonly<Record<"state" | "country" | "type", string>>;
   /** The match keys of its makes. */
   readonly makeKeys: readonly string[];
-  /** The words of its name and website, each preceded by a space. */
+  /** The words of its name, website and city, each preceded by a space. */
   readonly words: string;
 }
 
 export class DealerDirectory {
+  /** The makes that dealers represent, by match key. */
+  readonly makes: ReadonlyMap<string, string>;
+  /** The countries of dealers, by their name in lower case. */
+  readonly countries: ReadonlyMap<string, string>;
+  private readonly byId: ReadonlyMap<string, DealerProfile>;
+
   private constructor(
     /** Ordered by number of listings (largest first), name and id. */
     readonly dealers: readonly DealerProfile[],
-    private readonly byId: ReadonlyMap<string, DealerProfile>,
-  ) {}
+  ) {
+    this.byId = new Map(dealers.map((dealer) => [dealer.id, dealer]));
+    this.makes = new Map(
+      dealers.flatMap(({ makeKeys, profile: { makes } }) =>
+        makeKeys.map((key, index): [string, string] => [key, Array.isArray(makes) ? String(makes[index]) : ""]),
+      ),
+    );
+    this.countries = new Map(
+      dealers.flatMap(({ folded: { country }, profile }): [string, string][] =>
+        country === "" ? [] : [[country, String(profile.country)]],
+      ),
+    );
+  }
 
   /** Reads the directory from a query for dealer profiles (see `dealerProfiles` in `lake/views.ts`). */
   static async read(session: Session, profiles: Sql): Promise<DealerDirectory> {
@@ -41,8 +58,7 @@ export class DealerDirectory {
     const rows = await session.rows(sql`
       SELECT {${join(profileColumns.map((column) => sql`${column}: ${column}`))}} AS profile, phone, {${address}} AS address, words
       FROM   (${profiles}) ORDER BY listing_count DESC, "name", dealer_id`);
-    const dealers = rows.map(profileOf);
-    return new DealerDirectory(dealers, new Map(dealers.map((dealer) => [dealer.id, dealer])));
+    return new DealerDirectory(rows.map(profileOf));
   }
 
   /** Returns the dealer with an id, matched case-insensitively; undefined if the id is unknown. */

@@ -8,7 +8,7 @@ import type { Session } from "../db/duckdb.ts";
 import { columnsOf, ident, type Sql, sql } from "../db/sql.ts";
 import { type JsonRow, JsonRowFormat } from "../lake/json-row.ts";
 import { buildColumns, dealerColumns, type TokenColumn, tokenKinds } from "../lake/tables.ts";
-import { attributeOf, type CategoryName, categoryNames } from "../listing/schema.ts";
+import { attributeOf, type CategoryName, categoryNames, tokensNames } from "../listing/schema.ts";
 import { valueKeyOf } from "../listing/values.ts";
 
 /** Row formats of builds and dealers, without their keys. */
@@ -29,10 +29,12 @@ interface DimensionMaps {
   /** `JsonRow` texts by `dealer_key`. */
   readonly dealers: ReadonlyMap<Json, string>;
   readonly tokens: ReadonlyMap<Json, string>;
+  /** Tokens of each list. */
+  readonly words: ReadonlyMap<TokenColumn, readonly string[]>;
   /** Token keys by `foldToken`. */
   readonly tokenKeys: ReadonlyMap<string, number>;
   readonly options: ReadonlyMap<Json, readonly Row[]>;
-  /** Spellings of build attributes by `valueKeyOf`. */
+  /** Spellings of the values of build attributes, by `valueKeyOf`. */
   readonly spellings: ReadonlyMap<CategoryName, ReadonlyMap<string, readonly string[]>>;
 }
 
@@ -44,8 +46,11 @@ export class Dimensions {
     const tokens = (await session.rows(sql`FROM tokens ORDER BY token_key DESC`)).map((row) => ({
       key: integerIn(row, "token_key"),
       token: textIn(row, "token"),
+      kind: textIn(row, "kind"),
       folded: foldToken(textIn(row, "kind"), textIn(row, "token")),
     }));
+    const wordsOf = (list: TokenColumn): readonly string[] =>
+      tokens.filter(({ kind }) => kind === tokenKinds[list]).map(({ token }) => token);
     const options = (await session.rows(optionsByMake)).map((row): [Json, readonly Row[]] => [
       row.make ?? null,
       Array.isArray(row.options) ? row.options.filter(isRow) : [],
@@ -54,6 +59,7 @@ export class Dimensions {
       builds: await textsByKey(session, sql`SELECT build_key AS key, ${buildRow.selectText()} AS text FROM builds`),
       dealers: await textsByKey(session, sql`SELECT dealer_key AS key, ${dealerRow.selectText()} AS text FROM dealers`),
       tokens: new Map(tokens.map(({ key, token }) => [key, token])),
+      words: new Map(tokensNames.map((list) => [list, wordsOf(list)])),
       tokenKeys: new Map(tokens.map(({ key, folded }) => [folded, key])),
       options: new Map(options),
       spellings: await readSpellings(session),
@@ -85,6 +91,16 @@ export class Dimensions {
     return this.maps.spellings.get(attribute)?.get(valueKeyOf(attribute, value)) ?? [];
   }
 
+  /** Returns the tokens that the listings of all days have in a list. */
+  tokensOf(list: TokenColumn): readonly string[] {
+    return this.maps.words.get(list) ?? [];
+  }
+
+  /** Returns the values of a build attribute, in all their spellings. */
+  valuesOf(attribute: CategoryName): readonly string[] {
+    return [...(this.maps.spellings.get(attribute)?.values() ?? [])].flat();
+  }
+
   /** Returns whether any build has a value, in a matching spelling. */
   isKnown(attribute: CategoryName, value: string): boolean {
     return this.spellingsOf(attribute, value).length > 0;
@@ -100,14 +116,14 @@ export class Dimensions {
 const textsByKey = async (session: Session, query: Sql): Promise<ReadonlyMap<Json, string>> =>
   new Map((await session.rows(query)).map((row) => [integerIn(row, "key"), textIn(row, "text")]));
 
-/** Returns the values of each text attribute of builds, grouped by `valueKeyOf`. */
+/** Returns the values of each category of builds as text, grouped by `valueKeyOf`. */
 async function readSpellings(session: Session): Promise<DimensionMaps["spellings"]> {
   const spellingsByAttribute = new Map<CategoryName, Map<string, readonly string[]>>();
-  for (const attribute of buildTextAttributes) {
+  for (const attribute of buildAttributes) {
     const spellings = new Map<string, readonly string[]>();
     const column = ident(attributeOf(attribute).column);
     const rows = await session.rows(
-      sql`SELECT DISTINCT ${column} AS value FROM builds WHERE ${column} IS NOT NULL ORDER BY value`,
+      sql`SELECT DISTINCT ${column}::VARCHAR AS value FROM builds WHERE ${column} IS NOT NULL ORDER BY value`,
     );
     for (const row of rows) {
       const key = valueKeyOf(attribute, textIn(row, "value"));
@@ -118,9 +134,7 @@ async function readSpellings(session: Session): Promise<DimensionMaps["spellings
   return spellingsByAttribute;
 }
 
-const buildTextAttributes = categoryNames.filter(
-  (name) => attributeOf(name).home === "builds" && attributeOf(name).type === "VARCHAR",
-);
+const buildAttributes = categoryNames.filter((name) => attributeOf(name).home === "builds");
 
 /** Returns the case-insensitive identity of a token. */
 const foldToken = (kind: string, token: string): string => `${kind} ${token.toLowerCase()}`;

@@ -5,31 +5,35 @@
  * All results come from this one version. It never writes, and its DuckDB can read no file outside the lake and the folder of past indexes.
  * A request that needs a damaged Parquet file is refused.
  */
-import { resolve } from "node:path";
-import { bounds } from "../base/bounds.ts";
+import { plusDays } from "../base/day.ts";
 import type { Pace } from "../base/files.ts";
 import { type Row, textIn } from "../base/json.ts";
-import { UserError } from "../base/user-error.ts";
 import { Refusal, refuse } from "../contract/errors.ts";
-import { type DatabaseOptions, DuckDatabase } from "../db/duckdb.ts";
 import { type Job, serviceJob } from "../db/job.ts";
-import { type Engine, type PoolBounds, SessionPool, type StatementCounts } from "../db/session-pool.ts";
-import { ident, type Sql, sql } from "../db/sql.ts";
-import { rowsOfFiles } from "../lake/file-rows.ts";
+import type { Engine, StatementCounts } from "../db/session-pool.ts";
+import type { Sql } from "../db/sql.ts";
 import type { JsonRow } from "../lake/json-row.ts";
-import { type LakeFile, type Manifest, readManifest } from "../lake/manifest.ts";
+import type { LakeFile, Manifest } from "../lake/manifest.ts";
 import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
-import { buildValues, buildValuesDictionary, dealerProfiles, filesIn, rowsAt, withRowNumbers } from "../lake/views.ts";
+import { filesIn, rowsAt } from "../lake/views.ts";
+import { life } from "../listing/life.ts";
 import { type ListingSource, soldHistory } from "../listing/source.ts";
-import { DealerDirectory } from "./dealer-directory.ts";
-import { Dimensions } from "./dimensions.ts";
-import { type FoundListing, type ListingState, listingFiles, lookUpStatement } from "./listing-files.ts";
-import { ServingFiles } from "./open-serving-files.ts";
+import type { TrendSource } from "../listing/trend-source.ts";
+import type { DealerDirectory } from "./dealer-directory.ts";
+import type { Dimensions } from "./dimensions.ts";
+import {
+  type FoundListing,
+  type ListingState,
+  listingFiles,
+  lookUpStatement,
+  snapshotSizesOf,
+} from "./listing-files.ts";
 import { ParquetSource } from "./parquet/parquet-source.ts";
-import { AttachedIndexes } from "./past/attached-indexes.ts";
-import type { PastIndexes } from "./past/past-indexes.ts";
-import { type ListedFile, VerifiedFiles } from "./verified-files.ts";
-import { VersionFiles } from "./version-files.ts";
+import { ParquetTrends } from "./parquet/parquet-trends.ts";
+import type { ListedFile } from "./verified-files.ts";
+import type { VersionFiles } from "./version-files.ts";
+import { closeResources, type LakeVersionOptions, openResources, type VersionResources } from "./version-resources.ts";
+import type { Vocabulary } from "./vocabulary.ts";
 
 /** A listing source whose rows can be read. */
 export interface Listings extends ListingSource {
@@ -37,71 +41,26 @@ export interface Listings extends ListingSource {
   read(positions: readonly number[], columns: readonly ServedColumn[]): Promise<readonly JsonRow[]>;
 }
 
-export interface LakeVersionOptions extends DatabaseOptions, Partial<PoolBounds> {
-  /** Whether to use serving files (default true). If false, all queries read the Parquet files. */
-  readonly hasServingFiles?: boolean;
-  /** Maximum number of facet matches that are fetched from the search index and counted in memory; DuckDB counts more. */
-  readonly fetchedMatches?: number;
-  /** The verified files of earlier versions, so that each file is hashed once per process. */
-  readonly verified?: VerifiedFiles;
-  /** The indexes of past days and of the sold history, shared by all versions. Without them, Parquet answers. */
-  readonly pastIndexes?: PastIndexes | undefined;
-  /** Called once when the search index fails, and once when the row store fails; the Parquet files answer instead. */
-  readonly onFallback?: (message: string) => void;
-}
-
-/** What a version holds while it is open. */
-interface Resources {
-  readonly manifest: Manifest;
-  readonly dimensions: Dimensions;
-  readonly dealers: DealerDirectory;
-  readonly folder: string;
-  readonly files: VersionFiles;
-  readonly database: DuckDatabase;
-  readonly pool: SessionPool;
-  readonly serving: ServingFiles;
-  readonly past: AttachedIndexes | undefined;
-}
-
 export class LakeVersion {
   readonly manifest: Manifest;
   readonly dimensions: Dimensions;
   readonly dealers: DealerDirectory;
+  readonly vocabulary: Vocabulary;
 
   private constructor(
-    private readonly resources: Resources,
+    private readonly resources: VersionResources,
     private readonly engine: Engine,
   ) {
     this.manifest = resources.manifest;
     this.dimensions = resources.dimensions;
     this.dealers = resources.dealers;
+    this.vocabulary = resources.vocabulary;
   }
 
   /** Opens a version and loads its dimensions. Throws if a dimension or the current snapshot does not match the manifest. */
   static async open(lake: string, version: string, options: LakeVersionOptions = {}): Promise<LakeVersion> {
-    const manifest = await readManifest(lake, version);
-    const folder = resolve(lake);
-    const files = new VersionFiles(manifest, options.verified ?? new VerifiedFiles(folder));
-    await checkFiles(files, manifest);
-    const database = await DuckDatabase.open(options);
-    try {
-      const [dimensions, dealers] = await database.using((session) => readDimensions(session, manifest, folder));
-      const { pastIndexes, fetchedMatches } = options;
-      await database.lockDown([folder, ...(pastIndexes === undefined ? [] : [pastIndexes.folder])]);
-      const pool = await SessionPool.open(database, { ...bounds, ...options });
-      const engine = pool.engineOf(serviceJob());
-      const onFallback = options.onFallback ?? (() => {});
-      const shared = { manifest, database, engine, dimensions, fetchedMatches };
-      const serving =
-        options.hasServingFiles === false
-          ? ServingFiles.none
-          : await ServingFiles.open({ ...shared, folder, files, onFallback });
-      const past = pastIndexes && (await AttachedIndexes.open({ ...shared, past: pastIndexes }));
-      return new LakeVersion({ manifest, dimensions, dealers, folder, files, database, pool, serving, past }, engine);
-    } catch (thrown) {
-      database.close();
-      throw thrown;
-    }
+    const resources = await openResources(lake, version, options);
+    return new LakeVersion(resources, resources.pool.engineOf(serviceJob()));
   }
 
   /** Returns this version for a job: its queries wait in turn with those of other accounts, and end with the job. */
@@ -161,11 +120,25 @@ export class LakeVersion {
     return this.listingsOf(files, (parquet) => this.resources.serving.sourceOr(parquet, this.engine));
   }
 
-  /** Returns all sold listings; with a day, at least those of its month and later months. */
+  /**
+   * Returns all sold listings; with a day, at least those whose sale became known after it. Earlier releases partitioned sold listings by the
+   * month of `sold_date`.
+   */
   soldSince(day: string | undefined): Listings {
-    const { sold } = this.manifest.tables;
-    const files = sold.filter(({ partition }) => day === undefined || (partition ?? "") >= day.slice(0, 7));
+    const month = day === undefined ? "" : plusDays(day, 1 - life.soldAfterDays).slice(0, "YYYY-MM".length);
+    const files = this.manifest.tables.sold.filter(({ partition }) => (partition ?? "") >= month);
     return this.pastListings(soldHistory, files);
+  }
+
+  /** The number of listings of each day with a snapshot, in the order of days. */
+  get snapshotSizes(): ReadonlyMap<string, number> {
+    return snapshotSizesOf(this.manifest);
+  }
+
+  /** The listings of many days at once, and what happened to them. */
+  get trends(): TrendSource {
+    const { manifest, folder, dimensions } = this.resources;
+    return new ParquetTrends(manifest, folder, dimensions, (files, query) => this.rowsFrom(files, query));
   }
 
   /** Returns the listings of a VIN, or the listing with an id (32 hexadecimal digits), in any state; empty if there are none. */
@@ -180,11 +153,7 @@ export class LakeVersion {
 
   /** Closes the version. No query may be running. */
   close(): void {
-    const { serving, past, pool, database } = this.resources;
-    past?.close();
-    serving.close();
-    pool.close();
-    database.close();
+    closeResources(this.resources);
   }
 
   /** Returns listings of a past index, if there is one, else those of some files. */
@@ -241,37 +210,8 @@ export class LakeVersion {
   }
 
   private unavailable(day: string): Error {
-    const days = this.manifest.tables.snapshots.map((file) => file.partition ?? "").sort();
+    const days = [...this.snapshotSizes.keys()];
     const asOf = this.manifest.as_of;
     return refuse("snapshot_unavailable", { value: day, first: days[0] ?? asOf, last: days.at(-1) ?? asOf });
   }
-}
-
-/** Creates the in-memory tables and reads the dimensions from them. */
-async function readDimensions(
-  session: Parameters<typeof Dimensions.read>[0],
-  { tables, as_of }: Manifest,
-  folder: string,
-): Promise<readonly [Dimensions, DealerDirectory]> {
-  for (const table of ["builds", "dealers", "tokens", "options"] as const) {
-    await session.run(sql`CREATE TABLE ${ident(table)} AS ${rowsOfFiles(table, tables[table], folder)}`);
-  }
-  await session.run(sql`CREATE TABLE build_words AS ${buildValuesDictionary}`);
-  await session.run(sql`CREATE TABLE build_values AS ${buildValues}`);
-  const active = withRowNumbers(filesIn(tables, "snapshots", as_of), folder);
-  return [await Dimensions.read(session), await DealerDirectory.read(session, dealerProfiles(active))];
-}
-
-/**
- * Checks the content of the files that every query depends on (dimensions and current snapshot), and throws if one is damaged. Checks the
- * size of all others: requests that need a damaged one are refused.
- */
-async function checkFiles(files: VersionFiles, { tables, as_of }: Manifest): Promise<void> {
-  const dimensions = [...tables.builds, ...tables.dealers, ...tables.tokens, ...tables.options];
-  const needed = new Set<ListedFile>([...dimensions, ...filesIn(tables, "snapshots", as_of)]);
-  for (const file of needed) {
-    const fault = await files.faultOf(file);
-    if (fault !== undefined) throw new UserError(fault);
-  }
-  for (const file of Object.values(tables).flat()) if (!needed.has(file)) await files.faultOf(file, "size");
 }

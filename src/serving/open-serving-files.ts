@@ -14,8 +14,8 @@ import type { Engine } from "../db/session-pool.ts";
 import type { JsonRow } from "../lake/json-row.ts";
 import type { LakeFile, Manifest, ServingFile } from "../lake/manifest.ts";
 import type { ServedColumn } from "../lake/served-columns.ts";
+import type { CategoryName } from "../listing/schema.ts";
 import type { ListingSource } from "../listing/source.ts";
-import type { Dimensions } from "./dimensions.ts";
 import { sourceWithFallback } from "./fallback-source.ts";
 import { SearchIndex } from "./index/search-index.ts";
 import { type FoundListing, listingFiles } from "./listing-files.ts";
@@ -29,7 +29,6 @@ export interface ServingOptions {
   readonly files: VersionFiles;
   readonly database: DuckDatabase;
   readonly engine: Engine;
-  readonly dimensions: Dimensions;
   /** See `LakeVersionOptions.fetchedMatches`. */
   readonly fetchedMatches?: number | undefined;
   /** Called once when the search index fails, and once when the row store fails. */
@@ -94,6 +93,11 @@ export class ServingFiles {
   /** What is needed and not in use, for operators. */
   get faults(): readonly string[] {
     return this.unused.map((kind) => `${names[kind]} not in use`);
+  }
+
+  /** Returns whether an active listing has a value; false if there is no search index. */
+  hasValue(attribute: CategoryName, value: string): boolean {
+    return this.index?.has(attribute, value) ?? false;
   }
 
   /** Returns the search index on an engine as a listing source that falls back to `parquet`; `parquet` if there is no index. */
@@ -177,14 +181,13 @@ async function requireIntact(files: VersionFiles, file: ServingFile, check: "siz
 }
 
 async function openIndex(options: ServingOptions): Promise<SearchIndex> {
-  const { manifest, folder, files, database, engine, dimensions, fetchedMatches } = options;
+  const { manifest, folder, files, database, engine, fetchedMatches } = options;
   const [file] = filesOf(manifest, "index");
   if (file === undefined) throw new Error("The manifest lists no search index of this release's format.");
   await requireIntact(files, file, "content");
-  const isKnownValue = dimensions.isKnown.bind(dimensions);
   const path = join(folder, file.path);
   return database.using((session) =>
-    SearchIndex.attach(session, { path, catalog: "search_index", engine, isKnownValue, fetchedMatches }),
+    SearchIndex.attach(session, { path, catalog: "search_index", engine, fetchedMatches }),
   );
 }
 

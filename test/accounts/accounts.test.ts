@@ -114,7 +114,7 @@ test("changes made by the command line take effect in a running service within a
   const { accountId, key, keyId } = createCustomer(path, { usd: "0" });
   const accounts = await openAccounts(t, path);
   const becomes = async (outcome: string): Promise<void> => {
-    await eventually(outcome, async () => (await pay(accounts, key)) === outcome, 1000);
+    await eventually(outcome, async () => (await pay(accounts, key)) === outcome);
   };
   await becomes("billing_state_blocked");
   inAccountsFile(path, (database) =>
@@ -191,7 +191,7 @@ describe("a ledger that cannot be written", { concurrency: true }, () => {
         metering_unavailable: 8,
       });
       await repair();
-      await eventually("charged again", async () => (await pay(accounts, key)) === "charged", 3000);
+      await eventually("charged again", async () => (await pay(accounts, key)) === "charged");
       assert.deepEqual(changes, [true, false]);
       const { faults, charges } = inAccountsFile(path, audit);
       assert.deepEqual([faults, charges], [[], 2]);

@@ -73,7 +73,7 @@ test("a backup is restored while the service runs, and the service continues fro
   inAccountsFile(client.accounts, (database) =>
     adjustBalance(database, { accountId, micros: -1 - balance(), atMs: 0 }),
   );
-  await eventually("the balance is spent", async () => (await client.get(path)).status === 402, 2000);
+  await eventually("the balance is spent", async () => (await client.get(path)).status === 402);
 
   assert.throws(
     () => restore(client.accounts, copy, restoreOptions),
@@ -81,7 +81,7 @@ test("a backup is restored while the service runs, and the service continues fro
   );
   const { previousFile: before } = restore(client.accounts, copy, { ...restoreOptions, discard: true });
   assert.equal(balance(), balanceAtBackup);
-  await eventually("the balance is restored", async () => (await client.get(path)).status === 200, 2000);
+  await eventually("the balance is restored", async () => (await client.get(path)).status === 200);
   assert.ok(balance() < balanceAtBackup);
   const { faults, charges } = inAccountsFile(client.accounts, audit);
   assert.deepEqual([faults, charges], [[], 2]);

@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { generateApiKey, matchesSecret, parseApiKey, redactKeys } from "../../src/accounts/api-key.ts";
 import { createKey, findActiveKey, listKeys, revokeKey } from "../../src/accounts/keys.ts";
+import { projectPath } from "../../src/base/project-files.ts";
 import { createCustomer, inAccountsFile, temporaryAccountsFile } from "../support/accounts.ts";
 import { fileScope } from "../support/scope.ts";
 
@@ -58,7 +59,7 @@ test("only the secret matches its stored hash", () => {
 });
 
 test("secrets are compared in constant time", () => {
-  const source = readFileSync(new URL("../../src/accounts/api-key.ts", import.meta.url), "utf8");
+  const source = readFileSync(projectPath("src/accounts/api-key.ts"), "utf8");
   assert.match(source, /timingSafeEqual\(digest\(secret\), sha256\)/);
 });
 

@@ -37,13 +37,15 @@ const cases = parseCaseTable(
   searchDealerListings | inventory_status=sold                                            | dealer_inventory_search_historical        | 6000
   searchDealerListings | sold_within_days=9                                               | dealer_inventory_search_historical        | 6000
   searchDealerListings | snapshot_date=2026-11-18                                         | dealer_inventory_search_historical        | 6000
-  searchDealerListings | include=price_history                                            | listing_search_enriched                   | 40000
-  searchDealerListings | include=options&inventory_status=sold                            | listing_search_enriched                   | 40000
+  searchDealerListings | include=price_history                                            | dealer_inventory_search                   | 3000
+  searchDealerListings | include=options&inventory_status=sold                            | dealer_inventory_search_historical        | 6000
   getFacets            | facets=make                                                      | facet_counts                              | 3000
   getFacets            | facets=make&dealer_id=${dealer}                                  | facet_counts                              | 3000
   getFacets            | facets=make&metric=price.median                                  | facet_counts                              | 3000
   getFacets            | facets=make&inventory_status=sold                                | facet_counts_historical                   | 6000
   getFacets            | facets=make&snapshot_date=2026-11-18&dealer_id=${dealer}         | facet_counts_historical                   | 6000
+  getTrends            | metric=price.median                                              | trend_series                              | 20000
+  getTrends            | metric=sold&facet=make&dealer_id=${dealer}                       | trend_series                              | 20000
   getListing           | nothing                                                          | vehicle_detail                            | 3000
   getListing           | include=options                                                  | vehicle_detail_enriched                   | 8000
   getVin               | nothing                                                          | vehicle_detail                            | 3000
@@ -92,7 +94,7 @@ test("the price list is identified by a UUID that changes with the prices", () =
   assert.match(pricingVersion, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   assert.equal(
     pricingVersion,
-    "7f334d4a-97f7-893a-a5fd-7936d5d6b60f",
+    "82c5cc11-1c44-8333-ab0c-808e2c79a51d",
     "prices have changed: update the UUID of the price list",
   );
 });

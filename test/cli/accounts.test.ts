@@ -100,9 +100,9 @@ test("the command line takes an account from creation to paid requests and a res
     ["billing_state", "low_below_usd", "cap_usd", "per_10s", "per_60s", "is_override"].map((name) => changed[name]),
     ["active", "2.00", "0.003", 3, 30, true],
   );
-  await eventually("the cap holds", async () => (await status("/v1/listings?limit=1")) === 402, 5000);
+  await eventually("the cap holds", async () => (await status("/v1/listings?limit=1")) === 402);
   await run("keys", "revoke", keyId);
-  await eventually("the key is revoked", async () => (await status("/v1/usage")) === 401, 5000);
+  await eventually("the key is revoked", async () => (await status("/v1/usage")) === 401);
 
   const keys = await run("keys", "list", ...account);
   assert.match(keys, new RegExp(`${keyId} +inventory\\.read,usage\\.read +\\S+Z +\\S+Z\n`));

@@ -9,7 +9,9 @@ import { Command } from "commander";
 import { textIn } from "../../src/base/json.ts";
 import { projectText } from "../../src/base/project-files.ts";
 import { addServeOptions } from "../../src/cli/commands/serve.ts";
+import { topCommands } from "../docs/command-list.ts";
 import { type CommandOptions, type CommandResult, carquet, startServing } from "../support/command-line.ts";
+import { extentOf } from "../support/extent.ts";
 import { createLake, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
@@ -47,11 +49,29 @@ const helpPhrases: readonly (readonly [command: string, says: readonly string[]]
   ["verify", ["Check the size, checksum and row count of every file", "--lake"]],
 ];
 
+/** Commands whose help a process prints in the short run too; that of the others is read from their definition, which is the same text. */
+const printedInShortRun = ["", "serve", "accounts create"];
+
+/** Returns the help of a command. */
+async function helpOf(command: string): Promise<string> {
+  const words = command.split(" ").filter(Boolean);
+  if (printedInShortRun.includes(command) || extentOf(false, true)) {
+    const { code, out, err } = await carquet([...words, "--help"]);
+    assert.deepEqual([code, err], [0, ""]);
+    return out;
+  }
+  let [found, among]: [Command | undefined, readonly Command[]] = [undefined, topCommands];
+  for (const word of words) {
+    found = among.find((candidate) => candidate.name() === word);
+    among = found?.commands ?? [];
+  }
+  return found?.helpInformation() ?? assert.fail(`no command ${command}`);
+}
+
 describe("help", { concurrency: 2 }, () => {
   for (const [command, says] of helpPhrases) {
     test(`carquet ${command} --help describes its commands and options`, async () => {
-      const { code, out, err } = await carquet([...command.split(" ").filter(Boolean), "--help"]);
-      assert.deepEqual([code, err], [0, ""]);
+      const out = await helpOf(command);
       const words = out.replaceAll(/\s+/g, " ");
       let from = 0;
       for (const phrase of says) {
@@ -86,7 +106,7 @@ describe("former names of options and commands", { concurrency: 2 }, () => {
   ];
   for (const [command, formerName] of hidden)
     test(`carquet ${command} --help does not list them`, async () => {
-      assert.doesNotMatch((await carquet([command, "--help"])).out, formerName);
+      assert.doesNotMatch(await helpOf(command), formerName);
     });
 });
 

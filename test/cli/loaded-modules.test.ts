@@ -40,10 +40,10 @@ const loadedByService = () =>
   });
 
 const compilers = [/node_modules\/yaml\//, /node_modules\/ajv(-formats)?\//, /contract\/build\//];
-const http = [/node_modules\/@?koa/, /dist\/\w+\/http\//];
-const query = [/dist\/\w+\/query\//];
-const engine = [/node_modules\/@duckdb\//, /dist\/\w+\/lake\//];
-const ledger = [/node_modules\/@photostructure\//, /dist\/\w+\/accounts\//];
+const http = [/node_modules\/@?koa/, /dist\/\w+\/src\/http\//];
+const query = [/dist\/\w+\/src\/query\//];
+const engine = [/node_modules\/@duckdb\//, /dist\/\w+\/src\/lake\//];
+const ledger = [/node_modules\/@photostructure\//, /dist\/\w+\/src\/accounts\//];
 
 interface Case {
   readonly what: string;
@@ -63,7 +63,7 @@ const cases: readonly Case[] = [
     what: "--version",
     load: () => loadedByCommand("--version"),
     loads: [],
-    omits: [...compilers, ...http, ...query, ...engine, ...ledger, /dist\/\w+\/cli\//],
+    omits: [...compilers, ...http, ...query, ...engine, ...ledger, /dist\/\w+\/src\/cli\//],
   },
   {
     what: "accounts list",
@@ -85,7 +85,7 @@ describe("a command loads only the modules it needs, and no schema compiler", { 
     test(`carquet ${what}`, async () => {
       const urls = await load();
       const matching = (pattern: RegExp) => urls.filter((url) => pattern.test(url));
-      assert.ok(matching(/dist\/\w+\/main\.js/).length > 0);
+      assert.ok(matching(/dist\/\w+\/src\/main\.js/).length > 0);
       for (const pattern of loads) assert.notDeepEqual(matching(pattern), [], String(pattern));
       for (const pattern of omits) assert.deepEqual(matching(pattern), [], String(pattern));
     });

@@ -119,7 +119,7 @@ describe("the compiled program", () => {
   });
 
   test("other users can read the compiled program", async () => {
-    const folder = dirname(await compile(await copyProgram()));
+    const folder = await compile(await copyProgram());
     assert.equal(statSync(folder).mode & 0o055, statSync(dirname(folder)).mode & 0o055);
   });
 

@@ -1,6 +1,7 @@
 /** Decoding of valid query strings into typed values. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { epochMs } from "../../src/base/iso-time.ts";
 import { decoderOf } from "../../src/contract/decode.ts";
 import type { OperationId } from "../../src/contract/types.ts";
 
@@ -17,6 +18,19 @@ const cases: readonly Case[] = [
   ["the smallest page", "limit=1&offset=0", { limit: 1, offset: 0 }],
   ["leading zeros", "limit=007", { limit: 7 }],
   ["the largest offset", "offset=2147483647", { offset: 2_147_483_647 }],
+  [
+    "a whole number with decimals or an exponent",
+    "limit=5.&offset=3E4&min_price=30000.00",
+    { limit: 5, offset: 30_000, min_price: 30_000 },
+  ],
+  [
+    "an exponent with a plus, encoded or not",
+    "min_price=3e+04&max_price=3e%2B04",
+    { min_price: 30_000, max_price: 30_000 },
+  ],
+  ["numbers as clients print them", "latitude=.5&longitude=-1.219886E2", { latitude: 0.5, longitude: -121.9886 }],
+  ["any number of decimals", `latitude=0.1${"0".repeat(30)}1&longitude=-0`, { latitude: 0.1, longitude: 0 }],
+  ["whole numbers of a list in two forms once", "year=2025.0,2025,2.026e3", { year: [2025, 2026] }],
   ["a comma list", "make=Toyota,Honda", { make: ["Toyota", "Honda"] }],
   ["a list of one", "make=Toyota", { make: ["Toyota"] }],
   ["an encoded comma separates too", "make=Toyota%2CHonda", { make: ["Toyota", "Honda"] }],
@@ -47,14 +61,28 @@ const cases: readonly Case[] = [
   ["a time with a zone", "listed_after=2026-11-01T00:00:00%2B01:00", { listed_after: "2026-11-01T00:00:00+01:00" }],
   ["a plain date as a time", "listed_after=2026-11-01", { listed_after: "2026-11-01" }],
   ["dealers", `dealer_id=${dealers.join(",")}`, { dealer_id: dealers }],
-  ["a state in any case", "state=ca,NV", { state: ["ca", "NV"] }],
+  ["a state in any case", "state=ca,NV,Ca", { state: ["CA", "NV"] }],
+  ["a territory", "state=pr&exclude_state=dc,Gu", { state: ["PR"], exclude_state: ["DC", "GU"] }],
+  [
+    "a powertrain in any case",
+    "powertrain_type=bev,Hev&exclude_powertrain_type=ice",
+    { powertrain_type: ["BEV", "HEV"], exclude_powertrain_type: ["ICE"] },
+  ],
   ["a point", "latitude=37.5483&longitude=-121.9886", { latitude: 37.5483, longitude: -121.9886 }],
   ["a ZIP code is a text", "postal_code=02108", { postal_code: "02108" }],
+  ["a ZIP+4 code", "postal_code=90210-1234", { postal_code: "90210-1234" }],
   ["a radius with a fraction", "radius=0.5", { radius: 0.5 }],
   ["a box", "bbox=-122.6,37.2,-121.7,38.0", { bbox: [-122.6, 37.2, -121.7, 38] }],
   ["a box whose numbers repeat", "bbox=-10,10,10,20", { bbox: [-10, 10, 10, 20] }],
   ["a box around the origin", "bbox=-1,-1,1,1", { bbox: [-1, -1, 1, 1] }],
-  ["masks", "vin_pattern=4T1*,1FTFW1E5?NF*", { vin_pattern: ["4T1*", "1FTFW1E5?NF*"] }],
+  ["masks", "vin_pattern=4t1,1FTFW1E5?NF*", { vin_pattern: ["4T1", "1FTFW1E5?NF"] }],
+  ["a mask that is a prefix once", "vin_pattern=ABC,abc*,A*", { vin_pattern: ["ABC", "A"] }],
+  ["the mask of every VIN", "vin_pattern=*", { vin_pattern: [""] }],
+  [
+    "ten masks in two forms each",
+    `vin_pattern=${[..."ABCDEFGHJK"].flatMap((mask) => [mask, `${mask}*`]).join(",")}`,
+    { vin_pattern: [..."ABCDEFGHJK"] },
+  ],
   ["ten masks, one of them twice", `vin_pattern=${[..."ABCDEFGHJKA"].join(",")}`, { vin_pattern: [..."ABCDEFGHJK"] }],
   ["a range of one value", "min_price=5&max_price=5", { min_price: 5, max_price: 5 }],
 ];
@@ -86,7 +114,7 @@ const others: readonly (readonly [OperationId, query: string, values: Readonly<R
     "q=fremont+toyota&type=Franchise",
     { q: "fremont toyota", type: ["franchise"], limit: 50, offset: 0 },
   ],
-  ["searchDealers", "country=US,ca&state=on", { country: ["US", "ca"], state: ["on"], limit: 50, offset: 0 }],
+  ["searchDealers", "country=US,ca&state=on", { country: ["US", "ca"], state: ["ON"], limit: 50, offset: 0 }],
   ["getUsage", "metering_class=Facet_Counts", { metering_class: ["facet_counts"] }],
   ["getUsage", "", {}],
   ["getDocument", "", {}],
@@ -113,3 +141,29 @@ test("each request has its own copy of the defaults", () => {
   (decode("", {}).query.fields as string[]).push("features");
   assert.deepEqual(decode("", {}).query.fields, ["default"]);
 });
+
+const november = Date.UTC(2026, 10, 1);
+const hour = 3_600_000;
+
+/** Forms of ISO 8601 and of clients, by the hours after the beginning of November 2026 in UTC. */
+const times: readonly (readonly [hours: number, forms: readonly string[]])[] = [
+  [0, ["2026-11-01", "20261101", "2026-11", "2026-305", "2026305", "2026-11-01T00", "2026-10-31T24:00"]],
+  [120, ["2026-W45-5", "2026W455", "2026-W45-5T00:00Z", "2026-310T00:00"]],
+  [10.5, ["2026-11-01T10:30", "20261101T1030", "20261101T103000Z", "2026-11-01 10:30:00", "2026-11-01t10:30:00z"]],
+  [10.5, ["2026-11-01T10:30:00.000Z", "2026-11-01T10:30:00,0", "2026-11-01T10:30:00.000000000"]],
+  [8, ["2026-11-01T10:00+02", "2026-11-01T10:00+0200", "2026-11-01T10:00:00+02:00", "20261101T100000+0200"]],
+  [8, ["2026-11-01T10:00 02", "2026-11-01T10:00 0200", "2026-11-01 10:00:00.0 02:00", "2026-11-01T00:00-08"]],
+  [1 / 3600, ["2026-11-01T00:00:01Z"]],
+  [0.5 / 3600, ["2026-11-01T00:00:00.5Z", "2026-11-01T00:00:00,500", "2026-11-01T00:00:00.4990001Z"]],
+];
+
+for (const [hours, forms] of times) {
+  test(`a search reads ${forms.join(", ")} as the same time`, () => {
+    for (const form of forms) {
+      const { listed_after } = search(`listed_after=${encodeURIComponent(form)}`, {}).query;
+      assert.equal(epochMs(listed_after ?? ""), november + hours * hour, form);
+      const { listed_after: unescaped } = search(`listed_after=${form.replaceAll(" ", "%20")}`, {}).query;
+      assert.equal(epochMs(unescaped ?? ""), november + hours * hour, `${form}, not encoded`);
+    }
+  });
+}

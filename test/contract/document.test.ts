@@ -6,9 +6,11 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 import { isObject } from "../../src/base/json.ts";
 import { projectPath, projectText } from "../../src/base/project-files.ts";
-import { document, type Operation, operations, resolve } from "../../src/contract/document.ts";
-import { errors } from "../../src/contract/errors.ts";
+import { document, type Operation, operations, resolve, vocabulary } from "../../src/contract/document.ts";
+import { type ErrorCode, errors } from "../../src/contract/errors.ts";
+import { type Column, type ColumnType, tableColumns } from "../../src/contract/tables.ts";
 import { type OperationId, parametersWithDefault } from "../../src/contract/types.ts";
+import { hasFormats } from "../../src/http/formats/negotiate.ts";
 
 const tool = (name: string) => projectPath(`node_modules/.bin/${name}`);
 const run = promisify(execFile);
@@ -32,11 +34,12 @@ test("the generated types match the document", async () => {
   );
 });
 
-test("the document has ten operations with their paths and scopes, literal paths first", () => {
+test("the document has eleven operations with their paths and scopes, literal paths first", () => {
   const expected: readonly (readonly [OperationId, string, string | undefined])[] = [
     ["searchListings", "/v1/listings", "inventory.read"],
     ["searchListingsByPage", "/v1/listings/search", "inventory.read"],
     ["getFacets", "/v1/facets", "inventory.read"],
+    ["getTrends", "/v1/trends", "inventory.read"],
     ["searchDealers", "/v1/dealers", "dealers.read"],
     ["getUsage", "/v1/usage", "usage.read"],
     ["getDocument", "/v1/openapi.json", undefined],
@@ -79,10 +82,10 @@ for (const id of ["searchListings", "getFacets", "searchDealers", "searchDealerL
   });
 }
 
-test("every parameter typed as always present belongs to the listing search or the facets", () => {
-  const names = [...described("searchListings").parameters, ...described("getFacets").parameters].map(
-    ({ name }) => name,
-  );
+test("every parameter typed as always present belongs to the listing search, the facets or the trends", () => {
+  const names = (["searchListings", "getFacets", "getTrends"] as const)
+    .flatMap((id) => described(id).parameters)
+    .map(({ name }) => name);
   assert.deepEqual(
     parametersWithDefault.filter((name) => !names.includes(name)),
     [],
@@ -152,9 +155,87 @@ test("the document's description lists the same errors", () => {
   assert.deepEqual(sorted(listed), table);
 });
 
-test("every operation that needs a key documents 401, 403 and 429; the document itself does not", () => {
-  for (const { id, scope, statuses } of operations.values()) {
-    const refusals = [401, 403, 429].filter((status) => statuses.includes(status));
-    assert.deepEqual(refusals, scope === undefined ? [] : [401, 403, 429], id);
-  }
+/** Whether an error can happen at an operation. */
+type Happens = (operation: Operation) => boolean;
+const everywhere: Happens = () => true;
+const withKey: Happens = ({ scope }) => scope !== undefined;
+const metered: Happens = (operation) => withKey(operation) && operation.id !== "getUsage";
+
+/** Where each error can happen. Connections beyond a limit are refused as `overloaded` at every operation. */
+const happens: Readonly<Record<ErrorCode, Happens>> = {
+  unknown_query_parameter: everywhere,
+  query_string_api_key_rejected: everywhere,
+  invalid_parameter_value: everywhere,
+  incompatible_parameters: everywhere,
+  repeated_parameter: everywhere,
+  missing_parameter: everywhere,
+  unknown_postal_code: metered,
+  snapshot_unavailable: metered,
+  missing_api_key: withKey,
+  invalid_api_key: withKey,
+  billing_state_blocked: metered,
+  monthly_spend_cap_exceeded: metered,
+  missing_scope: withKey,
+  not_found: ({ parameters }) => parameters.some((parameter) => parameter.in === "path"),
+  method_not_allowed: everywhere,
+  not_acceptable: hasFormats,
+  uri_too_long: everywhere,
+  idempotency_key_reused: metered,
+  too_many_invalid_api_keys: withKey,
+  rate_limit_exceeded: withKey,
+  concurrency_limit_exceeded: metered,
+  headers_too_large: everywhere,
+  internal_error: everywhere,
+  metering_unavailable: withKey,
+  data_unavailable: metered,
+  overloaded: everywhere,
+  deadline_exceeded: metered,
+};
+
+for (const operation of operations.values()) {
+  test(`${operation.id} documents exactly the statuses that can happen`, () => {
+    const rows = Object.entries(errors).map(([code, [status]]) => [code as ErrorCode, status] as const);
+    const refused = rows.filter(([code]) => happens[code](operation)).map(([, status]) => status);
+    const answer = resolve<{ headers: object }>(document.paths[operation.path]?.get.responses[200] as never);
+    const answered = "ETag" in answer.headers ? [200, 304] : [200];
+    assert.deepEqual(
+      [...operation.statuses].sort((one, other) => one - other),
+      [...new Set([...answered, ...refused])].sort((one, other) => one - other),
+    );
+  });
+}
+
+const kindsOf = (columns: readonly Column[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    columns.map(({ name, type, isNullable }) => [name, `${describeType(type)}${isNullable ? "?" : ""}`]),
+  );
+
+function describeType(type: ColumnType): string {
+  if (type.kind === "integer") return `int${type.bits}`;
+  if (type.kind === "list") return `${describeType(type.items)}[]`;
+  if (type.kind !== "struct") return type.kind;
+  const members = Object.entries(kindsOf(type.columns)).map(([name, kind]) => `${name} ${kind}`);
+  return `{${members.join(", ")}}`;
+}
+
+test("the columns of tables have the types of the document", () => {
+  const listing = kindsOf(tableColumns("searchListings"));
+  assert.deepEqual(Object.keys(listing).slice(0, -2), vocabulary("searchListings", "fields").slice(1));
+  assert.deepEqual(kindsOf(tableColumns("searchDealerListings")), listing);
+  const { id, year, make, powertrain_type, price, discount_from_msrp, listed_at, sold_date, status } = listing;
+  assert.deepEqual([id, year, make, powertrain_type], ["text", "int32?", "category?", "category?"]);
+  assert.deepEqual([price, discount_from_msrp, listed_at, sold_date], ["int32?", "number?", "timestamp?", "date?"]);
+  assert.deepEqual([status, listing.dealer_type, listing.city], ["category", "category?", "text?"]);
+  assert.deepEqual([listing.photo_urls, listing.features], ["text[]", "text[]"]);
+  assert.equal(
+    listing.price_history,
+    "{date date, price int32?, changed_at timestamp, price_before int32?, miles int32?}[]",
+  );
+  assert.equal(listing.options, "{code text, name text, msrp number}[]");
+  const dealer = kindsOf(tableColumns("searchDealers"));
+  assert.deepEqual([dealer.type, dealer.makes, dealer.listing_count], ["category?", "text[]", "int32"]);
+  const usage = kindsOf(tableColumns("getUsage"));
+  assert.equal(usage.charged_micros, "int64");
+  assert.deepEqual(Object.keys(kindsOf(tableColumns("getFacets"))).slice(0, 4), ["kind", "facet", "value", "min"]);
+  assert.throws(() => tableColumns("getListing"), TypeError);
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { operations } from "../../src/contract/document.ts";
-import { encodeExample, minimalRequest } from "../support/examples.ts";
+import { encodeExample, exemplaryRequest, minimalRequest } from "../support/examples.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
@@ -34,6 +34,14 @@ for (const operation of operations.values()) {
     const path = minimalRequest(operation);
     const { status } = await client.get(path);
     assert.ok([200, 404].includes(status), `${path}: ${status}`);
+  });
+}
+
+for (const operation of operations.values()) {
+  test(`${operation.id} answers the examples of its parameters together`, async () => {
+    const path = exemplaryRequest(operation);
+    const { status, body } = await client.get(path);
+    assert.equal(status, 200, `${path}: ${JSON.stringify(body)}`);
   });
 }
 

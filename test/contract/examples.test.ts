@@ -6,7 +6,13 @@ import { decoderOf } from "../../src/contract/decode.ts";
 import { document, type Operation, operations, type Parameter, resolve } from "../../src/contract/document.ts";
 import { errors } from "../../src/contract/errors.ts";
 import { describeSchemaError } from "../../src/contract/schema.ts";
-import { encodeExample, exampleOf, requiredQuery } from "../support/examples.ts";
+import {
+  alternativeExamples,
+  documentExampleOf,
+  encodeExample,
+  exampleOf,
+  requiredQuery,
+} from "../support/examples.ts";
 import { ajv, schemaAt } from "../support/schemas.ts";
 
 /** An example or a default in the document, with its schema and its place. */
@@ -87,6 +93,12 @@ for (const described of operations.values()) {
     }
   });
 }
+
+test("every parameter has an example in the document, except those that cannot be combined with others", () => {
+  const parameters = [...operations.values()].flatMap((operation) => operation.parameters);
+  const bare = parameters.filter((parameter) => documentExampleOf(parameter) === undefined);
+  assert.deepEqual(new Set(bare.map(({ name }) => name)), new Set(Object.keys(alternativeExamples)));
+});
 
 test("the document's error examples match the messages of the errors", () => {
   const plain = (text: string) => text.replaceAll(/[.*+?^$()|[\]\\]/g, "\\$&");

@@ -49,10 +49,11 @@ const dollars = "a whole number from 0 to 2147483647.";
 const sorts =
   "one of days_on_market, -days_on_market, listed_at, -listed_at, price, -price, miles, -miles, msrp, -msrp, " +
   "discount, -discount, distance.";
+const powertrains = "one of BEV, FCEV, HEV, ICE, MHEV, PHEV.";
 const texts = "a list of at most 100 items, each text of 1 to 200 characters, without empty items.";
 const day = "a date, YYYY-MM-DD.";
-const time = "a date, YYYY-MM-DD, or an ISO 8601 time with a zone, such as 2026-11-01T00:00:00Z.";
-const mask = "a mask of 1 to 17 VIN characters (no I, O, Q) or ?, with * only at the end.";
+const time = "an ISO 8601 date or time, such as 2026-11-01 or 2026-11-01T00:00:00Z.";
+const mask = "a mask of at most 17 VIN characters (no I, O, Q) or ?, with * only at the end.";
 const dealers = (count: number) =>
   Array.from({ length: count }, (_, index) => `0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c${String(1000 + index)}`).join(",");
 
@@ -70,7 +71,6 @@ const search: readonly Case[] = [
   repeated("make=Ford&make=Kia", "make"),
   repeated("limit=5&limit=5", "limit"),
   repeated("make=Ford&m%61ke=Ford&make=Kia", "make", 3),
-  repeated("nonsense=1&nonsense=2", "nonsense"),
   // Unknown
   unknown("mak", " Did you mean make?"),
   unknown("colour"),
@@ -85,12 +85,17 @@ const search: readonly Case[] = [
   unknown("facets"),
   unknown("facet_value_limit"),
   unknown("metric"),
+  ["nonsense=1&nonsense=2", "unknown_query_parameter", "Unknown query parameter nonsense."],
+  ["make=%zz&limit=1&limit=2&mak=%zz", "unknown_query_parameter", "Unknown query parameter mak. Did you mean make?"],
+  ["%zz=1", "unknown_query_parameter", "Unknown query parameter %zz."],
   unknown("__proto__"),
   unknown("constructor"),
   // Whole numbers
-  ...["1e3", "1.5", "-1", "0x10", "9999999999999999999", "ten", "1_0", "1,2", "NaN", "Infinity", "٥", "5\u0000"].map(
-    (value) => invalid(`limit=${encodeURIComponent(value)}`, "limit", JSON.stringify(value), page),
-  ),
+  ...["1.5", "--1", "0x10", "9999999999999999999", "1e99", "1e-1", ".", "1e", "ten", "1_0", "1,2", "NaN"]
+    .concat(["Infinity", "٥", "5\u0000"])
+    .map((value) => invalid(`limit=${encodeURIComponent(value)}`, "limit", JSON.stringify(value), page)),
+  invalid("limit=1e3", "limit", "1000", page),
+  invalid("limit=-1", "limit", "-1", page),
   invalid("limit=+1", "limit", `" 1"`, page),
   invalid("limit=%2B1", "limit", `"+1"`, page),
   invalid("limit=0", "limit", "0", page),
@@ -117,16 +122,37 @@ const search: readonly Case[] = [
   invalid(`dealer_id=${dealers(51)}`, "dealer_id", "(51 items)", "a list of at most 50 items, each a dealer UUID."),
   invalid("vin_pattern=A,B,C,D,E,F,G,H,J,K,L", "vin_pattern", "(11 items)", `a list of at most 10 items, each ${mask}`),
   invalid("vin_pattern=1FT*W", "vin_pattern", `"1FT*W"`, mask),
-  invalid("vin_pattern=1FTIOQ", "vin_pattern", `"1FTIOQ"`, mask),
-  invalid("state=CAL", "state", `"CAL"`, "a two-letter state code."),
+  invalid("vin_pattern=1FTIOQ", "vin_pattern", `"1FTIOQ"`, `${mask} It contains I and O and Q.`),
+  invalid("vin_pattern=**", "vin_pattern", `"**"`, mask),
+  invalid("vin_pattern=??????????????????", "vin_pattern", `"??????????????????"`, mask),
+  ...["CAL", "ZZ", "X", "California"].flatMap((state) =>
+    ["state", "exclude_state"].map((parameter) =>
+      invalid(`${parameter}=NV,${state}`, parameter, `"${state}"`, "the two-letter code of a state, such as CA."),
+    ),
+  ),
+  invalid("powertrain_type=pev", "powertrain_type", `"pev"`, `${powertrains} Did you mean BEV?`),
+  invalid("exclude_powertrain_type=V8", "exclude_powertrain_type", `"V8"`, powertrains),
   invalid("snapshot_date=2026-02-30", "snapshot_date", `"2026-02-30"`, day),
   invalid("snapshot_date=2026-2-3", "snapshot_date", `"2026-2-3"`, day),
   invalid("snapshot_date=yesterday", "snapshot_date", `"yesterday"`, day),
-  invalid("listed_after=2026-11-01T00:00:00", "listed_after", `"2026-11-01T00:00:00"`, time),
-  invalid("listed_after=2026-02-30", "listed_after", `"2026-02-30"`, time),
-  invalid("postal_code=9453", "postal_code", `"9453"`, "five digits."),
+  ...[
+    "2026-02-30",
+    "2026-02-29T00:00Z",
+    "2026-366",
+    "2026-W54",
+    "2026-13-01",
+    "2026-11-01T25:00Z",
+    "10:30",
+    "yesterday",
+  ]
+    .concat(["2026-11-01T00:00+24:00", "2026-11-01T00:00+01:60", "2026-11-01T00:00[Europe/Paris]", "1793491200"])
+    .map((value) => invalid(`listed_after=${encodeURIComponent(value)}`, "listed_after", JSON.stringify(value), time)),
+  ...["9453", "94538-12", "945381234"].map((code) =>
+    invalid(`postal_code=${code}`, "postal_code", `"${code}"`, "five digits, or a ZIP+4 code."),
+  ),
   invalid("latitude=91", "latitude", "91", "a number from -90 to 90."),
-  invalid("longitude=1e2", "longitude", `"1e2"`, "a number from -180 to 180."),
+  invalid("longitude=1e3", "longitude", "1000", "a number from -180 to 180."),
+  invalid("longitude=1e999", "longitude", `"1e999"`, "a number from -180 to 180."),
   invalid("radius=0", "radius", "0", "a number above 0, at most 500."),
   invalid("radius=501", "radius", "501", "a number above 0, at most 500."),
   invalid(

@@ -1,6 +1,7 @@
 /** The parameters, closed vocabularies, bounds and defaults of each operation. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { projectText } from "../../src/base/project-files.ts";
 import { operations, type Parameter } from "../../src/contract/document.ts";
 import type { OperationId } from "../../src/contract/types.ts";
 
@@ -19,24 +20,39 @@ const facets = words(`make, model, inventory_type, year, trim, version, base_ext
   base_interior_color, interior_color, seating_capacity, doors, engine, state, drivetrain, assembly_location,
   assembly_country, transmission, fuel_type, body_type, cylinders, dealer_type, availability_status, options_packages,
   features, keywords, price, msrp, miles, days_on_market`);
+const numericFacets = words("price msrp miles days_on_market");
 const metrics = words("price miles msrp days_on_market discount_from_msrp").flatMap((measure) =>
   words("mean p5 p25 median p75 p95").map((aggregate) => `${measure}.${aggregate}`),
 );
 const usageClasses = words(`listing_search, listing_search_historical, listing_search_dealer_filtered,
   listing_search_dealer_filtered_historical, dealer_inventory_search, dealer_inventory_search_historical,
-  listing_search_enriched, facet_counts, facet_counts_historical, vehicle_detail, vehicle_detail_enriched, dealer_lookup`);
+  listing_search_enriched, facet_counts, facet_counts_historical, trend_series, vehicle_detail, vehicle_detail_enriched, dealer_lookup`);
+const formats = words("json arrow parquet csv ndjson");
 const inventoryTypes = words("new used certified cpo");
 const keywords = words("one_owner clean_title branded fleet");
 
+/** Returns the canonical values of an attribute, as ingest spells them. */
+const spelled = (attribute: string): readonly string[] => {
+  const rows = projectText("data/reference/spellings.csv").matchAll(/^(\w+),[^,]*,(.*)$/gm);
+  return [...new Set([...rows].flatMap(([, name, canonical = ""]) => (name === attribute ? [canonical] : [])))];
+};
+const states = spelled("state");
+const powertrains = spelled("powertrain_type");
+
 /** The closed vocabularies of each operation, besides the filters that several share. */
 const controls: Readonly<Partial<Record<OperationId, Readonly<Record<string, readonly string[]>>>>> = {
-  searchListings: { sort: sorts, fields, include: words("price_history options") },
+  searchListings: { format: formats, sort: sorts, fields, include: words("price_history options") },
   searchListingsByPage: { sort: sorts, fields, include: words("price_history options") },
-  searchDealerListings: { sort: sorts, fields, include: words("price_history options") },
+  searchDealerListings: { format: formats, sort: sorts, fields, include: words("price_history options") },
   getListing: { include: words("price_history options") },
   getVin: { include: words("price_history options") },
-  getFacets: { facets, metric: metrics, sort: words("-count count -metric metric") },
-  searchDealers: { type: words("franchise independent") },
+  getFacets: { format: formats, facets, metric: metrics, sort: words("-count count -metric metric") },
+  searchDealers: { format: formats, type: words("franchise independent"), state: states },
+  getTrends: {
+    format: formats,
+    interval: words("day week month"),
+    facet: facets.filter((facet) => !numericFacets.includes(facet)),
+  },
   getUsage: { metering_class: usageClasses },
 };
 
@@ -48,6 +64,10 @@ const filters: Readonly<Record<string, readonly string[]>> = {
   dealer_type: words("franchise independent"),
   keywords,
   exclude_keywords: keywords,
+  state: states,
+  exclude_state: states,
+  powertrain_type: powertrains,
+  exclude_powertrain_type: powertrains,
 };
 
 const filtering: readonly OperationId[] = [
@@ -55,9 +75,14 @@ const filtering: readonly OperationId[] = [
   "searchListingsByPage",
   "searchDealerListings",
   "getFacets",
+  "getTrends",
 ];
 
 const enumOf = ({ schema }: Parameter): readonly string[] | undefined => schema.items?.enum ?? schema.enum;
+
+test("there are 50 states, DC, five territories, 13 provinces and six powertrains", () => {
+  assert.deepEqual([states.length, powertrains.length], [50 + 1 + 5 + 13, 6]);
+});
 
 for (const { id, parameters } of operations.values()) {
   test(`${id} has exactly the expected closed vocabularies`, () => {
@@ -65,10 +90,13 @@ for (const { id, parameters } of operations.values()) {
       const known = enumOf(parameter);
       return known === undefined ? [] : [[parameter.name, sorted(known)] as const];
     });
-    const expected = { ...(filtering.includes(id) ? filters : {}), ...controls[id] };
+    const shared = Object.entries(filtering.includes(id) ? filters : {}).filter(([name]) =>
+      queryParameters[id].includes(name),
+    );
+    const expected = [...shared, ...Object.entries(controls[id] ?? {})];
     assert.deepEqual(
       Object.fromEntries(closed),
-      Object.fromEntries(Object.entries(expected).map(([name, known]) => [name, sorted(known)])),
+      Object.fromEntries(expected.map(([name, known]) => [name, sorted(known)])),
     );
   });
 }
@@ -84,16 +112,21 @@ const listingFilters = words(`make model model_code trim version year body_type 
   inventory_status sold_within_days snapshot_date listed_after
   min_price max_price min_mileage max_mileage min_msrp max_msrp min_days_on_market max_days_on_market
   latitude longitude postal_code radius bbox`);
+const inventoryViews = words("inventory_status sold_within_days snapshot_date");
 const page = words("limit offset sort fields include");
 
 const queryParameters: Readonly<Record<OperationId, readonly string[]>> = {
-  searchListings: [...page, "dealer_id", ...listingFilters],
+  searchListings: ["format", ...page, "dealer_id", ...listingFilters],
   searchListingsByPage: [...page, "page", "per_page", "dealer_id", ...listingFilters],
-  searchDealerListings: [...page, ...listingFilters],
-  getFacets: ["facets", "facet_value_limit", "interval", "metric", "sort", "dealer_id", ...listingFilters],
+  searchDealerListings: ["format", ...page, ...listingFilters],
+  getFacets: ["format", "facets", "facet_value_limit", "interval", "metric", "sort", "dealer_id", ...listingFilters],
+  getTrends: [
+    ...words("format metric interval from to facet facet_limit dealer_id"),
+    ...listingFilters.filter((name) => !inventoryViews.includes(name)),
+  ],
   getListing: ["include"],
   getVin: ["include"],
-  searchDealers: words("dealer_id state country type make q limit offset"),
+  searchDealers: words("format dealer_id state country type make q limit offset"),
   getDealer: [],
   getUsage: words("start_date end_date metering_class"),
   getDocument: [],
@@ -128,6 +161,7 @@ const bounds: readonly (readonly [OperationId, string, least: number | undefined
   ["searchListings", "radius", undefined, 500],
   ["searchListingsByPage", "per_page", 1, 100],
   ["getFacets", "facet_value_limit", 1, 100],
+  ["getTrends", "facet_limit", 1, 50],
   ["searchDealers", "limit", 1, 100],
   ["searchDealerListings", "limit", 1, 100],
 ];
@@ -138,6 +172,7 @@ const largestLists: readonly (readonly [OperationId, string, items: number])[] =
   ["searchDealers", "dealer_id", 100],
   ["getFacets", "dealer_id", 50],
   ["getFacets", "interval", 4],
+  ["getTrends", "metric", 5],
 ];
 
 const schemaOf = (id: OperationId, parameter: string) =>
@@ -156,6 +191,7 @@ const defaults: readonly (readonly [OperationId, Readonly<Record<string, unknown
   ["searchListings", { limit: 50, offset: 0, sort: "days_on_market", fields: ["default"] }],
   ["searchDealerListings", { limit: 50, offset: 0, sort: "days_on_market", fields: ["default"] }],
   ["getFacets", { facet_value_limit: 20, sort: "-count" }],
+  ["getTrends", { interval: "week", facet_limit: 10 }],
   ["searchDealers", { limit: 50, offset: 0 }],
 ];
 

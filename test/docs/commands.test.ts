@@ -31,6 +31,7 @@ const notRun: Readonly<Record<string, string>> = {
     "needs the duckdb shell; views.test.ts runs the same file",
   container: "needs a container engine; test/deploy runs the steps of the image, and the image",
   systemd: "changes the machine; test/deploy checks the units and runs the ingest script",
+  clients: "needs the generators; test/clients runs them, and the clients",
   package: "needs the registry of npm; test/deploy installs and starts the package",
 };
 

@@ -72,7 +72,7 @@ test("a request that needs a damaged file is refused, all others are answered, a
     [damaged, sold].map(({ path }) => `Invalid content of ${path}`),
   );
   for (const restore of restorations) await restore();
-  await eventually("ready", async () => (await healthOf(client)).status === "ready", 5000);
+  await eventually("ready", async () => (await healthOf(client)).status === "ready");
   assert.deepEqual(await client.getBody("searchListings", past), before);
 });
 
@@ -80,7 +80,7 @@ test("the scrub finds damage without a request, and restored serving files are u
   const { lake, manifest } = await copyLake(scope);
   const client = await startService(scope, lake, { scrub: { bytesPerHour: 2 ** 45, pauseMs: 1 } });
   const files = [...Object.values(manifest.tables).flat(), ...manifest.serving];
-  await eventually("every file is checked", async () => (await healthOf(client)).lake.checked === files.length, 5000);
+  await eventually("every file is checked", async () => (await healthOf(client)).lake.checked === files.length);
   const damaged = [
     ...manifest.serving.filter(({ kind }) => kind === "index"),
     ...manifest.serving.filter(({ kind }) => kind === "rows").slice(0, 1),
@@ -89,7 +89,7 @@ test("the scrub finds damage without a request, and restored serving files are u
   ];
   const restorations = [];
   for (const file of damaged) restorations.push(await damage(lake, file));
-  await eventually("found", async () => (await healthOf(client)).reasons.length === damaged.length + 2, 5000);
+  await eventually("found", async () => (await healthOf(client)).reasons.length === damaged.length + 2);
   const { status, reasons, serving, lake: counts } = await healthOf(client);
   assert.deepEqual([status, serving.index, serving.rows, counts.damages], ["degraded", false, false, damaged.length]);
   assert.deepEqual(
@@ -98,7 +98,7 @@ test("the scrub finds damage without a request, and restored serving files are u
   );
   assert.equal((await client.get("/v1/listings")).status, 200);
   for (const restore of restorations) await restore();
-  await eventually("ready", async () => (await healthOf(client)).status === "ready", 5000);
+  await eventually("ready", async () => (await healthOf(client)).status === "ready");
   const repaired = await healthOf(client);
   assert.deepEqual([repaired.serving.index, repaired.serving.rows], [true, true]);
 });

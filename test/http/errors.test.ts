@@ -3,9 +3,11 @@ import assert from "node:assert/strict";
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
+import { bounds } from "../../src/base/bounds.ts";
 import { operations } from "../../src/contract/document.ts";
 import { type ErrorCode, errors } from "../../src/contract/errors.ts";
 import { minimalRequest } from "../support/examples.ts";
+import { exchangeRaw } from "../support/http/raw-http.ts";
 import { assertMatchesDocument, startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
@@ -57,7 +59,7 @@ const refused: readonly (readonly [path: string, code: ErrorCode, message: RegEx
   ["/v1/facets", "missing_parameter", /^Missing parameter facets: /],
   ["/v1/vins/NOT-A-VIN", "invalid_parameter_value", /^Invalid value "NOT-A-VIN" for vin: /],
   ["/v1/listings?make=%zz", "invalid_parameter_value", /^Invalid value "%zz" for make: expected percent-encoded/],
-  ["/v1/listings?%zz=1", "invalid_parameter_value", /^Invalid value "%zz" for %zz: /],
+  ["/v1/listings?%zz=1", "unknown_query_parameter", /^Unknown query parameter %zz\.$/],
 ];
 
 for (const [path, code, message] of refused) {
@@ -166,4 +168,35 @@ test("answers with data are private: only the client's own cache may store them,
   const { status, headers } = await send("GET", "/v1/listings?limit=1");
   assert.deepEqual([status, headers.get("Cache-Control")], [200, "private, no-cache"]);
   assert.equal(headers.get("Content-Type"), "application/json; charset=utf-8");
+});
+
+test("a path and query, or headers, beyond their maximum are refused with an error of the document", async () => {
+  const [uri, header] = ["a".repeat(bounds.uriBytes), "a".repeat(bounds.headerBytes)];
+  for (const [sent, status, code] of [
+    [[`GET /v1/listings?make=${uri} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`], 414, "uri_too_long"],
+    [[`GET /v1/${uri} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`], 414, "uri_too_long"],
+    [[`GET /v1/listings?make=${header} HTTP/1.1\r\nHost: x\r\n\r\n`], 414, "uri_too_long"],
+    [[`GET /v1/listings?make=${header}${header}${header}${header}`, " HTTP/1.1\r\n\r\n"], 414, "uri_too_long"],
+    [[`GET /v1/listings HTTP/1.1\r\nHost: x\r\nX-Filler: ${header}\r\n\r\n`], 431, "headers_too_large"],
+    [[`GET /v1/listings HTTP/1.1\r\nHost: x\r\nCookie: ${"a=1; ".repeat(20_000)}\r\n\r\n`], 431, "headers_too_large"],
+  ] as const) {
+    const [head = "", body = ""] = (await exchangeRaw(client.url, ...sent)).split("\r\n\r\n");
+    assert.match(head, new RegExp(`^HTTP/1\\.1 ${status} `));
+    const headers = new Headers(
+      head
+        .split("\r\n")
+        .slice(1)
+        .map((line) => line.split(": ", 2) as [string, string]),
+    );
+    assert.deepEqual([headers.get("Connection"), headers.get("Cache-Control")], ["close", "no-store"]);
+    assert.equal(headers.get("Content-Type"), "application/json; charset=utf-8");
+    assertMatchesDocument("/v1/listings", { status, headers, body: JSON.parse(body) });
+    assert.equal(JSON.parse(body).error.code, code);
+  }
+});
+
+test("a request that is too long is refused after the response before it", async () => {
+  const first = "GET /v1/listings?limit=1 HTTP/1.1\r\nHost: x\r\n\r\n";
+  const received = await exchangeRaw(client.url, first, `GET /v1/${"a".repeat(bounds.headerBytes)} HTTP/1.1\r\n\r\n`);
+  assert.match(received, /^HTTP\/1\.1 401 .*"missing_api_key".*HTTP\/1\.1 414 .*"uri_too_long"/s);
 });

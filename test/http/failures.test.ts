@@ -13,12 +13,15 @@ import { serve } from "../../src/http/server.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { type Customer, createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { attackFairness } from "../support/campaigns/fairness.ts";
+import { limitedDisk } from "../support/campaigns/mixed/faults.ts";
+import { runMixedLoad } from "../support/campaigns/mixed/mixed-load.ts";
+import { prepareLake } from "../support/campaigns/mixed/prepared-lake.ts";
 import { parseLog } from "../support/command-line.ts";
 import { extentOf } from "../support/extent.ts";
 import { type Answer, type Client, startService } from "../support/http/service.ts";
 import { slowRequest } from "../support/http/slow-request.ts";
 import { listFilesAnew } from "../support/lakes/contents.ts";
-import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { createLake, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope, onScopeEnd } from "../support/scope.ts";
 
 const { lake } = await createLake(fileScope);
@@ -135,6 +138,20 @@ test("light requests are answered while another account sends the most expensive
     ...{ lightRequests: extentOf(8, 16), pauseMs: 20, connections: 8, seed: 1, pastDay: "2026-11-18" },
   });
   assert.ok((attack[200] ?? 0) > 0, JSON.stringify(attack));
+});
+
+test("under mixed load with faults no answer is wrong and no charge is lost or doubled", async (context) => {
+  const seed = 1;
+  const feeds = async (): Promise<string> => samplePath;
+  const summary = await runMixedLoad(context, {
+    prepared: await prepareLake(context, { feeds, name: "sample", versions: 2, lookedUp: 5, seed }),
+    ...{ disk: await limitedDisk(context), seed, seconds: extentOf(8, 60), capacitySeconds: 1, swapSeconds: 2 },
+    ...{ damageSecondsMost: 2, fullSeconds: 1.5, checksMemory: false, onStatus: () => undefined },
+  });
+  assert.deepEqual(summary.problems, []);
+  assert.equal(summary.outages, 2);
+  assert.equal(Object.keys(summary.answersByVersion).length, 2);
+  assert.ok(summary.damages > 0 && summary.published > 1, JSON.stringify(summary));
 });
 
 test("an account's requests in progress are limited; refused ones neither cost nor count", async (context) => {

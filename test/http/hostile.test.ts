@@ -4,13 +4,14 @@ import { test } from "node:test";
 import { sendHostileRequests } from "../support/campaigns/hostile-answers.ts";
 import { hostileRequests, searchOperations } from "../support/campaigns/hostile-requests.ts";
 import { Chance } from "../support/chance.ts";
+import { extentOf } from "../support/extent.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
 const { lake } = await createLake(fileScope);
 const client = await startService(fileScope, lake);
-const valuesEach = 20;
+const valuesEach = extentOf(12, 20);
 
 for (const operation of searchOperations) {
   test(`every parameter of ${operation} answers or refuses hostile values, and never fails`, async () => {

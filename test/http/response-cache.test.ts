@@ -19,7 +19,9 @@ function getOrCompute(
   compute: (job: Job) => Promise<Buffer>,
   job = new Job("account"),
 ): Promise<Buffer> {
-  return cache.getOrCompute({ version, operation, request: parameters }, job, compute);
+  const key = { version, operation, format: "json", request: parameters } as const;
+  const computeResponse = async (shared: Job) => ({ body: await compute(shared) });
+  return cache.getOrCompute(key, job, computeResponse).then(({ body }) => body);
 }
 
 /** Creates a source that computes an answer and counts its calls. */

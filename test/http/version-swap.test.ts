@@ -16,6 +16,7 @@ import {
 } from "../../src/lake/manifest.ts";
 import { publishedTotal, swapWhileServing } from "../support/campaigns/version-swaps.ts";
 import { eventually, parseLog } from "../support/command-line.ts";
+import { extentOf } from "../support/extent.ts";
 import { type Client, startService } from "../support/http/service.ts";
 import { createLake, ingestPath, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope, type Scope } from "../support/scope.ts";
@@ -25,6 +26,7 @@ test("versions with and without serving files are swapped while clients search, 
     days: 4,
     clients: 8,
     seed: 1,
+    pauseMs: extentOf(50, 0),
   });
   assert.ok(answers > 100, `${answers} answers`);
   assert.ok(versionsSeen >= 3, `${versionsSeen} versions seen`);
@@ -36,7 +38,7 @@ test("a service started on an empty lake serves the first published version", as
   const client = await startService(context, lake);
   assert.equal((await client.get("/v1/listings")).status, 503);
   await ingestPath(lake, samplePath, { day: "2026-11-18" });
-  await eventually("ready", async () => (await client.get("/readyz")).status === 200, 2000);
+  await eventually("ready", async () => (await client.get("/readyz")).status === 200);
   const { pagination, meta } = await client.getBody("searchListings", "/v1/listings?limit=1");
   assert.deepEqual([pagination.total, meta.version], [await publishedTotal(lake, meta.version), "2026-11-18.1"]);
 });
@@ -103,7 +105,7 @@ describe("a version that does not open", { concurrency: true }, () => {
       await publishManifest(lake, "2026-11-20.1", manifest({ ...good, version: "2026-11-20.1" }));
       const faults = () =>
         parseLog(lines.join("")).filter(({ version, level }) => version === "2026-11-20.1" && level === 50);
-      await eventually("logged", async () => faults().length > 0, 3000);
+      await eventually("logged", async () => faults().length > 0);
       await sleep(900);
       assert.equal(faults().length, 1);
       assert.match(String(faults()[0]?.msg), /cannot be opened; still serving the previous one/);
@@ -112,11 +114,7 @@ describe("a version that does not open", { concurrency: true }, () => {
       assert.equal((await client.get("/readyz")).status, 200);
 
       await publishManifest(lake, "2026-11-20.2", { ...good, version: "2026-11-20.2" });
-      await eventually(
-        "the next version is served",
-        async () => (await servedVersion(client)) === "2026-11-20.2",
-        2000,
-      );
+      await eventually("the next version is served", async () => (await servedVersion(client)) === "2026-11-20.2");
     });
   }
 });
@@ -125,7 +123,7 @@ test("a service can go back to an earlier version", async (context) => {
   const lake = await copySampleLake(context);
   const client = await startService(context, lake);
   await replaceFile(currentPath(lake), "2026-11-18.1\n");
-  await eventually("the earlier version is served", async () => (await servedVersion(client)) === "2026-11-18.1", 2000);
+  await eventually("the earlier version is served", async () => (await servedVersion(client)) === "2026-11-18.1");
   const { pagination } = await client.getBody("searchListings", "/v1/listings?limit=1");
   assert.equal(pagination.total, await publishedTotal(lake, "2026-11-18.1"));
 });

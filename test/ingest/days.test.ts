@@ -19,6 +19,9 @@ const cars = {
   losesItsPrice: vinOf(7),
   atSouth: vinOf(8),
   comesLater: vinOf(9),
+  observedBefore: vinOf(10),
+  observedEarly: vinOf(11),
+  observedLate: vinOf(12),
 };
 
 const car = (vin: string, dealer_id: string, more: FeedRow = {}): FeedRow => ({
@@ -36,7 +39,7 @@ const car = (vin: string, dealer_id: string, more: FeedRow = {}): FeedRow => ({
 const dealers = [
   { dealer_id: north, name: "North", city: "Boise", phone: "(208) 555-0101" },
   { dealer_id: south, name: "South", city: "Tampa", phone: "(813) 555-0102" },
-  { dealer_id: east, name: "East", city: "Newark", phone: "(973) 555-0103" },
+  { dealer_id: east, name: "East", city: "Newark", phone: "(973) 555-0103", makes: "Honda" },
 ];
 
 const constantCars = [20, 21, 22].map((n) => car(vinOf(n), north));
@@ -53,6 +56,7 @@ const feeds: readonly Feeds[] = [
       ...[cars.pauses, cars.leaves, cars.moves, cars.losesItsPrice].map((vin) => car(vin, north)),
       car(cars.atSilentDealer, east),
       car(cars.atSouth, south),
+      car(cars.observedBefore, south, { observed_at: "2026-02-10T08:00:00Z" }),
     ],
   },
   {
@@ -63,6 +67,8 @@ const feeds: readonly Feeds[] = [
       car(cars.losesItsPrice, north, { price: "" }),
       car(cars.moves, south, { price: 18_500 }),
       car(cars.atSouth, south),
+      car(cars.observedEarly, south, { observed_at: "2026-02-28T23:59:59Z" }),
+      car(cars.observedLate, south, { observed_at: "2026-03-02T20:00:00-08:00" }),
     ],
   },
   {
@@ -73,7 +79,7 @@ const feeds: readonly Feeds[] = [
       car(cars.losesItsPrice, north, { price: 17_000 }),
       car(cars.moves, south, { price: 18_500 }),
       car(cars.atSouth, south),
-      car(cars.comesLater, south, { trim: "EX", features: "sunroof" }),
+      car(cars.comesLater, south, { trim: "EX", features: "sunroof", assembly_location: "Alliston | Ontario" }),
     ],
   },
 ];
@@ -101,6 +107,40 @@ test("a listing keeps its id and its first day while it is listed", () => {
     byDay.map((listing) => [listing?.id, listing?.listed_at, listing?.days_on_market]),
     [0, 1, 2].map((age) => [byDay[0]?.id, "2026-03-01 00:00:00", age]),
   );
+});
+
+test("a listing begins on its delivery's day, except on the first day of a lake", async () => {
+  const observed = [cars.observedBefore, cars.observedEarly, cars.observedLate].map((vin) => {
+    const first = listingsByDay(vin).find((listing) => listing !== undefined);
+    return [first?.snapshot_date, first?.listed_at, first?.days_on_market, first?.days_seen];
+  });
+  assert.deepEqual(observed, [
+    ["2026-03-01", "2026-02-10 08:00:00", 19, 2],
+    ["2026-03-02", "2026-03-02 00:00:00", 0, 1],
+    ["2026-03-02", "2026-03-02 23:59:59", 0, 1],
+  ]);
+  assert.deepEqual(
+    await queryLake(
+      lake,
+      "SELECT vin, outcome, field, value, reason FROM rejects WHERE field = 'observed_at' ORDER BY vin",
+    ),
+    [
+      {
+        ...{ vin: cars.observedEarly, outcome: "noted", field: "observed_at" },
+        ...{ value: "2026-02-28T23:59:59Z", reason: "before the day of the delivery" },
+      },
+      {
+        ...{ vin: cars.observedLate, outcome: "noted", field: "observed_at" },
+        ...{ value: "2026-03-02T20:00:00-08:00", reason: "after the day of the delivery" },
+      },
+    ],
+  );
+});
+
+test("a dealer's type is not derived from its makes, and a location has no list separator", async () => {
+  const [dealer] = await queryLake(lake, `SELECT type, makes FROM dealers WHERE dealer_id = '${east}' LIMIT 1`);
+  assert.deepEqual(dealer, { type: null, makes: ["Honda"] });
+  assert.equal(listingsByDay(cars.comesLater)[2]?.assembly_location, "Alliston / Ontario");
 });
 
 test("a price change is appended to the history, with the miles and the time of the observation", () => {

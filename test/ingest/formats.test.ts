@@ -9,6 +9,7 @@ import { DuckDatabase, type Session } from "../../src/db/duckdb.ts";
 import { columnType, ident, join as joined, literal, type Sql, sql } from "../../src/db/sql.ts";
 import { type FeedField, type FeedTable, feed, feedTables } from "../../src/ingest/feed/feed-schema.ts";
 import { lineItemsType } from "../../src/lake/tables.ts";
+import { skipInShortRun } from "../support/extent.ts";
 import { createLake, queryLake, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
@@ -90,8 +91,13 @@ const everything = "FROM active ORDER BY vin";
 const fromCsv = await createLake(fileScope, samplePath, { day });
 const listings = await queryLake(fromCsv.lake, everything);
 
+/** Forms that the short run leaves to the other forms, to the split inventory below and to the names of `misplaced-files.test.ts`. */
+const coveredElsewhere = ["csv.gz", "upper-case CSV extension and a suffix in the name", "ndjson"];
+
 for (const [form, write] of Object.entries(forms)) {
-  test(`the same feeds yield the same listings: ${form}`, async (t) => {
+  test(`the same feeds yield the same listings: ${form}`, {
+    skip: coveredElsewhere.includes(form) && skipInShortRun,
+  }, async (t) => {
     const folder = join(await temporaryFolder(t), day);
     await mkdir(folder);
     for (const table of delivered) await write(table, folder);

@@ -5,7 +5,7 @@ import { compareLifecycle, compareRepeatedIngests } from "../lifecycle/trial.ts"
 import { skipInShortRun } from "../support/extent.ts";
 
 describe("random lakes", { concurrency: 3 }, () => {
-  test("match the oracle day by day", async (scope) => {
+  test("match the oracle day by day, and an incremental sync misses no listing", async (scope) => {
     const { missing, sold } = await compareLifecycle(scope, { seed: 4, days: 9, dealers: 12, cars: 80, dayless: 0.1 });
     assert.ok(missing > 5 && sold > 0, `${missing} became missing, ${sold} were sold`);
   });

@@ -21,7 +21,8 @@ export interface LakeRows {
 }
 
 /** Columns of a listing that the oracle knows too. */
-const listingColumns = "id, vin, dealer_id, listed_at, price, miles, days_on_market, days_seen, price_history";
+const listingColumns =
+  "id, vin, dealer_id, listed_at, price, miles, days_on_market, days_seen, price_history, sold_date, sold_on_record";
 
 /** Reads the published version of a lake. */
 export async function readLakeRows(lake: string): Promise<LakeRows> {
@@ -31,14 +32,8 @@ export async function readLakeRows(lake: string): Promise<LakeRows> {
   return {
     days: [...new Set(manifest.tables.deliveries.map(({ partition }) => partition ?? ""))].sort(),
     ...(await readDays(reader)),
-    sold: await reader.rows(
-      "sold",
-      `SELECT ${listingColumns}, sold_date, strftime(sold_date, '%Y-%m') AS month FROM sold`,
-    ),
-    ended: await reader.rows(
-      "ended",
-      `SELECT ${listingColumns}, sold_date, left(ended_month::VARCHAR, 7) AS month FROM ended`,
-    ),
+    sold: await reader.rows("sold", `SELECT ${listingColumns}, left(sold_month::VARCHAR, 7) AS month FROM sold`),
+    ended: await reader.rows("ended", `SELECT ${listingColumns}, left(ended_month::VARCHAR, 7) AS month FROM ended`),
     repeated: reader.repeated,
   };
 }
@@ -48,14 +43,14 @@ async function readDays(reader: LakeReader): Promise<Omit<LakeRows, "days" | "so
     active: await reader.rowsByDay(
       "snapshots",
       ["vin"],
-      `SELECT snapshot_date::VARCHAR AS day, ${listingColumns}, files.last_seen, sold_date, missing_since FROM snapshots
+      `SELECT snapshot_date::VARCHAR AS day, ${listingColumns}, files.last_seen, missing_since FROM snapshots
        JOIN (SELECT vin, snapshot_date::VARCHAR AS file_day, last_seen FROM ${reader.files("snapshots")}) files USING (vin)
        WHERE file_day = day`,
     ),
     missing: await reader.rowsByDay(
       "missing",
       ["vin"],
-      `SELECT as_of::VARCHAR AS day, ${listingColumns}, files.last_seen, files.feeds_without, sold_date, missing_since FROM missing
+      `SELECT as_of::VARCHAR AS day, ${listingColumns}, files.last_seen, files.feeds_without, missing_since FROM missing
        JOIN (SELECT vin, as_of::VARCHAR AS file_day, last_seen, feeds_without FROM ${reader.files("missing")}) files USING (vin)
        WHERE file_day = day`,
     ),

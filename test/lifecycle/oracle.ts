@@ -37,6 +37,8 @@ export interface OracleListing {
   /** Accepted feeds of its dealer without it since its last sighting. */
   readonly feedsWithout: number;
   readonly soldDate: string | null;
+  /** The day on which the sale became known. */
+  readonly soldOnRecord: string | null;
 }
 
 /** The state at the end of a day. */
@@ -54,6 +56,7 @@ export interface OracleDay {
 
 /** Computes day after day from the feeds. */
 export class LifecycleOracle {
+  #isFirstDay = true;
   #periods = 0;
   readonly #makes = new Map<string, readonly string[]>();
   readonly #history = new Map<string, DealerHistory>();
@@ -66,7 +69,8 @@ export class LifecycleOracle {
     for (const row of feeds.dealers ?? []) {
       this.#makes.set(textOf(row, "dealer_id"), textOf(row, "makes").split("|"));
     }
-    const delivered = sightingsOf(day, feeds);
+    const delivered = sightingsOf(day, feeds, this.#isFirstDay);
+    this.#isFirstDay = false;
     const judged = new Map<string, FeedJudgement>();
     for (const [dealer, cars] of delivered) judged.set(dealer, judgeFeed(day, cars.size, this.#history.get(dealer)));
     for (const [dealer, { history }] of judged) this.#history.set(dealer, history);
@@ -133,7 +137,7 @@ export class LifecycleOracle {
         continue;
       }
       const absent = absentListing(day, listing, isAccepted(listing.dealer));
-      if (isSold(day, absent)) sold.push(soldListing(absent));
+      if (isSold(day, absent)) sold.push(soldListing(day, absent));
       else if (daysBetween(absent.missingSince ?? day, day) >= endedAfterDays) ended.push(absent);
       else missing.push(absent);
     }
@@ -144,7 +148,9 @@ export class LifecycleOracle {
   #claimOf(day: string, sighting: Sighting): OracleClaim {
     const before = this.#claims.get(keyOf(sighting));
     const listing = this.#listings.get(sighting.vin);
-    const listingsDays = listing?.dealer === sighting.dealer ? listing.daysSeen : 0;
+    // A first sighting that is older than its delivery is a day of its own.
+    const olderDays = sighting.observedAt.slice(0, 10) < day ? 1 : 0;
+    const listingsDays = listing?.dealer === sighting.dealer ? listing.daysSeen : olderDays;
     return {
       sighting,
       since: before?.since ?? day,
@@ -171,7 +177,7 @@ export class LifecycleOracle {
       lastKnownPrice: price ?? before?.lastKnownPrice ?? null,
       daysOnMarket: Math.max(0, daysBetween(listedAt.slice(0, 10), day)),
       priceHistory: [...(before?.priceHistory ?? []), ...(isInFeed ? priceChanges(before, sighting) : [])],
-      ...{ missingSince: null, feedsWithout: 0, soldDate: null },
+      ...{ missingSince: null, feedsWithout: 0, soldDate: null, soldOnRecord: null },
     };
   }
 }
@@ -205,7 +211,8 @@ const isSold = (day: string, { lastSeen, feedsWithout, daysSeen }: OracleListing
   feedsWithout >= soldAfter.feedsWithout &&
   daysSeen >= soldAfter.daysSeen;
 
-function soldListing(listing: OracleListing): OracleListing {
+function soldListing(day: string, listing: OracleListing): OracleListing {
   const soldDate = plusDays(listing.lastSeen, 1);
-  return { ...listing, soldDate, daysOnMarket: Math.max(0, daysBetween(listing.listedAt.slice(0, 10), soldDate)) };
+  const daysOnMarket = Math.max(0, daysBetween(listing.listedAt.slice(0, 10), soldDate));
+  return { ...listing, soldDate, soldOnRecord: day, daysOnMarket };
 }

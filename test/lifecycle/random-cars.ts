@@ -72,9 +72,10 @@ function rowOf(chance: Chance, { vin, car, dealer, day }: LotDay): FeedRow {
   };
 }
 
-/** A random time of the day, rarely of the evening before. */
+/** A random time of the day, rarely of a day before or after it. */
 function randomObservedAt(chance: Chance, day: string): string {
   const two = (number: number): string => String(number).padStart(2, "0");
   const time = `${two(chance.integer(0, 23))}:${two(chance.integer(0, 59))}:${two(chance.integer(0, 59))}`;
-  return chance.happens(0.05) ? `${plusDays(day, -1)}T23:30:00Z` : `${day}T${time}${chance.pick(["Z", "+00:00"])}`;
+  const observedOn = chance.happens(0.1) ? plusDays(day, chance.pick([-20, -1, -1, 1])) : day;
+  return `${observedOn}T${time}${chance.pick(["Z", "+00:00"])}`;
 }

@@ -1,10 +1,11 @@
 /** Compares the rows of a lake with the oracle's days. */
 import { isDeepStrictEqual } from "node:util";
 import type { Json, Row } from "../../src/base/json.ts";
+import { listingsMissedBySync } from "./incremental-sync.ts";
 import { type LakeRows, type RowsByKey, readLakeRows } from "./lake-rows.ts";
 import type { OracleDay, OracleListing } from "./oracle.ts";
 
-/** Returns the first differences, each with its day, VIN and both sides; empty if the lake agrees. */
+/** Returns the differences, each with its day, VIN and both sides, and the listings that an incremental sync misses; empty if the lake agrees. */
 export async function differencesFrom(lake: string, expectedDays: readonly OracleDay[]): Promise<readonly string[]> {
   const lakeRows = await readLakeRows(lake);
   const comparison = new LakeComparison();
@@ -14,7 +15,7 @@ export async function differencesFrom(lake: string, expectedDays: readonly Oracl
   for (const expected of expectedDays) compareDay(comparison, lakeRows, expected);
   comparison.compareEnded("sold", lakeRows.sold, expectedDays.flatMap(soldOn));
   comparison.compareEnded("ended", lakeRows.ended, expectedDays.flatMap(endedOn));
-  return [...comparison.differences, ...findUnfounded(lakeRows, expectedDays)];
+  return [...comparison.differences, ...findUnfounded(lakeRows, expectedDays), ...listingsMissedBySync(lakeRows)];
 }
 
 function compareDay(comparison: LakeComparison, lakeRows: LakeRows, expected: OracleDay): void {
@@ -158,6 +159,7 @@ function rowOf(listing: OracleListing): Row {
     days_seen: listing.daysSeen,
     price_history: listing.priceHistory.map((change): Json => ({ ...change })),
     sold_date: listing.soldDate,
+    sold_on_record: listing.soldOnRecord,
   };
 }
 
@@ -168,15 +170,11 @@ interface EndedPeriod {
   readonly row: Row;
 }
 
-/** The month of a sale is that of its sale date. */
-const soldOn = ({ day, sold }: OracleDay): readonly EndedPeriod[] =>
-  sold.map((listing) => ({
-    ...{ day, periodId: listing.periodId },
-    row: { ...rowOf(listing), month: listing.soldDate?.slice(0, 7) ?? null },
-  }));
+const soldOn = ({ day, sold }: OracleDay): readonly EndedPeriod[] => periodsEndedOn(day, sold);
+const endedOn = ({ day, ended }: OracleDay): readonly EndedPeriod[] => periodsEndedOn(day, ended);
 
-const endedOn = ({ day, ended }: OracleDay): readonly EndedPeriod[] =>
-  ended.map((listing) => ({
+const periodsEndedOn = (day: string, listings: readonly OracleListing[]): readonly EndedPeriod[] =>
+  listings.map((listing) => ({
     ...{ day, periodId: listing.periodId },
     row: { ...rowOf(listing), month: day.slice(0, 7) },
   }));

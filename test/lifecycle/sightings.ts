@@ -5,7 +5,7 @@ import type { FeedRow, Feeds } from "../support/lakes/feeds.ts";
 export interface Sighting {
   readonly vin: string;
   readonly dealer: string;
-  /** `YYYY-MM-DD hh:mm:ss` in UTC. */
+  /** `YYYY-MM-DD hh:mm:ss` in UTC; before the day of the delivery only on the first day of a lake. */
   readonly observedAt: string;
   readonly price: number | null;
   readonly miles: number | null;
@@ -15,7 +15,11 @@ export interface Sighting {
 }
 
 /** Returns the sightings of each dealer that delivered, by VIN; empty for an explicitly empty delivery. */
-export function sightingsOf(day: string, feeds: Feeds): ReadonlyMap<string, ReadonlyMap<string, Sighting>> {
+export function sightingsOf(
+  day: string,
+  feeds: Feeds,
+  isFirstDay: boolean,
+): ReadonlyMap<string, ReadonlyMap<string, Sighting>> {
   const delivered = new Map<string, Map<string, Sighting>>();
   const feedOf = (dealer: string): Map<string, Sighting> => {
     const cars = delivered.get(dealer) ?? new Map<string, Sighting>();
@@ -24,18 +28,18 @@ export function sightingsOf(day: string, feeds: Feeds): ReadonlyMap<string, Read
   };
   for (const row of feeds.deliveries ?? []) feedOf(textOf(row, "dealer_id"));
   for (const row of feeds.inventory ?? []) {
-    const sighting = sightingOf(day, row);
+    const sighting = sightingOf(day, row, isFirstDay);
     feedOf(sighting.dealer).set(sighting.vin, sighting);
   }
   return delivered;
 }
 
-function sightingOf(day: string, row: FeedRow): Sighting {
+function sightingOf(day: string, row: FeedRow, isFirstDay: boolean): Sighting {
   const observed = textOf(row, "observed_at");
   return {
     vin: textOf(row, "vin").trim().toUpperCase(),
     dealer: textOf(row, "dealer_id"),
-    observedAt: observed === "" ? midnightOf(day) : timestampOf(observed),
+    observedAt: observed === "" ? midnightOf(day) : observedOn(day, timestampOf(observed), isFirstDay),
     price: Number(textOf(row, "price")) || null,
     miles: textOf(row, "miles") === "" ? null : Number(textOf(row, "miles")),
     make: textOf(row, "make"),
@@ -50,6 +54,13 @@ export const midnightOf = (day: string): string => `${day} 00:00:00`;
 
 /** A time with a zone as a UTC timestamp. */
 const timestampOf = (time: string): string => new Date(time).toISOString().slice(0, 19).replace("T", " ");
+
+/** Moves a time to the day of its delivery. On the first day of a lake, earlier times remain. */
+function observedOn(day: string, time: string, isFirstDay: boolean): string {
+  const timesDay = time.slice(0, 10);
+  if (timesDay > day) return `${day} 23:59:59`;
+  return timesDay < day && !isFirstDay ? midnightOf(day) : time;
+}
 
 /** Returns the number of days between two days; negative if `to` is earlier. */
 export const daysBetween = (from: string, to: string): number => (Date.parse(to) - Date.parse(from)) / 86_400_000;

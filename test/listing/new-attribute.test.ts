@@ -15,7 +15,7 @@ import type { AnswerRequest, LakeAnswers } from "./print-answers.ts";
 
 /** The product and its child program, without the oracle, which lists every parameter. */
 const copiedPaths = [
-  ...["src", "schemas", "data", "package.json", "tsconfig.json"],
+  ...["bin", "src", "schemas", "data", "package.json", "tsconfig.json"],
   ...["test/listing/print-answers.ts", "test/support/versions.ts", "test/support/scope.ts"],
 ];
 
@@ -33,12 +33,11 @@ const run = async (command: string, ...args: readonly string[]): Promise<string>
   return result.stdout;
 };
 
-const runModule = (path: string, ...args: readonly string[]): Promise<string> =>
-  run(process.execPath, "--import", "tsx/esm", path, ...args);
-
-/** Runs the copy's answers, with the index and from Parquet only. */
+/** Runs the copy's answers, compiled, with the index and from Parquet only. */
 async function answersOfCopy(request: AnswerRequest): Promise<readonly LakeAnswers[]> {
-  return JSON.parse(await runModule("test/listing/print-answers.ts", JSON.stringify(request)));
+  const compiled = (await run(process.execPath, "bin/compile.cjs", "src", "test")).trim();
+  const program = join(compiled, "test/listing/print-answers.js");
+  return JSON.parse(await run(process.execPath, program, JSON.stringify(request)));
 }
 
 /** Replaces every match of a pattern; fails without a match. */
@@ -199,7 +198,7 @@ test("a new attribute is read, served, filtered, excluded and counted, with the 
 
 test("a lake from before a new attribute answers null for it, with and without an index", async (t) => {
   const lake = await copyFixtureLake(t, 1);
-  await runModule("src/main.ts", "index", "--lake", lake);
+  await run(process.execPath, "bin/carquet.cjs", "index", "--lake", lake);
   const paths = [
     `/v1/listings?fields=${names.join()}`,
     `/v1/facets?facets=${names.join()}`,

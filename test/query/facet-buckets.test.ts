@@ -61,7 +61,7 @@ const cases = parseCaseTable(
   inventory_type      |                         | used 3, new 1
   availability_status |                         | stock 1, transit 1
   state               |                         | ME 2, TX 2
-  dealer_type         |                         | independent 4, franchise 2
+  dealer_type         |                         | franchise 2, independent 2
   features            |                         | sunroof 2, heated_seats 1
   options_packages    |                         | 3T 2, FE 1
   keywords            |                         | clean_title 2, branded 1, fleet 1, one_owner 1

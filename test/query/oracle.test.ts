@@ -1,4 +1,4 @@
-/** Random requests to both implementations, compared with the oracle; see the campaigns `search` and `facets`. */
+/** Random requests to both implementations, compared with the oracle; see the campaigns `search`, `facets` and `trends`. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { projectPath } from "../../src/base/project-files.ts";
@@ -8,9 +8,16 @@ import { readInventory } from "../oracle/answers/inventory.ts";
 import { compareBucketsWithSearch } from "../oracle/compare/buckets.ts";
 import { compareWithOracle, forEachConcurrently } from "../oracle/compare/oracle.ts";
 import { pageThrough, sorts } from "../oracle/compare/pages.ts";
+import { compareTrendsWithFacets } from "../oracle/compare/trends.ts";
 import { createRandomLake } from "../oracle/random-lake/lakes.ts";
 import { type Query, queryValues } from "../oracle/random-requests/query.ts";
-import { type RandomRequest, randomFacets, randomFilters, randomRequests } from "../oracle/random-requests/requests.ts";
+import {
+  type RandomRequest,
+  randomFacets,
+  randomFilters,
+  randomRequests,
+  randomTrends,
+} from "../oracle/random-requests/requests.ts";
 import { Chance } from "../support/chance.ts";
 import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { serveBothWays } from "../support/implementations.ts";
@@ -18,9 +25,10 @@ import { createLake } from "../support/lakes/lakes.ts";
 import { realCsvPath, skipWithoutRealCsv } from "../support/real-feeds.ts";
 import { fileScope, type Scope } from "../support/scope.ts";
 
-const seed = 20261119;
+const seed = extentOf(20261125, 20261119);
 
-const { lake } = await createRandomLake(fileScope, { seed, days: 11, cars: 600 });
+const [days, cars] = extentOf([7, 700], [11, 600]);
+const { lake } = await createRandomLake(fileScope, { seed, days, cars });
 const inventory = await readInventory(lake);
 const implementations = await serveBothWays(fileScope, lake);
 
@@ -33,7 +41,7 @@ const hasParameter =
 
 test("the random lake has values, ties and locations of every kind", () => {
   const { active, sold, snapshots, all } = inventory;
-  assert.ok(active.length > 200 && sold.length > 80 && snapshots.size === 11);
+  assert.ok(active.length > 200 && sold.length > 80 && snapshots.size === days);
   assert.ok(new Set(sold.map(({ sold_date }) => sold_date?.slice(0, 7))).size > 1, "sold in several months");
   for (const [field, value] of Object.entries(active[0] ?? {})) {
     const values = all.map((listing) => listing[field as "make"]);
@@ -41,6 +49,11 @@ test("the random lake has values, ties and locations of every kind", () => {
   }
   const west = all.filter(({ longitude }) => (longitude ?? 0) > 100);
   const withoutCoordinates = all.filter(({ latitude, longitude }) => latitude === null && longitude === null);
+  assert.ok(
+    all.some(({ dealer_type, dealer_id }) => dealer_type === null && dealer_id !== null),
+    "unknown dealer types",
+  );
+  assert.ok(inventory.assemblyLocations.includes("Graz/Steyr"));
   assert.ok(west.length > 10 && withoutCoordinates.length > 10);
   assert.ok(new Set(withoutCoordinates.map(({ dealer_id }) => dealer_id)).size >= 2, "dealers without coordinates");
 });
@@ -107,6 +120,20 @@ for (const [place, { name, client, assertNoFallback }] of implementations.entrie
     assertNoFallback();
   });
 }
+
+test("random trends are what the oracle finds by walking through the days", async () => {
+  const [{ client } = assert.fail("no implementation")] = implementations;
+  const count = extentOf(50, 300);
+  const { found, compared } = await compareWithOracle(client, inventory, randomTrends(inventory, { seed, count }));
+  assert.ok(found > 0.6 * count && compared > 20 * count, `${found} requests found anything, ${compared} points`);
+});
+
+test("levels of a trend are the facets of each day, and its sales those of sold searches, under random filters", async () => {
+  const [{ client } = assert.fail("no implementation")] = implementations;
+  const queries = [new Map(), ...randomFilters(inventory, { seed, count: extentOf(4, 30) })];
+  const { levels, sales } = await compareTrendsWithFacets(client, inventory, queries);
+  assert.ok(levels > 100 && sales > 50, `${levels} levels, ${sales} sales`);
+});
 
 const modes: Readonly<Record<string, Query>> = {
   today: new Map(),

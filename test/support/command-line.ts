@@ -149,8 +149,8 @@ export function parseLog(log: string): readonly Readonly<Record<string, unknown>
   });
 }
 
-/** Polls until a condition holds; throws after `withinMs`. */
-export async function eventually(what: string, condition: () => Promise<boolean>, withinMs = 5000): Promise<void> {
+/** Polls until a condition holds; throws after `withinMs`, which is long enough for a busy machine. */
+export async function eventually(what: string, condition: () => Promise<boolean>, withinMs = 30_000): Promise<void> {
   const lastMs = performance.now() + withinMs;
   while (!(await condition())) {
     if (performance.now() > lastMs) throw new Error(`Timed out after ${withinMs} ms: ${what}.`);

@@ -1,9 +1,24 @@
 /** Requests from the document's examples. */
 import { type Operation, type Parameter, resolve } from "../../src/contract/document.ts";
 
-/** Returns the document's example of a parameter; throws if it has none. */
+/** Examples of parameters that cannot be combined with the example of another one. The document has them in descriptions. */
+export const alternativeExamples: Readonly<Record<string, unknown>> = {
+  limit: 25,
+  offset: 50,
+  snapshot_date: "2026-10-01",
+  latitude: 37.5483,
+  longitude: -121.9886,
+  bbox: [-122.6, 37.2, -121.7, 38],
+};
+
+/** Returns the document's example of a parameter; undefined if it has none. */
+export function documentExampleOf(parameter: Parameter): unknown {
+  return resolve<Parameter & { readonly example?: unknown }>(parameter).example;
+}
+
+/** Returns an example of a parameter; throws if there is none. */
 export function exampleOf(parameter: Parameter): unknown {
-  const { example } = resolve<Parameter & { readonly example?: unknown }>(parameter);
+  const example = documentExampleOf(parameter) ?? alternativeExamples[parameter.name];
   if (example === undefined) throw new TypeError(`The parameter ${parameter.name} has no example.`);
   return example;
 }
@@ -23,13 +38,25 @@ export function requiredQuery({ parameters }: Operation): readonly (readonly [na
 }
 
 /** Returns the smallest valid request of an operation. */
-export function minimalRequest(operation: Operation): string {
+export const minimalRequest = (operation: Operation): string => requestWith(operation, requiredQuery(operation));
+
+/** Returns the request of an operation with the document's examples of all its parameters. */
+export function exemplaryRequest(operation: Operation): string {
+  const given = operation.parameters.filter(
+    (parameter) => parameter.in === "query" && documentExampleOf(parameter) !== undefined,
+  );
+  return requestWith(
+    operation,
+    given.map((parameter) => [parameter.name, encodeExample(parameter)]),
+  );
+}
+
+function requestWith(operation: Operation, query: ReturnType<typeof requiredQuery>): string {
   const examples = new Map(
     operation.parameters
       .filter(({ in: place }) => place === "path")
       .map((parameter) => [parameter.name, encodeExample(parameter)]),
   );
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => examples.get(name) ?? "");
-  const query = requiredQuery(operation).map((pair) => pair.join("="));
-  return query.length === 0 ? path : `${path}?${query.join("&")}`;
+  return query.length === 0 ? path : `${path}?${query.map((pair) => pair.join("=")).join("&")}`;
 }

@@ -2,9 +2,10 @@
 import type { MeteredId } from "../../src/accounts/policy/prices.ts";
 import { decoderOf } from "../../src/contract/decode.ts";
 import { operations } from "../../src/contract/document.ts";
-import { type Endpoint, endpoints } from "../../src/http/endpoints.ts";
+import { type Endpoint, endpoints, jsonBody } from "../../src/http/endpoints.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
-import { LakeVersion, type LakeVersionOptions } from "../../src/serving/lake-version.ts";
+import { LakeVersion } from "../../src/serving/lake-version.ts";
+import type { LakeVersionOptions } from "../../src/serving/version-resources.ts";
 import { onScopeEnd, type Scope } from "./scope.ts";
 
 /** Opens the published version of a lake until the scope ends. */
@@ -25,8 +26,8 @@ function patternOf(path: string): RegExp {
 function answererOf<Id extends MeteredId>(id: Id) {
   const endpoint: Endpoint<Id> = endpoints[id];
   const decode = decoderOf(id);
-  return (version: LakeVersion, query: string, path: Readonly<Record<string, string>>): Promise<string> =>
-    endpoint(decode(query, path), version);
+  return async (version: LakeVersion, query: string, path: Readonly<Record<string, string>>): Promise<string> =>
+    jsonBody(await endpoint(decode(query, path), version));
 }
 
 /** Splits a path at its first question mark. */

@@ -45,7 +45,7 @@ const filterRenderers: FilterRenderers<[cache: string], string> = {
   features: ({ tokens }, cache) => `{!lucene${cache}}${tokens.map((token) => `+features:"${token}"`).join(" ")}`,
   vinMask: ({ mask }, cache) => `{!lucene${cache}}vin:${mask}`,
   dealer: ({ id }, cache) => `{!term f=dealer_id${cache}}${id}`,
-  soldWithin: ({ after }, cache) => `{!lucene${cache}}sold_date:{${after}T00:00:00Z TO *]`,
+  soldWithin: ({ after }, cache) => `{!lucene${cache}}sold_on_record:{${after}T00:00:00Z TO *]`,
 };
 
 const cacheParameter = (isCached: boolean): string => (isCached ? "" : " cache=false");

@@ -16,6 +16,7 @@ export const prices: Readonly<Record<UsageClass, number>> = {
   listing_search_enriched: 40_000,
   facet_counts: 3_000,
   facet_counts_historical: 6_000,
+  trend_series: 20_000,
   vehicle_detail: 3_000,
   vehicle_detail_enriched: 8_000,
   dealer_lookup: 1_000,
@@ -39,7 +40,7 @@ type OperationClasses = readonly [
   historical: UsageClass,
   dealerFiltered: UsageClass,
   dealerFilteredHistorical: UsageClass,
-  enriched: UsageClass,
+  enriched?: UsageClass,
 ];
 
 const search: OperationClasses = [
@@ -58,19 +59,21 @@ const detail: OperationClasses = [
 ];
 const inventory = ["dealer_inventory_search", "dealer_inventory_search_historical"] as const;
 const facets = ["facet_counts", "facet_counts_historical"] as const;
+const trends = "trend_series";
 const lookup = "dealer_lookup";
 
 // biome-ignore format: a table is read by its columns
 const classes: Readonly<Record<MeteredId, OperationClasses>> = {
-  //                     plain      historical    dealer_id  both          include (takes precedence)
+  //                     plain      historical    dealer_id  both          include, if it has a class (takes precedence)
   searchListings:       search,
   searchListingsByPage: search,
-  searchDealerListings: [...inventory,           ...inventory,             "listing_search_enriched"],
-  getFacets:            [...facets,              ...facets,                "facet_counts"],
+  searchDealerListings: [...inventory,           ...inventory],
+  getFacets:            [...facets,              ...facets],
+  getTrends:            [trends,    trends,       trends,    trends],
   getListing:           detail,
   getVin:               detail,
-  searchDealers:        [lookup,    lookup,       lookup,    lookup,        lookup],
-  getDealer:            [lookup,    lookup,       lookup,    lookup,        lookup],
+  searchDealers:        [lookup,    lookup,       lookup,    lookup],
+  getDealer:            [lookup,    lookup,       lookup,    lookup],
 };
 
 /** The parameters that decide the usage class. */
@@ -87,7 +90,7 @@ export function usageClassOf(id: MeteredId, query: PricingParameters): UsageClas
   const [plain, historical, dealerFiltered, dealerFilteredHistorical, enriched] = classes[id];
   const isHistorical =
     query.inventory_status === "sold" || query.sold_within_days !== undefined || query.snapshot_date !== undefined;
-  if (query.include !== undefined) return enriched;
+  if (query.include !== undefined && enriched !== undefined) return enriched;
   if (query.dealer_id !== undefined) return isHistorical ? dealerFilteredHistorical : dealerFiltered;
   return isHistorical ? historical : plain;
 }

@@ -1,30 +1,69 @@
-/** `carquet sql`: runs an analyst's SQL query over the views of the published version. */
-import { text } from "node:stream/consumers";
+/** `carquet sql`: runs an analyst's SQL statements over the views of the published version, or opens a shell for them. */
 import { Command, Option } from "commander";
-import { openAnalystDatabase } from "../../lake/analyst-database.ts";
-import { type EngineSettings, engineOptions, lakeOption, memoryOption, threadsOption } from "../options.ts";
-import { formatRows } from "../print.ts";
+import { type AnalystDatabase, openAnalystDatabase } from "../../lake/analyst-database.ts";
+import {
+  type EngineSettings,
+  engineOptions,
+  lakeOption,
+  memoryOption,
+  sqlHistoryOption,
+  threadsOption,
+} from "../options.ts";
+import { checkPrintable, formatOfFile, type ResultFormat, resultFormats } from "../sql/result-formats.ts";
+import { printResults, statementsIn, writeLastResult } from "../sql/run-statements.ts";
 
 interface SqlSettings extends EngineSettings {
   readonly lake: string;
-  readonly format: "table" | "csv" | "json";
+  readonly format: ResultFormat;
+  readonly output?: string;
+  readonly history?: string;
 }
 
 export const sqlCommand = (): Command =>
   new Command("sql")
     .description(
       "Run a SQL query (DuckDB) over the published version. Views: active, snapshots, missing, sold and ended (flat listings), builds, " +
-        "dealers, tokens, options, claims, deliveries and rejects. Without an argument, reads the query from standard input.",
+        "dealers, tokens, options, claims, deliveries, rejects and price_changes; snapshot('YYYY-MM-DD') is one day. Without an argument, " +
+        "opens a shell on a terminal, else reads statements from standard input. Statements cannot change files or settings.",
     )
     .argument("[query]", "for example: SELECT make, median(price) FROM active GROUP BY make ORDER BY 2 DESC")
     .addOption(lakeOption())
-    .addOption(new Option("--format <format>", "output format").choices(["table", "csv", "json"]).default("table"))
+    .addOption(new Option("--format <format>", "output format").choices(resultFormats).default("table"))
+    .addOption(
+      new Option(
+        "--output <file>",
+        "write the result to this file, as a whole or not at all; its extension names the format, unless --format does",
+      ),
+    )
+    .addOption(sqlHistoryOption())
     .addOption(threadsOption())
     .addOption(memoryOption())
-    .action(async (query: string | undefined, settings: SqlSettings) => {
-      const statement = query ?? (await text(process.stdin));
-      const result = await openAnalystDatabase(settings.lake, engineOptions(settings), (runQuery) =>
-        runQuery(statement),
-      );
-      process.stdout.write(formatRows(result, settings.format));
+    .action(async (query: string | undefined, settings: SqlSettings, command: Command) => {
+      const isFormatSet = command.getOptionValueSource("format") !== "default";
+      const { lake, output } = settings;
+      const format = output === undefined || isFormatSet ? settings.format : formatOfFile(output, settings.format);
+      exitOnSignals();
+      await openAnalystDatabase(lake, engineOptions(settings), async (database) => {
+        if (query === undefined && output === undefined && process.stdin.isTTY && process.stdout.isTTY)
+          return openShell(database, settings);
+        const statements = statementsIn(query === undefined ? process.stdin.setEncoding("utf8") : oneText(query));
+        if (output !== undefined) return writeLastResult(database, statements, { format, file: output });
+        checkPrintable(format, process.stdout.isTTY);
+        return printResults(database, statements, format);
+      });
     });
+
+async function openShell(database: AnalystDatabase, { format, history }: SqlSettings): Promise<void> {
+  const { runShell } = await import("../sql/shell.ts");
+  await runShell({ database, input: process.stdin, output: process.stdout, format, historyFile: history });
+}
+
+async function* oneText(text: string): AsyncGenerator<string> {
+  yield text;
+}
+
+/** Exits on a signal as other programs do, after temporary files have been removed. */
+function exitOnSignals(): void {
+  const signals = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 };
+  for (const [signal, number] of Object.entries(signals)) process.once(signal, () => process.exit(128 + number));
+}

@@ -105,6 +105,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/trends": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow metrics over time
+         * @description Returns one or several metrics of the matching listings for each day, week or month of a period: the
+         *     median price of a model, week by week. `facet` returns a series for each value of an attribute. Accepts
+         *     the filters of listing search, without the inventory views, pagination, fields and expansions.
+         *
+         *     A **level** describes the active listings of one day: the last day of the interval that has a snapshot,
+         *     `level_day`. It equals what `GET /v1/facets` counts with `snapshot_date` set to that day, so a listing
+         *     that stays on the market for months weighs as much as any other. A **flow** is the sum of what happened
+         *     on the days of the interval. Flows count events of every listing that ever existed, and filters apply
+         *     to the listing as it was last observed.
+         *
+         *     | metric | kind | definition | sample |
+         *     |---|---|---|---|
+         *     | `count` | level | listings that are active on `level_day` | the same |
+         *     | `<measure>.mean`, `<measure>.median`, `<measure>.p1` to `<measure>.p99` | level | mean or percentile of `price`, `miles`, `msrp`, `days_on_market` or `discount_from_msrp` on `level_day`, linearly interpolated | active listings whose measure is known |
+         *     | `days_supply` | level | listings that are active on `level_day`, divided by the mean number of sales a day in the 30 days that end on it | listings sold in these 30 days |
+         *     | `new_listings` | flow | listings whose `listed_at` is in the interval | the same |
+         *     | `sold` | flow | listings whose sale, as `sold_within_days` counts it, is in the interval | the same |
+         *     | `price_drops` | flow | price changes to a lower price, by the day of `changed_at` | the same |
+         *
+         *     Means, percentiles and `days_supply` are null for fewer than 10 active listings. On the first day of the
+         *     data, every listing that is not backfilled is new.
+         *
+         *     This operation is an extension. Billed as `trend_series`, once per request.
+         */
+        get: operations["getTrends"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/dealers": {
         parameters: {
             query?: never;
@@ -154,7 +196,7 @@ export interface paths {
         };
         /**
          * Search a dealer's inventory
-         * @description Returns the listings of one dealer that match all filters, after deduplication by VIN. Accepts the parameters of listing search. For several dealers, use `dealer_id` on `/v1/listings`. Billed as `dealer_inventory_search`, or `dealer_inventory_search_historical` for sold and past inventory. With `include`, billed as `listing_search_enriched`. A 404 is not billed.
+         * @description Returns the listings of one dealer that match all filters, after deduplication by VIN. Accepts the parameters of listing search. For several dealers, use `dealer_id` on `/v1/listings`. Billed as `dealer_inventory_search`, or `dealer_inventory_search_historical` for sold and past inventory, with or without `include`. A 404 is not billed.
          */
         get: operations["searchDealerListings"];
         put?: never;
@@ -209,6 +251,16 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * @description The two-letter code of a US state, of the District of Columbia, of a US territory, or of a Canadian province or territory.
+         * @enum {string}
+         */
+        StateCode: "AL" | "AK" | "AZ" | "AR" | "CA" | "CO" | "CT" | "DE" | "FL" | "GA" | "HI" | "ID" | "IL" | "IN" | "IA" | "KS" | "KY" | "LA" | "ME" | "MD" | "MA" | "MI" | "MN" | "MS" | "MO" | "MT" | "NE" | "NV" | "NH" | "NJ" | "NM" | "NY" | "NC" | "ND" | "OH" | "OK" | "OR" | "PA" | "RI" | "SC" | "SD" | "TN" | "TX" | "UT" | "VT" | "VA" | "WA" | "WV" | "WI" | "WY" | "DC" | "AS" | "GU" | "MP" | "PR" | "VI" | "AB" | "BC" | "MB" | "NB" | "NL" | "NS" | "NT" | "NU" | "ON" | "PE" | "QC" | "SK" | "YT";
+        /**
+         * @description Battery electric (`BEV`), fuel cell electric (`FCEV`), full hybrid (`HEV`), internal combustion (`ICE`), mild hybrid (`MHEV`) or plug-in hybrid (`PHEV`).
+         * @enum {string}
+         */
+        PowertrainCode: "BEV" | "FCEV" | "HEV" | "ICE" | "MHEV" | "PHEV";
         /** @description A listing in a collection. `id` and `vin` are always present; the other fields are present if `fields` or `include` requests them. Unknown values are null. */
         ListingSummary: {
             /** @description The stable identifier of the listing. */
@@ -277,16 +329,10 @@ export interface components {
              * @enum {string}
              */
             inventory_status?: "active" | "sold";
-            /**
-             * @description Whether the vehicle is in stock (`stock`), in transit (`transit`) or still to be built (`build`).
-             * @enum {string|null}
-             */
-            availability_status?: "stock" | "transit" | "build" | null;
-            /**
-             * @description The inventory type.
-             * @enum {string|null}
-             */
-            inventory_type?: "new" | "used" | "certified" | null;
+            /** @description Whether the vehicle is in stock (`stock`), in transit (`transit`) or still to be built (`build`). */
+            availability_status?: ("stock" | "transit" | "build") | null;
+            /** @description The inventory type. */
+            inventory_type?: ("new" | "used" | "certified") | null;
             /** @description The dealer's stock number. */
             stock_number?: string | null;
             /** @description The URL of the vehicle's page on the dealer's website. */
@@ -303,11 +349,8 @@ export interface components {
             dealer_id?: string | null;
             /** @description The name of the dealer. */
             dealer_name?: string | null;
-            /**
-             * @description The type of the dealer.
-             * @enum {string|null}
-             */
-            dealer_type?: "franchise" | "independent" | null;
+            /** @description The type of the dealer. */
+            dealer_type?: ("franchise" | "independent") | null;
             /** @description The city of the dealer. */
             city?: string | null;
             /** @description The state of the dealer, as a two-letter code. */
@@ -379,6 +422,18 @@ export interface components {
             as_of: string;
             /** @description The published version of the data. */
             version: string;
+            unmatched?: components["schemas"]["UnmatchedValues"];
+        };
+        /** @description The values of open vocabularies that the data has never had, on any day: they match nothing, and exclude nothing. Absent if there are none. */
+        UnmatchedValues: components["schemas"]["UnmatchedValue"][];
+        /** @description A requested value that the data has never had. */
+        UnmatchedValue: {
+            /** @description The name of the parameter. */
+            parameter: string;
+            /** @description The value as requested. */
+            value: string;
+            /** @description The nearest existing value. Absent if none is near; only the first 10 values have one. */
+            did_you_mean?: string;
         };
         /** @description A page of listings. */
         ListingCollection: {
@@ -402,11 +457,8 @@ export interface components {
             price: number | null;
             /** @description The odometer reading, in miles. */
             miles: number | null;
-            /**
-             * @description The inventory type.
-             * @enum {string|null}
-             */
-            inventory_type: "new" | "used" | "certified" | null;
+            /** @description The inventory type. */
+            inventory_type: ("new" | "used" | "certified") | null;
             /** @description The dealer's stock number. */
             stock_number: string | null;
             /** @description The URL of the vehicle's page on the dealer's website. */
@@ -541,11 +593,8 @@ export interface components {
             role: string | null;
             /** @description The shoppers to whom the row applies. */
             applicability: string | null;
-            /**
-             * @description Whether the amount is added to the price, subtracted from it, or neither.
-             * @enum {string|null}
-             */
-            direction: "add" | "subtract" | "none" | null;
+            /** @description Whether the amount is added to the price, subtracted from it, or neither. */
+            direction: ("add" | "subtract" | "none") | null;
             /** @description The provider's key of the row. */
             row_key: string | null;
             /** @description The displayed position of the row. If the provider does not report it, counted from 1. */
@@ -574,11 +623,8 @@ export interface components {
             price: number | null;
             /** @description The odometer reading, in miles. */
             miles: number | null;
-            /**
-             * @description The inventory type.
-             * @enum {string|null}
-             */
-            inventory_type: "new" | "used" | "certified" | null;
+            /** @description The inventory type. */
+            inventory_type: ("new" | "used" | "certified") | null;
             /** @description The dealer's stock number. */
             stock_number: string | null;
             /** @description The URL of the vehicle's page on the dealer's website. */
@@ -723,14 +769,136 @@ export interface components {
             as_of: string;
             /** @description The published version of the data. */
             version: string;
+            unmatched?: components["schemas"]["UnmatchedValues"];
         };
         /** @description The facets and their metadata. */
         FacetEnvelope: {
             data: components["schemas"]["FacetResult"];
             meta: components["schemas"]["FacetMeta"];
         };
+        /** @description The points of a period, in the order of time. */
+        TrendSeries: {
+            /** @description The value of the requested `facet`, spelled as the filter of the same name accepts it. Null without `facet`. */
+            value: string | null;
+            /** @description A point for each interval. */
+            points: components["schemas"]["TrendPoint"][];
+        };
+        /** @description An interval and the requested metrics in it. */
+        TrendPoint: {
+            /**
+             * Format: date
+             * @description The first day of the interval, within the period.
+             */
+            start: string;
+            /**
+             * Format: date
+             * @description The last day of the interval, inclusive, within the period.
+             */
+            end: string;
+            /** @description The number of days of the interval that have a snapshot. */
+            days: number;
+            /**
+             * Format: date
+             * @description The day that levels describe: the last one of the interval with a snapshot. Null if there is none.
+             */
+            level_day: string | null;
+            /** @description The requested metrics, in the requested order. */
+            metrics: components["schemas"]["TrendMetric"][];
+        };
+        /** @description A metric in an interval. */
+        TrendMetric: {
+            /** @description The name of the metric. */
+            name: string;
+            /** @description The value, as its definition in `meta.definitions` says. */
+            value: number | null;
+            /** @description The number of listings or events that the value is computed from. */
+            sample: number;
+            /**
+             * @description Why the value is null; absent otherwise. `insufficient_sample`: fewer than 10 listings are active. `no_values`: at least 10 are, none with a known measure, or none was sold. `no_data`: a level of an interval without a snapshot, a flow of an interval before the first snapshot or after the as-of date, or a `days_supply` whose 30 days begin before the first snapshot.
+             * @enum {string}
+             */
+            null_reason?: "insufficient_sample" | "no_values" | "no_data";
+        };
+        /** @description The definition of a requested metric. */
+        TrendDefinition: {
+            /** @description The name of the metric. */
+            name: string;
+            /**
+             * @description `level`: of the listings active on `level_day`. `flow`: summed over the days of the interval.
+             * @enum {string}
+             */
+            kind: "level" | "flow";
+            /** @description What the value is. */
+            formula: string;
+            /** @description What the value is divided by, or `none`. */
+            denominator: string;
+            /** @description What `sample` counts. */
+            sample: string;
+        };
+        /** @description A range of days, both inclusive. */
+        DayRange: {
+            /**
+             * Format: date
+             * @description The first day.
+             */
+            start: string;
+            /**
+             * Format: date
+             * @description The last day.
+             */
+            end: string;
+        };
+        /** @description The effective parameters of the request, the definitions of its metrics, and the data that the response was computed from. */
+        TrendMeta: {
+            /** @description The requested metrics. */
+            metric: string[];
+            /**
+             * @description The length of an interval.
+             * @enum {string}
+             */
+            interval: "day" | "week" | "month";
+            /**
+             * Format: date
+             * @description The first day of the period.
+             */
+            from: string;
+            /**
+             * Format: date
+             * @description The last day of the period.
+             */
+            to: string;
+            /** @description The requested facet, if any. */
+            facet?: string;
+            /** @description The maximum number of series, if a facet was requested. */
+            facet_limit?: number;
+            /**
+             * @description The order of the series: most active listings first, added up over the `level_day` of all points. Ties are sorted by value as in facets.
+             * @enum {string}
+             */
+            sort: "-count";
+            /** @description The definitions of the requested metrics. */
+            definitions: components["schemas"]["TrendDefinition"][];
+            /** @description The days of the period that have no snapshot. */
+            missing_days: components["schemas"]["DayRange"][];
+            /** @description The number of active listings below which a mean, percentile or `days_supply` is null: 10. */
+            minimum_metric_count: number;
+            /**
+             * Format: date
+             * @description The as-of date: the last day that the data describes.
+             */
+            as_of: string;
+            /** @description The published version of the data. */
+            version: string;
+            unmatched?: components["schemas"]["UnmatchedValues"];
+        };
+        /** @description The series and their metadata. */
+        TrendEnvelope: {
+            /** @description One series, or one for each value of the requested facet. */
+            data: components["schemas"]["TrendSeries"][];
+            meta: components["schemas"]["TrendMeta"];
+        };
         /** @description The profile of a dealer in a collection. Unknown values are null. */
-        Dealer: {
+        DealerSummary: {
             /**
              * Format: uuid
              * @description The ID of the dealer.
@@ -750,11 +918,8 @@ export interface components {
             latitude: number | null;
             /** @description The longitude of the dealer, in degrees. */
             longitude: number | null;
-            /**
-             * @description The type of the dealer.
-             * @enum {string|null}
-             */
-            type: "franchise" | "independent" | null;
+            /** @description The type of the dealer. */
+            type: ("franchise" | "independent") | null;
             /** @description The host name of the dealer's website, in lower case and without `www.`. */
             website: string | null;
             /** @description The makes that the dealer holds a franchise of. */
@@ -783,11 +948,8 @@ export interface components {
             latitude: number | null;
             /** @description The longitude of the dealer, in degrees. */
             longitude: number | null;
-            /**
-             * @description The type of the dealer.
-             * @enum {string|null}
-             */
-            type: "franchise" | "independent" | null;
+            /** @description The type of the dealer. */
+            type: ("franchise" | "independent") | null;
             /** @description The host name of the dealer's website, in lower case and without `www.`. */
             website: string | null;
             /** @description The makes that the dealer holds a franchise of. */
@@ -815,7 +977,7 @@ export interface components {
         /** @description A page of dealers. */
         DealerCollection: {
             /** @description The dealers. */
-            data: components["schemas"]["Dealer"][];
+            data: components["schemas"]["DealerSummary"][];
             pagination: components["schemas"]["Pagination"];
             meta: components["schemas"]["CollectionMeta"];
         };
@@ -835,17 +997,23 @@ export interface components {
              * @description The usage class.
              * @enum {string}
              */
-            metering_class: "listing_search" | "listing_search_historical" | "listing_search_dealer_filtered" | "listing_search_dealer_filtered_historical" | "dealer_inventory_search" | "dealer_inventory_search_historical" | "listing_search_enriched" | "facet_counts" | "facet_counts_historical" | "vehicle_detail" | "vehicle_detail_enriched" | "dealer_lookup";
+            metering_class: "listing_search" | "listing_search_historical" | "listing_search_dealer_filtered" | "listing_search_dealer_filtered_historical" | "dealer_inventory_search" | "dealer_inventory_search_historical" | "listing_search_enriched" | "facet_counts" | "facet_counts_historical" | "trend_series" | "vehicle_detail" | "vehicle_detail_enriched" | "dealer_lookup";
             /** @description The number of charged requests. */
             requests: number;
-            /** @description The charges, in micros. */
+            /**
+             * Format: int64
+             * @description The charges, in micros.
+             */
             charged_micros: number;
         };
         /** @description The sums over all rows. */
         UsageTotals: {
             /** @description The number of charged requests. */
             requests: number;
-            /** @description The charges, in micros. */
+            /**
+             * Format: int64
+             * @description The charges, in micros.
+             */
             charged_micros: number;
         };
         /** @description The period, unit and source of the figures. */
@@ -1059,6 +1227,60 @@ export interface components {
                 update_command?: string;
             };
         };
+        /** @description The header `Accept` allows no format of the operation. Not billed. */
+        ErrorNotAcceptable: {
+            /**
+             * @description The name of the error class.
+             * @constant
+             */
+            _tag: "PublicApiRequestError";
+            error: {
+                /**
+                 * @description The category of the error.
+                 * @constant
+                 */
+                type: "request_error";
+                /**
+                 * @description The stable identifier of the error. Branch on this field.
+                 * @enum {string}
+                 */
+                code: "not_acceptable";
+                /** @description A description of the error for people. Its wording can change. */
+                message: string;
+                current_version?: string;
+                minimum_supported_version?: string;
+                reason_code?: string;
+                update_url?: string;
+                update_command?: string;
+            };
+        };
+        /** @description The path and query are too long. */
+        ErrorUriTooLong: {
+            /**
+             * @description The name of the error class.
+             * @constant
+             */
+            _tag: "PublicApiRequestError";
+            error: {
+                /**
+                 * @description The category of the error.
+                 * @constant
+                 */
+                type: "request_error";
+                /**
+                 * @description The stable identifier of the error. Branch on this field.
+                 * @enum {string}
+                 */
+                code: "uri_too_long";
+                /** @description A description of the error for people. Its wording can change. */
+                message: string;
+                current_version?: string;
+                minimum_supported_version?: string;
+                reason_code?: string;
+                update_url?: string;
+                update_command?: string;
+            };
+        };
         /** @description The `Idempotency-Key` was used for a different request. Not billed. */
         ErrorIdempotency: {
             /**
@@ -1108,6 +1330,33 @@ export interface components {
                 message: string;
                 /** @description The number of seconds to wait before the next request. */
                 retryAfter: number;
+                current_version?: string;
+                minimum_supported_version?: string;
+                reason_code?: string;
+                update_url?: string;
+                update_command?: string;
+            };
+        };
+        /** @description The request line and headers are too large. */
+        ErrorHeadersTooLarge: {
+            /**
+             * @description The name of the error class.
+             * @constant
+             */
+            _tag: "PublicApiRequestError";
+            error: {
+                /**
+                 * @description The category of the error.
+                 * @constant
+                 */
+                type: "request_error";
+                /**
+                 * @description The stable identifier of the error. Branch on this field.
+                 * @enum {string}
+                 */
+                code: "headers_too_large";
+                /** @description A description of the error for people. Its wording can change. */
+                message: string;
                 current_version?: string;
                 minimum_supported_version?: string;
                 reason_code?: string;
@@ -1273,7 +1522,7 @@ export interface components {
             };
         };
         /** @description No such listing, vehicle or dealer. Not billed. */
-        NotFound: {
+        ResourceNotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
@@ -1296,6 +1545,32 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["ErrorMethodNotAllowed"];
+            };
+        };
+        /** @description The header `Accept` allows no format of the operation. Not billed. */
+        NotAcceptable: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                "X-RateLimit-Limit-10s": components["headers"]["X-RateLimit-Limit-10s"];
+                "X-RateLimit-Remaining-10s": components["headers"]["X-RateLimit-Remaining-10s"];
+                "X-RateLimit-Limit-60s": components["headers"]["X-RateLimit-Limit-60s"];
+                "X-RateLimit-Remaining-60s": components["headers"]["X-RateLimit-Remaining-60s"];
+                Vary: components["headers"]["Vary"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorNotAcceptable"];
+            };
+        };
+        /** @description The path and query are longer than 16 KiB. Not billed. The connection may be closed. */
+        UriTooLong: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorUriTooLong"];
             };
         };
         /** @description The `Idempotency-Key` was used for a different request in the last 24 hours. Not billed. */
@@ -1327,6 +1602,16 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["ErrorRateLimit"];
+            };
+        };
+        /** @description The request line and headers are larger than 32 KiB together. Not billed. The connection is closed. */
+        HeadersTooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorHeadersTooLarge"];
             };
         };
         /** @description The service failed to process the request. Not billed. */
@@ -1377,13 +1662,10 @@ export interface components {
         };
     };
     parameters: {
-        /**
-         * @description A value that identifies the request, such as a UUID. A request that is repeated with the same key within 24 hours is charged once. See Idempotency.
-         * @example 7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41
-         */
+        /** @description A value that identifies the request, such as a UUID: `7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41`. A request that is repeated with the same key within 24 hours is charged once. See Idempotency. */
         idempotency_key: string;
         /**
-         * @description The ID of the listing. Any value that is not the ID of a listing returns 404.
+         * @description The ID of the listing, in either case. Any value that is not the ID of a listing returns 404.
          * @example ad97e543e226497617a6a94a77a9f61d
          */
         path_listing_id: string;
@@ -1397,6 +1679,11 @@ export interface components {
          * @example 41e7ac92-0f5b-4d38-8c6e-b92d70f1a584
          */
         path_dealer_id: string;
+        /**
+         * @description The format of the response. Takes precedence over the header `Accept`. See Formats.
+         * @example json
+         */
+        format: "json" | "arrow" | "parquet" | "csv" | "ndjson";
         /**
          * @description The maximum number of items to return, from 1 to 100. Larger values are rejected, not clamped.
          * @example 25
@@ -1419,15 +1706,9 @@ export interface components {
          * @example 25
          */
         per_page: number;
-        /**
-         * @description The maximum number of items to return. Defaults to 50. Cannot be combined with `page` or `per_page`.
-         * @example 25
-         */
+        /** @description The maximum number of items to return, for example `25`. Defaults to 50. Cannot be combined with `page` or `per_page`. */
         by_page_limit: number;
-        /**
-         * @description The number of items to skip. Defaults to 0. Cannot be combined with `page` or `per_page`.
-         * @example 50
-         */
+        /** @description The number of items to skip, for example `50`. Defaults to 0. Cannot be combined with `page` or `per_page`. */
         by_page_offset: number;
         /**
          * @description The sort order, in any case. A leading `-` means descending order; unknown values come last in both directions. `days_on_market` sorts by fewest days first, `listed_at` by first observation, and `discount` by `discount_from_msrp`, the largest discount first. `distance` sorts by the nearest dealer and requires an origin: `postal_code`, or `latitude` and `longitude`.
@@ -1446,7 +1727,7 @@ export interface components {
          */
         fields: ("default" | "id" | "vin" | "year" | "make" | "model" | "trim" | "version" | "body_type" | "drivetrain" | "fuel_type" | "powertrain_type" | "transmission" | "engine" | "cylinders" | "doors" | "seating_capacity" | "exterior_color" | "interior_color" | "base_exterior_color" | "base_interior_color" | "msrp" | "discount_from_msrp" | "price" | "miles" | "days_on_market" | "listed_at" | "status" | "inventory_status" | "availability_status" | "inventory_type" | "stock_number" | "vdp_url" | "sold_date" | "dealer_id" | "dealer_name" | "dealer_type" | "city" | "state" | "postal_code" | "latitude" | "longitude" | "distance_miles" | "photo_urls" | "features" | "options_packages")[];
         /**
-         * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
+         * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A listing search with either is billed at the enriched price; a dealer's inventory is not. Pages still hold at most 100 items.
          * @example [
          *       "price_history"
          *     ]
@@ -1536,13 +1817,13 @@ export interface components {
          */
         fuel_type: string[];
         /**
-         * @description Only return listings with one of these powertrain types. Case-insensitive.
+         * @description Only return listings with one of these powertrain types, in any case.
          * @example [
          *       "HEV",
          *       "BEV"
          *     ]
          */
-        powertrain_type: string[];
+        powertrain_type: components["schemas"]["PowertrainCode"][];
         /**
          * @description Only return listings with one of these numbers of cylinders. Electric vehicles have 0.
          * @example [
@@ -1635,10 +1916,10 @@ export interface components {
          */
         assembly_location: string[];
         /**
-         * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`. Case-insensitive. I, O and Q are rejected.
+         * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`, and both count as one. `*` alone matches every VIN. Case-insensitive. I, O and Q are rejected.
          * @example [
          *       "4T1DAACK",
-         *       "1FTFW1E5?NF*"
+         *       "1FTFW1E5?NF"
          *     ]
          */
         vin_pattern: string[];
@@ -1678,7 +1959,7 @@ export interface components {
          *       "NV"
          *     ]
          */
-        state: string[];
+        state: components["schemas"]["StateCode"][];
         /**
          * @description Exclude listings with one of these makes, given by name or slug in any case. Listings with an unknown make are kept.
          * @example [
@@ -1750,12 +2031,12 @@ export interface components {
          */
         exclude_fuel_type: string[];
         /**
-         * @description Exclude listings with one of these powertrain types. Listings with an unknown powertrain type are kept.
+         * @description Exclude listings with one of these powertrain types, in any case. Listings with an unknown powertrain type are kept.
          * @example [
          *       "BEV"
          *     ]
          */
-        exclude_powertrain_type: string[];
+        exclude_powertrain_type: components["schemas"]["PowertrainCode"][];
         /**
          * @description Exclude listings with one of these exterior colors, as reported by the dealer. Listings with an unknown color are kept.
          * @example [
@@ -1815,7 +2096,7 @@ export interface components {
          */
         exclude_assembly_country: string[];
         /**
-         * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+`, preferably encoded as `%2B`; `+` is then a space. In a value without `%2B`, each `+` is a space if the result is a known place, and a separator otherwise. `%20` is always a space.
+         * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+` or, unambiguously, with `%2B`. Because `+` also stands for a space, a value without `%2B` is divided into the places that the data has, the longest first: `Wien,+AT+Halle` excludes `Wien, AT` and `Halle`. What is left is reported in `meta.unmatched`.
          * @example [
          *       "Georgetown, Kentucky"
          *     ]
@@ -1835,24 +2116,21 @@ export interface components {
          *       "HI"
          *     ]
          */
-        exclude_state: string[];
+        exclude_state: components["schemas"]["StateCode"][];
         /**
          * @description Search `active` (the default) or `sold` inventory, in any case. `sold_within_days` implies `sold` and cannot be combined with `active`.
          * @example sold
          */
         inventory_status: "active" | "sold";
         /**
-         * @description Only return listings sold within this many days before the as-of date. Cannot be combined with `snapshot_date` or `inventory_status=active`.
+         * @description Only return sold listings whose sale became known within this many days, up to and including the as-of date; 1 returns those newly sold on that day. A sale becomes known at least two days after its `sold_date`. Cannot be combined with `snapshot_date` or `inventory_status=active`.
          * @example 30
          */
         sold_within_days: number;
-        /**
-         * @description Search active inventory as of this day. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day.
-         * @example 2026-10-01
-         */
+        /** @description Search active inventory as of this day, for example `2026-10-01`. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day. */
         snapshot_date: string;
         /**
-         * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
+         * @description Only return listings first observed at or after this time, in any form of ISO 8601: a date, or a date and a time, with or without a zone. Without a zone, the time is in UTC; a date is its midnight. The `+` of an offset may be sent as it is or as `%2B`.
          * @example 2026-11-01T00:00:00Z
          */
         listed_after: string;
@@ -1896,18 +2174,12 @@ export interface components {
          * @example 90
          */
         max_days_on_market: number;
-        /**
-         * @description The latitude of the origin, in degrees. Requires `longitude`. Cannot be combined with `postal_code`.
-         * @example 37.5483
-         */
+        /** @description The latitude of the origin, in degrees, for example `37.5483`. Requires `longitude`. Cannot be combined with `postal_code`. */
         latitude: number;
-        /**
-         * @description The longitude of the origin, in degrees. Requires `latitude`. Cannot be combined with `postal_code`.
-         * @example -121.9886
-         */
+        /** @description The longitude of the origin, in degrees, for example `-121.9886`. Requires `latitude`. Cannot be combined with `postal_code`. */
         longitude: number;
         /**
-         * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
+         * @description The origin as a US ZIP code of five digits. Of a ZIP+4 code, the first five count. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
          * @example 94538
          */
         postal_code: string;
@@ -1916,15 +2188,7 @@ export interface components {
          * @example 50
          */
         radius: number;
-        /**
-         * @description Only return listings of dealers inside this bounding box: `west,south,east,north`, in degrees. The diagonal is at most 1000 miles. If `west` is greater than `east`, the box crosses the antimeridian. A `south` greater than `north` returns 400. Cannot be combined with `radius`.
-         * @example [
-         *       -122.6,
-         *       37.2,
-         *       -121.7,
-         *       38
-         *     ]
-         */
+        /** @description Only return listings of dealers inside this bounding box: `west,south,east,north`, in degrees, for example `-122.6,37.2,-121.7,38.0`. The diagonal is at most 1000 miles. If `west` is greater than `east`, the box crosses the antimeridian. A `south` greater than `north` returns 400. Cannot be combined with `radius`. */
         bbox: number[];
         /**
          * @description The facets to count, in any case. The numeric facets `price`, `msrp`, `miles` and `days_on_market` are counted by range; all others are categorical and counted by value.
@@ -1957,6 +2221,39 @@ export interface components {
          */
         facet_sort: "-count" | "count" | "-metric" | "metric";
         /**
+         * @description The metrics of each point, in any case, at most 5: `count`, `new_listings`, `sold`, `price_drops`, `days_supply`, or `<measure>.<aggregate>` as for facets, with `mean`, `median` or any percentile from `p1` to `p99` as the aggregate.
+         * @example [
+         *       "price.median",
+         *       "sold"
+         *     ]
+         */
+        trend_metric_names: string[];
+        /**
+         * @description The length of an interval, in any case. Weeks start on Monday (ISO 8601), months on their first day. The first and the last interval are cut at `from` and `to`. At most 400 intervals.
+         * @example day
+         */
+        trend_interval: "day" | "week" | "month";
+        /**
+         * @description The first day of the period, inclusive, in UTC. Defaults to 89 days before `to`, or to the first day with a snapshot if that is later.
+         * @example 2026-11-18
+         */
+        trend_from: string;
+        /**
+         * @description The last day of the period, inclusive, in UTC. Defaults to the as-of date.
+         * @example 2026-11-19
+         */
+        trend_to: string;
+        /**
+         * @description A categorical facet, in any case: returns a series for each of its most frequent values instead of one for all matches.
+         * @example make
+         */
+        trend_facet: "make" | "model" | "inventory_type" | "year" | "trim" | "version" | "base_exterior_color" | "exterior_color" | "base_interior_color" | "interior_color" | "seating_capacity" | "doors" | "engine" | "state" | "drivetrain" | "assembly_location" | "assembly_country" | "transmission" | "fuel_type" | "body_type" | "cylinders" | "dealer_type" | "availability_status" | "options_packages" | "features" | "keywords";
+        /**
+         * @description The maximum number of series, if `facet` is set. The values with the most active listings, added up over the `level_day` of all points, are returned. Intervals, series and metrics multiply to at most 20000.
+         * @example 5
+         */
+        facet_limit: number;
+        /**
          * @description Only return these dealers, at most 100 distinct UUIDs.
          * @example [
          *       "0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c7e40"
@@ -1985,7 +2282,7 @@ export interface components {
          */
         dealers_make: string[];
         /**
-         * @description Only return dealers whose name or website domain matches this text: each word must be the beginning of a word of either. Case, accents and punctuation are ignored.
+         * @description Only return dealers whose name, website domain or city matches this text: each word must be the beginning of a word of one of them. Case, accents and punctuation are ignored.
          * @example fremont toyota
          */
         q: string;
@@ -2006,7 +2303,7 @@ export interface components {
          *       "vehicle_detail"
          *     ]
          */
-        metering_class: ("listing_search" | "listing_search_historical" | "listing_search_dealer_filtered" | "listing_search_dealer_filtered_historical" | "dealer_inventory_search" | "dealer_inventory_search_historical" | "listing_search_enriched" | "facet_counts" | "facet_counts_historical" | "vehicle_detail" | "vehicle_detail_enriched" | "dealer_lookup")[];
+        metering_class: ("listing_search" | "listing_search_historical" | "listing_search_dealer_filtered" | "listing_search_dealer_filtered_historical" | "dealer_inventory_search" | "dealer_inventory_search_historical" | "listing_search_enriched" | "facet_counts" | "facet_counts_historical" | "trend_series" | "vehicle_detail" | "vehicle_detail_enriched" | "dealer_lookup")[];
     };
     requestBodies: never;
     headers: {
@@ -2044,7 +2341,7 @@ export interface components {
          * @description The usage class that the request was billed as.
          * @example listing_search
          */
-        "X-Usage-Class": "listing_search" | "listing_search_historical" | "listing_search_dealer_filtered" | "listing_search_dealer_filtered_historical" | "dealer_inventory_search" | "dealer_inventory_search_historical" | "listing_search_enriched" | "facet_counts" | "facet_counts_historical" | "vehicle_detail" | "vehicle_detail_enriched" | "dealer_lookup";
+        "X-Usage-Class": "listing_search" | "listing_search_historical" | "listing_search_dealer_filtered" | "listing_search_dealer_filtered_historical" | "dealer_inventory_search" | "dealer_inventory_search_historical" | "listing_search_enriched" | "facet_counts" | "facet_counts_historical" | "trend_series" | "vehicle_detail" | "vehicle_detail_enriched" | "dealer_lookup";
         /**
          * @description The amount that was charged, in micros: 1000000 micros are 1 USD. 0 if the request repeats a charged one with the same `Idempotency-Key`.
          * @example 2000
@@ -2056,7 +2353,7 @@ export interface components {
          */
         "X-Pricing-Version": string;
         /**
-         * @description `private, no-cache` on listings, facets, VINs and dealers: only the client's own cache may store the response, and must revalidate it with its `ETag`. `private, no-store` on usage.
+         * @description `private, no-cache` on listings, facets, trends, VINs and dealers: only the client's own cache may store the response, and must revalidate it with its `ETag`. `private, no-store` on usage.
          * @example private, no-cache
          */
         "Cache-Control": string;
@@ -2096,6 +2393,31 @@ export interface components {
          */
         Link: string;
         /**
+         * @description The next page, as a relative reference. Absent on the last page.
+         * @example </v1/listings?make=kia&limit=25&offset=25>; rel="next"
+         */
+        NextLink: string;
+        /**
+         * @description The number of all matches at request time, as in `pagination.total`.
+         * @example 1834
+         */
+        "X-Total-Count": number;
+        /**
+         * @description The published version of the data that the response was computed from.
+         * @example 2026-11-19.1
+         */
+        "X-Data-Version": string;
+        /**
+         * @description The request headers on which the response depends.
+         * @example Accept, Accept-Encoding
+         */
+        Vary: string;
+        /**
+         * @description A file name, if parameter `format` requests another format than JSON.
+         * @example attachment; filename="listings-2026-11-19.csv"
+         */
+        "Content-Disposition": string;
+        /**
          * @description The time at which the operation will be removed, as an HTTP date (RFC 8594). Present only if a date is set.
          * @example Sat, 01 Jan 2028 00:00:00 GMT
          */
@@ -2108,6 +2430,11 @@ export interface operations {
     searchListings: {
         parameters: {
             query?: {
+                /**
+                 * @description The format of the response. Takes precedence over the header `Accept`. See Formats.
+                 * @example json
+                 */
+                format?: components["parameters"]["format"];
                 /**
                  * @description The maximum number of items to return, from 1 to 100. Larger values are rejected, not clamped.
                  * @example 25
@@ -2135,7 +2462,7 @@ export interface operations {
                  */
                 fields?: components["parameters"]["fields"];
                 /**
-                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
+                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A listing search with either is billed at the enriched price; a dealer's inventory is not. Pages still hold at most 100 items.
                  * @example [
                  *       "price_history"
                  *     ]
@@ -2225,7 +2552,7 @@ export interface operations {
                  */
                 fuel_type?: components["parameters"]["fuel_type"];
                 /**
-                 * @description Only return listings with one of these powertrain types. Case-insensitive.
+                 * @description Only return listings with one of these powertrain types, in any case.
                  * @example [
                  *       "HEV",
                  *       "BEV"
@@ -2324,10 +2651,10 @@ export interface operations {
                  */
                 assembly_location?: components["parameters"]["assembly_location"];
                 /**
-                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`. Case-insensitive. I, O and Q are rejected.
+                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`, and both count as one. `*` alone matches every VIN. Case-insensitive. I, O and Q are rejected.
                  * @example [
                  *       "4T1DAACK",
-                 *       "1FTFW1E5?NF*"
+                 *       "1FTFW1E5?NF"
                  *     ]
                  */
                 vin_pattern?: components["parameters"]["vin_pattern"];
@@ -2439,7 +2766,7 @@ export interface operations {
                  */
                 exclude_fuel_type?: components["parameters"]["exclude_fuel_type"];
                 /**
-                 * @description Exclude listings with one of these powertrain types. Listings with an unknown powertrain type are kept.
+                 * @description Exclude listings with one of these powertrain types, in any case. Listings with an unknown powertrain type are kept.
                  * @example [
                  *       "BEV"
                  *     ]
@@ -2504,7 +2831,7 @@ export interface operations {
                  */
                 exclude_assembly_country?: components["parameters"]["exclude_assembly_country"];
                 /**
-                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+`, preferably encoded as `%2B`; `+` is then a space. In a value without `%2B`, each `+` is a space if the result is a known place, and a separator otherwise. `%20` is always a space.
+                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+` or, unambiguously, with `%2B`. Because `+` also stands for a space, a value without `%2B` is divided into the places that the data has, the longest first: `Wien,+AT+Halle` excludes `Wien, AT` and `Halle`. What is left is reported in `meta.unmatched`.
                  * @example [
                  *       "Georgetown, Kentucky"
                  *     ]
@@ -2531,17 +2858,14 @@ export interface operations {
                  */
                 inventory_status?: components["parameters"]["inventory_status"];
                 /**
-                 * @description Only return listings sold within this many days before the as-of date. Cannot be combined with `snapshot_date` or `inventory_status=active`.
+                 * @description Only return sold listings whose sale became known within this many days, up to and including the as-of date; 1 returns those newly sold on that day. A sale becomes known at least two days after its `sold_date`. Cannot be combined with `snapshot_date` or `inventory_status=active`.
                  * @example 30
                  */
                 sold_within_days?: components["parameters"]["sold_within_days"];
-                /**
-                 * @description Search active inventory as of this day. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day.
-                 * @example 2026-10-01
-                 */
+                /** @description Search active inventory as of this day, for example `2026-10-01`. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day. */
                 snapshot_date?: components["parameters"]["snapshot_date"];
                 /**
-                 * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
+                 * @description Only return listings first observed at or after this time, in any form of ISO 8601: a date, or a date and a time, with or without a zone. Without a zone, the time is in UTC; a date is its midnight. The `+` of an offset may be sent as it is or as `%2B`.
                  * @example 2026-11-01T00:00:00Z
                  */
                 listed_after?: components["parameters"]["listed_after"];
@@ -2585,18 +2909,12 @@ export interface operations {
                  * @example 90
                  */
                 max_days_on_market?: components["parameters"]["max_days_on_market"];
-                /**
-                 * @description The latitude of the origin, in degrees. Requires `longitude`. Cannot be combined with `postal_code`.
-                 * @example 37.5483
-                 */
+                /** @description The latitude of the origin, in degrees, for example `37.5483`. Requires `longitude`. Cannot be combined with `postal_code`. */
                 latitude?: components["parameters"]["latitude"];
-                /**
-                 * @description The longitude of the origin, in degrees. Requires `latitude`. Cannot be combined with `postal_code`.
-                 * @example -121.9886
-                 */
+                /** @description The longitude of the origin, in degrees, for example `-121.9886`. Requires `latitude`. Cannot be combined with `postal_code`. */
                 longitude?: components["parameters"]["longitude"];
                 /**
-                 * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
+                 * @description The origin as a US ZIP code of five digits. Of a ZIP+4 code, the first five count. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
                  * @example 94538
                  */
                 postal_code?: components["parameters"]["postal_code"];
@@ -2605,22 +2923,11 @@ export interface operations {
                  * @example 50
                  */
                 radius?: components["parameters"]["radius"];
-                /**
-                 * @description Only return listings of dealers inside this bounding box: `west,south,east,north`, in degrees. The diagonal is at most 1000 miles. If `west` is greater than `east`, the box crosses the antimeridian. A `south` greater than `north` returns 400. Cannot be combined with `radius`.
-                 * @example [
-                 *       -122.6,
-                 *       37.2,
-                 *       -121.7,
-                 *       38
-                 *     ]
-                 */
+                /** @description Only return listings of dealers inside this bounding box: `west,south,east,north`, in degrees, for example `-122.6,37.2,-121.7,38.0`. The diagonal is at most 1000 miles. If `west` is greater than `east`, the box crosses the antimeridian. A `south` greater than `north` returns 400. Cannot be combined with `radius`. */
                 bbox?: components["parameters"]["bbox"];
             };
             header?: {
-                /**
-                 * @description A value that identifies the request, such as a UUID. A request that is repeated with the same key within 24 hours is charged once. See Idempotency.
-                 * @example 7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41
-                 */
+                /** @description A value that identifies the request, such as a UUID: `7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41`. A request that is repeated with the same key within 24 hours is charged once. See Idempotency. */
                 "Idempotency-Key"?: components["parameters"]["idempotency_key"];
             };
             path?: never;
@@ -2641,12 +2948,21 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
+                    Vary: components["headers"]["Vary"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    "X-Total-Count": components["headers"]["X-Total-Count"];
+                    Link: components["headers"]["NextLink"];
                     ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ListingCollection"];
+                    "application/vnd.apache.arrow.stream": string;
+                    "application/vnd.apache.parquet": string;
+                    "text/csv": string;
+                    "application/x-ndjson": string;
                 };
             };
             304: components["responses"]["NotModified"];
@@ -2655,8 +2971,11 @@ export interface operations {
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
@@ -2677,15 +2996,9 @@ export interface operations {
                  * @example 25
                  */
                 per_page?: components["parameters"]["per_page"];
-                /**
-                 * @description The maximum number of items to return. Defaults to 50. Cannot be combined with `page` or `per_page`.
-                 * @example 25
-                 */
+                /** @description The maximum number of items to return, for example `25`. Defaults to 50. Cannot be combined with `page` or `per_page`. */
                 limit?: components["parameters"]["by_page_limit"];
-                /**
-                 * @description The number of items to skip. Defaults to 0. Cannot be combined with `page` or `per_page`.
-                 * @example 50
-                 */
+                /** @description The number of items to skip, for example `50`. Defaults to 0. Cannot be combined with `page` or `per_page`. */
                 offset?: components["parameters"]["by_page_offset"];
                 /**
                  * @description The sort order, in any case. A leading `-` means descending order; unknown values come last in both directions. `days_on_market` sorts by fewest days first, `listed_at` by first observation, and `discount` by `discount_from_msrp`, the largest discount first. `distance` sorts by the nearest dealer and requires an origin: `postal_code`, or `latitude` and `longitude`.
@@ -2704,7 +3017,7 @@ export interface operations {
                  */
                 fields?: components["parameters"]["fields"];
                 /**
-                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
+                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A listing search with either is billed at the enriched price; a dealer's inventory is not. Pages still hold at most 100 items.
                  * @example [
                  *       "price_history"
                  *     ]
@@ -2794,7 +3107,7 @@ export interface operations {
                  */
                 fuel_type?: components["parameters"]["fuel_type"];
                 /**
-                 * @description Only return listings with one of these powertrain types. Case-insensitive.
+                 * @description Only return listings with one of these powertrain types, in any case.
                  * @example [
                  *       "HEV",
                  *       "BEV"
@@ -2893,10 +3206,10 @@ export interface operations {
                  */
                 assembly_location?: components["parameters"]["assembly_location"];
                 /**
-                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`. Case-insensitive. I, O and Q are rejected.
+                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`, and both count as one. `*` alone matches every VIN. Case-insensitive. I, O and Q are rejected.
                  * @example [
                  *       "4T1DAACK",
-                 *       "1FTFW1E5?NF*"
+                 *       "1FTFW1E5?NF"
                  *     ]
                  */
                 vin_pattern?: components["parameters"]["vin_pattern"];
@@ -3008,7 +3321,7 @@ export interface operations {
                  */
                 exclude_fuel_type?: components["parameters"]["exclude_fuel_type"];
                 /**
-                 * @description Exclude listings with one of these powertrain types. Listings with an unknown powertrain type are kept.
+                 * @description Exclude listings with one of these powertrain types, in any case. Listings with an unknown powertrain type are kept.
                  * @example [
                  *       "BEV"
                  *     ]
@@ -3073,7 +3386,7 @@ export interface operations {
                  */
                 exclude_assembly_country?: components["parameters"]["exclude_assembly_country"];
                 /**
-                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+`, preferably encoded as `%2B`; `+` is then a space. In a value without `%2B`, each `+` is a space if the result is a known place, and a separator otherwise. `%20` is always a space.
+                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+` or, unambiguously, with `%2B`. Because `+` also stands for a space, a value without `%2B` is divided into the places that the data has, the longest first: `Wien,+AT+Halle` excludes `Wien, AT` and `Halle`. What is left is reported in `meta.unmatched`.
                  * @example [
                  *       "Georgetown, Kentucky"
                  *     ]
@@ -3100,17 +3413,14 @@ export interface operations {
                  */
                 inventory_status?: components["parameters"]["inventory_status"];
                 /**
-                 * @description Only return listings sold within this many days before the as-of date. Cannot be combined with `snapshot_date` or `inventory_status=active`.
+                 * @description Only return sold listings whose sale became known within this many days, up to and including the as-of date; 1 returns those newly sold on that day. A sale becomes known at least two days after its `sold_date`. Cannot be combined with `snapshot_date` or `inventory_status=active`.
                  * @example 30
                  */
                 sold_within_days?: components["parameters"]["sold_within_days"];
-                /**
-                 * @description Search active inventory as of this day. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day.
-                 * @example 2026-10-01
-                 */
+                /** @description Search active inventory as of this day, for example `2026-10-01`. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day. */
                 snapshot_date?: components["parameters"]["snapshot_date"];
                 /**
-                 * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
+                 * @description Only return listings first observed at or after this time, in any form of ISO 8601: a date, or a date and a time, with or without a zone. Without a zone, the time is in UTC; a date is its midnight. The `+` of an offset may be sent as it is or as `%2B`.
                  * @example 2026-11-01T00:00:00Z
                  */
                 listed_after?: components["parameters"]["listed_after"];
@@ -3154,18 +3464,12 @@ export interface operations {
                  * @example 90
                  */
                 max_days_on_market?: components["parameters"]["max_days_on_market"];
-                /**
-                 * @description The latitude of the origin, in degrees. Requires `longitude`. Cannot be combined with `postal_code`.
-                 * @example 37.5483
-                 */
+                /** @description The latitude of the origin, in degrees, for example `37.5483`. Requires `longitude`. Cannot be combined with `postal_code`. */
                 latitude?: components["parameters"]["latitude"];
-                /**
-                 * @description The longitude of the origin, in degrees. Requires `latitude`. Cannot be combined with `postal_code`.
-                 * @example -121.9886
-                 */
+                /** @description The longitude of the origin, in degrees, for example `-121.9886`. Requires `latitude`. Cannot be combined with `postal_code`. */
                 longitude?: components["parameters"]["longitude"];
                 /**
-                 * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
+                 * @description The origin as a US ZIP code of five digits. Of a ZIP+4 code, the first five count. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
                  * @example 94538
                  */
                 postal_code?: components["parameters"]["postal_code"];
@@ -3174,22 +3478,11 @@ export interface operations {
                  * @example 50
                  */
                 radius?: components["parameters"]["radius"];
-                /**
-                 * @description Only return listings of dealers inside this bounding box: `west,south,east,north`, in degrees. The diagonal is at most 1000 miles. If `west` is greater than `east`, the box crosses the antimeridian. A `south` greater than `north` returns 400. Cannot be combined with `radius`.
-                 * @example [
-                 *       -122.6,
-                 *       37.2,
-                 *       -121.7,
-                 *       38
-                 *     ]
-                 */
+                /** @description Only return listings of dealers inside this bounding box: `west,south,east,north`, in degrees, for example `-122.6,37.2,-121.7,38.0`. The diagonal is at most 1000 miles. If `west` is greater than `east`, the box crosses the antimeridian. A `south` greater than `north` returns 400. Cannot be combined with `radius`. */
                 bbox?: components["parameters"]["bbox"];
             };
             header?: {
-                /**
-                 * @description A value that identifies the request, such as a UUID. A request that is repeated with the same key within 24 hours is charged once. See Idempotency.
-                 * @example 7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41
-                 */
+                /** @description A value that identifies the request, such as a UUID: `7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41`. A request that is repeated with the same key within 24 hours is charged once. See Idempotency. */
                 "Idempotency-Key"?: components["parameters"]["idempotency_key"];
             };
             path?: never;
@@ -3210,6 +3503,7 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
                     ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     Deprecation: components["headers"]["Deprecation"];
@@ -3227,8 +3521,10 @@ export interface operations {
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
+            414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
@@ -3238,7 +3534,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
+                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A listing search with either is billed at the enriched price; a dealer's inventory is not. Pages still hold at most 100 items.
                  * @example [
                  *       "price_history"
                  *     ]
@@ -3246,15 +3542,12 @@ export interface operations {
                 include?: components["parameters"]["include"];
             };
             header?: {
-                /**
-                 * @description A value that identifies the request, such as a UUID. A request that is repeated with the same key within 24 hours is charged once. See Idempotency.
-                 * @example 7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41
-                 */
+                /** @description A value that identifies the request, such as a UUID: `7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41`. A request that is repeated with the same key within 24 hours is charged once. See Idempotency. */
                 "Idempotency-Key"?: components["parameters"]["idempotency_key"];
             };
             path: {
                 /**
-                 * @description The ID of the listing. Any value that is not the ID of a listing returns 404.
+                 * @description The ID of the listing, in either case. Any value that is not the ID of a listing returns 404.
                  * @example ad97e543e226497617a6a94a77a9f61d
                  */
                 listing_id: components["parameters"]["path_listing_id"];
@@ -3276,6 +3569,7 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
                     ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
@@ -3289,10 +3583,12 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["ResourceNotFound"];
             405: components["responses"]["MethodNotAllowed"];
+            414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
@@ -3302,7 +3598,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
+                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A listing search with either is billed at the enriched price; a dealer's inventory is not. Pages still hold at most 100 items.
                  * @example [
                  *       "price_history"
                  *     ]
@@ -3310,10 +3606,7 @@ export interface operations {
                 include?: components["parameters"]["include"];
             };
             header?: {
-                /**
-                 * @description A value that identifies the request, such as a UUID. A request that is repeated with the same key within 24 hours is charged once. See Idempotency.
-                 * @example 7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41
-                 */
+                /** @description A value that identifies the request, such as a UUID: `7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41`. A request that is repeated with the same key within 24 hours is charged once. See Idempotency. */
                 "Idempotency-Key"?: components["parameters"]["idempotency_key"];
             };
             path: {
@@ -3340,6 +3633,7 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
                     ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
@@ -3353,10 +3647,12 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["ResourceNotFound"];
             405: components["responses"]["MethodNotAllowed"];
+            414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
@@ -3365,6 +3661,11 @@ export interface operations {
     getFacets: {
         parameters: {
             query: {
+                /**
+                 * @description The format of the response. Takes precedence over the header `Accept`. See Formats.
+                 * @example json
+                 */
+                format?: components["parameters"]["format"];
                 /**
                  * @description The facets to count, in any case. The numeric facets `price`, `msrp`, `miles` and `days_on_market` are counted by range; all others are categorical and counted by value.
                  * @example [
@@ -3479,7 +3780,7 @@ export interface operations {
                  */
                 fuel_type?: components["parameters"]["fuel_type"];
                 /**
-                 * @description Only return listings with one of these powertrain types. Case-insensitive.
+                 * @description Only return listings with one of these powertrain types, in any case.
                  * @example [
                  *       "HEV",
                  *       "BEV"
@@ -3578,10 +3879,10 @@ export interface operations {
                  */
                 assembly_location?: components["parameters"]["assembly_location"];
                 /**
-                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`. Case-insensitive. I, O and Q are rejected.
+                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`, and both count as one. `*` alone matches every VIN. Case-insensitive. I, O and Q are rejected.
                  * @example [
                  *       "4T1DAACK",
-                 *       "1FTFW1E5?NF*"
+                 *       "1FTFW1E5?NF"
                  *     ]
                  */
                 vin_pattern?: components["parameters"]["vin_pattern"];
@@ -3693,7 +3994,7 @@ export interface operations {
                  */
                 exclude_fuel_type?: components["parameters"]["exclude_fuel_type"];
                 /**
-                 * @description Exclude listings with one of these powertrain types. Listings with an unknown powertrain type are kept.
+                 * @description Exclude listings with one of these powertrain types, in any case. Listings with an unknown powertrain type are kept.
                  * @example [
                  *       "BEV"
                  *     ]
@@ -3758,7 +4059,7 @@ export interface operations {
                  */
                 exclude_assembly_country?: components["parameters"]["exclude_assembly_country"];
                 /**
-                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+`, preferably encoded as `%2B`; `+` is then a space. In a value without `%2B`, each `+` is a space if the result is a known place, and a separator otherwise. `%20` is always a space.
+                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+` or, unambiguously, with `%2B`. Because `+` also stands for a space, a value without `%2B` is divided into the places that the data has, the longest first: `Wien,+AT+Halle` excludes `Wien, AT` and `Halle`. What is left is reported in `meta.unmatched`.
                  * @example [
                  *       "Georgetown, Kentucky"
                  *     ]
@@ -3785,17 +4086,14 @@ export interface operations {
                  */
                 inventory_status?: components["parameters"]["inventory_status"];
                 /**
-                 * @description Only return listings sold within this many days before the as-of date. Cannot be combined with `snapshot_date` or `inventory_status=active`.
+                 * @description Only return sold listings whose sale became known within this many days, up to and including the as-of date; 1 returns those newly sold on that day. A sale becomes known at least two days after its `sold_date`. Cannot be combined with `snapshot_date` or `inventory_status=active`.
                  * @example 30
                  */
                 sold_within_days?: components["parameters"]["sold_within_days"];
-                /**
-                 * @description Search active inventory as of this day. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day.
-                 * @example 2026-10-01
-                 */
+                /** @description Search active inventory as of this day, for example `2026-10-01`. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day. */
                 snapshot_date?: components["parameters"]["snapshot_date"];
                 /**
-                 * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
+                 * @description Only return listings first observed at or after this time, in any form of ISO 8601: a date, or a date and a time, with or without a zone. Without a zone, the time is in UTC; a date is its midnight. The `+` of an offset may be sent as it is or as `%2B`.
                  * @example 2026-11-01T00:00:00Z
                  */
                 listed_after?: components["parameters"]["listed_after"];
@@ -3839,18 +4137,12 @@ export interface operations {
                  * @example 90
                  */
                 max_days_on_market?: components["parameters"]["max_days_on_market"];
-                /**
-                 * @description The latitude of the origin, in degrees. Requires `longitude`. Cannot be combined with `postal_code`.
-                 * @example 37.5483
-                 */
+                /** @description The latitude of the origin, in degrees, for example `37.5483`. Requires `longitude`. Cannot be combined with `postal_code`. */
                 latitude?: components["parameters"]["latitude"];
-                /**
-                 * @description The longitude of the origin, in degrees. Requires `latitude`. Cannot be combined with `postal_code`.
-                 * @example -121.9886
-                 */
+                /** @description The longitude of the origin, in degrees, for example `-121.9886`. Requires `latitude`. Cannot be combined with `postal_code`. */
                 longitude?: components["parameters"]["longitude"];
                 /**
-                 * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
+                 * @description The origin as a US ZIP code of five digits. Of a ZIP+4 code, the first five count. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
                  * @example 94538
                  */
                 postal_code?: components["parameters"]["postal_code"];
@@ -3859,22 +4151,11 @@ export interface operations {
                  * @example 50
                  */
                 radius?: components["parameters"]["radius"];
-                /**
-                 * @description Only return listings of dealers inside this bounding box: `west,south,east,north`, in degrees. The diagonal is at most 1000 miles. If `west` is greater than `east`, the box crosses the antimeridian. A `south` greater than `north` returns 400. Cannot be combined with `radius`.
-                 * @example [
-                 *       -122.6,
-                 *       37.2,
-                 *       -121.7,
-                 *       38
-                 *     ]
-                 */
+                /** @description Only return listings of dealers inside this bounding box: `west,south,east,north`, in degrees, for example `-122.6,37.2,-121.7,38.0`. The diagonal is at most 1000 miles. If `west` is greater than `east`, the box crosses the antimeridian. A `south` greater than `north` returns 400. Cannot be combined with `radius`. */
                 bbox?: components["parameters"]["bbox"];
             };
             header?: {
-                /**
-                 * @description A value that identifies the request, such as a UUID. A request that is repeated with the same key within 24 hours is charged once. See Idempotency.
-                 * @example 7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41
-                 */
+                /** @description A value that identifies the request, such as a UUID: `7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41`. A request that is repeated with the same key within 24 hours is charged once. See Idempotency. */
                 "Idempotency-Key"?: components["parameters"]["idempotency_key"];
             };
             path?: never;
@@ -3895,12 +4176,19 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
+                    Vary: components["headers"]["Vary"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
                     ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["FacetEnvelope"];
+                    "application/vnd.apache.arrow.stream": string;
+                    "application/vnd.apache.parquet": string;
+                    "text/csv": string;
+                    "application/x-ndjson": string;
                 };
             };
             304: components["responses"]["NotModified"];
@@ -3909,206 +4197,57 @@ export interface operations {
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
         };
     };
-    searchDealers: {
+    getTrends: {
         parameters: {
-            query?: {
+            query: {
                 /**
-                 * @description The maximum number of items to return, from 1 to 100. Larger values are rejected, not clamped.
-                 * @example 25
+                 * @description The format of the response. Takes precedence over the header `Accept`. See Formats.
+                 * @example json
                  */
-                limit?: components["parameters"]["limit"];
+                format?: components["parameters"]["format"];
                 /**
-                 * @description The number of items to skip. Large offsets are slow: beyond about 10,000 items, narrow the filters instead.
-                 * @example 50
-                 */
-                offset?: components["parameters"]["offset"];
-                /**
-                 * @description Only return these dealers, at most 100 distinct UUIDs.
+                 * @description The metrics of each point, in any case, at most 5: `count`, `new_listings`, `sold`, `price_drops`, `days_supply`, or `<measure>.<aggregate>` as for facets, with `mean`, `median` or any percentile from `p1` to `p99` as the aggregate.
                  * @example [
-                 *       "0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c7e40"
+                 *       "price.median",
+                 *       "sold"
                  *     ]
                  */
-                dealer_id?: components["parameters"]["dealers_dealer_id"];
+                metric: components["parameters"]["trend_metric_names"];
                 /**
-                 * @description Only return results of dealers in one of these states, given as two-letter codes in any case.
-                 * @example [
-                 *       "CA",
-                 *       "NV"
-                 *     ]
+                 * @description The length of an interval, in any case. Weeks start on Monday (ISO 8601), months on their first day. The first and the last interval are cut at `from` and `to`. At most 400 intervals.
+                 * @example day
                  */
-                state?: components["parameters"]["state"];
+                interval?: components["parameters"]["trend_interval"];
                 /**
-                 * @description Only return dealers in one of these countries. Case-insensitive.
-                 * @example [
-                 *       "US"
-                 *     ]
+                 * @description The first day of the period, inclusive, in UTC. Defaults to 89 days before `to`, or to the first day with a snapshot if that is later.
+                 * @example 2026-11-18
                  */
-                country?: components["parameters"]["country"];
+                from?: components["parameters"]["trend_from"];
                 /**
-                 * @description Only return dealers of one of these types, in any case.
-                 * @example [
-                 *       "franchise"
-                 *     ]
+                 * @description The last day of the period, inclusive, in UTC. Defaults to the as-of date.
+                 * @example 2026-11-19
                  */
-                type?: components["parameters"]["type"];
+                to?: components["parameters"]["trend_to"];
                 /**
-                 * @description Only return dealers that hold a franchise of one of these makes, regardless of their inventory. Accepts names and slugs, in any case.
-                 * @example [
-                 *       "Toyota"
-                 *     ]
+                 * @description A categorical facet, in any case: returns a series for each of its most frequent values instead of one for all matches.
+                 * @example make
                  */
-                make?: components["parameters"]["dealers_make"];
+                facet?: components["parameters"]["trend_facet"];
                 /**
-                 * @description Only return dealers whose name or website domain matches this text: each word must be the beginning of a word of either. Case, accents and punctuation are ignored.
-                 * @example fremont toyota
+                 * @description The maximum number of series, if `facet` is set. The values with the most active listings, added up over the `level_day` of all points, are returned. Intervals, series and metrics multiply to at most 20000.
+                 * @example 5
                  */
-                q?: components["parameters"]["q"];
-            };
-            header?: {
-                /**
-                 * @description A value that identifies the request, such as a UUID. A request that is repeated with the same key within 24 hours is charged once. See Idempotency.
-                 * @example 7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41
-                 */
-                "Idempotency-Key"?: components["parameters"]["idempotency_key"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description A page of dealers. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
-                    "X-RateLimit-Limit-10s": components["headers"]["X-RateLimit-Limit-10s"];
-                    "X-RateLimit-Remaining-10s": components["headers"]["X-RateLimit-Remaining-10s"];
-                    "X-RateLimit-Limit-60s": components["headers"]["X-RateLimit-Limit-60s"];
-                    "X-RateLimit-Remaining-60s": components["headers"]["X-RateLimit-Remaining-60s"];
-                    "X-Usage-Class": components["headers"]["X-Usage-Class"];
-                    "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
-                    "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    ETag: components["headers"]["ETag"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DealerCollection"];
-                };
-            };
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            402: components["responses"]["PaymentRequired"];
-            403: components["responses"]["Forbidden"];
-            405: components["responses"]["MethodNotAllowed"];
-            422: components["responses"]["IdempotencyKeyReused"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
-        };
-    };
-    getDealer: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description A value that identifies the request, such as a UUID. A request that is repeated with the same key within 24 hours is charged once. See Idempotency.
-                 * @example 7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41
-                 */
-                "Idempotency-Key"?: components["parameters"]["idempotency_key"];
-            };
-            path: {
-                /**
-                 * @description The ID of the dealer, a UUID in either case. Any value that is not the ID of a dealer returns 404.
-                 * @example 41e7ac92-0f5b-4d38-8c6e-b92d70f1a584
-                 */
-                dealer_id: components["parameters"]["path_dealer_id"];
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The dealer. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
-                    "X-RateLimit-Limit-10s": components["headers"]["X-RateLimit-Limit-10s"];
-                    "X-RateLimit-Remaining-10s": components["headers"]["X-RateLimit-Remaining-10s"];
-                    "X-RateLimit-Limit-60s": components["headers"]["X-RateLimit-Limit-60s"];
-                    "X-RateLimit-Remaining-60s": components["headers"]["X-RateLimit-Remaining-60s"];
-                    "X-Usage-Class": components["headers"]["X-Usage-Class"];
-                    "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
-                    "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    ETag: components["headers"]["ETag"];
-                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DealerEnvelope"];
-                };
-            };
-            304: components["responses"]["NotModified"];
-            400: components["responses"]["BadRequest"];
-            401: components["responses"]["Unauthorized"];
-            402: components["responses"]["PaymentRequired"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            405: components["responses"]["MethodNotAllowed"];
-            422: components["responses"]["IdempotencyKeyReused"];
-            429: components["responses"]["TooManyRequests"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
-        };
-    };
-    searchDealerListings: {
-        parameters: {
-            query?: {
-                /**
-                 * @description The maximum number of items to return, from 1 to 100. Larger values are rejected, not clamped.
-                 * @example 25
-                 */
-                limit?: components["parameters"]["limit"];
-                /**
-                 * @description The number of items to skip. Large offsets are slow: beyond about 10,000 items, narrow the filters instead.
-                 * @example 50
-                 */
-                offset?: components["parameters"]["offset"];
-                /**
-                 * @description The sort order, in any case. A leading `-` means descending order; unknown values come last in both directions. `days_on_market` sorts by fewest days first, `listed_at` by first observation, and `discount` by `discount_from_msrp`, the largest discount first. `distance` sorts by the nearest dealer and requires an origin: `postal_code`, or `latitude` and `longitude`.
-                 * @example price
-                 */
-                sort?: components["parameters"]["sort"];
-                /**
-                 * @description The fields to return for each listing, in any case. `id` and `vin` are always returned. `default` stands for all summary fields except `features` and `options_packages`, and can be combined with those. Unknown names, and names of filters that are not fields, are rejected.
-                 * @example [
-                 *       "year",
-                 *       "make",
-                 *       "model",
-                 *       "price",
-                 *       "features"
-                 *     ]
-                 */
-                fields?: components["parameters"]["fields"];
-                /**
-                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A request with either is billed at the enriched price. Pages still hold at most 100 items.
-                 * @example [
-                 *       "price_history"
-                 *     ]
-                 */
-                include?: components["parameters"]["include"];
+                facet_limit?: components["parameters"]["facet_limit"];
                 /**
                  * @description Only return listings with one of these makes. Accepts names and slugs, in any case.
                  * @example [
@@ -4193,7 +4332,7 @@ export interface operations {
                  */
                 fuel_type?: components["parameters"]["fuel_type"];
                 /**
-                 * @description Only return listings with one of these powertrain types. Case-insensitive.
+                 * @description Only return listings with one of these powertrain types, in any case.
                  * @example [
                  *       "HEV",
                  *       "BEV"
@@ -4292,10 +4431,721 @@ export interface operations {
                  */
                 assembly_location?: components["parameters"]["assembly_location"];
                 /**
-                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`. Case-insensitive. I, O and Q are rejected.
+                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`, and both count as one. `*` alone matches every VIN. Case-insensitive. I, O and Q are rejected.
                  * @example [
                  *       "4T1DAACK",
-                 *       "1FTFW1E5?NF*"
+                 *       "1FTFW1E5?NF"
+                 *     ]
+                 */
+                vin_pattern?: components["parameters"]["vin_pattern"];
+                /**
+                 * @description Only return listings of one of these inventory types, in any case. `cpo` is an alias of `certified`.
+                 * @example [
+                 *       "used",
+                 *       "certified"
+                 *     ]
+                 */
+                inventory_type?: components["parameters"]["inventory_type"];
+                /**
+                 * @description Only return listings with one of these availabilities, in any case: in stock (`stock`), in transit (`transit`) or still to be built (`build`).
+                 * @example [
+                 *       "stock"
+                 *     ]
+                 */
+                availability_status?: components["parameters"]["availability_status"];
+                /**
+                 * @description Only return listings of these dealers, at most 50 distinct UUIDs. Changes the usage class of a listing search.
+                 * @example [
+                 *       "0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c7e40"
+                 *     ]
+                 */
+                dealer_id?: components["parameters"]["dealer_id"];
+                /**
+                 * @description Only return listings of one of these types of dealer, in any case.
+                 * @example [
+                 *       "franchise"
+                 *     ]
+                 */
+                dealer_type?: components["parameters"]["dealer_type"];
+                /**
+                 * @description Only return results of dealers in one of these states, given as two-letter codes in any case.
+                 * @example [
+                 *       "CA",
+                 *       "NV"
+                 *     ]
+                 */
+                state?: components["parameters"]["state"];
+                /**
+                 * @description Exclude listings with one of these makes, given by name or slug in any case. Listings with an unknown make are kept.
+                 * @example [
+                 *       "Tesla"
+                 *     ]
+                 */
+                exclude_make?: components["parameters"]["exclude_make"];
+                /**
+                 * @description Exclude listings with one of these models, given by name or slug in any case. Listings with an unknown model are kept.
+                 * @example [
+                 *       "Corolla"
+                 *     ]
+                 */
+                exclude_model?: components["parameters"]["exclude_model"];
+                /**
+                 * @description Exclude listings with one of these trims. Listings with an unknown trim are kept.
+                 * @example [
+                 *       "LX"
+                 *     ]
+                 */
+                exclude_trim?: components["parameters"]["exclude_trim"];
+                /**
+                 * @description Exclude listings with one of these versions. Listings with an unknown version are kept.
+                 * @example [
+                 *       "LE 4dr Sedan"
+                 *     ]
+                 */
+                exclude_version?: components["parameters"]["exclude_version"];
+                /**
+                 * @description Exclude listings with one of these model years. Listings with an unknown model year are kept.
+                 * @example [
+                 *       2020
+                 *     ]
+                 */
+                exclude_year?: components["parameters"]["exclude_year"];
+                /**
+                 * @description Exclude listings with one of these body types. Listings with an unknown body type are kept.
+                 * @example [
+                 *       "Van"
+                 *     ]
+                 */
+                exclude_body_type?: components["parameters"]["exclude_body_type"];
+                /**
+                 * @description Exclude listings with one of these engines. Listings with an unknown engine are kept.
+                 * @example [
+                 *       "2.5L I4"
+                 *     ]
+                 */
+                exclude_engine?: components["parameters"]["exclude_engine"];
+                /**
+                 * @description Exclude listings with one of these transmissions. Listings with an unknown transmission are kept.
+                 * @example [
+                 *       "Manual"
+                 *     ]
+                 */
+                exclude_transmission?: components["parameters"]["exclude_transmission"];
+                /**
+                 * @description Exclude listings with one of these drivetrains. Listings with an unknown drivetrain are kept.
+                 * @example [
+                 *       "RWD"
+                 *     ]
+                 */
+                exclude_drivetrain?: components["parameters"]["exclude_drivetrain"];
+                /**
+                 * @description Exclude listings with one of these fuel types. Listings with an unknown fuel type are kept.
+                 * @example [
+                 *       "Diesel"
+                 *     ]
+                 */
+                exclude_fuel_type?: components["parameters"]["exclude_fuel_type"];
+                /**
+                 * @description Exclude listings with one of these powertrain types, in any case. Listings with an unknown powertrain type are kept.
+                 * @example [
+                 *       "BEV"
+                 *     ]
+                 */
+                exclude_powertrain_type?: components["parameters"]["exclude_powertrain_type"];
+                /**
+                 * @description Exclude listings with one of these exterior colors, as reported by the dealer. Listings with an unknown color are kept.
+                 * @example [
+                 *       "Celestial Silver Metallic"
+                 *     ]
+                 */
+                exclude_exterior_color?: components["parameters"]["exclude_exterior_color"];
+                /**
+                 * @description Exclude listings with one of these interior colors, as reported by the dealer. Listings with an unknown color are kept.
+                 * @example [
+                 *       "Black SofTex"
+                 *     ]
+                 */
+                exclude_interior_color?: components["parameters"]["exclude_interior_color"];
+                /**
+                 * @description Exclude listings with one of these normalized exterior colors. Listings with an unknown color are kept.
+                 * @example [
+                 *       "White",
+                 *       "Black"
+                 *     ]
+                 */
+                exclude_base_exterior_color?: components["parameters"]["exclude_base_exterior_color"];
+                /**
+                 * @description Exclude listings with one of these normalized interior colors. Listings with an unknown color are kept.
+                 * @example [
+                 *       "Beige"
+                 *     ]
+                 */
+                exclude_base_interior_color?: components["parameters"]["exclude_base_interior_color"];
+                /**
+                 * @description Exclude listings with any of these manufacturer option or package codes.
+                 * @example [
+                 *       "FE"
+                 *     ]
+                 */
+                exclude_options_packages?: components["parameters"]["exclude_options_packages"];
+                /**
+                 * @description Exclude listings with any of these features.
+                 * @example [
+                 *       "sunroof"
+                 *     ]
+                 */
+                exclude_features?: components["parameters"]["exclude_features"];
+                /**
+                 * @description Exclude listings with any of these history keywords, in any case.
+                 * @example [
+                 *       "branded",
+                 *       "fleet"
+                 *     ]
+                 */
+                exclude_keywords?: components["parameters"]["exclude_keywords"];
+                /**
+                 * @description Exclude listings with one of these countries of final assembly. Listings with an unknown country are kept.
+                 * @example [
+                 *       "Mexico"
+                 *     ]
+                 */
+                exclude_assembly_country?: components["parameters"]["exclude_assembly_country"];
+                /**
+                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+` or, unambiguously, with `%2B`. Because `+` also stands for a space, a value without `%2B` is divided into the places that the data has, the longest first: `Wien,+AT+Halle` excludes `Wien, AT` and `Halle`. What is left is reported in `meta.unmatched`.
+                 * @example [
+                 *       "Georgetown, Kentucky"
+                 *     ]
+                 */
+                exclude_assembly_location?: components["parameters"]["exclude_assembly_location"];
+                /**
+                 * @description Exclude listings of one of these inventory types, in any case. Listings with an unknown type are kept. `cpo` is an alias of `certified`.
+                 * @example [
+                 *       "new"
+                 *     ]
+                 */
+                exclude_inventory_type?: components["parameters"]["exclude_inventory_type"];
+                /**
+                 * @description Exclude listings of dealers in one of these states, given as two-letter codes in any case. Listings of dealers in an unknown state are kept.
+                 * @example [
+                 *       "AK",
+                 *       "HI"
+                 *     ]
+                 */
+                exclude_state?: components["parameters"]["exclude_state"];
+                /**
+                 * @description Only return listings first observed at or after this time, in any form of ISO 8601: a date, or a date and a time, with or without a zone. Without a zone, the time is in UTC; a date is its midnight. The `+` of an offset may be sent as it is or as `%2B`.
+                 * @example 2026-11-01T00:00:00Z
+                 */
+                listed_after?: components["parameters"]["listed_after"];
+                /**
+                 * @description Only return listings with at least this price, in whole US dollars. Listings with an unknown price are excluded.
+                 * @example 15000
+                 */
+                min_price?: components["parameters"]["min_price"];
+                /**
+                 * @description Only return listings with at most this price, in whole US dollars. Listings with an unknown price are excluded.
+                 * @example 40000
+                 */
+                max_price?: components["parameters"]["max_price"];
+                /**
+                 * @description Only return listings with at least this odometer reading, in miles. Listings with an unknown odometer reading are excluded.
+                 * @example 1000
+                 */
+                min_mileage?: components["parameters"]["min_mileage"];
+                /**
+                 * @description Only return listings with at most this odometer reading, in miles. Listings with an unknown odometer reading are excluded.
+                 * @example 60000
+                 */
+                max_mileage?: components["parameters"]["max_mileage"];
+                /**
+                 * @description Only return listings with at least this combined MSRP, in whole US dollars. Listings with an unknown MSRP are excluded.
+                 * @example 20000
+                 */
+                min_msrp?: components["parameters"]["min_msrp"];
+                /**
+                 * @description Only return listings with at most this combined MSRP, in whole US dollars. Listings with an unknown MSRP are excluded.
+                 * @example 55000
+                 */
+                max_msrp?: components["parameters"]["max_msrp"];
+                /**
+                 * @description Only return listings with at least this number of days on the market. Listings with an unknown number of days are excluded.
+                 * @example 7
+                 */
+                min_days_on_market?: components["parameters"]["min_days_on_market"];
+                /**
+                 * @description Only return listings with at most this number of days on the market. Listings with an unknown number of days are excluded.
+                 * @example 90
+                 */
+                max_days_on_market?: components["parameters"]["max_days_on_market"];
+                /** @description The latitude of the origin, in degrees, for example `37.5483`. Requires `longitude`. Cannot be combined with `postal_code`. */
+                latitude?: components["parameters"]["latitude"];
+                /** @description The longitude of the origin, in degrees, for example `-121.9886`. Requires `latitude`. Cannot be combined with `postal_code`. */
+                longitude?: components["parameters"]["longitude"];
+                /**
+                 * @description The origin as a US ZIP code of five digits. Of a ZIP+4 code, the first five count. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
+                 * @example 94538
+                 */
+                postal_code?: components["parameters"]["postal_code"];
+                /**
+                 * @description Only return listings of dealers within this many miles of the origin, at most 500. Requires an origin. Cannot be combined with `bbox`.
+                 * @example 50
+                 */
+                radius?: components["parameters"]["radius"];
+                /** @description Only return listings of dealers inside this bounding box: `west,south,east,north`, in degrees, for example `-122.6,37.2,-121.7,38.0`. The diagonal is at most 1000 miles. If `west` is greater than `east`, the box crosses the antimeridian. A `south` greater than `north` returns 400. Cannot be combined with `radius`. */
+                bbox?: components["parameters"]["bbox"];
+            };
+            header?: {
+                /** @description A value that identifies the request, such as a UUID: `7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41`. A request that is repeated with the same key within 24 hours is charged once. See Idempotency. */
+                "Idempotency-Key"?: components["parameters"]["idempotency_key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One series of points, or one for each value of `facet`. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    "X-RateLimit-Limit-10s": components["headers"]["X-RateLimit-Limit-10s"];
+                    "X-RateLimit-Remaining-10s": components["headers"]["X-RateLimit-Remaining-10s"];
+                    "X-RateLimit-Limit-60s": components["headers"]["X-RateLimit-Limit-60s"];
+                    "X-RateLimit-Remaining-60s": components["headers"]["X-RateLimit-Remaining-60s"];
+                    "X-Usage-Class": components["headers"]["X-Usage-Class"];
+                    "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
+                    "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
+                    Vary: components["headers"]["Vary"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrendEnvelope"];
+                    "application/vnd.apache.arrow.stream": string;
+                    "application/vnd.apache.parquet": string;
+                    "text/csv": string;
+                    "application/x-ndjson": string;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            414: components["responses"]["UriTooLong"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    searchDealers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The format of the response. Takes precedence over the header `Accept`. See Formats.
+                 * @example json
+                 */
+                format?: components["parameters"]["format"];
+                /**
+                 * @description The maximum number of items to return, from 1 to 100. Larger values are rejected, not clamped.
+                 * @example 25
+                 */
+                limit?: components["parameters"]["limit"];
+                /**
+                 * @description The number of items to skip. Large offsets are slow: beyond about 10,000 items, narrow the filters instead.
+                 * @example 50
+                 */
+                offset?: components["parameters"]["offset"];
+                /**
+                 * @description Only return these dealers, at most 100 distinct UUIDs.
+                 * @example [
+                 *       "0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c7e40"
+                 *     ]
+                 */
+                dealer_id?: components["parameters"]["dealers_dealer_id"];
+                /**
+                 * @description Only return results of dealers in one of these states, given as two-letter codes in any case.
+                 * @example [
+                 *       "CA",
+                 *       "NV"
+                 *     ]
+                 */
+                state?: components["parameters"]["state"];
+                /**
+                 * @description Only return dealers in one of these countries. Case-insensitive.
+                 * @example [
+                 *       "US"
+                 *     ]
+                 */
+                country?: components["parameters"]["country"];
+                /**
+                 * @description Only return dealers of one of these types, in any case.
+                 * @example [
+                 *       "franchise"
+                 *     ]
+                 */
+                type?: components["parameters"]["type"];
+                /**
+                 * @description Only return dealers that hold a franchise of one of these makes, regardless of their inventory. Accepts names and slugs, in any case.
+                 * @example [
+                 *       "Toyota"
+                 *     ]
+                 */
+                make?: components["parameters"]["dealers_make"];
+                /**
+                 * @description Only return dealers whose name, website domain or city matches this text: each word must be the beginning of a word of one of them. Case, accents and punctuation are ignored.
+                 * @example fremont toyota
+                 */
+                q?: components["parameters"]["q"];
+            };
+            header?: {
+                /** @description A value that identifies the request, such as a UUID: `7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41`. A request that is repeated with the same key within 24 hours is charged once. See Idempotency. */
+                "Idempotency-Key"?: components["parameters"]["idempotency_key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of dealers. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    "X-RateLimit-Limit-10s": components["headers"]["X-RateLimit-Limit-10s"];
+                    "X-RateLimit-Remaining-10s": components["headers"]["X-RateLimit-Remaining-10s"];
+                    "X-RateLimit-Limit-60s": components["headers"]["X-RateLimit-Limit-60s"];
+                    "X-RateLimit-Remaining-60s": components["headers"]["X-RateLimit-Remaining-60s"];
+                    "X-Usage-Class": components["headers"]["X-Usage-Class"];
+                    "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
+                    "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
+                    Vary: components["headers"]["Vary"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    "X-Total-Count": components["headers"]["X-Total-Count"];
+                    Link: components["headers"]["NextLink"];
+                    ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DealerCollection"];
+                    "application/vnd.apache.arrow.stream": string;
+                    "application/vnd.apache.parquet": string;
+                    "text/csv": string;
+                    "application/x-ndjson": string;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            414: components["responses"]["UriTooLong"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    getDealer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A value that identifies the request, such as a UUID: `7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41`. A request that is repeated with the same key within 24 hours is charged once. See Idempotency. */
+                "Idempotency-Key"?: components["parameters"]["idempotency_key"];
+            };
+            path: {
+                /**
+                 * @description The ID of the dealer, a UUID in either case. Any value that is not the ID of a dealer returns 404.
+                 * @example 41e7ac92-0f5b-4d38-8c6e-b92d70f1a584
+                 */
+                dealer_id: components["parameters"]["path_dealer_id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The dealer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Tier": components["headers"]["X-RateLimit-Tier"];
+                    "X-RateLimit-Limit-10s": components["headers"]["X-RateLimit-Limit-10s"];
+                    "X-RateLimit-Remaining-10s": components["headers"]["X-RateLimit-Remaining-10s"];
+                    "X-RateLimit-Limit-60s": components["headers"]["X-RateLimit-Limit-60s"];
+                    "X-RateLimit-Remaining-60s": components["headers"]["X-RateLimit-Remaining-60s"];
+                    "X-Usage-Class": components["headers"]["X-Usage-Class"];
+                    "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
+                    "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
+                    ETag: components["headers"]["ETag"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DealerEnvelope"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["ResourceNotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            414: components["responses"]["UriTooLong"];
+            422: components["responses"]["IdempotencyKeyReused"];
+            429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+            504: components["responses"]["DeadlineExceeded"];
+        };
+    };
+    searchDealerListings: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The format of the response. Takes precedence over the header `Accept`. See Formats.
+                 * @example json
+                 */
+                format?: components["parameters"]["format"];
+                /**
+                 * @description The maximum number of items to return, from 1 to 100. Larger values are rejected, not clamped.
+                 * @example 25
+                 */
+                limit?: components["parameters"]["limit"];
+                /**
+                 * @description The number of items to skip. Large offsets are slow: beyond about 10,000 items, narrow the filters instead.
+                 * @example 50
+                 */
+                offset?: components["parameters"]["offset"];
+                /**
+                 * @description The sort order, in any case. A leading `-` means descending order; unknown values come last in both directions. `days_on_market` sorts by fewest days first, `listed_at` by first observation, and `discount` by `discount_from_msrp`, the largest discount first. `distance` sorts by the nearest dealer and requires an origin: `postal_code`, or `latitude` and `longitude`.
+                 * @example price
+                 */
+                sort?: components["parameters"]["sort"];
+                /**
+                 * @description The fields to return for each listing, in any case. `id` and `vin` are always returned. `default` stands for all summary fields except `features` and `options_packages`, and can be combined with those. Unknown names, and names of filters that are not fields, are rejected.
+                 * @example [
+                 *       "year",
+                 *       "make",
+                 *       "model",
+                 *       "price",
+                 *       "features"
+                 *     ]
+                 */
+                fields?: components["parameters"]["fields"];
+                /**
+                 * @description Expansions to add to each listing, in any case: `price_history` adds price changes, `options` adds decoded options. A listing search with either is billed at the enriched price; a dealer's inventory is not. Pages still hold at most 100 items.
+                 * @example [
+                 *       "price_history"
+                 *     ]
+                 */
+                include?: components["parameters"]["include"];
+                /**
+                 * @description Only return listings with one of these makes. Accepts names and slugs, in any case.
+                 * @example [
+                 *       "Toyota",
+                 *       "mercedes-benz"
+                 *     ]
+                 */
+                make?: components["parameters"]["make"];
+                /**
+                 * @description Only return listings with one of these models. Accepts names and slugs, in any case.
+                 * @example [
+                 *       "Camry",
+                 *       "f-150"
+                 *     ]
+                 */
+                model?: components["parameters"]["model"];
+                /**
+                 * @description Only return listings with one of these manufacturer model codes. Case-insensitive.
+                 * @example [
+                 *       "2546"
+                 *     ]
+                 */
+                model_code?: components["parameters"]["model_code"];
+                /**
+                 * @description Only return listings with one of these trims. Case-insensitive. Use the `trim` facet to list the values.
+                 * @example [
+                 *       "XSE",
+                 *       "XLE"
+                 *     ]
+                 */
+                trim?: components["parameters"]["trim"];
+                /**
+                 * @description Only return listings with one of these versions, which subdivide trims. Case-insensitive. Use the `version` facet to list the values.
+                 * @example [
+                 *       "XLE 4dr Sedan"
+                 *     ]
+                 */
+                version?: components["parameters"]["version"];
+                /**
+                 * @description Only return listings with one of these model years.
+                 * @example [
+                 *       2025,
+                 *       2026
+                 *     ]
+                 */
+                year?: components["parameters"]["year"];
+                /**
+                 * @description Only return listings with one of these body types. Case-insensitive.
+                 * @example [
+                 *       "SUV",
+                 *       "Sedan"
+                 *     ]
+                 */
+                body_type?: components["parameters"]["body_type"];
+                /**
+                 * @description Only return listings with one of these engines. Case-insensitive.
+                 * @example [
+                 *       "2.5L I4"
+                 *     ]
+                 */
+                engine?: components["parameters"]["engine"];
+                /**
+                 * @description Only return listings with one of these transmissions. Case-insensitive.
+                 * @example [
+                 *       "Automatic"
+                 *     ]
+                 */
+                transmission?: components["parameters"]["transmission"];
+                /**
+                 * @description Only return listings with one of these drivetrains. Case-insensitive.
+                 * @example [
+                 *       "AWD",
+                 *       "4WD"
+                 *     ]
+                 */
+                drivetrain?: components["parameters"]["drivetrain"];
+                /**
+                 * @description Only return listings with one of these fuel types. Case-insensitive.
+                 * @example [
+                 *       "Hybrid"
+                 *     ]
+                 */
+                fuel_type?: components["parameters"]["fuel_type"];
+                /**
+                 * @description Only return listings with one of these powertrain types, in any case.
+                 * @example [
+                 *       "HEV",
+                 *       "BEV"
+                 *     ]
+                 */
+                powertrain_type?: components["parameters"]["powertrain_type"];
+                /**
+                 * @description Only return listings with one of these numbers of cylinders. Electric vehicles have 0.
+                 * @example [
+                 *       4,
+                 *       6
+                 *     ]
+                 */
+                cylinders?: components["parameters"]["cylinders"];
+                /**
+                 * @description Only return listings with one of these numbers of doors.
+                 * @example [
+                 *       4
+                 *     ]
+                 */
+                doors?: components["parameters"]["doors"];
+                /**
+                 * @description Only return listings with one of these numbers of seats.
+                 * @example [
+                 *       7,
+                 *       8
+                 *     ]
+                 */
+                seating_capacity?: components["parameters"]["seating_capacity"];
+                /**
+                 * @description Only return listings with one of these exterior colors, as reported by the dealer. Case-insensitive.
+                 * @example [
+                 *       "Celestial Silver Metallic"
+                 *     ]
+                 */
+                exterior_color?: components["parameters"]["exterior_color"];
+                /**
+                 * @description Only return listings with one of these interior colors, as reported by the dealer. Case-insensitive.
+                 * @example [
+                 *       "Black SofTex"
+                 *     ]
+                 */
+                interior_color?: components["parameters"]["interior_color"];
+                /**
+                 * @description Only return listings with one of these normalized exterior colors. Case-insensitive.
+                 * @example [
+                 *       "Silver",
+                 *       "White"
+                 *     ]
+                 */
+                base_exterior_color?: components["parameters"]["base_exterior_color"];
+                /**
+                 * @description Only return listings with one of these normalized interior colors. Case-insensitive.
+                 * @example [
+                 *       "Black"
+                 *     ]
+                 */
+                base_interior_color?: components["parameters"]["base_interior_color"];
+                /**
+                 * @description Only return listings with all of these manufacturer option and package codes. Use the `options_packages` facet to list the values.
+                 * @example [
+                 *       "FE",
+                 *       "3T"
+                 *     ]
+                 */
+                options_packages?: components["parameters"]["options_packages"];
+                /**
+                 * @description Only return listings with all of these features. Use the `features` facet to list the values.
+                 * @example [
+                 *       "heated_seats",
+                 *       "sunroof"
+                 *     ]
+                 */
+                features?: components["parameters"]["features"];
+                /**
+                 * @description Only return listings that satisfy all of these history keywords, in any case. `one_owner` and `clean_title` require the keyword; `branded` and `fleet` exclude listings that have it.
+                 * @example [
+                 *       "one_owner",
+                 *       "branded"
+                 *     ]
+                 */
+                keywords?: components["parameters"]["keywords"];
+                /**
+                 * @description Only return listings with one of these countries of final assembly. Case-insensitive. Use the `assembly_country` facet to list the values.
+                 * @example [
+                 *       "Japan"
+                 *     ]
+                 */
+                assembly_country?: components["parameters"]["assembly_country"];
+                /**
+                 * @description Only return listings with one of these places of final assembly. Case-insensitive. Separate the values with `|`, because they contain commas.
+                 * @example [
+                 *       "Georgetown, Kentucky",
+                 *       "Dearborn, Michigan"
+                 *     ]
+                 */
+                assembly_location?: components["parameters"]["assembly_location"];
+                /**
+                 * @description Only return listings whose VIN matches one of these masks, at most 10 distinct ones. A VIN character matches itself, `?` matches any one character, and a trailing `*` matches the rest. A mask shorter than a VIN is a prefix: `ABC` equals `ABC*`, and both count as one. `*` alone matches every VIN. Case-insensitive. I, O and Q are rejected.
+                 * @example [
+                 *       "4T1DAACK",
+                 *       "1FTFW1E5?NF"
                  *     ]
                  */
                 vin_pattern?: components["parameters"]["vin_pattern"];
@@ -4400,7 +5250,7 @@ export interface operations {
                  */
                 exclude_fuel_type?: components["parameters"]["exclude_fuel_type"];
                 /**
-                 * @description Exclude listings with one of these powertrain types. Listings with an unknown powertrain type are kept.
+                 * @description Exclude listings with one of these powertrain types, in any case. Listings with an unknown powertrain type are kept.
                  * @example [
                  *       "BEV"
                  *     ]
@@ -4465,7 +5315,7 @@ export interface operations {
                  */
                 exclude_assembly_country?: components["parameters"]["exclude_assembly_country"];
                 /**
-                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+`, preferably encoded as `%2B`; `+` is then a space. In a value without `%2B`, each `+` is a space if the result is a known place, and a separator otherwise. `%20` is always a space.
+                 * @description Exclude listings with one of these places of final assembly. Listings with an unknown place are kept. Separate the values with `+` or, unambiguously, with `%2B`. Because `+` also stands for a space, a value without `%2B` is divided into the places that the data has, the longest first: `Wien,+AT+Halle` excludes `Wien, AT` and `Halle`. What is left is reported in `meta.unmatched`.
                  * @example [
                  *       "Georgetown, Kentucky"
                  *     ]
@@ -4492,17 +5342,14 @@ export interface operations {
                  */
                 inventory_status?: components["parameters"]["inventory_status"];
                 /**
-                 * @description Only return listings sold within this many days before the as-of date. Cannot be combined with `snapshot_date` or `inventory_status=active`.
+                 * @description Only return sold listings whose sale became known within this many days, up to and including the as-of date; 1 returns those newly sold on that day. A sale becomes known at least two days after its `sold_date`. Cannot be combined with `snapshot_date` or `inventory_status=active`.
                  * @example 30
                  */
                 sold_within_days?: components["parameters"]["sold_within_days"];
-                /**
-                 * @description Search active inventory as of this day. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day.
-                 * @example 2026-10-01
-                 */
+                /** @description Search active inventory as of this day, for example `2026-10-01`. Cannot be combined with `sold_within_days` or `inventory_status=sold`. A day without a snapshot returns 400; the message names the first and the last available day. */
                 snapshot_date?: components["parameters"]["snapshot_date"];
                 /**
-                 * @description Only return listings first observed at or after this time. Accepts an ISO 8601 time with a zone (`Z` or an offset), or a date, which means midnight UTC. Encode the `+` of an offset as `%2B`.
+                 * @description Only return listings first observed at or after this time, in any form of ISO 8601: a date, or a date and a time, with or without a zone. Without a zone, the time is in UTC; a date is its midnight. The `+` of an offset may be sent as it is or as `%2B`.
                  * @example 2026-11-01T00:00:00Z
                  */
                 listed_after?: components["parameters"]["listed_after"];
@@ -4546,18 +5393,12 @@ export interface operations {
                  * @example 90
                  */
                 max_days_on_market?: components["parameters"]["max_days_on_market"];
-                /**
-                 * @description The latitude of the origin, in degrees. Requires `longitude`. Cannot be combined with `postal_code`.
-                 * @example 37.5483
-                 */
+                /** @description The latitude of the origin, in degrees, for example `37.5483`. Requires `longitude`. Cannot be combined with `postal_code`. */
                 latitude?: components["parameters"]["latitude"];
-                /**
-                 * @description The longitude of the origin, in degrees. Requires `latitude`. Cannot be combined with `postal_code`.
-                 * @example -121.9886
-                 */
+                /** @description The longitude of the origin, in degrees, for example `-121.9886`. Requires `latitude`. Cannot be combined with `postal_code`. */
                 longitude?: components["parameters"]["longitude"];
                 /**
-                 * @description The origin as a US ZIP code of five digits. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
+                 * @description The origin as a US ZIP code of five digits. Of a ZIP+4 code, the first five count. An unknown ZIP code returns 400. Cannot be combined with `latitude` and `longitude`.
                  * @example 94538
                  */
                 postal_code?: components["parameters"]["postal_code"];
@@ -4566,22 +5407,11 @@ export interface operations {
                  * @example 50
                  */
                 radius?: components["parameters"]["radius"];
-                /**
-                 * @description Only return listings of dealers inside this bounding box: `west,south,east,north`, in degrees. The diagonal is at most 1000 miles. If `west` is greater than `east`, the box crosses the antimeridian. A `south` greater than `north` returns 400. Cannot be combined with `radius`.
-                 * @example [
-                 *       -122.6,
-                 *       37.2,
-                 *       -121.7,
-                 *       38
-                 *     ]
-                 */
+                /** @description Only return listings of dealers inside this bounding box: `west,south,east,north`, in degrees, for example `-122.6,37.2,-121.7,38.0`. The diagonal is at most 1000 miles. If `west` is greater than `east`, the box crosses the antimeridian. A `south` greater than `north` returns 400. Cannot be combined with `radius`. */
                 bbox?: components["parameters"]["bbox"];
             };
             header?: {
-                /**
-                 * @description A value that identifies the request, such as a UUID. A request that is repeated with the same key within 24 hours is charged once. See Idempotency.
-                 * @example 7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41
-                 */
+                /** @description A value that identifies the request, such as a UUID: `7c1f7a3e-2f9b-4f57-9d0c-5a7b0f6f2f41`. A request that is repeated with the same key within 24 hours is charged once. See Idempotency. */
                 "Idempotency-Key"?: components["parameters"]["idempotency_key"];
             };
             path: {
@@ -4608,12 +5438,21 @@ export interface operations {
                     "X-Usage-Cost-Micros": components["headers"]["X-Usage-Cost-Micros"];
                     "X-Pricing-Version": components["headers"]["X-Pricing-Version"];
                     "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
+                    Vary: components["headers"]["Vary"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    "X-Total-Count": components["headers"]["X-Total-Count"];
+                    Link: components["headers"]["NextLink"];
                     ETag: components["headers"]["ETag"];
                     "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["ListingCollection"];
+                    "application/vnd.apache.arrow.stream": string;
+                    "application/vnd.apache.parquet": string;
+                    "text/csv": string;
+                    "application/x-ndjson": string;
                 };
             };
             304: components["responses"]["NotModified"];
@@ -4621,10 +5460,13 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             402: components["responses"]["PaymentRequired"];
             403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
+            404: components["responses"]["ResourceNotFound"];
             405: components["responses"]["MethodNotAllowed"];
+            406: components["responses"]["NotAcceptable"];
+            414: components["responses"]["UriTooLong"];
             422: components["responses"]["IdempotencyKeyReused"];
             429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
             504: components["responses"]["DeadlineExceeded"];
@@ -4678,10 +5520,11 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
+            414: components["responses"]["UriTooLong"];
             429: components["responses"]["TooManyRequests"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
-            504: components["responses"]["DeadlineExceeded"];
         };
     };
     getDocument: {
@@ -4697,6 +5540,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Data-Version": components["headers"]["X-Data-Version"];
                     ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
@@ -4715,7 +5559,10 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             405: components["responses"]["MethodNotAllowed"];
+            414: components["responses"]["UriTooLong"];
+            431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
         };
     };
 }

@@ -3,7 +3,7 @@ import { codePoints, formats } from "../formats.ts";
 
 
 const parameter0 = validate20;
-const schema31 = {"type":"integer","minimum":1,"maximum":100};
+const schema31 = {"type":"string","enum":["json","arrow","parquet","csv","ndjson"]};
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -15,23 +15,13 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!((typeof data == "number") && (!(data % 1) && !isNaN(data)))){
-validate20.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+if(typeof data !== "string"){
+validate20.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(errors === 0){
-if(typeof data == "number"){
-if(data > 100 || isNaN(data)){
-validate20.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
+if(!(((((data === "json") || (data === "arrow")) || (data === "parquet")) || (data === "csv")) || (data === "ndjson"))){
+validate20.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema31.enum},message:"must be equal to one of the allowed values"}];
 return false;
-}
-else {
-if(data < 1 || isNaN(data)){
-validate20.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
-return false;
-}
-}
-}
 }
 validate20.errors = vErrors;
 return errors === 0;
@@ -39,7 +29,7 @@ return errors === 0;
 validate20.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter1 = validate21;
-const schema32 = {"type":"integer","minimum":0,"maximum":2147483647};
+const schema32 = {"type":"integer","minimum":1,"maximum":100};
 
 function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -57,13 +47,13 @@ return false;
 }
 if(errors === 0){
 if(typeof data == "number"){
-if(data > 2147483647 || isNaN(data)){
-validate21.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
+if(data > 100 || isNaN(data)){
+validate21.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
 return false;
 }
 else {
-if(data < 0 || isNaN(data)){
-validate21.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+if(data < 1 || isNaN(data)){
+validate21.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 }
@@ -75,7 +65,7 @@ return errors === 0;
 validate21.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter2 = validate22;
-const schema33 = {"type":"string","enum":["days_on_market","-days_on_market","listed_at","-listed_at","price","-price","miles","-miles","msrp","-msrp","discount","-discount","distance"]};
+const schema33 = {"type":"integer","minimum":0,"maximum":2147483647};
 
 function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -87,13 +77,23 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(typeof data !== "string"){
-validate22.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(!((typeof data == "number") && (!(data % 1) && !isNaN(data)))){
+validate22.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(!(((((((((((((data === "days_on_market") || (data === "-days_on_market")) || (data === "listed_at")) || (data === "-listed_at")) || (data === "price")) || (data === "-price")) || (data === "miles")) || (data === "-miles")) || (data === "msrp")) || (data === "-msrp")) || (data === "discount")) || (data === "-discount")) || (data === "distance"))){
-validate22.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema33.enum},message:"must be equal to one of the allowed values"}];
+if(errors === 0){
+if(typeof data == "number"){
+if(data > 2147483647 || isNaN(data)){
+validate22.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2147483647},message:"must be <= 2147483647"}];
 return false;
+}
+else {
+if(data < 0 || isNaN(data)){
+validate22.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
 }
 validate22.errors = vErrors;
 return errors === 0;
@@ -101,7 +101,7 @@ return errors === 0;
 validate22.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter3 = validate23;
-const schema34 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["default","id","vin","year","make","model","trim","version","body_type","drivetrain","fuel_type","powertrain_type","transmission","engine","cylinders","doors","seating_capacity","exterior_color","interior_color","base_exterior_color","base_interior_color","msrp","discount_from_msrp","price","miles","days_on_market","listed_at","status","inventory_status","availability_status","inventory_type","stock_number","vdp_url","sold_date","dealer_id","dealer_name","dealer_type","city","state","postal_code","latitude","longitude","distance_miles","photo_urls","features","options_packages"]}};
+const schema34 = {"type":"string","enum":["days_on_market","-days_on_market","listed_at","-listed_at","price","-price","miles","-miles","msrp","-msrp","discount","-discount","distance"]};
 
 function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -113,51 +113,21 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(errors === 0){
-if(Array.isArray(data)){
-if(data.length > 100){
-validate23.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+if(typeof data !== "string"){
+validate23.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-else {
-if(data.length < 1){
-validate23.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+if(!(((((((((((((data === "days_on_market") || (data === "-days_on_market")) || (data === "listed_at")) || (data === "-listed_at")) || (data === "price")) || (data === "-price")) || (data === "miles")) || (data === "-miles")) || (data === "msrp")) || (data === "-msrp")) || (data === "discount")) || (data === "-discount")) || (data === "distance"))){
+validate23.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema34.enum},message:"must be equal to one of the allowed values"}];
 return false;
-}
-else {
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-let data0 = data[i0];
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate23.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((((((((((((((((((((((((((((((((((((((((((((((data0 === "default") || (data0 === "id")) || (data0 === "vin")) || (data0 === "year")) || (data0 === "make")) || (data0 === "model")) || (data0 === "trim")) || (data0 === "version")) || (data0 === "body_type")) || (data0 === "drivetrain")) || (data0 === "fuel_type")) || (data0 === "powertrain_type")) || (data0 === "transmission")) || (data0 === "engine")) || (data0 === "cylinders")) || (data0 === "doors")) || (data0 === "seating_capacity")) || (data0 === "exterior_color")) || (data0 === "interior_color")) || (data0 === "base_exterior_color")) || (data0 === "base_interior_color")) || (data0 === "msrp")) || (data0 === "discount_from_msrp")) || (data0 === "price")) || (data0 === "miles")) || (data0 === "days_on_market")) || (data0 === "listed_at")) || (data0 === "status")) || (data0 === "inventory_status")) || (data0 === "availability_status")) || (data0 === "inventory_type")) || (data0 === "stock_number")) || (data0 === "vdp_url")) || (data0 === "sold_date")) || (data0 === "dealer_id")) || (data0 === "dealer_name")) || (data0 === "dealer_type")) || (data0 === "city")) || (data0 === "state")) || (data0 === "postal_code")) || (data0 === "latitude")) || (data0 === "longitude")) || (data0 === "distance_miles")) || (data0 === "photo_urls")) || (data0 === "features")) || (data0 === "options_packages"))){
-validate23.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema34.items.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-}
-else {
-validate23.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
 }
 validate23.errors = vErrors;
 return errors === 0;
 }
-validate23.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate23.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter4 = validate24;
-const schema35 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["price_history","options"]}};
+const schema35 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["default","id","vin","year","make","model","trim","version","body_type","drivetrain","fuel_type","powertrain_type","transmission","engine","cylinders","doors","seating_capacity","exterior_color","interior_color","base_exterior_color","base_interior_color","msrp","discount_from_msrp","price","miles","days_on_market","listed_at","status","inventory_status","availability_status","inventory_type","stock_number","vdp_url","sold_date","dealer_id","dealer_name","dealer_type","city","state","postal_code","latitude","longitude","distance_miles","photo_urls","features","options_packages"]}};
 
 function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -190,7 +160,7 @@ if(typeof data0 !== "string"){
 validate24.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!((data0 === "price_history") || (data0 === "options"))){
+if(!((((((((((((((((((((((((((((((((((((((((((((((data0 === "default") || (data0 === "id")) || (data0 === "vin")) || (data0 === "year")) || (data0 === "make")) || (data0 === "model")) || (data0 === "trim")) || (data0 === "version")) || (data0 === "body_type")) || (data0 === "drivetrain")) || (data0 === "fuel_type")) || (data0 === "powertrain_type")) || (data0 === "transmission")) || (data0 === "engine")) || (data0 === "cylinders")) || (data0 === "doors")) || (data0 === "seating_capacity")) || (data0 === "exterior_color")) || (data0 === "interior_color")) || (data0 === "base_exterior_color")) || (data0 === "base_interior_color")) || (data0 === "msrp")) || (data0 === "discount_from_msrp")) || (data0 === "price")) || (data0 === "miles")) || (data0 === "days_on_market")) || (data0 === "listed_at")) || (data0 === "status")) || (data0 === "inventory_status")) || (data0 === "availability_status")) || (data0 === "inventory_type")) || (data0 === "stock_number")) || (data0 === "vdp_url")) || (data0 === "sold_date")) || (data0 === "dealer_id")) || (data0 === "dealer_name")) || (data0 === "dealer_type")) || (data0 === "city")) || (data0 === "state")) || (data0 === "postal_code")) || (data0 === "latitude")) || (data0 === "longitude")) || (data0 === "distance_miles")) || (data0 === "photo_urls")) || (data0 === "features")) || (data0 === "options_packages"))){
 validate24.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema35.items.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
@@ -213,8 +183,7 @@ return errors === 0;
 validate24.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter5 = validate25;
-const schema36 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","minLength":1,"maxLength":200}};
-const func1 = codePoints;
+const schema36 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["price_history","options"]}};
 
 function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -243,23 +212,13 @@ const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(func1(data0) > 200){
-validate25.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 1){
-validate25.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
+if(typeof data0 !== "string"){
 validate25.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
+if(!((data0 === "price_history") || (data0 === "options"))){
+validate25.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema36.items.enum},message:"must be equal to one of the allowed values"}];
+return false;
 }
 var valid0 = _errs1 === errors;
 if(!valid0){
@@ -280,7 +239,8 @@ return errors === 0;
 validate25.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter6 = validate26;
-const schema37 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"integer","minimum":1900,"maximum":2100}};
+const schema37 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","minLength":1,"maxLength":200}};
+const func1 = codePoints;
 
 function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -309,22 +269,22 @@ const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 const _errs1 = errors;
-if(!((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0)))){
-validate26.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
 if(errors === _errs1){
-if(typeof data0 == "number"){
-if(data0 > 2100 || isNaN(data0)){
-validate26.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2100},message:"must be <= 2100"}];
+if(typeof data0 === "string"){
+if(func1(data0) > 200){
+validate26.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 else {
-if(data0 < 1900 || isNaN(data0)){
-validate26.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1900},message:"must be >= 1900"}];
+if(func1(data0) < 1){
+validate26.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
+}
+else {
+validate26.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
 }
 }
 var valid0 = _errs1 === errors;
@@ -346,7 +306,7 @@ return errors === 0;
 validate26.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter7 = validate27;
-const schema38 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"integer","minimum":0,"maximum":99}};
+const schema38 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"integer","minimum":1900,"maximum":2100}};
 
 function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -381,13 +341,13 @@ return false;
 }
 if(errors === _errs1){
 if(typeof data0 == "number"){
-if(data0 > 99 || isNaN(data0)){
-validate27.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/maximum",keyword:"maximum",params:{comparison: "<=", limit: 99},message:"must be <= 99"}];
+if(data0 > 2100 || isNaN(data0)){
+validate27.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2100},message:"must be <= 2100"}];
 return false;
 }
 else {
-if(data0 < 0 || isNaN(data0)){
-validate27.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+if(data0 < 1900 || isNaN(data0)){
+validate27.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1900},message:"must be >= 1900"}];
 return false;
 }
 }
@@ -412,7 +372,7 @@ return errors === 0;
 validate27.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter8 = validate28;
-const schema39 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["one_owner","clean_title","branded","fleet"]}};
+const schema39 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["BEV","FCEV","HEV","ICE","MHEV","PHEV"]}};
 
 function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -445,7 +405,7 @@ if(typeof data0 !== "string"){
 validate28.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!((((data0 === "one_owner") || (data0 === "clean_title")) || (data0 === "branded")) || (data0 === "fleet"))){
+if(!((((((data0 === "BEV") || (data0 === "FCEV")) || (data0 === "HEV")) || (data0 === "ICE")) || (data0 === "MHEV")) || (data0 === "PHEV"))){
 validate28.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema39.items.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
@@ -468,8 +428,7 @@ return errors === 0;
 validate28.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter9 = validate29;
-const schema40 = {"type":"array","minItems":1,"maxItems":10,"items":{"type":"string","pattern":"^[A-HJ-NPR-Z0-9?]{1,17}\\*?$"}};
-const pattern4 = new RegExp("^[A-HJ-NPR-Z0-9?]{1,17}\\*?$", "u");
+const schema40 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"integer","minimum":0,"maximum":99}};
 
 function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -483,8 +442,8 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(Array.isArray(data)){
-if(data.length > 10){
-validate29.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 10},message:"must NOT have more than 10 items"}];
+if(data.length > 100){
+validate29.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
 return false;
 }
 else {
@@ -498,16 +457,22 @@ const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern4.test(data0)){
-validate29.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/pattern",keyword:"pattern",params:{pattern: "^[A-HJ-NPR-Z0-9?]{1,17}\\*?$"},message:"must match pattern \""+"^[A-HJ-NPR-Z0-9?]{1,17}\\*?$"+"\""}];
+if(!((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0)))){
+validate29.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
+if(errors === _errs1){
+if(typeof data0 == "number"){
+if(data0 > 99 || isNaN(data0)){
+validate29.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/maximum",keyword:"maximum",params:{comparison: "<=", limit: 99},message:"must be <= 99"}];
+return false;
 }
 else {
-validate29.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(data0 < 0 || isNaN(data0)){
+validate29.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
+}
+}
 }
 }
 var valid0 = _errs1 === errors;
@@ -529,7 +494,7 @@ return errors === 0;
 validate29.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter10 = validate30;
-const schema41 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["new","used","certified","cpo"]}};
+const schema41 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["one_owner","clean_title","branded","fleet"]}};
 
 function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -562,7 +527,7 @@ if(typeof data0 !== "string"){
 validate30.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!((((data0 === "new") || (data0 === "used")) || (data0 === "certified")) || (data0 === "cpo"))){
+if(!((((data0 === "one_owner") || (data0 === "clean_title")) || (data0 === "branded")) || (data0 === "fleet"))){
 validate30.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema41.items.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
@@ -585,7 +550,8 @@ return errors === 0;
 validate30.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter11 = validate31;
-const schema42 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["stock","transit","build"]}};
+const schema42 = {"type":"array","minItems":1,"maxItems":10,"items":{"type":"string","pattern":"^[A-HJ-NPR-Z0-9?]{0,17}\\*?$"}};
+const pattern4 = new RegExp("^[A-HJ-NPR-Z0-9?]{0,17}\\*?$", "u");
 
 function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -599,8 +565,8 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(Array.isArray(data)){
-if(data.length > 100){
-validate31.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+if(data.length > 10){
+validate31.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 10},message:"must NOT have more than 10 items"}];
 return false;
 }
 else {
@@ -614,13 +580,17 @@ const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 const _errs1 = errors;
-if(typeof data0 !== "string"){
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern4.test(data0)){
+validate31.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/pattern",keyword:"pattern",params:{pattern: "^[A-HJ-NPR-Z0-9?]{0,17}\\*?$"},message:"must match pattern \""+"^[A-HJ-NPR-Z0-9?]{0,17}\\*?$"+"\""}];
+return false;
+}
+}
+else {
 validate31.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!(((data0 === "stock") || (data0 === "transit")) || (data0 === "build"))){
-validate31.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema42.items.enum},message:"must be equal to one of the allowed values"}];
-return false;
 }
 var valid0 = _errs1 === errors;
 if(!valid0){
@@ -641,8 +611,7 @@ return errors === 0;
 validate31.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter12 = validate32;
-const schema43 = {"type":"array","minItems":1,"maxItems":50,"items":{"type":"string","format":"uuid"}};
-const formats0 = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const schema43 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["new","used","certified","cpo"]}};
 
 function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -656,8 +625,8 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(Array.isArray(data)){
-if(data.length > 50){
-validate32.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"}];
+if(data.length > 100){
+validate32.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
 return false;
 }
 else {
@@ -671,19 +640,13 @@ const len0 = data.length;
 for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 const _errs1 = errors;
-if(errors === _errs1){
-if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!(formats0.test(data0))){
-validate32.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/format",keyword:"format",params:{format: "uuid"},message:"must match format \""+"uuid"+"\""}];
-return false;
-}
-}
-else {
+if(typeof data0 !== "string"){
 validate32.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-}
+if(!((((data0 === "new") || (data0 === "used")) || (data0 === "certified")) || (data0 === "cpo"))){
+validate32.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema43.items.enum},message:"must be equal to one of the allowed values"}];
+return false;
 }
 var valid0 = _errs1 === errors;
 if(!valid0){
@@ -704,7 +667,7 @@ return errors === 0;
 validate32.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter13 = validate33;
-const schema44 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["franchise","independent"]}};
+const schema44 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["stock","transit","build"]}};
 
 function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -737,7 +700,7 @@ if(typeof data0 !== "string"){
 validate33.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!((data0 === "franchise") || (data0 === "independent"))){
+if(!(((data0 === "stock") || (data0 === "transit")) || (data0 === "build"))){
 validate33.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema44.items.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
@@ -760,8 +723,8 @@ return errors === 0;
 validate33.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter14 = validate34;
-const schema45 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","pattern":"^[A-Za-z]{2}$"}};
-const pattern5 = new RegExp("^[A-Za-z]{2}$", "u");
+const schema45 = {"type":"array","minItems":1,"maxItems":50,"items":{"type":"string","format":"uuid"}};
+const formats0 = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -775,8 +738,8 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(Array.isArray(data)){
-if(data.length > 100){
-validate34.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+if(data.length > 50){
+validate34.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 50},message:"must NOT have more than 50 items"}];
 return false;
 }
 else {
@@ -791,15 +754,17 @@ for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 const _errs1 = errors;
 if(errors === _errs1){
+if(errors === _errs1){
 if(typeof data0 === "string"){
-if(!pattern5.test(data0)){
-validate34.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]{2}$"},message:"must match pattern \""+"^[A-Za-z]{2}$"+"\""}];
+if(!(formats0.test(data0))){
+validate34.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/format",keyword:"format",params:{format: "uuid"},message:"must match format \""+"uuid"+"\""}];
 return false;
 }
 }
 else {
 validate34.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
+}
 }
 }
 var valid0 = _errs1 === errors;
@@ -821,7 +786,7 @@ return errors === 0;
 validate34.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter15 = validate35;
-const schema46 = {"type":"string","enum":["active","sold"]};
+const schema46 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["franchise","independent"]}};
 
 function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -833,21 +798,51 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(typeof data !== "string"){
-validate35.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(errors === 0){
+if(Array.isArray(data)){
+if(data.length > 100){
+validate35.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
 return false;
 }
-if(!((data === "active") || (data === "sold"))){
-validate35.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema46.enum},message:"must be equal to one of the allowed values"}];
+else {
+if(data.length < 1){
+validate35.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate35.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((data0 === "franchise") || (data0 === "independent"))){
+validate35.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema46.items.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+}
+else {
+validate35.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
 }
 validate35.errors = vErrors;
 return errors === 0;
 }
-validate35.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate35.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter16 = validate36;
-const schema47 = {"type":"integer","minimum":1,"maximum":36500};
+const schema47 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["AL","AK","AZ","AR","CA","CO","CT","DE","FL","GA","HI","ID","IL","IN","IA","KS","KY","LA","ME","MD","MA","MI","MN","MS","MO","MT","NE","NV","NH","NJ","NM","NY","NC","ND","OH","OK","OR","PA","RI","SC","SD","TN","TX","UT","VT","VA","WA","WV","WI","WY","DC","AS","GU","MP","PR","VI","AB","BC","MB","NB","NL","NS","NT","NU","ON","PE","QC","SK","YT"]}};
 
 function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -859,32 +854,51 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!((typeof data == "number") && (!(data % 1) && !isNaN(data)))){
-validate36.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
 if(errors === 0){
-if(typeof data == "number"){
-if(data > 36500 || isNaN(data)){
-validate36.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 36500},message:"must be <= 36500"}];
+if(Array.isArray(data)){
+if(data.length > 100){
+validate36.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
 return false;
 }
 else {
-if(data < 1 || isNaN(data)){
-validate36.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+if(data.length < 1){
+validate36.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
 }
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate36.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
 }
+if(!(((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((((data0 === "AL") || (data0 === "AK")) || (data0 === "AZ")) || (data0 === "AR")) || (data0 === "CA")) || (data0 === "CO")) || (data0 === "CT")) || (data0 === "DE")) || (data0 === "FL")) || (data0 === "GA")) || (data0 === "HI")) || (data0 === "ID")) || (data0 === "IL")) || (data0 === "IN")) || (data0 === "IA")) || (data0 === "KS")) || (data0 === "KY")) || (data0 === "LA")) || (data0 === "ME")) || (data0 === "MD")) || (data0 === "MA")) || (data0 === "MI")) || (data0 === "MN")) || (data0 === "MS")) || (data0 === "MO")) || (data0 === "MT")) || (data0 === "NE")) || (data0 === "NV")) || (data0 === "NH")) || (data0 === "NJ")) || (data0 === "NM")) || (data0 === "NY")) || (data0 === "NC")) || (data0 === "ND")) || (data0 === "OH")) || (data0 === "OK")) || (data0 === "OR")) || (data0 === "PA")) || (data0 === "RI")) || (data0 === "SC")) || (data0 === "SD")) || (data0 === "TN")) || (data0 === "TX")) || (data0 === "UT")) || (data0 === "VT")) || (data0 === "VA")) || (data0 === "WA")) || (data0 === "WV")) || (data0 === "WI")) || (data0 === "WY")) || (data0 === "DC")) || (data0 === "AS")) || (data0 === "GU")) || (data0 === "MP")) || (data0 === "PR")) || (data0 === "VI")) || (data0 === "AB")) || (data0 === "BC")) || (data0 === "MB")) || (data0 === "NB")) || (data0 === "NL")) || (data0 === "NS")) || (data0 === "NT")) || (data0 === "NU")) || (data0 === "ON")) || (data0 === "PE")) || (data0 === "QC")) || (data0 === "SK")) || (data0 === "YT"))){
+validate36.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema47.items.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+}
+else {
+validate36.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
 }
 }
 validate36.errors = vErrors;
 return errors === 0;
 }
-validate36.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate36.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter17 = validate37;
-const schema48 = {"type":"string","format":"date"};
-const formats2 = formats.date;
+const schema48 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","minLength":1,"maxLength":16000}};
 
 function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -897,28 +911,60 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(errors === 0){
-if(errors === 0){
-if(typeof data === "string"){
-if(!(formats2(data))){
-validate37.errors = [{instancePath,schemaPath:"#/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""}];
+if(Array.isArray(data)){
+if(data.length > 100){
+validate37.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
 return false;
+}
+else {
+if(data.length < 1){
+validate37.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(func1(data0) > 16000){
+validate37.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/maxLength",keyword:"maxLength",params:{limit: 16000},message:"must NOT have more than 16000 characters"}];
+return false;
+}
+else {
+if(func1(data0) < 1){
+validate37.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
 }
 }
 else {
-validate37.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate37.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+}
+else {
+validate37.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
 }
 }
 validate37.errors = vErrors;
 return errors === 0;
 }
-validate37.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate37.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter18 = validate38;
-const schema49 = {"type":"string","format":"day-or-time","pattern":"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])(T([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d{1,9})?)?(Z|[+-]([01]\\d|2[0-3]):?[0-5]\\d))?$"};
-const formats4 = formats["day-or-time"];
-const pattern6 = new RegExp("^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])(T([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d{1,9})?)?(Z|[+-]([01]\\d|2[0-3]):?[0-5]\\d))?$", "u");
+const schema49 = {"type":"string","enum":["active","sold"]};
 
 function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -930,25 +976,13 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(errors === 0){
-if(errors === 0){
-if(typeof data === "string"){
-if(!pattern6.test(data)){
-validate38.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])(T([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d{1,9})?)?(Z|[+-]([01]\\d|2[0-3]):?[0-5]\\d))?$"},message:"must match pattern \""+"^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])(T([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d{1,9})?)?(Z|[+-]([01]\\d|2[0-3]):?[0-5]\\d))?$"+"\""}];
-return false;
-}
-else {
-if(!(formats4(data))){
-validate38.errors = [{instancePath,schemaPath:"#/format",keyword:"format",params:{format: "day-or-time"},message:"must match format \""+"day-or-time"+"\""}];
-return false;
-}
-}
-}
-else {
+if(typeof data !== "string"){
 validate38.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-}
+if(!((data === "active") || (data === "sold"))){
+validate38.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema49.enum},message:"must be equal to one of the allowed values"}];
+return false;
 }
 validate38.errors = vErrors;
 return errors === 0;
@@ -956,7 +990,7 @@ return errors === 0;
 validate38.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter19 = validate39;
-const schema50 = {"type":"number","minimum":-90,"maximum":90};
+const schema50 = {"type":"integer","minimum":1,"maximum":36500};
 
 function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -968,22 +1002,22 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
+if(!((typeof data == "number") && (!(data % 1) && !isNaN(data)))){
+validate39.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
 if(errors === 0){
 if(typeof data == "number"){
-if(data > 90 || isNaN(data)){
-validate39.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90"}];
+if(data > 36500 || isNaN(data)){
+validate39.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 36500},message:"must be <= 36500"}];
 return false;
 }
 else {
-if(data < -90 || isNaN(data)){
-validate39.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90"}];
+if(data < 1 || isNaN(data)){
+validate39.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 }
-}
-else {
-validate39.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "number"},message:"must be number"}];
-return false;
 }
 }
 validate39.errors = vErrors;
@@ -992,7 +1026,8 @@ return errors === 0;
 validate39.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter20 = validate40;
-const schema51 = {"type":"number","minimum":-180,"maximum":180};
+const schema51 = {"type":"string","format":"date"};
+const formats2 = formats.date;
 
 function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1005,21 +1040,17 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(errors === 0){
-if(typeof data == "number"){
-if(data > 180 || isNaN(data)){
-validate40.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180"}];
+if(errors === 0){
+if(typeof data === "string"){
+if(!(formats2(data))){
+validate40.errors = [{instancePath,schemaPath:"#/format",keyword:"format",params:{format: "date"},message:"must match format \""+"date"+"\""}];
 return false;
-}
-else {
-if(data < -180 || isNaN(data)){
-validate40.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180"}];
-return false;
-}
 }
 }
 else {
-validate40.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate40.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
+}
 }
 }
 validate40.errors = vErrors;
@@ -1028,8 +1059,8 @@ return errors === 0;
 validate40.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter21 = validate41;
-const schema52 = {"type":"string","pattern":"^\\d{5}$"};
-const pattern7 = new RegExp("^\\d{5}$", "u");
+const schema52 = {"type":"string","format":"iso-8601","maxLength":64};
+const formats4 = formats["iso-8601"];
 
 function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1042,15 +1073,23 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(errors === 0){
+if(errors === 0){
 if(typeof data === "string"){
-if(!pattern7.test(data)){
-validate41.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^\\d{5}$"},message:"must match pattern \""+"^\\d{5}$"+"\""}];
+if(func1(data) > 64){
+validate41.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 64},message:"must NOT have more than 64 characters"}];
 return false;
+}
+else {
+if(!(formats4(data))){
+validate41.errors = [{instancePath,schemaPath:"#/format",keyword:"format",params:{format: "iso-8601"},message:"must match format \""+"iso-8601"+"\""}];
+return false;
+}
 }
 }
 else {
 validate41.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
+}
 }
 }
 validate41.errors = vErrors;
@@ -1059,7 +1098,7 @@ return errors === 0;
 validate41.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter22 = validate42;
-const schema53 = {"type":"number","exclusiveMinimum":0,"maximum":500};
+const schema53 = {"type":"number","minimum":-90,"maximum":90};
 
 function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1073,13 +1112,13 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(typeof data == "number"){
-if(data > 500 || isNaN(data)){
-validate42.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 500},message:"must be <= 500"}];
+if(data > 90 || isNaN(data)){
+validate42.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 90},message:"must be <= 90"}];
 return false;
 }
 else {
-if(data <= 0 || isNaN(data)){
-validate42.errors = [{instancePath,schemaPath:"#/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"}];
+if(data < -90 || isNaN(data)){
+validate42.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -90},message:"must be >= -90"}];
 return false;
 }
 }
@@ -1095,7 +1134,7 @@ return errors === 0;
 validate42.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter23 = validate43;
-const schema54 = {"type":"array","minItems":4,"maxItems":4,"items":{"type":"number","minimum":-180,"maximum":180}};
+const schema54 = {"type":"number","minimum":-180,"maximum":180};
 
 function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1108,60 +1147,31 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(errors === 0){
-if(Array.isArray(data)){
-if(data.length > 4){
-validate43.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items"}];
+if(typeof data == "number"){
+if(data > 180 || isNaN(data)){
+validate43.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180"}];
 return false;
 }
 else {
-if(data.length < 4){
-validate43.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 4},message:"must NOT have fewer than 4 items"}];
-return false;
-}
-else {
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-let data0 = data[i0];
-const _errs1 = errors;
-if(errors === _errs1){
-if(typeof data0 == "number"){
-if(data0 > 180 || isNaN(data0)){
-validate43.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180"}];
-return false;
-}
-else {
-if(data0 < -180 || isNaN(data0)){
-validate43.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180"}];
+if(data < -180 || isNaN(data)){
+validate43.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180"}];
 return false;
 }
 }
 }
 else {
-validate43.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "number"},message:"must be number"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-}
-else {
-validate43.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate43.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
 validate43.errors = vErrors;
 return errors === 0;
 }
-validate43.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate43.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter24 = validate44;
-const schema55 = {"type":"integer","minimum":1,"maximum":21474836};
+const schema55 = {"type":"string","pattern":"^\\d{5}(-\\d{4})?$"};
+const pattern5 = new RegExp("^\\d{5}(-\\d{4})?$", "u");
 
 function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1173,22 +1183,16 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!((typeof data == "number") && (!(data % 1) && !isNaN(data)))){
-validate44.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+if(errors === 0){
+if(typeof data === "string"){
+if(!pattern5.test(data)){
+validate44.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^\\d{5}(-\\d{4})?$"},message:"must match pattern \""+"^\\d{5}(-\\d{4})?$"+"\""}];
 return false;
 }
-if(errors === 0){
-if(typeof data == "number"){
-if(data > 21474836 || isNaN(data)){
-validate44.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 21474836},message:"must be <= 21474836"}];
-return false;
 }
 else {
-if(data < 1 || isNaN(data)){
-validate44.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+validate44.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-}
 }
 }
 validate44.errors = vErrors;
@@ -1197,7 +1201,7 @@ return errors === 0;
 validate44.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter25 = validate45;
-const schema56 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["make","model","inventory_type","year","trim","version","base_exterior_color","exterior_color","base_interior_color","interior_color","seating_capacity","doors","engine","state","drivetrain","assembly_location","assembly_country","transmission","fuel_type","body_type","cylinders","dealer_type","availability_status","options_packages","features","keywords","price","msrp","miles","days_on_market"]}};
+const schema56 = {"type":"number","exclusiveMinimum":0,"maximum":500};
 
 function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1210,51 +1214,30 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(errors === 0){
-if(Array.isArray(data)){
-if(data.length > 100){
-validate45.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+if(typeof data == "number"){
+if(data > 500 || isNaN(data)){
+validate45.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 500},message:"must be <= 500"}];
 return false;
 }
 else {
-if(data.length < 1){
-validate45.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+if(data <= 0 || isNaN(data)){
+validate45.errors = [{instancePath,schemaPath:"#/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"}];
 return false;
-}
-else {
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-let data0 = data[i0];
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate45.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((((((((((((((((((((((((((((((data0 === "make") || (data0 === "model")) || (data0 === "inventory_type")) || (data0 === "year")) || (data0 === "trim")) || (data0 === "version")) || (data0 === "base_exterior_color")) || (data0 === "exterior_color")) || (data0 === "base_interior_color")) || (data0 === "interior_color")) || (data0 === "seating_capacity")) || (data0 === "doors")) || (data0 === "engine")) || (data0 === "state")) || (data0 === "drivetrain")) || (data0 === "assembly_location")) || (data0 === "assembly_country")) || (data0 === "transmission")) || (data0 === "fuel_type")) || (data0 === "body_type")) || (data0 === "cylinders")) || (data0 === "dealer_type")) || (data0 === "availability_status")) || (data0 === "options_packages")) || (data0 === "features")) || (data0 === "keywords")) || (data0 === "price")) || (data0 === "msrp")) || (data0 === "miles")) || (data0 === "days_on_market"))){
-validate45.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema56.items.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
 }
 }
 }
 else {
-validate45.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate45.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
 validate45.errors = vErrors;
 return errors === 0;
 }
-validate45.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate45.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter26 = validate46;
-const schema57 = {"type":"array","minItems":1,"maxItems":4,"items":{"type":"string","pattern":"^(price|msrp|miles|days_on_market):([1-9][0-9]{0,6}|10000000)$"}};
-const pattern8 = new RegExp("^(price|msrp|miles|days_on_market):([1-9][0-9]{0,6}|10000000)$", "u");
+const schema57 = {"type":"array","minItems":4,"maxItems":4,"items":{"type":"number","minimum":-180,"maximum":180}};
 
 function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1273,8 +1256,8 @@ validate46.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",pa
 return false;
 }
 else {
-if(data.length < 1){
-validate46.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+if(data.length < 4){
+validate46.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 4},message:"must NOT have fewer than 4 items"}];
 return false;
 }
 else {
@@ -1284,14 +1267,20 @@ for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 const _errs1 = errors;
 if(errors === _errs1){
-if(typeof data0 === "string"){
-if(!pattern8.test(data0)){
-validate46.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/pattern",keyword:"pattern",params:{pattern: "^(price|msrp|miles|days_on_market):([1-9][0-9]{0,6}|10000000)$"},message:"must match pattern \""+"^(price|msrp|miles|days_on_market):([1-9][0-9]{0,6}|10000000)$"+"\""}];
+if(typeof data0 == "number"){
+if(data0 > 180 || isNaN(data0)){
+validate46.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/maximum",keyword:"maximum",params:{comparison: "<=", limit: 180},message:"must be <= 180"}];
+return false;
+}
+else {
+if(data0 < -180 || isNaN(data0)){
+validate46.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: -180},message:"must be >= -180"}];
 return false;
 }
 }
+}
 else {
-validate46.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate46.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
@@ -1314,7 +1303,7 @@ return errors === 0;
 validate46.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter27 = validate47;
-const schema58 = {"type":"string","enum":["price.mean","price.p5","price.p25","price.median","price.p75","price.p95","miles.mean","miles.p5","miles.p25","miles.median","miles.p75","miles.p95","msrp.mean","msrp.p5","msrp.p25","msrp.median","msrp.p75","msrp.p95","days_on_market.mean","days_on_market.p5","days_on_market.p25","days_on_market.median","days_on_market.p75","days_on_market.p95","discount_from_msrp.mean","discount_from_msrp.p5","discount_from_msrp.p25","discount_from_msrp.median","discount_from_msrp.p75","discount_from_msrp.p95"]};
+const schema58 = {"type":"integer","minimum":1,"maximum":21474836};
 
 function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1326,13 +1315,23 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(typeof data !== "string"){
-validate47.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(!((typeof data == "number") && (!(data % 1) && !isNaN(data)))){
+validate47.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(!((((((((((((((((((((((((((((((data === "price.mean") || (data === "price.p5")) || (data === "price.p25")) || (data === "price.median")) || (data === "price.p75")) || (data === "price.p95")) || (data === "miles.mean")) || (data === "miles.p5")) || (data === "miles.p25")) || (data === "miles.median")) || (data === "miles.p75")) || (data === "miles.p95")) || (data === "msrp.mean")) || (data === "msrp.p5")) || (data === "msrp.p25")) || (data === "msrp.median")) || (data === "msrp.p75")) || (data === "msrp.p95")) || (data === "days_on_market.mean")) || (data === "days_on_market.p5")) || (data === "days_on_market.p25")) || (data === "days_on_market.median")) || (data === "days_on_market.p75")) || (data === "days_on_market.p95")) || (data === "discount_from_msrp.mean")) || (data === "discount_from_msrp.p5")) || (data === "discount_from_msrp.p25")) || (data === "discount_from_msrp.median")) || (data === "discount_from_msrp.p75")) || (data === "discount_from_msrp.p95"))){
-validate47.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema58.enum},message:"must be equal to one of the allowed values"}];
+if(errors === 0){
+if(typeof data == "number"){
+if(data > 21474836 || isNaN(data)){
+validate47.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 21474836},message:"must be <= 21474836"}];
 return false;
+}
+else {
+if(data < 1 || isNaN(data)){
+validate47.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+}
+}
 }
 validate47.errors = vErrors;
 return errors === 0;
@@ -1340,7 +1339,7 @@ return errors === 0;
 validate47.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter28 = validate48;
-const schema59 = {"type":"string","enum":["-count","count","-metric","metric"]};
+const schema59 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["make","model","inventory_type","year","trim","version","base_exterior_color","exterior_color","base_interior_color","interior_color","seating_capacity","doors","engine","state","drivetrain","assembly_location","assembly_country","transmission","fuel_type","body_type","cylinders","dealer_type","availability_status","options_packages","features","keywords","price","msrp","miles","days_on_market"]}};
 
 function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1352,21 +1351,52 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(typeof data !== "string"){
-validate48.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(errors === 0){
+if(Array.isArray(data)){
+if(data.length > 100){
+validate48.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
 return false;
 }
-if(!((((data === "-count") || (data === "count")) || (data === "-metric")) || (data === "metric"))){
-validate48.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema59.enum},message:"must be equal to one of the allowed values"}];
+else {
+if(data.length < 1){
+validate48.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate48.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((((((((((((((((((((((((((((((data0 === "make") || (data0 === "model")) || (data0 === "inventory_type")) || (data0 === "year")) || (data0 === "trim")) || (data0 === "version")) || (data0 === "base_exterior_color")) || (data0 === "exterior_color")) || (data0 === "base_interior_color")) || (data0 === "interior_color")) || (data0 === "seating_capacity")) || (data0 === "doors")) || (data0 === "engine")) || (data0 === "state")) || (data0 === "drivetrain")) || (data0 === "assembly_location")) || (data0 === "assembly_country")) || (data0 === "transmission")) || (data0 === "fuel_type")) || (data0 === "body_type")) || (data0 === "cylinders")) || (data0 === "dealer_type")) || (data0 === "availability_status")) || (data0 === "options_packages")) || (data0 === "features")) || (data0 === "keywords")) || (data0 === "price")) || (data0 === "msrp")) || (data0 === "miles")) || (data0 === "days_on_market"))){
+validate48.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema59.items.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+}
+else {
+validate48.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
 }
 validate48.errors = vErrors;
 return errors === 0;
 }
-validate48.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate48.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter29 = validate49;
-const schema60 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","format":"uuid"}};
+const schema60 = {"type":"array","minItems":1,"maxItems":4,"items":{"type":"string","pattern":"^(price|msrp|miles|days_on_market):([1-9][0-9]{0,6}|10000000)$"}};
+const pattern6 = new RegExp("^(price|msrp|miles|days_on_market):([1-9][0-9]{0,6}|10000000)$", "u");
 
 function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1380,8 +1410,8 @@ evaluated0.items = undefined;
 }
 if(errors === 0){
 if(Array.isArray(data)){
-if(data.length > 100){
-validate49.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+if(data.length > 4){
+validate49.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items"}];
 return false;
 }
 else {
@@ -1396,17 +1426,15 @@ for(let i0=0; i0<len0; i0++){
 let data0 = data[i0];
 const _errs1 = errors;
 if(errors === _errs1){
-if(errors === _errs1){
 if(typeof data0 === "string"){
-if(!(formats0.test(data0))){
-validate49.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/format",keyword:"format",params:{format: "uuid"},message:"must match format \""+"uuid"+"\""}];
+if(!pattern6.test(data0)){
+validate49.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/pattern",keyword:"pattern",params:{pattern: "^(price|msrp|miles|days_on_market):([1-9][0-9]{0,6}|10000000)$"},message:"must match pattern \""+"^(price|msrp|miles|days_on_market):([1-9][0-9]{0,6}|10000000)$"+"\""}];
 return false;
 }
 }
 else {
 validate49.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
 }
 }
 var valid0 = _errs1 === errors;
@@ -1428,7 +1456,7 @@ return errors === 0;
 validate49.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter30 = validate50;
-const schema61 = {"type":"string","minLength":1,"maxLength":200};
+const schema61 = {"type":"string","enum":["price.mean","price.p5","price.p25","price.median","price.p75","price.p95","miles.mean","miles.p5","miles.p25","miles.median","miles.p75","miles.p95","msrp.mean","msrp.p5","msrp.p25","msrp.median","msrp.p75","msrp.p95","days_on_market.mean","days_on_market.p5","days_on_market.p25","days_on_market.median","days_on_market.p75","days_on_market.p95","discount_from_msrp.mean","discount_from_msrp.p5","discount_from_msrp.p25","discount_from_msrp.median","discount_from_msrp.p75","discount_from_msrp.p95"]};
 
 function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1440,23 +1468,13 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(errors === 0){
-if(typeof data === "string"){
-if(func1(data) > 200){
-validate50.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
-return false;
-}
-else {
-if(func1(data) < 1){
-validate50.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
+if(typeof data !== "string"){
 validate50.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
+if(!((((((((((((((((((((((((((((((data === "price.mean") || (data === "price.p5")) || (data === "price.p25")) || (data === "price.median")) || (data === "price.p75")) || (data === "price.p95")) || (data === "miles.mean")) || (data === "miles.p5")) || (data === "miles.p25")) || (data === "miles.median")) || (data === "miles.p75")) || (data === "miles.p95")) || (data === "msrp.mean")) || (data === "msrp.p5")) || (data === "msrp.p25")) || (data === "msrp.median")) || (data === "msrp.p75")) || (data === "msrp.p95")) || (data === "days_on_market.mean")) || (data === "days_on_market.p5")) || (data === "days_on_market.p25")) || (data === "days_on_market.median")) || (data === "days_on_market.p75")) || (data === "days_on_market.p95")) || (data === "discount_from_msrp.mean")) || (data === "discount_from_msrp.p5")) || (data === "discount_from_msrp.p25")) || (data === "discount_from_msrp.median")) || (data === "discount_from_msrp.p75")) || (data === "discount_from_msrp.p95"))){
+validate50.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema61.enum},message:"must be equal to one of the allowed values"}];
+return false;
 }
 validate50.errors = vErrors;
 return errors === 0;
@@ -1464,7 +1482,7 @@ return errors === 0;
 validate50.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter31 = validate51;
-const schema62 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["listing_search","listing_search_historical","listing_search_dealer_filtered","listing_search_dealer_filtered_historical","dealer_inventory_search","dealer_inventory_search_historical","listing_search_enriched","facet_counts","facet_counts_historical","vehicle_detail","vehicle_detail_enriched","dealer_lookup"]}};
+const schema62 = {"type":"string","enum":["-count","count","-metric","metric"]};
 
 function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1476,51 +1494,22 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(errors === 0){
-if(Array.isArray(data)){
-if(data.length > 100){
-validate51.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+if(typeof data !== "string"){
+validate51.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-else {
-if(data.length < 1){
-validate51.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+if(!((((data === "-count") || (data === "count")) || (data === "-metric")) || (data === "metric"))){
+validate51.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema62.enum},message:"must be equal to one of the allowed values"}];
 return false;
-}
-else {
-var valid0 = true;
-const len0 = data.length;
-for(let i0=0; i0<len0; i0++){
-let data0 = data[i0];
-const _errs1 = errors;
-if(typeof data0 !== "string"){
-validate51.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((((((((((((data0 === "listing_search") || (data0 === "listing_search_historical")) || (data0 === "listing_search_dealer_filtered")) || (data0 === "listing_search_dealer_filtered_historical")) || (data0 === "dealer_inventory_search")) || (data0 === "dealer_inventory_search_historical")) || (data0 === "listing_search_enriched")) || (data0 === "facet_counts")) || (data0 === "facet_counts_historical")) || (data0 === "vehicle_detail")) || (data0 === "vehicle_detail_enriched")) || (data0 === "dealer_lookup"))){
-validate51.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema62.items.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-if(!valid0){
-break;
-}
-}
-}
-}
-}
-else {
-validate51.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
 }
 validate51.errors = vErrors;
 return errors === 0;
 }
-validate51.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+validate51.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter32 = validate52;
-const schema63 = {"type":"string","minLength":1};
+const schema63 = {"type":"array","minItems":1,"maxItems":5,"items":{"type":"string","pattern":"^(count|new_listings|sold|price_drops|days_supply|(price|miles|msrp|days_on_market|discount_from_msrp)[.](mean|median|p[1-9][0-9]?))$"}};
+const pattern7 = new RegExp("^(count|new_listings|sold|price_drops|days_supply|(price|miles|msrp|days_on_market|discount_from_msrp)[.](mean|median|p[1-9][0-9]?))$", "u");
 
 function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1533,25 +1522,54 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(errors === 0){
-if(typeof data === "string"){
-if(func1(data) < 1){
-validate52.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+if(Array.isArray(data)){
+if(data.length > 5){
+validate52.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 5},message:"must NOT have more than 5 items"}];
+return false;
+}
+else {
+if(data.length < 1){
+validate52.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!pattern7.test(data0)){
+validate52.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/pattern",keyword:"pattern",params:{pattern: "^(count|new_listings|sold|price_drops|days_supply|(price|miles|msrp|days_on_market|discount_from_msrp)[.](mean|median|p[1-9][0-9]?))$"},message:"must match pattern \""+"^(count|new_listings|sold|price_drops|days_supply|(price|miles|msrp|days_on_market|discount_from_msrp)[.](mean|median|p[1-9][0-9]?))$"+"\""}];
 return false;
 }
 }
 else {
-validate52.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate52.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+}
+else {
+validate52.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
 validate52.errors = vErrors;
 return errors === 0;
 }
-validate52.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate52.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter33 = validate53;
-const schema64 = {"type":"string","minLength":17,"maxLength":17,"pattern":"^[A-HJ-NPR-Za-hj-npr-z0-9]*$"};
-const pattern9 = new RegExp("^[A-HJ-NPR-Za-hj-npr-z0-9]*$", "u");
+const schema64 = {"type":"string","enum":["day","week","month"]};
 
 function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1563,298 +1581,653 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(errors === 0){
-if(typeof data === "string"){
-if(func1(data) > 17){
-validate53.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 17},message:"must NOT have more than 17 characters"}];
-return false;
-}
-else {
-if(func1(data) < 17){
-validate53.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 17},message:"must NOT have fewer than 17 characters"}];
-return false;
-}
-else {
-if(!pattern9.test(data)){
-validate53.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-HJ-NPR-Za-hj-npr-z0-9]*$"},message:"must match pattern \""+"^[A-HJ-NPR-Za-hj-npr-z0-9]*$"+"\""}];
-return false;
-}
-}
-}
-}
-else {
+if(typeof data !== "string"){
 validate53.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
+if(!(((data === "day") || (data === "week")) || (data === "month"))){
+validate53.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema64.enum},message:"must be equal to one of the allowed values"}];
+return false;
 }
 validate53.errors = vErrors;
 return errors === 0;
 }
 validate53.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
+const parameter34 = validate54;
+const schema65 = {"type":"string","enum":["make","model","inventory_type","year","trim","version","base_exterior_color","exterior_color","base_interior_color","interior_color","seating_capacity","doors","engine","state","drivetrain","assembly_location","assembly_country","transmission","fuel_type","body_type","cylinders","dealer_type","availability_status","options_packages","features","keywords"]};
+
+function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate54.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(typeof data !== "string"){
+validate54.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((((((((((((((((((((((((((data === "make") || (data === "model")) || (data === "inventory_type")) || (data === "year")) || (data === "trim")) || (data === "version")) || (data === "base_exterior_color")) || (data === "exterior_color")) || (data === "base_interior_color")) || (data === "interior_color")) || (data === "seating_capacity")) || (data === "doors")) || (data === "engine")) || (data === "state")) || (data === "drivetrain")) || (data === "assembly_location")) || (data === "assembly_country")) || (data === "transmission")) || (data === "fuel_type")) || (data === "body_type")) || (data === "cylinders")) || (data === "dealer_type")) || (data === "availability_status")) || (data === "options_packages")) || (data === "features")) || (data === "keywords"))){
+validate54.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema65.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+validate54.errors = vErrors;
+return errors === 0;
+}
+validate54.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const parameter35 = validate55;
+const schema66 = {"type":"integer","minimum":1,"maximum":50};
+
+function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate55.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(!((typeof data == "number") && (!(data % 1) && !isNaN(data)))){
+validate55.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === 0){
+if(typeof data == "number"){
+if(data > 50 || isNaN(data)){
+validate55.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 50},message:"must be <= 50"}];
+return false;
+}
+else {
+if(data < 1 || isNaN(data)){
+validate55.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+}
+}
+}
+validate55.errors = vErrors;
+return errors === 0;
+}
+validate55.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const parameter36 = validate56;
+const schema67 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","format":"uuid"}};
+
+function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate56.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+if(data.length > 100){
+validate56.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+return false;
+}
+else {
+if(data.length < 1){
+validate56.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+const _errs1 = errors;
+if(errors === _errs1){
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!(formats0.test(data0))){
+validate56.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/format",keyword:"format",params:{format: "uuid"},message:"must match format \""+"uuid"+"\""}];
+return false;
+}
+}
+else {
+validate56.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+}
+else {
+validate56.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+validate56.errors = vErrors;
+return errors === 0;
+}
+validate56.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
+const parameter37 = validate57;
+const schema68 = {"type":"string","minLength":1,"maxLength":200};
+
+function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate57.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(func1(data) > 200){
+validate57.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
+return false;
+}
+else {
+if(func1(data) < 1){
+validate57.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate57.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+validate57.errors = vErrors;
+return errors === 0;
+}
+validate57.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const parameter38 = validate58;
+const schema69 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","enum":["listing_search","listing_search_historical","listing_search_dealer_filtered","listing_search_dealer_filtered_historical","dealer_inventory_search","dealer_inventory_search_historical","listing_search_enriched","facet_counts","facet_counts_historical","trend_series","vehicle_detail","vehicle_detail_enriched","dealer_lookup"]}};
+
+function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate58.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+if(data.length > 100){
+validate58.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+return false;
+}
+else {
+if(data.length < 1){
+validate58.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+return false;
+}
+else {
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate58.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((((((((((((data0 === "listing_search") || (data0 === "listing_search_historical")) || (data0 === "listing_search_dealer_filtered")) || (data0 === "listing_search_dealer_filtered_historical")) || (data0 === "dealer_inventory_search")) || (data0 === "dealer_inventory_search_historical")) || (data0 === "listing_search_enriched")) || (data0 === "facet_counts")) || (data0 === "facet_counts_historical")) || (data0 === "trend_series")) || (data0 === "vehicle_detail")) || (data0 === "vehicle_detail_enriched")) || (data0 === "dealer_lookup"))){
+validate58.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/enum",keyword:"enum",params:{allowedValues: schema69.items.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+}
+else {
+validate58.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+validate58.errors = vErrors;
+return errors === 0;
+}
+validate58.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
+const parameter39 = validate59;
+const schema70 = {"type":"string","minLength":1};
+
+function validate59(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate59.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(func1(data) < 1){
+validate59.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+else {
+validate59.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+validate59.errors = vErrors;
+return errors === 0;
+}
+validate59.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const parameter40 = validate60;
+const schema71 = {"type":"string","minLength":17,"maxLength":17,"pattern":"^[A-HJ-NPR-Za-hj-npr-z0-9]*$"};
+const pattern8 = new RegExp("^[A-HJ-NPR-Za-hj-npr-z0-9]*$", "u");
+
+function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate60.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(func1(data) > 17){
+validate60.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 17},message:"must NOT have more than 17 characters"}];
+return false;
+}
+else {
+if(func1(data) < 17){
+validate60.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 17},message:"must NOT have fewer than 17 characters"}];
+return false;
+}
+else {
+if(!pattern8.test(data)){
+validate60.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[A-HJ-NPR-Za-hj-npr-z0-9]*$"},message:"must match pattern \""+"^[A-HJ-NPR-Za-hj-npr-z0-9]*$"+"\""}];
+return false;
+}
+}
+}
+}
+else {
+validate60.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+validate60.errors = vErrors;
+return errors === 0;
+}
+validate60.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
 
 export const validators = {
   searchListings: {
    query: {
-    "limit": parameter0,
-    "offset": parameter1,
-    "sort": parameter2,
-    "fields": parameter3,
-    "include": parameter4,
-    "make": parameter5,
-    "model": parameter5,
-    "model_code": parameter5,
-    "trim": parameter5,
-    "version": parameter5,
-    "year": parameter6,
-    "body_type": parameter5,
-    "engine": parameter5,
-    "transmission": parameter5,
-    "drivetrain": parameter5,
-    "fuel_type": parameter5,
-    "powertrain_type": parameter5,
-    "cylinders": parameter7,
-    "doors": parameter7,
-    "seating_capacity": parameter7,
-    "exterior_color": parameter5,
-    "interior_color": parameter5,
-    "base_exterior_color": parameter5,
-    "base_interior_color": parameter5,
-    "options_packages": parameter5,
-    "features": parameter5,
-    "keywords": parameter8,
-    "assembly_country": parameter5,
-    "assembly_location": parameter5,
-    "vin_pattern": parameter9,
-    "inventory_type": parameter10,
-    "availability_status": parameter11,
-    "dealer_id": parameter12,
-    "dealer_type": parameter13,
-    "state": parameter14,
-    "exclude_make": parameter5,
-    "exclude_model": parameter5,
-    "exclude_trim": parameter5,
-    "exclude_version": parameter5,
-    "exclude_year": parameter6,
-    "exclude_body_type": parameter5,
-    "exclude_engine": parameter5,
-    "exclude_transmission": parameter5,
-    "exclude_drivetrain": parameter5,
-    "exclude_fuel_type": parameter5,
-    "exclude_powertrain_type": parameter5,
-    "exclude_exterior_color": parameter5,
-    "exclude_interior_color": parameter5,
-    "exclude_base_exterior_color": parameter5,
-    "exclude_base_interior_color": parameter5,
-    "exclude_options_packages": parameter5,
-    "exclude_features": parameter5,
-    "exclude_keywords": parameter8,
-    "exclude_assembly_country": parameter5,
-    "exclude_assembly_location": parameter5,
-    "exclude_inventory_type": parameter10,
-    "exclude_state": parameter14,
-    "inventory_status": parameter15,
-    "sold_within_days": parameter16,
-    "snapshot_date": parameter17,
-    "listed_after": parameter18,
-    "min_price": parameter1,
-    "max_price": parameter1,
-    "min_mileage": parameter1,
-    "max_mileage": parameter1,
-    "min_msrp": parameter1,
-    "max_msrp": parameter1,
-    "min_days_on_market": parameter1,
-    "max_days_on_market": parameter1,
-    "latitude": parameter19,
-    "longitude": parameter20,
-    "postal_code": parameter21,
-    "radius": parameter22,
-    "bbox": parameter23,
+    "format": parameter0,
+    "limit": parameter1,
+    "offset": parameter2,
+    "sort": parameter3,
+    "fields": parameter4,
+    "include": parameter5,
+    "make": parameter6,
+    "model": parameter6,
+    "model_code": parameter6,
+    "trim": parameter6,
+    "version": parameter6,
+    "year": parameter7,
+    "body_type": parameter6,
+    "engine": parameter6,
+    "transmission": parameter6,
+    "drivetrain": parameter6,
+    "fuel_type": parameter6,
+    "powertrain_type": parameter8,
+    "cylinders": parameter9,
+    "doors": parameter9,
+    "seating_capacity": parameter9,
+    "exterior_color": parameter6,
+    "interior_color": parameter6,
+    "base_exterior_color": parameter6,
+    "base_interior_color": parameter6,
+    "options_packages": parameter6,
+    "features": parameter6,
+    "keywords": parameter10,
+    "assembly_country": parameter6,
+    "assembly_location": parameter6,
+    "vin_pattern": parameter11,
+    "inventory_type": parameter12,
+    "availability_status": parameter13,
+    "dealer_id": parameter14,
+    "dealer_type": parameter15,
+    "state": parameter16,
+    "exclude_make": parameter6,
+    "exclude_model": parameter6,
+    "exclude_trim": parameter6,
+    "exclude_version": parameter6,
+    "exclude_year": parameter7,
+    "exclude_body_type": parameter6,
+    "exclude_engine": parameter6,
+    "exclude_transmission": parameter6,
+    "exclude_drivetrain": parameter6,
+    "exclude_fuel_type": parameter6,
+    "exclude_powertrain_type": parameter8,
+    "exclude_exterior_color": parameter6,
+    "exclude_interior_color": parameter6,
+    "exclude_base_exterior_color": parameter6,
+    "exclude_base_interior_color": parameter6,
+    "exclude_options_packages": parameter6,
+    "exclude_features": parameter6,
+    "exclude_keywords": parameter10,
+    "exclude_assembly_country": parameter6,
+    "exclude_assembly_location": parameter17,
+    "exclude_inventory_type": parameter12,
+    "exclude_state": parameter16,
+    "inventory_status": parameter18,
+    "sold_within_days": parameter19,
+    "snapshot_date": parameter20,
+    "listed_after": parameter21,
+    "min_price": parameter2,
+    "max_price": parameter2,
+    "min_mileage": parameter2,
+    "max_mileage": parameter2,
+    "min_msrp": parameter2,
+    "max_msrp": parameter2,
+    "min_days_on_market": parameter2,
+    "max_days_on_market": parameter2,
+    "latitude": parameter22,
+    "longitude": parameter23,
+    "postal_code": parameter24,
+    "radius": parameter25,
+    "bbox": parameter26,
    },
    path: {
    },
   },
   searchListingsByPage: {
    query: {
-    "page": parameter24,
-    "per_page": parameter0,
-    "limit": parameter0,
-    "offset": parameter1,
-    "sort": parameter2,
-    "fields": parameter3,
-    "include": parameter4,
-    "make": parameter5,
-    "model": parameter5,
-    "model_code": parameter5,
-    "trim": parameter5,
-    "version": parameter5,
-    "year": parameter6,
-    "body_type": parameter5,
-    "engine": parameter5,
-    "transmission": parameter5,
-    "drivetrain": parameter5,
-    "fuel_type": parameter5,
-    "powertrain_type": parameter5,
-    "cylinders": parameter7,
-    "doors": parameter7,
-    "seating_capacity": parameter7,
-    "exterior_color": parameter5,
-    "interior_color": parameter5,
-    "base_exterior_color": parameter5,
-    "base_interior_color": parameter5,
-    "options_packages": parameter5,
-    "features": parameter5,
-    "keywords": parameter8,
-    "assembly_country": parameter5,
-    "assembly_location": parameter5,
-    "vin_pattern": parameter9,
-    "inventory_type": parameter10,
-    "availability_status": parameter11,
-    "dealer_id": parameter12,
-    "dealer_type": parameter13,
-    "state": parameter14,
-    "exclude_make": parameter5,
-    "exclude_model": parameter5,
-    "exclude_trim": parameter5,
-    "exclude_version": parameter5,
-    "exclude_year": parameter6,
-    "exclude_body_type": parameter5,
-    "exclude_engine": parameter5,
-    "exclude_transmission": parameter5,
-    "exclude_drivetrain": parameter5,
-    "exclude_fuel_type": parameter5,
-    "exclude_powertrain_type": parameter5,
-    "exclude_exterior_color": parameter5,
-    "exclude_interior_color": parameter5,
-    "exclude_base_exterior_color": parameter5,
-    "exclude_base_interior_color": parameter5,
-    "exclude_options_packages": parameter5,
-    "exclude_features": parameter5,
-    "exclude_keywords": parameter8,
-    "exclude_assembly_country": parameter5,
-    "exclude_assembly_location": parameter5,
-    "exclude_inventory_type": parameter10,
-    "exclude_state": parameter14,
-    "inventory_status": parameter15,
-    "sold_within_days": parameter16,
-    "snapshot_date": parameter17,
-    "listed_after": parameter18,
-    "min_price": parameter1,
-    "max_price": parameter1,
-    "min_mileage": parameter1,
-    "max_mileage": parameter1,
-    "min_msrp": parameter1,
-    "max_msrp": parameter1,
-    "min_days_on_market": parameter1,
-    "max_days_on_market": parameter1,
-    "latitude": parameter19,
-    "longitude": parameter20,
-    "postal_code": parameter21,
-    "radius": parameter22,
-    "bbox": parameter23,
+    "page": parameter27,
+    "per_page": parameter1,
+    "limit": parameter1,
+    "offset": parameter2,
+    "sort": parameter3,
+    "fields": parameter4,
+    "include": parameter5,
+    "make": parameter6,
+    "model": parameter6,
+    "model_code": parameter6,
+    "trim": parameter6,
+    "version": parameter6,
+    "year": parameter7,
+    "body_type": parameter6,
+    "engine": parameter6,
+    "transmission": parameter6,
+    "drivetrain": parameter6,
+    "fuel_type": parameter6,
+    "powertrain_type": parameter8,
+    "cylinders": parameter9,
+    "doors": parameter9,
+    "seating_capacity": parameter9,
+    "exterior_color": parameter6,
+    "interior_color": parameter6,
+    "base_exterior_color": parameter6,
+    "base_interior_color": parameter6,
+    "options_packages": parameter6,
+    "features": parameter6,
+    "keywords": parameter10,
+    "assembly_country": parameter6,
+    "assembly_location": parameter6,
+    "vin_pattern": parameter11,
+    "inventory_type": parameter12,
+    "availability_status": parameter13,
+    "dealer_id": parameter14,
+    "dealer_type": parameter15,
+    "state": parameter16,
+    "exclude_make": parameter6,
+    "exclude_model": parameter6,
+    "exclude_trim": parameter6,
+    "exclude_version": parameter6,
+    "exclude_year": parameter7,
+    "exclude_body_type": parameter6,
+    "exclude_engine": parameter6,
+    "exclude_transmission": parameter6,
+    "exclude_drivetrain": parameter6,
+    "exclude_fuel_type": parameter6,
+    "exclude_powertrain_type": parameter8,
+    "exclude_exterior_color": parameter6,
+    "exclude_interior_color": parameter6,
+    "exclude_base_exterior_color": parameter6,
+    "exclude_base_interior_color": parameter6,
+    "exclude_options_packages": parameter6,
+    "exclude_features": parameter6,
+    "exclude_keywords": parameter10,
+    "exclude_assembly_country": parameter6,
+    "exclude_assembly_location": parameter17,
+    "exclude_inventory_type": parameter12,
+    "exclude_state": parameter16,
+    "inventory_status": parameter18,
+    "sold_within_days": parameter19,
+    "snapshot_date": parameter20,
+    "listed_after": parameter21,
+    "min_price": parameter2,
+    "max_price": parameter2,
+    "min_mileage": parameter2,
+    "max_mileage": parameter2,
+    "min_msrp": parameter2,
+    "max_msrp": parameter2,
+    "min_days_on_market": parameter2,
+    "max_days_on_market": parameter2,
+    "latitude": parameter22,
+    "longitude": parameter23,
+    "postal_code": parameter24,
+    "radius": parameter25,
+    "bbox": parameter26,
    },
    path: {
    },
   },
   getFacets: {
    query: {
-    "facets": parameter25,
-    "facet_value_limit": parameter0,
-    "interval": parameter26,
-    "metric": parameter27,
-    "sort": parameter28,
-    "make": parameter5,
-    "model": parameter5,
-    "model_code": parameter5,
-    "trim": parameter5,
-    "version": parameter5,
-    "year": parameter6,
-    "body_type": parameter5,
-    "engine": parameter5,
-    "transmission": parameter5,
-    "drivetrain": parameter5,
-    "fuel_type": parameter5,
-    "powertrain_type": parameter5,
-    "cylinders": parameter7,
-    "doors": parameter7,
-    "seating_capacity": parameter7,
-    "exterior_color": parameter5,
-    "interior_color": parameter5,
-    "base_exterior_color": parameter5,
-    "base_interior_color": parameter5,
-    "options_packages": parameter5,
-    "features": parameter5,
-    "keywords": parameter8,
-    "assembly_country": parameter5,
-    "assembly_location": parameter5,
-    "vin_pattern": parameter9,
-    "inventory_type": parameter10,
-    "availability_status": parameter11,
-    "dealer_id": parameter12,
-    "dealer_type": parameter13,
-    "state": parameter14,
-    "exclude_make": parameter5,
-    "exclude_model": parameter5,
-    "exclude_trim": parameter5,
-    "exclude_version": parameter5,
-    "exclude_year": parameter6,
-    "exclude_body_type": parameter5,
-    "exclude_engine": parameter5,
-    "exclude_transmission": parameter5,
-    "exclude_drivetrain": parameter5,
-    "exclude_fuel_type": parameter5,
-    "exclude_powertrain_type": parameter5,
-    "exclude_exterior_color": parameter5,
-    "exclude_interior_color": parameter5,
-    "exclude_base_exterior_color": parameter5,
-    "exclude_base_interior_color": parameter5,
-    "exclude_options_packages": parameter5,
-    "exclude_features": parameter5,
-    "exclude_keywords": parameter8,
-    "exclude_assembly_country": parameter5,
-    "exclude_assembly_location": parameter5,
-    "exclude_inventory_type": parameter10,
-    "exclude_state": parameter14,
-    "inventory_status": parameter15,
-    "sold_within_days": parameter16,
-    "snapshot_date": parameter17,
-    "listed_after": parameter18,
-    "min_price": parameter1,
-    "max_price": parameter1,
-    "min_mileage": parameter1,
-    "max_mileage": parameter1,
-    "min_msrp": parameter1,
-    "max_msrp": parameter1,
-    "min_days_on_market": parameter1,
-    "max_days_on_market": parameter1,
-    "latitude": parameter19,
-    "longitude": parameter20,
-    "postal_code": parameter21,
-    "radius": parameter22,
-    "bbox": parameter23,
+    "format": parameter0,
+    "facets": parameter28,
+    "facet_value_limit": parameter1,
+    "interval": parameter29,
+    "metric": parameter30,
+    "sort": parameter31,
+    "make": parameter6,
+    "model": parameter6,
+    "model_code": parameter6,
+    "trim": parameter6,
+    "version": parameter6,
+    "year": parameter7,
+    "body_type": parameter6,
+    "engine": parameter6,
+    "transmission": parameter6,
+    "drivetrain": parameter6,
+    "fuel_type": parameter6,
+    "powertrain_type": parameter8,
+    "cylinders": parameter9,
+    "doors": parameter9,
+    "seating_capacity": parameter9,
+    "exterior_color": parameter6,
+    "interior_color": parameter6,
+    "base_exterior_color": parameter6,
+    "base_interior_color": parameter6,
+    "options_packages": parameter6,
+    "features": parameter6,
+    "keywords": parameter10,
+    "assembly_country": parameter6,
+    "assembly_location": parameter6,
+    "vin_pattern": parameter11,
+    "inventory_type": parameter12,
+    "availability_status": parameter13,
+    "dealer_id": parameter14,
+    "dealer_type": parameter15,
+    "state": parameter16,
+    "exclude_make": parameter6,
+    "exclude_model": parameter6,
+    "exclude_trim": parameter6,
+    "exclude_version": parameter6,
+    "exclude_year": parameter7,
+    "exclude_body_type": parameter6,
+    "exclude_engine": parameter6,
+    "exclude_transmission": parameter6,
+    "exclude_drivetrain": parameter6,
+    "exclude_fuel_type": parameter6,
+    "exclude_powertrain_type": parameter8,
+    "exclude_exterior_color": parameter6,
+    "exclude_interior_color": parameter6,
+    "exclude_base_exterior_color": parameter6,
+    "exclude_base_interior_color": parameter6,
+    "exclude_options_packages": parameter6,
+    "exclude_features": parameter6,
+    "exclude_keywords": parameter10,
+    "exclude_assembly_country": parameter6,
+    "exclude_assembly_location": parameter17,
+    "exclude_inventory_type": parameter12,
+    "exclude_state": parameter16,
+    "inventory_status": parameter18,
+    "sold_within_days": parameter19,
+    "snapshot_date": parameter20,
+    "listed_after": parameter21,
+    "min_price": parameter2,
+    "max_price": parameter2,
+    "min_mileage": parameter2,
+    "max_mileage": parameter2,
+    "min_msrp": parameter2,
+    "max_msrp": parameter2,
+    "min_days_on_market": parameter2,
+    "max_days_on_market": parameter2,
+    "latitude": parameter22,
+    "longitude": parameter23,
+    "postal_code": parameter24,
+    "radius": parameter25,
+    "bbox": parameter26,
+   },
+   path: {
+   },
+  },
+  getTrends: {
+   query: {
+    "format": parameter0,
+    "metric": parameter32,
+    "interval": parameter33,
+    "from": parameter20,
+    "to": parameter20,
+    "facet": parameter34,
+    "facet_limit": parameter35,
+    "make": parameter6,
+    "model": parameter6,
+    "model_code": parameter6,
+    "trim": parameter6,
+    "version": parameter6,
+    "year": parameter7,
+    "body_type": parameter6,
+    "engine": parameter6,
+    "transmission": parameter6,
+    "drivetrain": parameter6,
+    "fuel_type": parameter6,
+    "powertrain_type": parameter8,
+    "cylinders": parameter9,
+    "doors": parameter9,
+    "seating_capacity": parameter9,
+    "exterior_color": parameter6,
+    "interior_color": parameter6,
+    "base_exterior_color": parameter6,
+    "base_interior_color": parameter6,
+    "options_packages": parameter6,
+    "features": parameter6,
+    "keywords": parameter10,
+    "assembly_country": parameter6,
+    "assembly_location": parameter6,
+    "vin_pattern": parameter11,
+    "inventory_type": parameter12,
+    "availability_status": parameter13,
+    "dealer_id": parameter14,
+    "dealer_type": parameter15,
+    "state": parameter16,
+    "exclude_make": parameter6,
+    "exclude_model": parameter6,
+    "exclude_trim": parameter6,
+    "exclude_version": parameter6,
+    "exclude_year": parameter7,
+    "exclude_body_type": parameter6,
+    "exclude_engine": parameter6,
+    "exclude_transmission": parameter6,
+    "exclude_drivetrain": parameter6,
+    "exclude_fuel_type": parameter6,
+    "exclude_powertrain_type": parameter8,
+    "exclude_exterior_color": parameter6,
+    "exclude_interior_color": parameter6,
+    "exclude_base_exterior_color": parameter6,
+    "exclude_base_interior_color": parameter6,
+    "exclude_options_packages": parameter6,
+    "exclude_features": parameter6,
+    "exclude_keywords": parameter10,
+    "exclude_assembly_country": parameter6,
+    "exclude_assembly_location": parameter17,
+    "exclude_inventory_type": parameter12,
+    "exclude_state": parameter16,
+    "listed_after": parameter21,
+    "min_price": parameter2,
+    "max_price": parameter2,
+    "min_mileage": parameter2,
+    "max_mileage": parameter2,
+    "min_msrp": parameter2,
+    "max_msrp": parameter2,
+    "min_days_on_market": parameter2,
+    "max_days_on_market": parameter2,
+    "latitude": parameter22,
+    "longitude": parameter23,
+    "postal_code": parameter24,
+    "radius": parameter25,
+    "bbox": parameter26,
    },
    path: {
    },
   },
   searchDealers: {
    query: {
-    "limit": parameter0,
-    "offset": parameter1,
-    "dealer_id": parameter29,
-    "state": parameter14,
-    "country": parameter5,
-    "type": parameter13,
-    "make": parameter5,
-    "q": parameter30,
+    "format": parameter0,
+    "limit": parameter1,
+    "offset": parameter2,
+    "dealer_id": parameter36,
+    "state": parameter16,
+    "country": parameter6,
+    "type": parameter15,
+    "make": parameter6,
+    "q": parameter37,
    },
    path: {
    },
   },
   getUsage: {
    query: {
-    "start_date": parameter17,
-    "end_date": parameter17,
-    "metering_class": parameter31,
+    "start_date": parameter20,
+    "end_date": parameter20,
+    "metering_class": parameter38,
    },
    path: {
    },
@@ -1867,105 +2240,106 @@ export const validators = {
   },
   getListing: {
    query: {
-    "include": parameter4,
+    "include": parameter5,
    },
    path: {
-    "listing_id": parameter32,
+    "listing_id": parameter39,
    },
   },
   getVin: {
    query: {
-    "include": parameter4,
+    "include": parameter5,
    },
    path: {
-    "vin": parameter33,
+    "vin": parameter40,
    },
   },
   getDealer: {
    query: {
    },
    path: {
-    "dealer_id": parameter32,
+    "dealer_id": parameter39,
    },
   },
   searchDealerListings: {
    query: {
-    "limit": parameter0,
-    "offset": parameter1,
-    "sort": parameter2,
-    "fields": parameter3,
-    "include": parameter4,
-    "make": parameter5,
-    "model": parameter5,
-    "model_code": parameter5,
-    "trim": parameter5,
-    "version": parameter5,
-    "year": parameter6,
-    "body_type": parameter5,
-    "engine": parameter5,
-    "transmission": parameter5,
-    "drivetrain": parameter5,
-    "fuel_type": parameter5,
-    "powertrain_type": parameter5,
-    "cylinders": parameter7,
-    "doors": parameter7,
-    "seating_capacity": parameter7,
-    "exterior_color": parameter5,
-    "interior_color": parameter5,
-    "base_exterior_color": parameter5,
-    "base_interior_color": parameter5,
-    "options_packages": parameter5,
-    "features": parameter5,
-    "keywords": parameter8,
-    "assembly_country": parameter5,
-    "assembly_location": parameter5,
-    "vin_pattern": parameter9,
-    "inventory_type": parameter10,
-    "availability_status": parameter11,
-    "dealer_type": parameter13,
-    "state": parameter14,
-    "exclude_make": parameter5,
-    "exclude_model": parameter5,
-    "exclude_trim": parameter5,
-    "exclude_version": parameter5,
-    "exclude_year": parameter6,
-    "exclude_body_type": parameter5,
-    "exclude_engine": parameter5,
-    "exclude_transmission": parameter5,
-    "exclude_drivetrain": parameter5,
-    "exclude_fuel_type": parameter5,
-    "exclude_powertrain_type": parameter5,
-    "exclude_exterior_color": parameter5,
-    "exclude_interior_color": parameter5,
-    "exclude_base_exterior_color": parameter5,
-    "exclude_base_interior_color": parameter5,
-    "exclude_options_packages": parameter5,
-    "exclude_features": parameter5,
-    "exclude_keywords": parameter8,
-    "exclude_assembly_country": parameter5,
-    "exclude_assembly_location": parameter5,
-    "exclude_inventory_type": parameter10,
-    "exclude_state": parameter14,
-    "inventory_status": parameter15,
-    "sold_within_days": parameter16,
-    "snapshot_date": parameter17,
-    "listed_after": parameter18,
-    "min_price": parameter1,
-    "max_price": parameter1,
-    "min_mileage": parameter1,
-    "max_mileage": parameter1,
-    "min_msrp": parameter1,
-    "max_msrp": parameter1,
-    "min_days_on_market": parameter1,
-    "max_days_on_market": parameter1,
-    "latitude": parameter19,
-    "longitude": parameter20,
-    "postal_code": parameter21,
-    "radius": parameter22,
-    "bbox": parameter23,
+    "format": parameter0,
+    "limit": parameter1,
+    "offset": parameter2,
+    "sort": parameter3,
+    "fields": parameter4,
+    "include": parameter5,
+    "make": parameter6,
+    "model": parameter6,
+    "model_code": parameter6,
+    "trim": parameter6,
+    "version": parameter6,
+    "year": parameter7,
+    "body_type": parameter6,
+    "engine": parameter6,
+    "transmission": parameter6,
+    "drivetrain": parameter6,
+    "fuel_type": parameter6,
+    "powertrain_type": parameter8,
+    "cylinders": parameter9,
+    "doors": parameter9,
+    "seating_capacity": parameter9,
+    "exterior_color": parameter6,
+    "interior_color": parameter6,
+    "base_exterior_color": parameter6,
+    "base_interior_color": parameter6,
+    "options_packages": parameter6,
+    "features": parameter6,
+    "keywords": parameter10,
+    "assembly_country": parameter6,
+    "assembly_location": parameter6,
+    "vin_pattern": parameter11,
+    "inventory_type": parameter12,
+    "availability_status": parameter13,
+    "dealer_type": parameter15,
+    "state": parameter16,
+    "exclude_make": parameter6,
+    "exclude_model": parameter6,
+    "exclude_trim": parameter6,
+    "exclude_version": parameter6,
+    "exclude_year": parameter7,
+    "exclude_body_type": parameter6,
+    "exclude_engine": parameter6,
+    "exclude_transmission": parameter6,
+    "exclude_drivetrain": parameter6,
+    "exclude_fuel_type": parameter6,
+    "exclude_powertrain_type": parameter8,
+    "exclude_exterior_color": parameter6,
+    "exclude_interior_color": parameter6,
+    "exclude_base_exterior_color": parameter6,
+    "exclude_base_interior_color": parameter6,
+    "exclude_options_packages": parameter6,
+    "exclude_features": parameter6,
+    "exclude_keywords": parameter10,
+    "exclude_assembly_country": parameter6,
+    "exclude_assembly_location": parameter17,
+    "exclude_inventory_type": parameter12,
+    "exclude_state": parameter16,
+    "inventory_status": parameter18,
+    "sold_within_days": parameter19,
+    "snapshot_date": parameter20,
+    "listed_after": parameter21,
+    "min_price": parameter2,
+    "max_price": parameter2,
+    "min_mileage": parameter2,
+    "max_mileage": parameter2,
+    "min_msrp": parameter2,
+    "max_msrp": parameter2,
+    "min_days_on_market": parameter2,
+    "max_days_on_market": parameter2,
+    "latitude": parameter22,
+    "longitude": parameter23,
+    "postal_code": parameter24,
+    "radius": parameter25,
+    "bbox": parameter26,
    },
    path: {
-    "dealer_id": parameter32,
+    "dealer_id": parameter39,
    },
   },
 };

@@ -137,5 +137,10 @@ export function applyDirt(field: string, clean: Sql, asText: (value: Sql) => Sql
 export const hasDirtOutcome = (outcome: Outcome): Sql =>
   sql`coalesce(dirt IN (${join(kindsWithOutcome(outcome).map((kind) => literal(kind)))}), false)`;
 
+/** A condition: the row of a car states when it was observed. */
+export const hasObservation: Sql = sql`coalesce(dirt NOT IN (${join(
+  dirtKinds.filter(({ field }) => field === "observed_at").map(({ kind }) => literal(kind)),
+)}), true)`;
+
 /** The number of rows of a car in a feed: two if it is listed twice. */
 export const rowCopies = sql`if(${hasDirtOutcome("merged")}, ${numberLiteral(2)}, ${numberLiteral(1)})`;

@@ -23,7 +23,8 @@ const brotliParams = ({ length }: Buffer): Readonly<Record<number, number>> => (
   [constants.BROTLI_PARAM_SIZE_HINT]: length,
 });
 
-const compressible = /^(text\/|application\/json\b)/;
+/** Parquet files are compressed already. */
+const compressible = /^(text\/|application\/(json|x-ndjson|vnd\.apache\.arrow\.stream)\b)/;
 
 /** Compressed bodies, for as long as the originals are in memory. */
 const compressedBodies = new WeakMap<Buffer, Map<string, Promise<Buffer>>>();
@@ -31,7 +32,7 @@ const compressedBodies = new WeakMap<Buffer, Map<string, Promise<Buffer>>>();
 export const compressResponses: Middleware = async (context, next) => {
   await next();
   if (context.res.headersSent) return;
-  context.res.setHeader("Vary", "Accept-Encoding");
+  context.vary("Accept-Encoding");
   if (!compressible.test(context.response.get("Content-Type"))) return;
   const { coding, compress } = negotiate(context);
   const body = compress === undefined ? undefined : bodyOf(context.body);

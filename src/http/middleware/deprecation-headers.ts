@@ -1,5 +1,5 @@
 /** Sets `Deprecation` (RFC 9745), `Link` and `Sunset` (RFC 8594) on every response of a deprecated operation. */
-import { epochMs } from "../../base/day.ts";
+import { epochMs } from "../../base/iso-time.ts";
 import type { Operation } from "../../contract/document.ts";
 import type { Middleware } from "../context.ts";
 

@@ -1,6 +1,6 @@
 /** Refuses API keys in the query string, before any other check: URLs end up in logs and browser histories. */
 import { refuse } from "../../contract/errors.ts";
-import { isKeyName, splitQuery } from "../../contract/query-string.ts";
+import { decodedName, isKeyName, splitQuery } from "../../contract/query-string.ts";
 import type { Middleware } from "../context.ts";
 
 export const refuseKeyInQuery: Middleware = async (context, next) => {
@@ -10,12 +10,3 @@ export const refuseKeyInQuery: Middleware = async (context, next) => {
   }
   await next();
 };
-
-/** Returns a malformed name unchanged; the decoder refuses it later. */
-function decodedName(rawName: string): string {
-  try {
-    return decodeURIComponent(rawName.replaceAll("+", " "));
-  } catch {
-    return rawName;
-  }
-}

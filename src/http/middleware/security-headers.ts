@@ -1,13 +1,16 @@
 /** Sets security headers on every response. `serveDocs` replaces the Content-Security-Policy for its page. */
 import type { Middleware } from "../context.ts";
 
-const headers = Object.entries({
+/** The security headers of every response. */
+export const securityHeaders = {
   "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
   "Cross-Origin-Resource-Policy": "same-origin",
   "Referrer-Policy": "no-referrer",
   "X-Content-Type-Options": "nosniff",
   "X-Frame-Options": "DENY",
-});
+};
+
+const headers = Object.entries(securityHeaders);
 
 const yearSeconds = 31_536_000;
 

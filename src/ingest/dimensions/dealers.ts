@@ -28,7 +28,6 @@ export async function assignDealerKeys(session: Session, spellings: Spellings, g
   // All other attributes keep their delivered value.
   const derived: Readonly<Record<NameOf<{ readonly home: "dealers"; readonly feed: "rule" | "spelled" }>, Sql>> = {
     state: spellings.lookUp("state", sql`state`),
-    dealer_type: sql`coalesce("type", if(len(makes) > 0, 'franchise', 'independent'))`,
     postal_code: sql`left(postal_code, 5)`,
     country: sql`coalesce(${spellings.lookUp("country", sql`country`)}, 'US')`,
     latitude: sql`CASE WHEN ${hasCoordinates} THEN latitude END`,

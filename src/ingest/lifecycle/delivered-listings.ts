@@ -15,7 +15,7 @@ import {
   tokensNames,
 } from "../../listing/schema.ts";
 import { matchesBuild } from "../dimensions/dimension-keys.ts";
-import { createSpellingTable, spellingTable } from "../normalize/spellings.ts";
+import type { Spellings } from "../normalize/vocabularies.ts";
 
 const colors = ["exterior_color", "interior_color"] as const;
 
@@ -25,14 +25,20 @@ type DeliveredColumn = Exclude<NameOf<{ readonly home: "listings" }>, NameOf<{ r
 const deliveredColumns = namesIn("listings").filter(
   (column): column is DeliveredColumn => attributeOf(column).feed !== "history",
 );
-const spelledColumns = deliveredColumns.filter((column) => attributeOf(column).feed === "spelled");
+const spelledColumns = deliveredColumns.filter(
+  (column): column is NameOf<{ readonly home: "listings"; readonly feed: "spelled" }> =>
+    attributeOf(column).feed === "spelled",
+);
 /** Build columns that listings repeat because they are sorted by them. */
 const sortKeyColumns = namesIn("builds").filter((column) => attributeOf(column).isSortKey === true);
+
+/** The alias of a column's spellings. */
+const spellingOf = (column: string): string => `spelling_of_${column}`;
 
 /** How a feed column becomes a listing column, by kind. */
 const conversions: Readonly<Record<Exclude<FeedKind, "rule" | "history">, (column: string) => Sql>> = {
   field: (column) => ident("inventory", column),
-  spelled: (column) => ident(spellingTable(column), "spelling"),
+  spelled: (column) => ident(spellingOf(column), "spelling"),
   list: (column) => sql`coalesce(${ident("inventory", column)}, [])`,
   flag: (column) => sql`coalesce(${ident("inventory", column)}, false)`,
   tokens: (column) => sql`coalesce(${ident(`token_keys_of_${column}`, "keys")}, [])`,
@@ -43,9 +49,8 @@ const conversions: Readonly<Record<Exclude<FeedKind, "rule" | "history">, (colum
  * Creates the view `delivered_listings`: one row per claim delivered today, with the delivered columns of listings, `dealer_id`, `is_owner`
  * and `observed_at`.
  */
-export async function createDeliveredListingsView(session: Session, day: string): Promise<void> {
-  for (const column of spelledColumns) await createColumnSpellings(session, column);
-  for (const color of colors) await createBaseColorTables(session, color);
+export async function createDeliveredListingsView(session: Session, spellings: Spellings, day: string): Promise<void> {
+  for (const color of colors) await createImpliedBaseColors(session, spellings, color);
   const observedAt = sql`coalesce(inventory.observed_at, ${literal(`${day} 00:00:00`)}::TIMESTAMP)`;
   const rules: Readonly<Record<NameOf<{ readonly home: "listings"; readonly feed: "rule" }>, Sql>> = {
     build_key: sql`build_keys.build_key`,
@@ -75,47 +80,40 @@ export async function createDeliveredListingsView(session: Session, day: string)
     JOIN dealer_keys ON dealer_keys.dealer_id = inventory.dealer_id
     JOIN deliveries_today AS deliveries ON deliveries.dealer_id = inventory.dealer_id
     LEFT JOIN options_total ON options_total.make = inventory.make AND options_total.list = inventory.options_packages
-    ${join([...tokensNames.map(tokenKeysJoin), ...spelledColumns.map((column) => spellingJoin(column)), ...colors.flatMap(baseColorJoins)], sql` `)}`,
+    ${join([...tokensNames.map(tokenKeysJoin), ...spellingJoins(spellings)], sql` `)}`,
   );
 }
 
-/** Creates the spelling table of a listing column. */
-async function createColumnSpellings(session: Session, column: string): Promise<void> {
-  await createSpellingTable(session, {
-    attribute: column,
-    inUse: sql`SELECT ${ident(column)} AS value, count(*) AS n FROM parsed_inventory GROUP BY value`,
-    inLake: sql`SELECT ${ident(column)} AS value FROM lake_active`,
-  });
-}
-
-/** Creates the spelling table of a base color, and the table of base colors implied by reported colors (first known color word). */
-async function createBaseColorTables(session: Session, color: (typeof colors)[number]): Promise<void> {
-  const inUse = sql`SELECT ${ident(`base_${color}`)} AS value, count(*) AS n FROM parsed_inventory GROUP BY value`;
-  const inLake = sql`SELECT ${ident(`base_${color}`)} AS value FROM lake_active`;
-  await createSpellingTable(session, { attribute: "base_color", inUse, inLake });
-  await session.createTempTable(spellingTable(`base_${color}`), sql`FROM ${ident(spellingTable("base_color"))}`);
+/** Creates the table of base colors implied by reported colors (first known color word). */
+async function createImpliedBaseColors(
+  session: Session,
+  spellings: Spellings,
+  color: (typeof colors)[number],
+): Promise<void> {
   await session.createTempTable(
     `implied_base_of_${color}`,
     sql`
     SELECT raw_value, arg_min(base_color, position) AS base_color
     FROM (SELECT raw_value, generate_subscripts(words, 1) AS position, unnest(words) AS word
-          FROM (SELECT DISTINCT raw_value, regexp_extract_all(lower(raw_value), '[a-z]+') AS words FROM ${ident(spellingTable(color))}))
+          FROM (SELECT raw_value, regexp_extract_all(lower(raw_value), '[a-z]+') AS words FROM ${spellings.table(color)}))
     JOIN color_words USING (word) GROUP BY raw_value`,
   );
 }
 
 /** The delivered base color, or the one that the reported color implies. */
 const baseColor = (color: (typeof colors)[number]): Sql =>
-  sql`coalesce(${ident(spellingTable(`base_${color}`), "spelling")}, ${ident(`implied_base_of_${color}`, "base_color")})`;
+  sql`coalesce(${ident(spellingOf(`base_${color}`), "spelling")}, ${ident(`implied_base_of_${color}`, "base_color")})`;
 
-const baseColorJoins = (color: (typeof colors)[number]): readonly Sql[] => [
-  spellingJoin(`base_${color}`),
-  spellingJoin(color, `implied_base_of_${color}`),
+const spellingJoins = (spellings: Spellings): readonly Sql[] => [
+  ...[...spelledColumns, ...colors.map((color) => `base_${color}` as const)].map((column) =>
+    valueJoin(column, spellingOf(column), spellings.table(column)),
+  ),
+  ...colors.map((color) => valueJoin(color, `implied_base_of_${color}`)),
 ];
 
-/** Joins a table with the column `raw_value` to a column of the inventory. */
-const spellingJoin = (column: string, table = spellingTable(column)): Sql =>
-  sql`LEFT JOIN ${ident(table)} ON ${ident(table, "raw_value")} = ${ident("inventory", column)}`;
+/** Joins a relation with the column `raw_value` to a column of the inventory. */
+const valueJoin = (column: string, alias: string, relation = ident(alias)): Sql =>
+  sql`LEFT JOIN ${relation} AS ${ident(alias)} ON ${ident(alias, "raw_value")} = ${ident("inventory", column)}`;
 
 function tokenKeysJoin(list: TokenColumn): Sql {
   const keys = ident(`token_keys_of_${list}`);

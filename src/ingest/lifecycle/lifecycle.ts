@@ -100,11 +100,13 @@ const daysOnMarket = (listedAt: Sql, day: string): Sql => sql`greatest(0, ${date
 function deliveredHistory(day: string) {
   return {
     discount_from_msrp: sql`round(10000.0 * (now.price - now.msrp) / now.msrp) / 10000`,
-    days_seen: sql`coalesce(was.days_seen, 0) + 1`,
+    // Only on the first day of a lake can an observation be older than the delivery: it is one more day.
+    days_seen: sql`coalesce(was.days_seen, if(now.observed_at < ${dateLiteral(day)}, 1, 0)) + 1`,
     last_seen: dateLiteral(day),
     missing_since: sql`NULL`,
     feeds_without: sql`0`,
     sold_date: sql`NULL`,
+    sold_on_record: sql`NULL`,
   };
 }
 
@@ -169,6 +171,7 @@ export async function createAbsentTable(session: Session, day: string): Promise<
     missing_since: sql`missing_from`,
     feeds_without: sql`feeds_without_now`,
     sold_date: sql`CASE WHEN ${isSold} THEN last_seen + 1 END`,
+    sold_on_record: sql`CASE WHEN ${isSold} THEN ${today} END`,
     days_on_market: sql`CASE WHEN ${isSold} THEN greatest(0, last_seen + 1 - listed_at::DATE) ELSE days_on_market END`,
   };
   await session.createTempTable(

@@ -6,6 +6,7 @@
  */
 
 import { bounds } from "../../base/bounds.ts";
+import { plusDays } from "../../base/day.ts";
 import { integerIn } from "../../base/json.ts";
 import type { Session } from "../../db/duckdb.ts";
 import { all, any, columnType, ident, join, type Sql, sql } from "../../db/sql.ts";
@@ -31,17 +32,24 @@ interface ParsedField {
 
 const parsedTable = (table: FeedTable): Sql => ident(`parsed_${table}`);
 
+/** The day whose delivery is parsed. */
+export interface ParsedDay {
+  readonly day: string;
+  /** Whether it is the first day of the lake, whose observations may be older than the delivery. */
+  readonly isFirst: boolean;
+}
+
 /** Parses the files of one delivery. Each table is created by its first file: planning its query takes longer than running it on a small feed. */
 export class FeedParser {
   private readonly created = new Set<FeedTable>();
 
   private constructor(
     private readonly session: Session,
-    private readonly day: string,
+    private readonly day: ParsedDay,
   ) {}
 
-  /** Creates `issues`, empty. `day` is the day of the delivery. */
-  static async begin(session: Session, day: string): Promise<FeedParser> {
+  /** Creates `issues`, empty. */
+  static async begin(session: Session, day: ParsedDay): Promise<FeedParser> {
     const columns = Object.entries(tables.rejects.columns).map(
       ([column, type]) => sql`${ident(column)} ${columnType(type)}`,
     );
@@ -49,7 +57,7 @@ export class FeedParser {
     return new FeedParser(session, day);
   }
 
-  /** Parses raw rows into `parsed_<table>`. The issues of each row stay in a list column until `finish`. */
+  /** Parses raw rows into `parsed_<table>`. The issues of each row stay in the column `row_issues` until `finish`. */
   async parse(table: FeedTable, rows: Sql): Promise<void> {
     const parsed = parsedRows(table, rows, this.day);
     if (this.created.has(table)) return this.session.run(sql`INSERT INTO ${parsedTable(table)} ${parsed}`);
@@ -76,18 +84,21 @@ function noRows(table: FeedTable): Sql {
 
 /** Moves the issues of the parsed rows of a table to `issues` and deletes its rejected rows. */
 async function collectIssues(session: Session, table: FeedTable): Promise<void> {
+  const length = bounds.rejectedValueCharacters;
   await session.run(sql`
     INSERT INTO issues
-    SELECT issue.outcome, ${table}, file, "row", issue.vin, issue.dealer_id, issue.field, issue.value, issue.reason
-    FROM (SELECT file, "row", unnest(row_issues) AS issue FROM ${parsedTable(table)} WHERE row_issues IS NOT NULL)`);
+    SELECT issue.outcome, ${table}, file, "row", left(row_issues.vin, ${length}), left(row_issues.dealer_id, ${length}),
+           issue.field, left(issue.value, ${length}), issue.reason
+    FROM (SELECT file, "row", row_issues, unnest(row_issues.issues) AS issue FROM ${parsedTable(table)} WHERE row_issues IS NOT NULL)`);
   const hasRequiredValues = all(feed[table].required.map((field) => sql`${ident(field)} IS NOT NULL`));
   await session.run(sql`DELETE FROM ${parsedTable(table)} WHERE NOT ${hasRequiredValues}`);
   await session.run(sql`ALTER TABLE ${parsedTable(table)} DROP COLUMN row_issues`);
 }
 
 /** Returns parsed rows as four nested queries: trimmed texts, then texts without markers, then typed values, then issues. */
-function parsedRows(table: FeedTable, rows: Sql, day: string): Sql {
+function parsedRows(table: FeedTable, rows: Sql, parsedDay: ParsedDay): Sql {
   const { properties, required } = feed[table];
+  const { day } = parsedDay;
   const fields: readonly ParsedField[] = Object.entries(properties).map(([field, schema]) => ({
     field,
     schema,
@@ -103,7 +114,11 @@ function parsedRows(table: FeedTable, rows: Sql, day: string): Sql {
     table === "inventory" ? [sql`${hasValidCheckDigit(sql`upper("raw vin")`)} AS "check digit is valid"`] : [];
   const typed = sql`SELECT file, "row", ${join([...values, ...checks])} 
     FROM (SELECT file, "row", ${join(known)} FROM (SELECT file, "row", ${join(texts)} FROM (${rows})))`;
-  return sql`SELECT file, "row", ${join(fields.map(({ value }) => value))}, ${issuesOfRow(table, fields)} AS row_issues FROM (${typed})`;
+  const observed = observationRange(parsedDay);
+  const columns = fields.map(({ field, value }) =>
+    field === "observed_at" ? sql`${observed.clamped} AS ${value}` : value,
+  );
+  return sql`SELECT file, "row", ${join(columns)}, ${issuesOfRow(table, fields, observed)} AS row_issues FROM (${typed})`;
 }
 
 /** Characters that are trimmed: ASCII white space and the no-break space. */
@@ -142,20 +157,39 @@ interface IssueCheck {
 /** Creates the struct of one issue. */
 type IssueBuilder = (outcome: Outcome, field: string, value: Sql, reason: Sql) => Sql;
 
-/** Returns the issues of a row as a list; null if it has none. Tests all conditions first, because few rows have issues. */
-function issuesOfRow(table: FeedTable, fields: readonly ParsedField[]): Sql {
-  const shortened = (text: Sql): Sql => sql`left(${text}, ${bounds.rejectedValueCharacters})`;
-  const vin = table === "inventory" ? shortened(sql`coalesce(vin, "raw vin")`) : sql`NULL::VARCHAR`;
-  const dealer = table === "options" ? sql`NULL::VARCHAR` : shortened(sql`coalesce(dealer_id, "raw dealer_id")`);
-  const issue: IssueBuilder = (outcome, field, value, reason) => sql`struct_pack(outcome := ${outcome},
-    vin := ${vin}, dealer_id := ${dealer}, field := ${field}, "value" := ${shortened(value)}, reason := ${reason})`;
+/** The times that `observed_at` can have: those of the delivery's day, and on the first day of the lake earlier ones too. */
+interface ObservationRange {
+  readonly isEarlier: Sql;
+  readonly isLater: Sql;
+  /** The time, or the nearest one in the range. */
+  readonly clamped: Sql;
+}
+
+function observationRange({ day, isFirst }: ParsedDay): ObservationRange {
+  const [first, last] = [sql`${`${day} 00:00:00`}::TIMESTAMP`, sql`${`${day} 23:59:59`}::TIMESTAMP`];
+  const isEarlier = isFirst ? sql`false` : sql`coalesce(observed_at < ${first}, false)`;
+  const isLater = sql`coalesce(observed_at >= ${`${plusDays(day, 1)} 00:00:00`}::TIMESTAMP, false)`;
+  return {
+    isEarlier,
+    isLater,
+    clamped: sql`CASE WHEN ${isEarlier} THEN ${first} WHEN ${isLater} THEN ${last} ELSE observed_at END`,
+  };
+}
+
+/** Returns a row's VIN, dealer and list of issues as a struct; null if it has none. Tests all conditions first, because few rows have issues. */
+function issuesOfRow(table: FeedTable, fields: readonly ParsedField[], observed: ObservationRange): Sql {
+  const vin = table === "inventory" ? sql`coalesce(vin, "raw vin")` : sql`NULL::VARCHAR`;
+  const dealer = table === "options" ? sql`NULL::VARCHAR` : sql`coalesce(dealer_id, "raw dealer_id")`;
+  const issue: IssueBuilder = (outcome, field, value, reason) =>
+    sql`struct_pack(outcome := ${outcome}, field := ${field}, "value" := ${value}, reason := ${reason})`;
   const checks = fields.map((field) => (isTextList(field.schema) ? checkList(field, issue) : checkValue(field, issue)));
-  if (table === "inventory") checks.push(checkCheckDigit(issue));
+  if (table === "inventory") checks.push(checkCheckDigit(issue), checkObservation(observed, issue));
   const hasIssue = join(
     checks.map((check) => check.hasIssue),
     sql` OR `,
   );
-  return sql`CASE WHEN ${hasIssue} THEN flatten(list_filter([${join(checks.map(({ issues }) => issues))}], lambda entry: entry IS NOT NULL)) END`;
+  const issues = sql`flatten(list_filter([${join(checks.map((check) => check.issues))}], lambda entry: entry IS NOT NULL))`;
+  return sql`CASE WHEN ${hasIssue} THEN struct_pack(vin := ${vin}, dealer_id := ${dealer}, issues := ${issues}) END`;
 }
 
 /** One issue per invalid item of a list. */
@@ -178,5 +212,13 @@ function checkValue({ field, isRequired, reader, raw, value }: ParsedField, issu
 function checkCheckDigit(issue: IssueBuilder): IssueCheck {
   const hasIssue = sql`(vin IS NOT NULL AND NOT "check digit is valid")`;
   const found = issue("noted", "vin", sql`vin`, sql`'wrong check digit'`);
+  return { hasIssue, issues: sql`CASE WHEN ${hasIssue} THEN [${found}] END` };
+}
+
+/** An issue if the time of the observation was clamped. */
+function checkObservation({ isEarlier, isLater }: ObservationRange, issue: IssueBuilder): IssueCheck {
+  const reason = sql`if(${isLater}, 'after the day of the delivery', 'before the day of the delivery')`;
+  const hasIssue = sql`(${isEarlier} OR ${isLater})`;
+  const found = issue("noted", "observed_at", sql`"raw observed_at"`, reason);
   return { hasIssue, issues: sql`CASE WHEN ${hasIssue} THEN [${found}] END` };
 }

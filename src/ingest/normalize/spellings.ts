@@ -6,22 +6,24 @@
  */
 import { projectPath } from "../../base/project-files.ts";
 import type { Session } from "../../db/duckdb.ts";
-import { ident, pathLiteral, type Sql, sql } from "../../db/sql.ts";
+import { join, pathLiteral, type Sql, sql } from "../../db/sql.ts";
 import { caseFold, matchKey } from "../../db/text-matching.ts";
 import { feed } from "../feed/feed-schema.ts";
 import { isMarker, markersOf } from "./unknown-markers.ts";
 
 export interface OpenVocabulary {
-  /** Name of the attribute in the canonical list. */
+  readonly name: string;
+  /** Its name in the canonical list. */
   readonly attribute: string;
-  /** The values of the delivery and their frequency: columns `value` and `n`. */
+  /** The values of the delivery, one row for each use: column `value`. */
   readonly inUse: Sql;
   /** The spellings in the lake: column `value`. */
   readonly inLake: Sql;
 }
 
-/** The key under which spellings are equal, for attributes where it is not case folding. */
-const spellingKeys: Readonly<Record<string, (text: Sql) => Sql>> = { make: matchKey, model: matchKey };
+/** Returns the key under which the spellings of a row's `attribute` are equal. */
+const spellingKey = (text: Sql): Sql =>
+  sql`CASE WHEN attribute IN ('make', 'model') THEN ${matchKey(text)} ELSE ${caseFold(text)} END`;
 
 /** Creates the tables `canonical` (attribute, spelling, canonical) and `color_words` (word, base_color) from `data/reference/`. */
 export async function loadReferenceTables(session: Session): Promise<void> {
@@ -31,44 +33,49 @@ export async function loadReferenceTables(session: Session): Promise<void> {
   await session.createTempTable("color_words", sql`SELECT * ${from("colors.csv")}`);
 }
 
-/** Returns the name of an attribute's spelling table: columns `raw_value` and `spelling`. */
-export const spellingTable = (attribute: string): string => `spelling_of_${attribute}`;
-
-/** Collapses white space and replaces commas, which separate values in a query string. */
+/** Collapses white space and replaces the character that separates the attribute's values in a query string. */
 function cleanValue(attribute: string, value: Sql): Sql {
-  const withoutCommas = attribute === "assembly_location" ? value : sql`replace(${value}, ',', ' ')`;
-  return sql`trim(regexp_replace(${withoutCommas}, '\\s+', ' ', 'g'))`;
+  const withoutSeparator =
+    attribute === "assembly_location" ? sql`replace(${value}, '|', '/')` : sql`replace(${value}, ',', ' ')`;
+  return sql`trim(regexp_replace(${withoutSeparator}, '\\s+', ' ', 'g'))`;
 }
 
-/** Creates the spelling table of a vocabulary, with a row for each value of the delivery. */
-export async function createSpellingTable(
-  session: Session,
-  { attribute, inUse, inLake }: OpenVocabulary,
-): Promise<void> {
-  const key = spellingKeys[attribute] ?? caseFold;
-  // Markers among the items of a list; all others are null already.
-  const isUnknown = isMarker(sql`used.cleaned`, markersOf(feed.inventory.properties[attribute]));
+/**
+ * Creates the table `spellings` (vocabulary, raw_value, spelling) with a row for each value of the delivery. One statement for all
+ * vocabularies: on a small feed, planning takes most of the time.
+ */
+export async function createSpellingsTable(session: Session, vocabularies: readonly OpenVocabulary[]): Promise<void> {
   await session.createTempTable(
-    spellingTable(attribute),
+    "spellings",
     sql`
     WITH canonical_of AS (
-      SELECT ${key(sql`spelling`)} AS key, min(canonical) AS canonical FROM canonical WHERE attribute = ${attribute} GROUP BY key
+      SELECT attribute, ${spellingKey(sql`spelling`)} AS key, min(canonical) AS canonical FROM canonical GROUP BY ALL
+    ), in_use AS (
+      ${join(vocabularies.map(cleanedValues), sql` UNION ALL `)}
+    ), in_lake AS (
+      ${join(vocabularies.map(lakeValues), sql` UNION ALL `)}
     ), used AS (
-      SELECT value, n, cleaned, coalesce(canonical, cleaned) AS spelling, canonical IS NOT NULL AS is_canonical
-      FROM (SELECT value, n, ${cleanValue(attribute, sql`value`)} AS cleaned FROM (${inUse}) WHERE value IS NOT NULL)
-      LEFT JOIN canonical_of ON canonical_of.key = ${key(sql`cleaned`)}
+      SELECT in_use.*, coalesce(canonical, cleaned) AS spelling, canonical IS NOT NULL AS is_canonical
+      FROM (SELECT *, ${spellingKey(sql`cleaned`)} AS key FROM in_use) AS in_use LEFT JOIN canonical_of USING (attribute, key)
     ), candidates AS (
-      SELECT ${key(sql`spelling`)} AS key, spelling, if(is_canonical, 0, 2) AS rank, sum(n) AS n FROM used GROUP BY ALL
+      SELECT vocabulary, ${spellingKey(sql`spelling`)} AS key, spelling, if(is_canonical, 0, 2) AS rank, sum(n) AS n FROM used GROUP BY ALL
       UNION ALL
-      SELECT ${key(sql`value`)}, value, 1, 0 FROM (SELECT DISTINCT value FROM (${inLake}) WHERE value IS NOT NULL)
+      SELECT vocabulary, ${spellingKey(sql`value`)}, value, 1, 0 FROM in_lake
     ), chosen AS (
-      SELECT DISTINCT ON (key) key, spelling FROM candidates ORDER BY key, rank, n DESC, spelling
+      SELECT DISTINCT ON (vocabulary, key) vocabulary, key, spelling FROM candidates ORDER BY vocabulary, key, rank, n DESC, spelling
     )
-    SELECT used.value AS raw_value, if(chosen.key = '' OR ${isUnknown}, NULL, chosen.spelling) AS spelling FROM used JOIN chosen ON chosen.key = ${key(sql`used.spelling`)}`,
+    SELECT used.vocabulary, value AS raw_value, if(chosen.key = '' OR is_unknown, NULL, chosen.spelling) AS spelling
+    FROM (SELECT * REPLACE (${spellingKey(sql`spelling`)} AS key) FROM used) AS used JOIN chosen USING (vocabulary, key)`,
   );
 }
 
-/** Returns the spelling of a raw value as a scalar subquery; null if the value is null. */
-export function lookUpSpelling(attribute: string, value: Sql): Sql {
-  return sql`(SELECT spelling FROM ${ident(spellingTable(attribute))} AS spellings WHERE spellings.raw_value = ${value})`;
+/** Selects the distinct values of a vocabulary in the delivery, each with its frequency, cleaned. */
+function cleanedValues({ name, attribute, inUse }: OpenVocabulary): Sql {
+  // Markers among the items of a list; all others are null already.
+  const isUnknown = isMarker(sql`cleaned`, markersOf(feed.inventory.properties[attribute]));
+  return sql`SELECT ${name} AS vocabulary, ${attribute} AS attribute, *, ${isUnknown} AS is_unknown
+    FROM (SELECT value, count(*) AS n, ${cleanValue(attribute, sql`value`)} AS cleaned FROM (${inUse}) WHERE value IS NOT NULL GROUP BY value)`;
 }
+
+const lakeValues = ({ name, attribute, inLake }: OpenVocabulary): Sql =>
+  sql`SELECT DISTINCT ${name} AS vocabulary, ${attribute} AS attribute, value FROM (${inLake}) WHERE value IS NOT NULL`;

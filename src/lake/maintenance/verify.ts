@@ -8,7 +8,7 @@ import { sha256Of } from "../../base/files.ts";
 import { integerIn } from "../../base/json.ts";
 import { messageOf } from "../../base/user-error.ts";
 import { type DatabaseOptions, DuckDatabase } from "../../db/duckdb.ts";
-import { ident, pathLiteral, type Sql, sql } from "../../db/sql.ts";
+import { ident, integerLiteral, pathLiteral, type Sql, sql } from "../../db/sql.ts";
 import { life } from "../../listing/life.ts";
 import { rowsOfFiles } from "../file-rows.ts";
 import type { LakeFile, Manifest, ServingFile } from "../manifest.ts";
@@ -92,7 +92,7 @@ function invariantViolations({ tables, keys, as_of }: Manifest, folder: string):
     "contenders without a row": sql`FROM (${claims(sql`NOT is_owner`)} EXCEPT ${withDealer("contenders")})`,
     "listings sold too early": sql`FROM ${all("sold")}
       WHERE sold_date <> last_seen + 1 OR feeds_without < ${life.soldAfterFeeds} OR days_seen < ${life.soldSeenDays}
-        OR sold_date > missing_since`,
+        OR sold_date > missing_since OR sold_on_record < last_seen + ${integerLiteral(life.soldAfterDays)}`,
   };
 }
 

@@ -69,7 +69,7 @@ function collectStatements(listings: Sql): readonly Sql[] {
     temporary(
       "indexed",
       sql`SELECT row_number::INTEGER AS position, build_key, dealer_key, ${join([...own, ...lists, ...numbers, ...vin])},
-                 ${secondsOf(sql`listed_at`)} AS listed_at, ${daysOf(sql`sold_date`)} AS sold_date
+                 ${secondsOf(sql`listed_at`)} AS listed_at, ${daysOf(sql`sold_on_record`)} AS sold_on_record
           FROM   (${listings})`,
     ),
     temporary(
@@ -184,7 +184,7 @@ export const rankOf = (sort: (typeof fixedSorts)[number]): Sql => ident(`rank ${
 
 /** `listings`: one row per listing, in the partition's order. */
 function listingsStatement(catalog: string): Sql {
-  const plain = [...numberNames.map((number) => ident("of", number)), sql`of.listed_at`, sql`of.sold_date`];
+  const plain = [...numberNames.map((number) => ident("of", number)), sql`of.listed_at`, sql`of.sold_on_record`];
   const own = listingCategories.map(
     (one) => sql`coalesce(${ident(`id of ${one}`, "id")}, 0)::INTEGER AS ${ident(one)}`,
   );

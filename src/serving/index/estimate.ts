@@ -18,7 +18,6 @@ const usualShares: Readonly<Record<Exclude<ResolvedFilter["kind"], "amongIds" | 
   listedSince: 0.2,
   soldAfter: 0.5,
   matchesMask: 0.005,
-  isUnknownValue: 1,
   all: 0.5,
   any: 0.2,
   not: 0.9,

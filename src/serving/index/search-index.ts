@@ -10,7 +10,7 @@ import type { Session } from "../../db/duckdb.ts";
 import type { Engine } from "../../db/session-pool.ts";
 import { fileLiteral, ident, join, type Sql, sql } from "../../db/sql.ts";
 import { metricOf, readSummaries, summariesOf } from "../../listing/aggregates.ts";
-import { type CountedName, listNames, type NumberName } from "../../listing/schema.ts";
+import { type CategoryName, type CountedName, listNames, type NumberName } from "../../listing/schema.ts";
 import { defaultSort } from "../../listing/sorts.ts";
 import type {
   CountRequest,
@@ -59,7 +59,7 @@ import {
 const pageShares = { counted: 0.2, known: 0.02 } as const;
 
 /** How an index is opened. */
-export interface IndexOptions extends Pick<IndexContext, "catalog" | "isKnownValue"> {
+export interface IndexOptions extends Pick<IndexContext, "catalog"> {
   readonly path: string;
   readonly engine: Engine;
   /** See `LakeVersionOptions.fetchedMatches`. */
@@ -100,7 +100,7 @@ export class SearchIndex implements ListingSource {
   /** Attaches an index file under the name of a catalog, and reads its dictionary. Needs the table `dealers` of the version. */
   static async attach(
     session: Session,
-    { path, catalog, engine, isKnownValue, fetchedMatches = bounds.fetchedMatches }: IndexOptions,
+    { path, catalog, engine, fetchedMatches = bounds.fetchedMatches }: IndexOptions,
   ): Promise<SearchIndex> {
     await session.run(sql`ATTACH ${fileLiteral(path)} AS ${ident(catalog)} (READ_ONLY)`);
     const dictionary = await Dictionary.read(session, catalog);
@@ -109,8 +109,13 @@ export class SearchIndex implements ListingSource {
       await session.row(sql`SELECT count(*)::INTEGER AS n FROM ${ident(catalog, "listings")}`),
       "n",
     );
-    const context = { catalog, dictionary, dealers, isKnownValue };
+    const context = { catalog, dictionary, dealers };
     return new SearchIndex({ count, context, fetchedMatches, kept: new KeptPositions(engine, context) }, engine);
+  }
+
+  /** Returns whether a listing of the index has a value. */
+  has(attribute: CategoryName, value: string): boolean {
+    return this.context.dictionary.idsOf(attribute, value).length > 0;
   }
 
   async findPage({ filters, order, limit, offset }: PageRequest): Promise<PageResult> {

@@ -5,7 +5,6 @@
 
 import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import type { Filter } from "../../listing/filter.ts";
-import type { CategoryName } from "../../listing/schema.ts";
 import type { FixedSort } from "../../listing/sorts.ts";
 import { daysOf, epochSeconds, maskOf, unitsPerOne, vinParts } from "../../listing/values.ts";
 import { rankOf, setsOf } from "./build.ts";
@@ -21,8 +20,6 @@ export interface IndexContext {
   readonly catalog: string;
   readonly dictionary: Dictionary;
   readonly dealers: Dealers;
-  /** Returns whether any listing of the lake has ever had a value, in this index or not. */
-  readonly isKnownValue: (attribute: CategoryName, value: string) => boolean;
 }
 
 /** A filter as the index applies it: filters on one column of ids hold these ids. `rankBelow` accepts the first listings of a sort. */
@@ -147,11 +144,9 @@ function compile(filter: Filter, context: IndexContext): Condition {
     case "listedSince":
       return sql`listed_at >= ${integer(Math.ceil(filter.timeMs / 1000) - epochSeconds)}`;
     case "soldAfter":
-      return sql`sold_date > ${daysOf(sql`${literal(filter.day)}::DATE`)}`;
+      return sql`sold_on_record > ${daysOf(sql`${literal(filter.day)}::DATE`)}`;
     case "matchesMask":
       return anyOf(filter.masks.map(matchesMask));
-    case "isUnknownValue":
-      return context.isKnownValue(filter.attribute, filter.value) ? "never" : "always";
     case "all":
       return allOf(filter.filters.map((one) => compile(one, context)));
     case "any":

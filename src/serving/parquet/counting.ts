@@ -6,7 +6,7 @@
  */
 import { ident, join, literal, type Sql, sql } from "../../db/sql.ts";
 import { metricOf } from "../../listing/aggregates.ts";
-import { attributeOf, type CountedName, type ListName, type NumberName, tokensNames } from "../../listing/schema.ts";
+import { attributeOf, type CountedName, type ListName, tokensNames } from "../../listing/schema.ts";
 import type { CountRequest, MeasureRequest, Ranges } from "../../listing/source.ts";
 import { unitsOf } from "../../listing/values.ts";
 import { keywordTable } from "./where.ts";
@@ -127,22 +127,26 @@ export function measureStatement(matches: Sql, { attribute, measure, aggregate, 
     SELECT value, "count", sample, metric FROM (
       SELECT min(value)::VARCHAR AS value, ${attributeOf(attribute).type === "SMALLINT" ? sql`min(value)` : sql`NULL`}::INTEGER AS numeric_value,
              count(*)::INTEGER AS "count", count(measure)::INTEGER AS sample, ${metricOf(measure, aggregate, sql`measure`)} AS metric
-      FROM   (${measuredRows(attribute, measure)}) WHERE value IS NOT NULL GROUP BY lower(value::VARCHAR))
+      FROM   (${valueRows(attribute, [sql`${unitsOf(measure)} AS measure`])}) WHERE value IS NOT NULL GROUP BY lower(value::VARCHAR))
     ORDER BY ${orderings[sort]} LIMIT ${limit}`;
 }
 
-/** Returns a query for `value` and `measure`, with one row per match and value. */
-function measuredRows(attribute: CountedName, measure: NumberName): Sql {
+/**
+ * Returns a query for `value` and the given columns of `matches`, each of them named, with one row per match and value. The value is null
+ * if it is unknown.
+ */
+export function valueRows(attribute: CountedName, columns: readonly Sql[]): Sql {
   const { home, column, isSortKey } = attributeOf(attribute);
-  const units = sql`${unitsOf(measure)} AS measure`;
+  const selected = join(columns);
   if (attribute === "keywords")
-    return sql`SELECT keyword AS value, ${units} FROM matches JOIN ${keywordTable} ON (keywords & bit) <> 0`;
+    return sql`SELECT keyword AS value, ${selected} FROM matches JOIN ${keywordTable} ON (keywords & bit) <> 0`;
   if (tokensNames.some((name) => name === attribute)) {
-    return sql`SELECT token AS value, measure FROM (SELECT unnest(${ident(column)}) AS token_key, ${units} FROM matches) JOIN tokens USING (token_key)`;
+    return sql`SELECT tokens.token AS value, keyed.* EXCLUDE (token_key)
+      FROM (SELECT unnest(${ident(column)}) AS token_key, ${selected} FROM matches) AS keyed JOIN tokens USING (token_key)`;
   }
   if (home === "builds" && isSortKey !== true)
-    return sql`SELECT ${ident("builds", column)} AS value, ${units} FROM matches JOIN builds USING (build_key)`;
+    return sql`SELECT ${ident("builds", column)} AS value, ${selected} FROM matches JOIN builds USING (build_key)`;
   if (home === "dealers")
-    return sql`SELECT ${ident("dealers", column)} AS value, ${units} FROM matches JOIN dealers USING (dealer_key)`;
-  return sql`SELECT ${ident(column)} AS value, ${units} FROM matches`;
+    return sql`SELECT ${ident("dealers", column)} AS value, ${selected} FROM matches JOIN dealers USING (dealer_key)`;
+  return sql`SELECT ${ident(column)} AS value, ${selected} FROM matches`;
 }

@@ -61,15 +61,13 @@ function compile(filter: Filter, dimensions: Dimensions): CompiledFilter {
     case "listedSince":
       return sql`epoch_ms(listed_at) >= ${filter.timeMs}`;
     case "soldAfter":
-      return sql`sold_date > ${filter.day}::DATE`;
+      return sql`sold_on_record > ${filter.day}::DATE`;
     case "matchesMask":
       return any(filter.masks.map((mask) => sql`vin LIKE ${likePatternOf(mask)}`));
     case "withinRadius":
       return dealersWhere(isWithinRadius(filter.origin, filter.radiusMiles));
     case "insideBox":
       return dealersWhere(isInsideBox(filter.box));
-    case "isUnknownValue":
-      return dimensions.isKnown(filter.attribute, filter.value) ? sql`false` : sql`true`;
     case "all":
       return all(filter.filters.map(predicate));
     case "any":

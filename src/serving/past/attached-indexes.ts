@@ -11,7 +11,6 @@ import { ident, sql } from "../../db/sql.ts";
 import type { JsonRow } from "../../lake/json-row.ts";
 import type { LakeFile, Manifest } from "../../lake/manifest.ts";
 import { type ListingSource, soldHistory } from "../../listing/source.ts";
-import type { Dimensions } from "../dimensions.ts";
 import { sourceWithFallback } from "../fallback-source.ts";
 import { SearchIndex } from "../index/search-index.ts";
 import { RowStore } from "../rows/row-store.ts";
@@ -25,7 +24,6 @@ export interface AttachOptions {
   readonly manifest: Manifest;
   readonly database: DuckDatabase;
   readonly engine: Engine;
-  readonly dimensions: Dimensions;
   /** See `LakeVersionOptions.fetchedMatches`. */
   readonly fetchedMatches?: number | undefined;
 }
@@ -147,15 +145,14 @@ export class AttachedIndexes implements PastIndexUser {
   }
 
   private async openIndex(key: string, catalog: string): Promise<SearchIndex> {
-    const { past, database, engine, dimensions, fetchedMatches } = this.options;
+    const { past, database, engine, fetchedMatches } = this.options;
     const { keys, fingerprint } = (await past.verify(key)).dimensions;
     return database.using(async (session) => {
       if ((await fingerprintUpTo(session, keys)) !== fingerprint)
         throw new UserError("Other builds, dealers or tokens than in this version.");
-      const isKnownValue = dimensions.isKnown.bind(dimensions);
       const path = join(past.folder, key, indexFiles.index);
       try {
-        return await SearchIndex.attach(session, { path, catalog, engine, isKnownValue, fetchedMatches });
+        return await SearchIndex.attach(session, { path, catalog, engine, fetchedMatches });
       } catch (thrown) {
         // Another file at the same path cannot be attached before.
         await session.run(sql`DETACH DATABASE IF EXISTS ${ident(catalog)}`);

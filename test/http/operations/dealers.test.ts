@@ -37,11 +37,12 @@ for (const [order, day] of ["2026-03-01", "2026-03-02"].entries()) {
     });
   await writeFeeds(feeds, day, {
     dealers: town.map(([name, website, state, makes], index) => ({
-      ...{ dealer_id: dealerIdOf(index + 1), website, state, makes, city: "Springfield" },
+      ...{ dealer_id: dealerIdOf(index + 1), website, state, makes, city: index === 2 ? "San José" : "Springfield" },
       name: order === 0 && index < 3 ? `${name} as it was` : name,
       phone: index === 0 ? "+1-510-555-0142" : "",
       line1: index === 0 ? "1 Auto Mall" : "",
       country: index === 5 ? "CA" : "",
+      type: makes === "" ? "independent" : "franchise",
     })),
     inventory: town.flatMap(([, , , , count], index) => stock(index + 1, count)),
   });
@@ -88,6 +89,11 @@ const searches: readonly (readonly [query: string, numbers: readonly number[]])[
   ["q=www.obrien-auto.example", [2]],
   ["q=bedfordmotors", [4]],
   ["q=new", []],
+  // The city
+  ["q=spring", [6, 1, 2, 4, 5]],
+  ["q=auto+san+jos%C3%A9", [3]],
+  ["q=ford,+springfield", [5]],
+  ["q=jose", [3]],
   // Filters
   ["state=ca", [1, 4, 5]],
   ["state=CA,nv", [3, 1, 2, 4, 5]],
@@ -113,6 +119,17 @@ for (const [query, numbers] of searches) {
     assert.deepEqual(await found(query), numbers);
   });
 }
+
+test("values that no dealer has are reported", async () => {
+  const query = `make=Toyot,mercedes-benz,kia&country=CA,FR&dealer_id=${dealerIdOf(1)},${dealerIdOf(99)}`;
+  const { meta } = await client.getBody("searchDealers", `/v1/dealers?${query}`);
+  assert.deepEqual(meta.unmatched, [
+    { parameter: "dealer_id", value: dealerIdOf(99) },
+    { parameter: "country", value: "FR" },
+    { parameter: "make", value: "Toyot", did_you_mean: "Toyota" },
+    { parameter: "make", value: "kia" },
+  ]);
+});
 
 test("dealers are paged", async () => {
   const pages: Dealer[][] = [];

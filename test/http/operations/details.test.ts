@@ -4,6 +4,7 @@ import { test } from "node:test";
 import type { AnswerOf } from "../../../src/contract/types.ts";
 import type { OracleDay, OracleListing } from "../../lifecycle/oracle.ts";
 import { writeLifecycleFeeds } from "../../lifecycle/trial.ts";
+import { extentOf } from "../../support/extent.ts";
 import { fetchListings, type ServedListing } from "../../support/http/paging.ts";
 import { type Client, startService } from "../../support/http/service.ts";
 import { createLake } from "../../support/lakes/lakes.ts";
@@ -15,10 +16,11 @@ type LatestListing = NonNullable<AnswerOf<"getVin">["data"]["latest_listing"]>;
 const sample = await startService(fileScope, (await createLake(fileScope)).lake);
 
 /** A random lake in which cars are relisted after a sale, change dealers and go missing, some of them for too long. */
-const quiet = { from: 12, to: 92 };
-const { folder, expectedDays } = await writeLifecycleFeeds(fileScope, {
-  ...{ seed: 20261122, days: 104, dealers: 10, cars: 60, dayless: 0.05, quiet },
-});
+const extent = extentOf(
+  { seed: 20261127, days: 95, cars: 90, quiet: { from: 4, to: 92 } },
+  { seed: 20261122, days: 104, cars: 60, quiet: { from: 12, to: 92 } },
+);
+const { folder, expectedDays } = await writeLifecycleFeeds(fileScope, { ...extent, dealers: 10, dayless: 0.05 });
 const { lake } = await createLake(fileScope, folder);
 const random = await startService(fileScope, lake);
 const lastDay = expectedDays.at(-1) ?? assert.fail("expected at least one day");
@@ -67,6 +69,22 @@ test("every listing of every past day's search has a detail of the same vehicle"
   }
   assert.ok(vins.size > 100, `${vins.size} listings`);
   for (const [id, vin] of vins) assert.equal((await detailOf(random, id)).data.vin, vin);
+});
+
+test("sold_within_days counts from the day on which a sale became known", async () => {
+  const sales = expectedDays.flatMap(({ sold }) => sold);
+  const daysAgo = ({ soldOnRecord }: OracleListing): number =>
+    (Date.parse(lastDay.day) - Date.parse(soldOnRecord ?? "")) / 86_400_000;
+  for (const days of new Set([1, 30, ...sales.map((listing) => daysAgo(listing) + 1)])) {
+    const found = await fetchListings(random, `sold_within_days=${days}&fields=sold_date`, 100);
+    const expected = sales.filter((listing) => daysAgo(listing) < days);
+    assert.deepEqual(
+      found.map(({ vin, sold_date }) => `${vin} ${sold_date}`).sort(),
+      expected.map(({ vin, soldDate }) => `${vin} ${soldDate}`).sort(),
+      `${days} days`,
+    );
+  }
+  assert.ok(lastDay.sold.length > 0, "expected sales on the last day");
 });
 
 /** The listing periods of each VIN according to the oracle, latest last, each with its current state. */
@@ -174,6 +192,13 @@ test("a VIN is found in either case and answered in upper case", async () => {
   assert.deepEqual(lowerCase.body, upperCase.body);
 });
 
+test("a listing id is found in either case and answered in lower case", async () => {
+  const lowerCase = await sample.get("/v1/listings/f8a514706ee10530163469c0fb3d0387");
+  const upperCase = await sample.get("/v1/listings/F8A514706EE10530163469C0FB3D0387");
+  assert.equal(upperCase.status, 200);
+  assert.deepEqual(upperCase.body, lowerCase.body);
+});
+
 test("options are served only if requested", async () => {
   const id = "ad97e543e226497617a6a94a77a9f61d";
   const options = async (query: string) => (await detailOf(sample, id, query)).data.vehicle.build.options;
@@ -186,14 +211,7 @@ test("options are served only if requested", async () => {
 });
 
 test("an unknown or malformed listing id is not found", async () => {
-  const ids = [
-    "1",
-    "x".repeat(300),
-    "%00",
-    "..%2f..",
-    "AD97E543E226497617A6A94A77A9F61D",
-    "ad97e543-e226-4976-17a6-a94a77a9f61d",
-  ];
+  const ids = ["1", "x".repeat(300), "%00", "..%2f..", "ad97e543-e226-4976-17a6-a94a77a9f61d"];
   for (const id of [...ids, "00000000000000000000000000000000", "'%20OR%201=1--"]) {
     const { status, code } = await sample.getError(`/v1/listings/${id}`);
     assert.deepEqual([status, code], [404, "not_found"], id);

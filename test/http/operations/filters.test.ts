@@ -172,3 +172,72 @@ test("an unknown value matches nothing, and its exclusion drops nothing", async 
     assert.equal(await fetchTotal(client, `exclude_trim=${text}`), listings.length, value);
   }
 });
+
+const unmatchedIn = async (query: string) =>
+  (await client.getBody("searchListings", `/v1/listings?limit=1&${query}`)).meta.unmatched;
+
+test("a value that the data has never had is reported with the nearest one, and matches nothing", async () => {
+  const { meta, pagination } = await client.getBody("searchListings", "/v1/listings?make=toyotta&limit=1");
+  const unmatched = [{ parameter: "make", value: "toyotta", did_you_mean: "Toyota" }];
+  assert.deepEqual(meta, { as_of: "2026-11-19", version: "2026-11-19.1", unmatched });
+  assert.equal(pagination.total, 0);
+  const facets = await client.getBody("getFacets", "/v1/facets?facets=make&make=toyotta");
+  assert.deepEqual(facets.meta.unmatched, unmatched);
+  const dealer = listings[0]?.dealer_id;
+  const inventory = await client.getBody("searchDealerListings", `/v1/dealers/${dealer}/listings?make=toyotta`);
+  assert.deepEqual(inventory.meta.unmatched, unmatched);
+});
+
+test("values of alternatives, lists, exclusions, numbers and ids are reported, and no known one", async () => {
+  const nobody = "00000000-0000-4000-8000-000000000000";
+  assert.deepEqual(
+    await unmatchedIn(
+      `make=KIA,Hunday&year=1900,2020&exclude_model=f150,f-15O&dealer_id=${nobody}&features=sunroof,sunrof&exterior_color=qqqqq`,
+    ),
+    [
+      { parameter: "year", value: "1900" },
+      { parameter: "make", value: "Hunday", did_you_mean: "Hyundai" },
+      { parameter: "exclude_model", value: "f-15O", did_you_mean: "F-150" },
+      { parameter: "dealer_id", value: nobody },
+      { parameter: "exterior_color", value: "qqqqq" },
+      { parameter: "features", value: "sunrof", did_you_mean: "sunroof" },
+    ],
+  );
+});
+
+test("a color that only past and sold listings have is not reported", async () => {
+  const past = "SELECT exterior_color AS value FROM snapshots UNION SELECT exterior_color FROM sold";
+  const rows = await queryLake(lake, `SELECT value FROM (${past}) WHERE value IS NOT NULL`);
+  const field = "exterior_color";
+  const inactive = rows.map(({ value }) => String(value)).filter((value) => !count(has(field, field, [value])));
+  assert.ok(inactive.length > 0);
+  assert.equal(await unmatchedIn(`${field}=${inactive.slice(0, 50).map(encodeURIComponent).join(",")}`), undefined);
+});
+
+test("excluded places are found whatever encodes the space and the separator", async () => {
+  const remaining = count(
+    ({ assembly_location: place }) => place !== "Louisville, Kentucky" && place !== "Detroit, Michigan",
+  );
+  assert.ok(remaining < listings.length);
+  for (const [space, separator] of ["+", "%20"].flatMap((one) => ["+", "%20", "%2B"].map((other) => [one, other]))) {
+    const value = ["louisville, kentucky", "DETROIT, Michigan"].map((place) => place.replaceAll(" ", space ?? ""));
+    const query = `exclude_assembly_location=${value.join(separator)}`;
+    assert.equal(await fetchTotal(client, query), remaining, query);
+    assert.equal(await unmatchedIn(query), undefined, query);
+    assert.deepEqual(
+      await unmatchedIn(`${query}${separator}Detroyt,${space}Michigan`),
+      [{ parameter: "exclude_assembly_location", value: "Detroyt, Michigan", did_you_mean: "Detroit, Michigan" }],
+      query,
+    );
+  }
+});
+
+test("a ZIP+4 code is the origin of its ZIP code, and the mask * matches every VIN", async () => {
+  const near = (code: string) => fetchTotal(client, `postal_code=${code}&radius=50`);
+  assert.equal(await near("94538-1234"), await near("94538"));
+  assert.equal(await fetchTotal(client, "vin_pattern=*"), listings.length);
+  assert.equal(
+    await fetchTotal(client, "exclude_make=kia&vin_pattern=ZZZ,*"),
+    await fetchTotal(client, "exclude_make=kia"),
+  );
+});

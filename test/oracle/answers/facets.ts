@@ -3,7 +3,8 @@
 import { numberOf, type Query, queryValues } from "../random-requests/query.ts";
 import { compare, type FlatListing, listFields, type OracleInventory } from "./inventory.ts";
 import { discountOf, matchingListings } from "./search.ts";
-import { aggregates, ascending, oracleRanges, oracleStats, smallestAllowedWidth } from "./statistics.ts";
+import { aggregateOf, ascending, oracleRanges, oracleStats, smallestAllowedWidth } from "./statistics.ts";
+import { oracleUnmatched } from "./unmatched.ts";
 
 export const oracleCategoricalFacets = [
   ...["make", "model", "inventory_type", "year", "trim", "version", "base_exterior_color", "exterior_color"],
@@ -17,7 +18,7 @@ export const measures = ["price", "miles", "msrp", "days_on_market", "discount_f
 /** A bucket with fewer listings has no metric. */
 const metricListingsMin = 10;
 
-type BucketValue = string | number;
+export type BucketValue = string | number;
 
 interface Metric {
   readonly name: string;
@@ -78,6 +79,7 @@ export function oracleFacets(inventory: OracleInventory, query: Query) {
       minimum_metric_count: metricListingsMin,
       as_of: inventory.asOf,
       version: inventory.version,
+      ...oracleUnmatched(inventory, query),
     },
   };
 }
@@ -118,7 +120,7 @@ function bucketsOf(listings: readonly FlatListing[], facet: string, metric?: str
   }));
 }
 
-function valuesOf(listing: FlatListing, facet: string): readonly BucketValue[] {
+export function valuesOf(listing: FlatListing, facet: string): readonly BucketValue[] {
   const list = listFields.find((field) => field === facet);
   if (list !== undefined) return listing[list];
   const value = listing[facet as "make" | "year"];
@@ -132,11 +134,11 @@ function metricOf(listings: readonly FlatListing[], name: string): Metric {
   const sample = known.length;
   if (listings.length < metricListingsMin) return { name, value: null, sample, null_reason: "insufficient_sample" };
   if (sample === 0) return { name, value: null, sample, null_reason: "no_values" };
-  return { name, value: aggregates[aggregate]?.(known) ?? Number.NaN, sample };
+  return { name, value: aggregateOf(aggregate, known), sample };
 }
 
 /** Returns the known values of a measure in ascending order. */
-function knownOf(listings: readonly FlatListing[], measure: string): readonly number[] {
+export function knownOf(listings: readonly FlatListing[], measure: string): readonly number[] {
   return ascending(listings.flatMap((listing) => measured(listing, measure)));
 }
 

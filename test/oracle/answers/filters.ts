@@ -3,6 +3,7 @@
 import { decodeValue, itemsOf, type Query, queryValues } from "../random-requests/query.ts";
 import { distanceOf, isInsideBox, oracleOrigin } from "./geography.ts";
 import type { FlatListing, ListField, NumberField, OracleInventory, TextField } from "./inventory.ts";
+import { nameKey, oracleLocations } from "./unmatched.ts";
 
 /** Whether a listing matches a filter; undefined if its value is unknown. */
 type Test = (listing: FlatListing) => boolean | undefined;
@@ -11,9 +12,6 @@ type Test = (listing: FlatListing) => boolean | undefined;
 type Rule = (raw: string, query: Query, inventory: OracleInventory) => Test;
 
 const fold = (text: string): string => text.toLowerCase();
-
-/** Letters and digits without accents, which a name and its slug share. */
-const matchKey = (name: string): string => fold(name.normalize("NFD").replaceAll(/[^\p{L}\p{N}]/gu, ""));
 
 const oneOf = (
   field: TextField,
@@ -33,7 +31,7 @@ const nameOrSlug =
       value === null
         ? undefined
         : accepted.some(
-            (name) => fold(name) === fold(value) || (/[\p{L}\p{N}]/u.test(name) && matchKey(name) === matchKey(value)),
+            (name) => fold(name) === fold(value) || (/[\p{L}\p{N}]/u.test(name) && nameKey(name) === nameKey(value)),
           );
   };
 
@@ -93,22 +91,19 @@ const inventoryTypes = oneOf("inventory_type", (raw) =>
   queryValues(raw).map((word) => (word === "cpo" ? "certified" : word)),
 );
 
-/** `%2B` separates and `+` is a space. Without `%2B`, `+` is a space in a known location, and otherwise separates. */
-const excludedLocations = (raw: string, inventory: OracleInventory): readonly string[] => {
-  if (/%2b/i.test(raw)) return itemsOf(raw, "+");
-  const whole = decodeValue(raw);
-  const isKnown = inventory.assemblyLocations.some((place) => fold(place) === fold(whole));
-  return isKnown ? [whole] : raw.split("+").map(decodeURIComponent);
-};
-
 const listedAfter: Rule = (raw) => {
-  const from = Date.parse(decodeValue(raw).replace(/([+-]\d\d)(\d\d)$/, "$1:$2"));
+  const time = decodeValue(raw)
+    .replace(/^(\S{10}) (?=\d\d:)/, "$1T")
+    .replace(/(T.*) /, "$1+")
+    .replace(",", ".");
+  const withZone = time.replace(/(T.*[+-]\d\d):?(\d\d)?$/, (_, hours, minutes = "00") => `${hours}:${minutes}`);
+  const from = Date.parse(/T[^Z+-]*$/.test(withZone) ? `${withZone}Z` : withZone);
   return ({ listed_at }) => (listed_at === null ? undefined : Date.parse(listed_at) >= from);
 };
 
 const soldWithin: Rule = (raw, _query, { asOf }) => {
   const after = Date.parse(asOf) - Number(decodeValue(raw)) * 86_400_000;
-  return ({ sold_date }) => (sold_date === null ? undefined : Date.parse(sold_date) > after);
+  return ({ sold_on_record: day }) => (day === null ? undefined : Date.parse(day) > after);
 };
 
 const withinRadius: Rule = (raw, query, { zips }) => {
@@ -151,7 +146,7 @@ const rules: Readonly<Record<string, Rule>> = {
   ...alternatives,
   ...Object.fromEntries(Object.entries(alternatives).map(([name, rule]) => [`exclude_${name}`, not(rule)])),
   assembly_location: oneOf("assembly_location", (raw) => itemsOf(raw, "|")),
-  exclude_assembly_location: not(oneOf("assembly_location", excludedLocations)),
+  exclude_assembly_location: not(oneOf("assembly_location", (raw, inventory) => oracleLocations(inventory, raw).known)),
   options_packages: allOf("options_packages"),
   exclude_options_packages: not(someOf("options_packages")),
   features: allOf("features"),
@@ -179,7 +174,7 @@ const rules: Readonly<Record<string, Rule>> = {
 /** Parameters that select the inventory or the form of the answer. */
 const otherParameters = [
   ...["limit", "offset", "page", "per_page", "sort", "fields", "include", "inventory_status", "snapshot_date"],
-  ...["facets", "facet_value_limit", "interval", "metric"],
+  ...["facets", "facet_value_limit", "interval", "metric", "from", "to", "facet", "facet_limit"],
 ];
 const origins = ["latitude", "longitude", "postal_code"];
 

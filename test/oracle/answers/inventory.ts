@@ -5,6 +5,7 @@ import { isObject, type Json, type Row, textIn } from "../../../src/base/json.ts
 import { projectText } from "../../../src/base/project-files.ts";
 import { currentManifest } from "../../../src/lake/manifest.ts";
 import { queryLake } from "../../support/lakes/lakes.ts";
+import { type OracleVocabulary, readVocabulary } from "./vocabulary.ts";
 
 export const textFields = [
   "make",
@@ -29,6 +30,7 @@ export const textFields = [
   "stock_number",
   "vdp_url",
   "sold_date",
+  "sold_on_record",
   "dealer_id",
   "dealer_name",
   "dealer_type",
@@ -79,12 +81,16 @@ export interface OracleInventory {
   readonly sold: readonly FlatListing[];
   /** The active listings of each day. */
   readonly snapshots: ReadonlyMap<string, readonly FlatListing[]>;
+  /** Every listing that ever existed, each once, as it was last observed. */
+  readonly records: readonly FlatListing[];
   /** All listings of snapshots and sold. */
   readonly all: readonly FlatListing[];
   /** The options, by `optionKey`. */
   readonly options: ReadonlyMap<string, Json>;
   /** The assembly locations of the lake's builds. */
   readonly assemblyLocations: readonly string[];
+  /** Every value that the lake has ever had, by attribute. */
+  readonly vocabulary: OracleVocabulary;
   readonly zips: ReadonlyMap<string, OraclePoint>;
 }
 
@@ -99,6 +105,8 @@ export async function readInventory(lake: string): Promise<OracleInventory> {
     snapshots.set(day, inFileOrder(listingsOf(rows, "active"), await idsIn(lake, files)));
   }
   const sold = listingsOf(await queryLake(lake, "SELECT * FROM sold"), "sold");
+  const missing = await queryLake(lake, `SELECT * FROM missing WHERE as_of = '${manifest.as_of}'`);
+  const ended = await queryLake(lake, "SELECT * FROM ended");
   const active = snapshots.get(manifest.as_of) ?? assert.fail(`${lake} has no snapshot of ${manifest.as_of}`);
   const locations = await queryLake(
     lake,
@@ -111,9 +119,11 @@ export async function readInventory(lake: string): Promise<OracleInventory> {
     active,
     sold: soldInOrder,
     snapshots,
+    records: [...active, ...listingsOf([...missing, ...ended], "active"), ...soldInOrder],
     all: [...snapshots.values(), soldInOrder].flat(),
     options: optionsOf(await queryLake(lake, "SELECT * FROM options ORDER BY option_key")),
     assemblyLocations: locations.map((row) => textIn(row, "assembly_location")),
+    vocabulary: await readVocabulary(lake),
     zips: zipsIn(projectText("data/reference/zip_codes.csv")),
   };
 }

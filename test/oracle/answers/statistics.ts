@@ -21,15 +21,14 @@ function stddev(values: readonly number[]): number | null {
   return Math.sqrt(squares.reduce((sum, square) => sum + square, 0) / (values.length - 1));
 }
 
-/** The aggregates of metrics, of values in ascending order. */
-export const aggregates: Readonly<Record<string, (sorted: readonly number[]) => number | null>> = {
-  mean,
-  p5: (sorted) => percentile(sorted, 0.05),
-  p25: (sorted) => percentile(sorted, 0.25),
-  median: (sorted) => percentile(sorted, 0.5),
-  p75: (sorted) => percentile(sorted, 0.75),
-  p95: (sorted) => percentile(sorted, 0.95),
-};
+/** The aggregates of facets' metrics. */
+export const facetAggregates = ["mean", "p5", "p25", "median", "p75", "p95"];
+
+/** Returns the mean, the median or a percentile (`p1` to `p99`) of values in ascending order; null without values. */
+export function aggregateOf(name: string, sorted: readonly number[]): number | null {
+  if (name === "mean") return mean(sorted);
+  return percentile(sorted, name === "median" ? 0.5 : Number(name.slice(1)) / 100);
+}
 
 export const ascending = (values: readonly number[]): readonly number[] => values.toSorted((one, other) => one - other);
 

@@ -96,7 +96,7 @@ function narrowedTo(query: Query, facet: string, value: string): Query | undefin
   const current = query.get(facet);
   const isExpressible =
     (current === undefined || narrowing.includes(facet)) &&
-    !value.includes(facet === "assembly_location" ? "|" : ",") &&
+    (facet === "assembly_location" || !value.includes(",")) &&
     !(facet === "keywords" && negative.includes(value)) &&
     !(facet === "state" && !/^[A-Z]{2}$/.test(value));
   if (!isExpressible) return undefined;

@@ -1,9 +1,12 @@
 /** Compares the answers of a service, or of an open version, with the oracle's. */
 import assert from "node:assert/strict";
 import { isObject } from "../../../src/base/json.ts";
+import type { AnswerOf } from "../../../src/contract/types.ts";
 import { oracleFacets, type TooNarrowWidth, tooNarrowWidths } from "../answers/facets.ts";
 import type { OracleInventory } from "../answers/inventory.ts";
 import { oracleSearch } from "../answers/search.ts";
+import { oracleTrends } from "../answers/trends.ts";
+import { oracleUnmatched } from "../answers/unmatched.ts";
 import { type Operation, pathOf, type Query } from "../random-requests/query.ts";
 import type { RandomRequest } from "../random-requests/requests.ts";
 import { differenceIn } from "./differences.ts";
@@ -120,6 +123,19 @@ const comparisons: Readonly<Record<Operation, Comparer>> = {
     const compared = Object.values(facets).reduce((sum, buckets) => sum + buckets.length, 0);
     return ({ body }) => ({ difference: differenceIn("body", body, expected), total, compared });
   },
+  getTrends: (inventory, query) => {
+    const { data, ...rest } = oracleTrends(inventory, query);
+    const meta = { ...rest.meta, ...oracleUnmatched(inventory, query) };
+    const points = data.flatMap((series) => series.points);
+    const known = points.flatMap(({ metrics }) => metrics).filter(({ value }) => value !== null && value > 0);
+    return ({ body }) => {
+      const { definitions, ...servedMeta } = (body as AnswerOf<"getTrends">).meta;
+      const served = { ...(body as AnswerOf<"getTrends">), meta: servedMeta };
+      const defined = definitions.map(({ name }) => name);
+      const difference = differenceIn("body", served, { data, meta }) ?? differenceIn("defined", defined, meta.metric);
+      return { difference, total: known.length, compared: points.length };
+    };
+  },
 };
 
 function deprecationDifference({ headers }: ComparedAnswer): string | undefined {
@@ -141,7 +157,7 @@ function refusalDifference({ status, body }: ComparedAnswer, refusals: readonly 
 function compareListings(inventory: OracleInventory, query: Query): (answer: ComparedAnswer) => Comparison {
   const { pagination, data } = oracleSearch(inventory, query);
   const ids = (listings: readonly { readonly id?: unknown }[]): readonly unknown[] => listings.map(({ id }) => id);
-  const meta = { as_of: inventory.asOf, version: inventory.version };
+  const meta = { as_of: inventory.asOf, version: inventory.version, ...oracleUnmatched(inventory, query) };
   return ({ body }) => {
     const served = body as { readonly data: readonly { readonly id: string }[]; readonly pagination: unknown };
     const difference =

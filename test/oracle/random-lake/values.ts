@@ -36,7 +36,7 @@ export const categories = {
   engine: ["2.5L I4", "3.5L V6", "5.0L V8 \\ Supercharged", "Electric|Dual", "002.5", "2.5", "_", "%", "a%c", "abc"],
   assembly_location: [
     ...["Georgetown, Kentucky", "Dearborn, Michigan", "Mladá Boleslav", "Plant 2+3, Ohio", "Wien", "Wien, AT"],
-    ...["wien", "Coeur d'Alene, Idaho", `Halle ${"9".repeat(180)}`],
+    ...["wien", "Graz|Steyr", "Coeur d'Alene, Idaho", `Halle ${"9".repeat(180)}`],
   ],
   assembly_country: ["Japan", "Mexico", "Österreich", "österreich", "Côte d'Ivoire"],
   exterior_color: [

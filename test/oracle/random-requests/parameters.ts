@@ -6,7 +6,7 @@ import { fields } from "../answers/search.ts";
 import type { Query } from "./query.ts";
 import { encodeItems, encodeValue, randomCase, respell, respellName } from "./spellings.ts";
 
-type SearchParameter = keyof QueryOf<"searchListings"> | keyof QueryOf<"searchListingsByPage">;
+type SearchParameter = Exclude<keyof QueryOf<"searchListings"> | keyof QueryOf<"searchListingsByPage">, "format">;
 
 /** Returns encoded parameters with a random value, and those it requires; empty if the inventory has no such value. */
 export type Draw = (chance: Chance, inventory: OracleInventory, soFar: Query) => Readonly<Record<string, string>>;
@@ -74,7 +74,7 @@ const states =
   (name: SearchParameter): Draw =>
   (chance, inventory) => {
     const twoLetters = valuesOf(inventory, "state").filter((state) => /^[A-Z]{2}$/.test(state));
-    const items = chance.some([...twoLetters, "ZZ"], 3).map((state) => randomCase(chance, state));
+    const items = chance.some([...twoLetters, "WY"], 3).map((state) => randomCase(chance, state));
     return { [name]: encodeItems(chance, items) };
   };
 
@@ -95,18 +95,20 @@ const excludedLocations: Draw = (chance, inventory) => {
   const drawn = chance.some(inventory.assemblyLocations, 2).map((place) => respell(chance, place));
   const places = drawn.join("+").length > textLengthMost ? drawn.slice(0, 1) : drawn;
   const items = places.map((place) => encodeValue(chance, place));
-  return { exclude_assembly_location: items.join(chance.pick(["+", "%2B"])) };
+  return { exclude_assembly_location: items.join(chance.pick(["+", "%20", "%2B"])) };
 };
 
 const masks: Draw = (chance, inventory) => {
   if (chance.happens(0.05))
-    return { vin_pattern: chance.pick(["?", "?*", "?????????????????", "????????A", "Z??????????????*"]) };
+    return { vin_pattern: chance.pick(["*", "?", "?*", "?????????????????", "????????A", "Z??????????????*"]) };
   const patterns = chance.some(inventory.all, chance.happens(0.9) ? 3 : 10).map(({ vin }) => {
     const prefix = vin.slice(0, chance.pick([1, 2, 3, 8, 11, 17]));
     const masked = [...prefix].map((letter) => (chance.happens(0.2) ? "?" : letter)).join("");
     return randomCase(chance, chance.happens(0.3) ? `${masked}*` : masked);
   });
-  const repeated = chance.happens(0.1) ? patterns.map((pattern) => randomCase(chance, pattern)) : [];
+  const repeated = chance.happens(0.1)
+    ? patterns.map((pattern) => randomCase(chance, `${pattern}*`.replace("**", "*")))
+    : [];
   return { vin_pattern: encodeItems(chance, [...patterns, ...repeated]) };
 };
 
@@ -118,6 +120,9 @@ const listedAfter: Draw = (chance, inventory) => {
     `${local(0).slice(0, 19)}Z`,
     `${local(0).slice(0, 19)}.5Z`,
     `${local(0).slice(0, 16)}Z`,
+    `${local(0).slice(0, 19)},250`,
+    local(0).slice(0, 19).replace("T", " "),
+    `${local(3).slice(0, 19)} 03`,
     `${local(2).slice(0, 19)}+02:00`,
     `${local(5.5).slice(0, 19)}+0530`,
     `${local(-8).slice(0, 19)}-08:00`,
@@ -182,12 +187,13 @@ const fieldList: Draw = (chance) => {
 };
 
 const soldWithin: Draw = (chance, { sold, asOf }) => {
-  const date = sold.length === 0 ? null : chance.pick(sold).sold_date;
+  const date = sold.length === 0 ? null : chance.pick(sold).sold_on_record;
   const daysAgo = date === null ? 30 : (Date.parse(asOf) - Date.parse(date)) / 86_400_000;
   return { sold_within_days: String(chance.pick([1, 7, 365, Math.max(1, daysAgo), daysAgo + 1])) };
 };
 
 const keywords = ["one_owner", "clean_title", "branded", "fleet"];
+const powertrains = ["BEV", "FCEV", "HEV", "ICE", "MHEV", "PHEV"];
 const inventoryTypes = ["new", "used", "certified", "cpo"];
 
 const drawsByParameter: Readonly<Record<SearchParameter, Draw>> = {
@@ -209,7 +215,7 @@ const drawsByParameter: Readonly<Record<SearchParameter, Draw>> = {
   transmission: texts("transmission", "transmission"),
   drivetrain: texts("drivetrain", "drivetrain"),
   fuel_type: texts("fuel_type", "fuel_type"),
-  powertrain_type: texts("powertrain_type", "powertrain_type"),
+  powertrain_type: words("powertrain_type", powertrains),
   cylinders: numbers("cylinders", "cylinders", 99),
   doors: numbers("doors", "doors", 99),
   seating_capacity: numbers("seating_capacity", "seating_capacity", 99),
@@ -238,7 +244,7 @@ const drawsByParameter: Readonly<Record<SearchParameter, Draw>> = {
   exclude_transmission: texts("exclude_transmission", "transmission"),
   exclude_drivetrain: texts("exclude_drivetrain", "drivetrain"),
   exclude_fuel_type: texts("exclude_fuel_type", "fuel_type"),
-  exclude_powertrain_type: texts("exclude_powertrain_type", "powertrain_type"),
+  exclude_powertrain_type: words("exclude_powertrain_type", powertrains),
   exclude_exterior_color: texts("exclude_exterior_color", "exterior_color"),
   exclude_interior_color: texts("exclude_interior_color", "interior_color"),
   exclude_base_exterior_color: texts("exclude_base_exterior_color", "base_exterior_color"),

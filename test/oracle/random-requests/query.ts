@@ -8,6 +8,7 @@ export const operationPaths = {
   searchListings: "/v1/listings",
   searchListingsByPage: "/v1/listings/search",
   getFacets: "/v1/facets",
+  getTrends: "/v1/trends",
 } as const;
 
 export type Operation = keyof typeof operationPaths;

@@ -3,7 +3,7 @@
 import { Chance } from "../../support/chance.ts";
 import { measures, oracleCategoricalFacets, oracleNumericFacets } from "../answers/facets.ts";
 import type { OracleInventory } from "../answers/inventory.ts";
-import { aggregates } from "../answers/statistics.ts";
+import { facetAggregates } from "../answers/statistics.ts";
 import { draws } from "./parameters.ts";
 import { numberOf, type Operation, type Query, queryValues } from "./query.ts";
 import { encodeItems, randomCase } from "./spellings.ts";
@@ -50,6 +50,16 @@ export function* randomFacets(inventory: OracleInventory, { seed, count }: Reque
   }
 }
 
+/** Yields random requests for trends. */
+export function* randomTrends(inventory: OracleInventory, { seed, count }: RequestDraws): Generator<RandomRequest> {
+  const chance = new Chance(seed);
+  for (let drawn = 0; drawn < count; drawn += 1) {
+    const names = filterNames(chance).filter((name) => modes[name] === undefined);
+    const filtered = randomQuery(chance, inventory, chance.happens(0.5) ? names.slice(0, 1) : names);
+    yield { operation: "getTrends", query: new Map([...filtered, ...trendParameters(chance, inventory)]) };
+  }
+}
+
 /** Yields random queries with filters and a mode only. */
 export function* randomFilters(inventory: OracleInventory, { seed, count }: RequestDraws): Generator<Query> {
   const chance = new Chance(seed);
@@ -86,7 +96,7 @@ function facetParameters(chance: Chance): readonly (readonly [string, string])[]
     : chance.happens(0.1)
       ? every
       : chance.some(every, 5);
-  const metric = `${chance.pick(measures)}.${chance.pick(Object.keys(aggregates))}`;
+  const metric = `${chance.pick(measures)}.${chance.pick(facetAggregates)}`;
   const sort = chance.pick(isMeasured ? ["metric", "-metric", "count", "-count"] : ["count", "-count"]);
   const cased = names.map((name) => randomCase(chance, name));
   const limit = String(chance.pick([1, 2, 5, 50, 100, chance.integer(1, 100)]));
@@ -100,6 +110,27 @@ function facetParameters(chance: Chance): readonly (readonly [string, string])[]
     ["interval", encodeItems(chance, intervals), intervals.length === 0 ? 0 : 0.8],
   ];
   return parameters.flatMap(([name, value, likelihood]) => (chance.happens(likelihood) ? [[name, value]] : []));
+}
+
+const trendNames = ["count", "new_listings", "sold", "price_drops", "days_supply"];
+
+/** Returns trend parameters: a few metrics in a period within the data, or beyond it at either end. */
+function trendParameters(chance: Chance, inventory: OracleInventory): readonly (readonly [string, string])[] {
+  const aggregate = (): string => chance.pick([...facetAggregates, `p${chance.integer(1, 99)}`]);
+  const metric = (): string =>
+    chance.happens(0.5) ? chance.pick(trendNames) : `${chance.pick(measures)}.${aggregate()}`;
+  const metrics = Array.from({ length: chance.integer(1, 5) }, () => randomCase(chance, metric()));
+  const days = [...inventory.snapshots.keys()].sort();
+  const [from = "", to = ""] = [chance.pick(days), chance.pick(days)].sort();
+  const parameters: readonly (readonly [name: string, value: string, likely: number])[] = [
+    ["metric", encodeItems(chance, metrics), 1],
+    ["interval", randomCase(chance, chance.pick(["day", "week", "month"])), 0.8],
+    ["from", chance.happens(0.2) ? "2001-02-03" : from, 0.5],
+    ["to", chance.happens(0.2) ? "2099-12-31" : to, 0.5],
+    ["facet", randomCase(chance, chance.pick(oracleCategoricalFacets)), 0.6],
+    ["facet_limit", String(chance.integer(1, 20)), 0.4],
+  ];
+  return parameters.flatMap(([name, value, likely]) => (chance.happens(likely) ? [[name, value]] : []));
 }
 
 /** Returns a bucket width, mostly wide enough for a facet's values. */

@@ -57,6 +57,12 @@ const damages: readonly ((path: string, bytes: number, chance: Chance) => Promis
   (path) => rm(path),
 ];
 
+/** Changes a bit of a file, truncates or removes it. */
+export async function damageFile(path: string, chance: Chance): Promise<void> {
+  const { size } = await stat(path);
+  await chance.pick(damages)(path, size, chance);
+}
+
 async function changeBit(path: string, bytes: number, chance: Chance): Promise<void> {
   const file = await open(path, "r+");
   try {
@@ -136,14 +142,12 @@ export async function damageAndAsk(
   await rm(lake, { recursive: true, force: true });
   await cp(original, lake, { recursive: true });
   const path = chance.pick(kinds[kind]?.(manifest) ?? []);
-  const damage = chance.pick(damages);
-  const { size } = await stat(join(lake, path));
   const fallbacks: string[] = [];
   const openPublished = async (): Promise<LakeVersion> =>
     LakeVersion.open(lake, (await currentVersion(lake)) ?? "", { onFallback: (message) => fallbacks.push(message) });
   const opened = isOpen ? await openPublished() : undefined;
   await opened?.rowsChecked;
-  await damage(join(lake, path), size, chance);
+  await damageFile(join(lake, path), chance);
   // A changed CURRENT that names another version is an intact lake after a rollback.
   const name = await currentVersion(lake);
   if (name !== manifest.version && (await versionsIn(lake)).includes(name ?? "")) return "harmless";

@@ -74,17 +74,17 @@ const facets = vocabulary("getFacets", "facets");
 const words = (prefix: string, count = 100): string => Array.from({ length: count }, (_, n) => `${prefix}${n}`).join();
 const masks = Array.from("ABCDEFGHJK", (letter) => `????????${letter}*`).join();
 
-/** The most expensive requests of each operation; the price bound makes each one a cache miss. */
-const attacks = (past: string, price: number): readonly string[] => [
-  `/v1/facets?facets=${facets.join()}&facet_value_limit=100&min_price=${price}`,
-  `/v1/facets?facets=${facets.join()}&facet_value_limit=100&min_price=${price}&snapshot_date=${past}`,
-  `/v1/facets?facets=${facets.join()}&facet_value_limit=100&min_price=${price}&inventory_status=sold`,
-  `/v1/facets?facets=features,price,msrp,miles,days_on_market&metric=price.p95&facet_value_limit=100&min_price=${price}&snapshot_date=${past}`,
-  `/v1/facets?facets=options_packages&metric=miles.p95&facet_value_limit=100&min_price=${price}`,
-  `/v1/facets?facets=state&metric=price.p95&min_price=${price}&exclude_features=${words("f")}&exclude_trim=${words("t")}`,
-  `/v1/listings?limit=100&offset=200000&min_price=${price}&vin_pattern=${masks}&snapshot_date=${past}&sort=-price`,
-  `/v1/listings?limit=100&offset=200000&min_price=${price}&sort=distance&postal_code=10001`,
-  `/v1/listings?limit=100&min_price=${price}&exclude_model=${words("m")}&exclude_features=${words("f")}&exclude_options_packages=${words("o")}&snapshot_date=${past}`,
+/** Returns the most expensive requests of each operation; a price bound of its own makes each one a cache miss. */
+export const expensiveRequests = (past: string, bound: string): readonly string[] => [
+  `/v1/facets?facets=${facets.join()}&facet_value_limit=100&${bound}`,
+  `/v1/facets?facets=${facets.join()}&facet_value_limit=100&${bound}&snapshot_date=${past}`,
+  `/v1/facets?facets=${facets.join()}&facet_value_limit=100&${bound}&inventory_status=sold`,
+  `/v1/facets?facets=features,price,msrp,miles,days_on_market&metric=price.p95&facet_value_limit=100&${bound}&snapshot_date=${past}`,
+  `/v1/facets?facets=options_packages&metric=miles.p95&facet_value_limit=100&${bound}`,
+  `/v1/facets?facets=state&metric=price.p95&${bound}&exclude_features=${words("f")}&exclude_trim=${words("t")}`,
+  `/v1/listings?limit=100&offset=200000&${bound}&vin_pattern=${masks}&snapshot_date=${past}&sort=-price`,
+  `/v1/listings?limit=100&offset=200000&${bound}&sort=distance&postal_code=10001`,
+  `/v1/listings?limit=100&${bound}&exclude_model=${words("m")}&exclude_features=${words("f")}&exclude_options_packages=${words("o")}&snapshot_date=${past}`,
   `/v1/dealers?limit=100&make=${words("m")}&country=${words("c")}&q=${words("a", 30).replaceAll(",", "+").slice(0, 190)}`,
 ];
 
@@ -97,7 +97,7 @@ async function attackUntil(
 ): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   while (!isOver()) {
-    const path = chance.pick(attacks(pastDay, chance.integer(1, 5000)));
+    const path = chance.pick(expensiveRequests(pastDay, `min_price=${chance.integer(1, 5000)}`));
     received.push(await send(`${url}${path}`, agent, attacker.bearer, chance.happens(1 / 3) ? 50 : undefined));
     // Do not spin on refusals.
     if (received.at(-1)?.status === 429) await sleep(5);

@@ -25,6 +25,8 @@ export interface SwapOptions {
   readonly days: number;
   readonly clients: number;
   readonly seed: number;
+  /** Pause of a client after each answer. */
+  readonly pauseMs?: number;
 }
 
 export interface SwapSummary {
@@ -92,7 +94,7 @@ class Observations {
 
 const sorts = ["days_on_market", "-listed_at", "price", "-miles", "msrp", "discount"];
 
-async function searchContinuously(client: Client, seen: Observations, chance: Chance): Promise<void> {
+async function searchContinuously(client: Client, seen: Observations, chance: Chance, pauseMs: number): Promise<void> {
   let latest = "";
   while (!seen.isStopped) {
     const startedAtMs = performance.now();
@@ -106,6 +108,7 @@ async function searchContinuously(client: Client, seen: Observations, chance: Ch
     for (const { price, id } of data) assert.equal(price, priceOf(meta.as_of), `${at}: ${id}`);
     assert.ok(meta.version >= latest, `${at}, after ${latest}`);
     latest = meta.version;
+    await sleep(pauseMs);
   }
 }
 
@@ -113,7 +116,7 @@ async function searchContinuously(client: Client, seen: Observations, chance: Ch
 async function publishInPairs(folders: readonly string[], lake: string, seen: Observations): Promise<void> {
   for (const folder of folders) {
     if (seen.isStopped) return;
-    const { code, err } = await carquet(["ingest", folder, "--lake", lake, "--threads", "1"], { withinMs: 40_000 });
+    const { code, err } = await carquet(["ingest", folder, "--lake", lake, "--threads", "1"], { withinMs: 120_000 });
     assert.equal(code, 0, err);
   }
 }
@@ -133,7 +136,10 @@ async function assertOpenedVersions(
 }
 
 /** Publishes days while clients search; fails if a request fails or an answer is not from one published version. */
-export async function swapWhileServing(scope: Scope, { days, clients, seed }: SwapOptions): Promise<SwapSummary> {
+export async function swapWhileServing(
+  scope: Scope,
+  { days, clients, seed, pauseMs = 0 }: SwapOptions,
+): Promise<SwapSummary> {
   const chance = new Chance(seed);
   const folder = await temporaryFolder(scope);
   const [before, lake] = [join(folder, "before"), join(folder, "lake")];
@@ -145,7 +151,7 @@ export async function swapWhileServing(scope: Scope, { days, clients, seed }: Sw
   const client = await startService(scope, lake, { logger });
   const seen = new Observations(lake);
   const searching = Array.from({ length: clients }, () =>
-    searchContinuously(client, seen, new Chance(chance.integer(0, 2 ** 31))),
+    searchContinuously(client, seen, new Chance(chance.integer(0, 2 ** 31)), pauseMs),
   );
   const publishing = publishInPairs(pairs, lake, seen);
   const last = `${dayAt(days)}.1`;

@@ -12,11 +12,11 @@ export interface LakeOfEveryState {
   readonly listings: readonly Row[];
 }
 
-/** Creates a lake of twenty days in which a car is sold every day, one is relisted, and one changes dealers. */
+/** Creates a lake of twelve days in which a car is sold every day, one is relisted, and one changes dealers. */
 export async function createLakeOfEveryState(scope: Scope): Promise<LakeOfEveryState> {
   const feeds = await temporaryFolder(scope);
   const [north, south] = [dealerIdOf(1), dealerIdOf(2)];
-  for (let day = 0; day < 20; day += 1) {
+  for (let day = 0; day < 12; day += 1) {
     const carsAt = (dealer_id: string, numbers: readonly number[]) =>
       numbers.map((n) => ({
         vin: vinOf(n),
@@ -26,7 +26,7 @@ export async function createLakeOfEveryState(scope: Scope): Promise<LakeOfEveryS
         price: 20_000 + n,
         features: n % 3 === 0 ? "Heated Seats|Moonroof" : "",
       }));
-    const stock = Array.from({ length: 30 }, (_, n) => n + day).filter((n) => n !== 25 || day < 2 || day > 12);
+    const stock = Array.from({ length: 30 }, (_, n) => n + day).filter((n) => n !== 25 || day < 2 || day > 7);
     const inventory = [
       ...carsAt(
         north,

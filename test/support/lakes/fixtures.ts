@@ -2,12 +2,10 @@
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { projectPath } from "../../../src/base/project-files.ts";
-import { deliveriesAt } from "../../../src/ingest/feed/delivery.ts";
-import { ingest } from "../../../src/ingest/ingest.ts";
 import { vacuum } from "../../../src/lake/maintenance/vacuum.ts";
 import { withWriter } from "../../../src/lake/writer/writer.ts";
 import type { Scope } from "../scope.ts";
-import { temporaryFolder } from "./lakes.ts";
+import { createLake, temporaryFolder } from "./lakes.ts";
 
 const folder = projectPath("test/fixtures");
 
@@ -30,8 +28,7 @@ export async function copyFixtureAccounts(scope: Scope, format: 1): Promise<stri
 
 /** Creates a lake in the current format from the fixtures' feeds, in the way the fixtures were created. */
 export async function createCurrentLake(scope: Scope): Promise<string> {
-  const lake = join(await temporaryFolder(scope), "lake");
-  await ingest(lake, await deliveriesAt(join(folder, "feeds"), undefined), { replayFrom: firstFixtureDay });
+  const { lake } = await createLake(scope, join(folder, "feeds"), { replayFrom: firstFixtureDay });
   const retention = { dailyDays: 1, weeklyDays: 0, versionDays: 0 };
   await withWriter(lake, {}, (writer) => vacuum(writer, retention, Date.now(), 0));
   return lake;

@@ -4,10 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Row } from "../../../src/base/json.ts";
 import { projectPath } from "../../../src/base/project-files.ts";
+import { DuckDatabase } from "../../../src/db/duckdb.ts";
+import { Sql } from "../../../src/db/sql.ts";
 import type { DeliveryReport } from "../../../src/ingest/delivery-report.ts";
 import { deliveriesAt } from "../../../src/ingest/feed/delivery.ts";
 import { type IngestOptions, ingest } from "../../../src/ingest/ingest.ts";
-import { openAnalystDatabase } from "../../../src/lake/analyst-database.ts";
+import { currentManifest } from "../../../src/lake/manifest.ts";
+import { viewsOf } from "../../../src/lake/views.ts";
 import { onScopeEnd, type Scope } from "../scope.ts";
 import { cachedFolder, hashOf } from "./cache.ts";
 
@@ -26,7 +29,10 @@ export interface IngestedLake {
   readonly reports: readonly DeliveryReport[];
 }
 
-/** Creates a lake and ingests a path into it: copies the lake that was ingested from the same files by the same sources, if there is one. */
+/**
+ * Creates a lake and ingests a path into it: copies the lake that was ingested from the same files by the same sources, if there is one.
+ * Ingests in one thread unless options say otherwise, which needs less processor time for a small lake.
+ */
 export async function createLake(
   scope: Scope,
   path = samplePath,
@@ -36,7 +42,7 @@ export async function createLake(
   const hasCallback = Object.values(options).some((option) => typeof option === "function");
   if (hasCallback) return { lake, reports: await ingestPath(lake, path, options) };
   const cached = await cachedFolder(hashOf([path], JSON.stringify(options)), async (folder) => {
-    const reports = await ingestPath(join(folder, "lake"), path, options);
+    const reports = await ingestPath(join(folder, "lake"), path, { threads: 1, ...options });
     await writeFile(join(folder, "reports.json"), JSON.stringify(reports));
   });
   await cp(join(cached, "lake"), lake, { recursive: true });
@@ -52,7 +58,17 @@ export async function ingestPath(
   return ingest(lake, await deliveriesAt(path, day ?? options.mapping?.day), options);
 }
 
-/** Returns the rows of a query over a lake's views, as an analyst runs it. */
-export function queryLake(lake: string, query: string): Promise<readonly Row[]> {
-  return openAnalystDatabase(lake, {}, async (run) => (await run(query)).rows);
+/** Returns the rows of a query over a lake's views. Unlike those of `carquet sql`, it may read and write other files. */
+export async function queryLake(lake: string, query: string): Promise<readonly Row[]> {
+  const manifest = await currentManifest(lake);
+  if (manifest === undefined) throw new Error(`Lake ${lake} has no published version.`);
+  const database = await DuckDatabase.open();
+  try {
+    return await database.using(async (session) => {
+      for (const view of viewsOf(manifest, lake)) await session.run(view);
+      return session.rows(new Sql([query], []));
+    });
+  } finally {
+    database.close();
+  }
 }

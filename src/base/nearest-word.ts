@@ -1,0 +1,19 @@
+/** The suggestion rule of "Did you mean ...?". */
+import { distance } from "fastest-levenshtein";
+
+/**
+ * Returns the known word nearest to a word, the first in order if several are, if at most a third of its letters differ; otherwise
+ * undefined. Ignores case.
+ */
+export function nearestWord(word: string, known: Iterable<string>): string | undefined {
+  const sought = word.toLowerCase();
+  let [nearest, least]: [string | undefined, number] = [undefined, Number.POSITIVE_INFINITY];
+  for (const candidate of known) {
+    const most = Math.min(least, Math.floor(candidate.length / 3));
+    if (Math.abs(candidate.length - sought.length) > most) continue;
+    const differing = distance(sought, candidate.toLowerCase());
+    if (differing > most || (differing === least && nearest !== undefined && nearest <= candidate)) continue;
+    [nearest, least] = [candidate, differing];
+  }
+  return nearest;
+}

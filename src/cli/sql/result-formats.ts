@@ -1,0 +1,88 @@
+/** Formats the result of a statement as a stream of text or bytes. */
+import { createReadStream } from "node:fs";
+import { extname } from "node:path";
+import { UserError } from "../../base/user-error.ts";
+import { type EngineFormat, readLines, replaceNonFinite } from "../../lake/analyst/spool.ts";
+import type { AnalystDatabase, StatementResult } from "../../lake/analyst-database.ts";
+import {
+  cellsOf,
+  formatCsv,
+  formatJsonLines,
+  formatRowCount,
+  formatTableHead,
+  formatTableLines,
+  widest,
+} from "../print.ts";
+
+/**
+ * `json` prints a line for each row, with BIGINT, HUGEINT and DECIMAL as strings, which every reader of JSON reads exactly; `ndjson` prints
+ * them as numbers.
+ */
+export const resultFormats = ["table", "csv", "json", "ndjson", "parquet", "arrow"] as const;
+
+export type ResultFormat = (typeof resultFormats)[number];
+
+/** The formats that can be printed on a terminal. */
+export const textFormats = ["table", "csv", "json", "ndjson"] as const;
+
+/** Returns the format that a file's extension names; `otherwise` if it names none. */
+export function formatOfFile(path: string, otherwise: ResultFormat): ResultFormat {
+  const extension = extname(path).slice(1).toLowerCase();
+  return resultFormats.find((format) => format === extension) ?? otherwise;
+}
+
+type ResultContent = AsyncGenerator<string | Uint8Array>;
+
+/** Runs a statement and returns its result in a format; undefined if it has none. Throws a UserError if it fails. */
+export async function runFormatted(
+  database: AnalystDatabase,
+  statement: string,
+  format: ResultFormat,
+): Promise<ResultContent | undefined> {
+  if (format === "parquet" || format === "ndjson") {
+    const path = await database.copy(statement, format);
+    return path === undefined ? undefined : engineContentOf[format](path);
+  }
+  const result = await database.execute(statement);
+  if (result === undefined) return undefined;
+  if (format === "arrow") return (await import("./arrow.ts")).arrowStream(result);
+  return contentOf[format](result);
+}
+
+/** Formats a result as text, as `formatRows` does, in constant memory. */
+const contentOf: Readonly<Record<"table" | "csv" | "json", (result: StatementResult) => ResultContent>> = {
+  async *table({ columns, rowCount, batches }) {
+    let widths = widest([columns], []);
+    for await (const rows of batches()) widths = widest(cellsOf(rows, columns), widths);
+    yield formatTableHead(columns, widths);
+    for await (const rows of batches()) yield formatTableLines(cellsOf(rows, columns), widths);
+    yield formatRowCount(rowCount);
+  },
+  async *csv({ columns, batches }) {
+    yield formatCsv([columns]);
+    for await (const rows of batches()) yield formatCsv(cellsOf(rows, columns));
+  },
+  async *json({ batches }) {
+    for await (const rows of batches()) yield formatJsonLines(rows);
+  },
+};
+
+/** The content of a file that the engine wrote. JSON has no NaN and no infinity; they become null. */
+const engineContentOf: Readonly<Record<EngineFormat, (path: string) => ResultContent>> = {
+  async *parquet(path) {
+    const chunks: AsyncIterable<Buffer> = createReadStream(path, { highWaterMark: 1 << 20 });
+    yield* chunks;
+  },
+  async *ndjson(path) {
+    for await (const lines of readLines(path))
+      yield lines.map((line) => `${replaceNonFinite(line, () => "null")}\n`).join("");
+  },
+};
+
+/** Throws a UserError for a format of bytes where a terminal would print it. */
+export function checkPrintable(format: ResultFormat, isTerminal: boolean): void {
+  if (isTerminal && !textFormats.some((text) => text === format))
+    throw new UserError(
+      `Invalid format ${format} for a terminal: expected --output, a pipe, or one of ${textFormats.join(", ")}.`,
+    );
+}

@@ -1,0 +1,58 @@
+/**
+ * Which statements an analyst may run: those that read, and those that change only tables and views in this process's memory. No statement
+ * changes a file or a setting, runs another text as SQL, or loads code.
+ *
+ * The engine restricts file access to the lake's Parquet files and the session's own folder, but to both for writing too; these rules refuse
+ * every statement and function that writes.
+ */
+import { UserError } from "../../base/user-error.ts";
+import { withoutLeadingComments } from "./statements.ts";
+
+/** Kinds of statements that read. */
+const readingKinds: ReadonlySet<string> = new Set(["SELECT", "EXPLAIN"]);
+
+/** Kinds of statements that change the database in memory: nothing else is attached. */
+const memoryKinds: ReadonlySet<string> = new Set(["CREATE", "DROP", "INSERT", "UPDATE", "DELETE", "ALTER"]);
+
+/**
+ * Functions that a query can call and that do more than read: they write logs and profiles to files or to standard output, or run text as
+ * SQL, which could hide the name of another one.
+ */
+const refusedFunctions =
+  /\b((?:enable|disable)_(?:logging|profile|profiling)|truncate_duckdb_logs|json_execute_serialized_sql|arrow_scan(?:_dumb)?|(?:force_)?checkpoint|query(?="?\s*(?:\(|\/\*|--)))\b/i;
+
+const secretStatement = /^create\s+(?:or\s+replace\s+)?(?:(?:temp|temporary|persistent)\s+)?secret\b/i;
+
+const variableStatement = /^set\s+variable\b/i;
+
+const explainPrefix = /^explain\s+(?:analyze\s+|\([^()]*\)\s*)?/i;
+
+/** Throws a UserError if a text calls a refused function. To be checked before the text is planned. */
+export function checkFunctions(text: string): void {
+  const [, name] = refusedFunctions.exec(text) ?? [];
+  if (name !== undefined) throw new UserError(`Invalid function ${name}: expected one that only reads.`);
+}
+
+/** Throws a UserError if a statement of the given kind may not be run. `text` is the text that it is part of. */
+export function checkStatement(kind: string, text: string): void {
+  const start = withoutLeadingComments(text);
+  if (kind === "SET" && variableStatement.test(start)) return;
+  if (secretStatement.test(start)) throw refuse("CREATE SECRET");
+  if (!readingKinds.has(kind) && !memoryKinds.has(kind)) throw refuse(kind);
+}
+
+/** Throws a UserError if a statement of the given kind may not be explained; EXPLAIN ANALYZE runs it. */
+export function checkExplained(kind: string): void {
+  if (kind !== "SELECT") throw refuse(`EXPLAIN ${kind}`);
+}
+
+/** Returns the statement that an EXPLAIN statement explains. */
+export const explainedText = (text: string): string => withoutLeadingComments(text).replace(explainPrefix, "");
+
+/** Returns true for a kind of statement that has a result. */
+export const hasResult = (kind: string): boolean => readingKinds.has(kind);
+
+const refuse = (what: string): UserError =>
+  new UserError(
+    `Invalid statement ${what}: expected a query (SELECT, WITH, DESCRIBE, SUMMARIZE, SHOW, EXPLAIN), or a change of a table or view of the session.`,
+  );

@@ -1,0 +1,36 @@
+/** Splits SQL text into statements at its semicolons, without parsing it. */
+
+/** The statements of a text that end with a semicolon, without it, and the text after the last one. */
+export interface SplitText {
+  readonly statements: readonly string[];
+  readonly rest: string;
+}
+
+/**
+ * A comment, a string (with escapes, standard, dollar-quoted), a quoted identifier or a semicolon of DuckDB's SQL. What has not ended matches
+ * up to the end of the text. Comments can contain comments; two levels are enough here.
+ */
+const element =
+  /--[^\n]*|\/\*(?:[^*/]|\*(?!\/)|\/(?!\*)|\/\*(?:[^*]|\*(?!\/))*\*\/)*(?:\*\/|$)|\b[eE]'(?:[^'\\]|\\.|'')*(?:'|$)|'[^']*(?:''[^']*)*(?:'|$)|"[^"]*(?:""[^"]*)*(?:"|$)|(?<![\w$])(\$(?:[a-z_]\w*)?\$).*?(?:\1|$)|;/gis;
+
+const blank = /^(?:\s|--[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)*$/;
+
+/** Returns true for a text without a statement: white space and comments. */
+export const isBlankStatement = (text: string): boolean => blank.test(text);
+
+/** Splits a text at the semicolons outside of strings, quoted identifiers and comments. Omits blank statements. */
+export function splitStatements(text: string): SplitText {
+  const statements: string[] = [];
+  let start = 0;
+  for (const { 0: found, index } of text.matchAll(element)) {
+    if (found !== ";") continue;
+    const statement = text.slice(start, index);
+    if (!isBlankStatement(statement)) statements.push(statement.trim());
+    start = index + 1;
+  }
+  return { statements, rest: text.slice(start) };
+}
+
+/** Returns a text without the white space and comments before its first word. */
+export const withoutLeadingComments = (text: string): string =>
+  text.replace(/^(?:\s|--[^\n]*(?:\n|$)|\/\*(?:[^*]|\*(?!\/))*\*\/)+/, "");

@@ -1,0 +1,107 @@
+/**
+ * Places of final assembly in `exclude_assembly_location`. Its separator `+` also encodes a space, and the names of places have spaces, so
+ * that only the places of the data show where one ends.
+ */
+import { bounds } from "../base/bounds.ts";
+import { refuse } from "../contract/errors.ts";
+import type { Dimensions } from "../serving/dimensions.ts";
+
+export interface DividedLocations {
+  /** Places as the data spells them. */
+  readonly known: readonly string[];
+  /** What is between them. */
+  readonly unknown: readonly string[];
+}
+
+/**
+ * Divides values, which `%2B` separates in the query string, into known places: with as few words as possible outside of them, and the
+ * longest ones. Refuses more than `bounds.listItems` of them.
+ */
+export function divideLocations(values: readonly string[], dimensions: Dimensions): DividedLocations {
+  const words = wordsOfList(values);
+  const best = bestRuns(words, placesOf(dimensions));
+  const [known, unknown]: [string[], string[]] = [[], []];
+  let isAfterUnknown = false;
+  for (let at = 0; at < words.length; ) {
+    const { end, place } = best[at] ?? { end: words.length };
+    const { text, separator } = words[at] ?? noWord;
+    if (place !== undefined) known.push(place);
+    else unknown.push(isAfterUnknown && separator === " " ? `${unknown.pop()} ${text}` : text);
+    isAfterUnknown = place === undefined;
+    at = end;
+  }
+  const divided = { known: [...new Set(known)], unknown: [...new Set(unknown)] };
+  const count = divided.known.length + divided.unknown.length;
+  if (count <= bounds.listItems) return divided;
+  const allowed = `a list of at most ${bounds.listItems} items`;
+  throw refuse("invalid_parameter_value", {
+    ...{ parameter: "exclude_assembly_location", value: `(${count} items)`, allowed, hint: "" },
+  });
+}
+
+/** A word of a list, after a space or the separator `+`. */
+interface Word {
+  readonly text: string;
+  readonly separator: " " | "+";
+}
+
+const noWord: Word = { text: "", separator: " " };
+
+const wordsOfList = (values: readonly string[]): readonly Word[] =>
+  values.flatMap((value) =>
+    value.split(/\s+/).map((text, index): Word => ({ text, separator: index === 0 ? "+" : " " })),
+  );
+
+/** The places of a version by name, and the most words that one has. */
+interface Places {
+  readonly byName: ReadonlyMap<string, string>;
+  readonly wordsMost: number;
+}
+
+const placesByDimensions = new WeakMap<Dimensions, Places>();
+
+function placesOf(dimensions: Dimensions): Places {
+  const cached = placesByDimensions.get(dimensions);
+  if (cached !== undefined) return cached;
+  const named = [...dimensions.valuesOf("assembly_location")].flatMap((place): (readonly [string, string])[] => {
+    const name = place.toLowerCase().replaceAll(/ *\+ */g, "+");
+    return [
+      [name.replaceAll("+", " "), place],
+      [name, place],
+    ];
+  });
+  const wordsMost = Math.max(0, ...named.map(([name]) => name.split(" ").length));
+  const places = { byName: new Map(named), wordsMost };
+  placesByDimensions.set(dimensions, places);
+  return places;
+}
+
+/** The words from one on that are a place, or one word that belongs to none. */
+interface Run {
+  /** Exclusive. */
+  readonly end: number;
+  readonly place?: string;
+  /** Of the best division from here on. */
+  readonly cost: number;
+}
+
+/** More than the number of places in a list. */
+const unknownWordCost = 1_000_000;
+
+/** Returns the run of the best division that starts at each word. */
+function bestRuns(words: readonly Word[], { byName, wordsMost }: Places): readonly Run[] {
+  const best: Run[] = [];
+  for (let start = words.length - 1; start >= 0; start -= 1) {
+    let run: Run = { end: start + 1, cost: unknownWordCost + (best[start + 1]?.cost ?? 0) };
+    let name = "";
+    for (let end = start + 1; end <= Math.min(words.length, start + wordsMost); end += 1) {
+      const { text, separator } = words[end - 1] ?? noWord;
+      name = end === start + 1 ? text.toLowerCase() : `${name}${separator}${text.toLowerCase()}`;
+      const place = byName.get(name);
+      const cost = 1 + (best[end]?.cost ?? 0);
+      if (place !== undefined && cost <= run.cost) run = { end, place, cost };
+    }
+    best[start] = run;
+  }
+  return best;
+}

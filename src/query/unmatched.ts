@@ -1,0 +1,91 @@
+/** `meta.unmatched`: the values of a request's open vocabularies that the data has never had. They match nothing, and exclude nothing. */
+import { bounds } from "../base/bounds.ts";
+import { nearestWord } from "../base/nearest-word.ts";
+import { vocabulary as closedVocabulary } from "../contract/document.ts";
+import type { AnswerOf, Filters } from "../contract/types.ts";
+import { matchKeyOf } from "../db/text-matching.ts";
+import { categoryNames, tokensNames } from "../listing/schema.ts";
+import type { LakeVersion } from "../serving/lake-version.ts";
+import type { OpenAttribute, UnknownValues } from "../serving/vocabulary.ts";
+import type { DealerQuery } from "./dealers.ts";
+import { filters } from "./filters.ts";
+import { divideLocations } from "./locations.ts";
+
+/** Schema `UnmatchedValue`. */
+type UnmatchedValue = NonNullable<AnswerOf<"searchListings">["meta"]["unmatched"]>[number];
+
+/** The unmatched values of a response's `meta`; without the key if everything matched. */
+export interface UnmatchedMeta {
+  readonly unmatched?: readonly UnmatchedValue[];
+}
+
+/** Unknown values of a parameter. */
+interface UnknownOf extends UnknownValues {
+  readonly parameter: string;
+}
+
+type Parameter = keyof Filters;
+
+const isParameter = (name: string): name is Parameter => name in filters;
+
+/** The parameters with an open vocabulary, and their attributes. */
+const openParameters = [...categoryNames, ...tokensNames].flatMap((attribute) =>
+  [attribute, `exclude_${attribute}`]
+    .filter(isParameter)
+    .filter(
+      (parameter) => parameter !== "exclude_assembly_location" && closedVocabulary("getFacets", parameter).length === 0,
+    )
+    .map((parameter): readonly [Parameter, OpenAttribute] => [parameter, attribute]),
+);
+
+/** Returns the values of a listing query that no listing has ever had. */
+export async function unmatchedIn(query: Filters, { vocabulary, dimensions }: LakeVersion): Promise<UnmatchedMeta> {
+  const unknown: UnknownOf[] = [];
+  for (const [parameter, attribute] of openParameters) {
+    const requested = query[parameter];
+    if (!Array.isArray(requested)) continue;
+    unknown.push({ parameter, ...(await vocabulary.unknownAmong(attribute, requested.map(String))) });
+  }
+  const { exclude_assembly_location: locations } = query;
+  if (locations !== undefined) {
+    const { unknown: values } = divideLocations(locations, dimensions);
+    const words = () => dimensions.valuesOf("assembly_location");
+    unknown.push({ parameter: "exclude_assembly_location", values, words });
+  }
+  return metaOf(unknown);
+}
+
+/** Returns the values of a dealer query that no dealer has. */
+export function unmatchedDealerValues(
+  { dealer_id, country, make }: DealerQuery,
+  { dealers }: LakeVersion,
+): UnmatchedMeta {
+  const { makes, countries } = dealers;
+  return metaOf([
+    {
+      parameter: "dealer_id",
+      values: dealer_id?.filter((id) => dealers.find(id) === undefined) ?? [],
+      words: () => [],
+    },
+    {
+      ...{ parameter: "country", words: () => countries.values() },
+      values: country?.filter((name) => !countries.has(name.toLowerCase())) ?? [],
+    },
+    {
+      parameter: "make",
+      values: make?.filter((name) => !makes.has(matchKeyOf(name))) ?? [],
+      words: () => makes.values(),
+    },
+  ]);
+}
+
+/** Suggestions take time in proportion to the vocabulary, so that only the first values have one. */
+function metaOf(unknown: readonly UnknownOf[]): UnmatchedMeta {
+  const unmatched: UnmatchedValue[] = [];
+  for (const { parameter, values, words } of unknown)
+    for (const value of values) {
+      const nearest = unmatched.length < bounds.suggestions ? nearestWord(value, words()) : undefined;
+      unmatched.push({ parameter, value, ...(nearest === undefined ? {} : { did_you_mean: nearest }) });
+    }
+  return unmatched.length === 0 ? {} : { unmatched };
+}

@@ -1,0 +1,194 @@
+/** `carquet sql`: output formats and files, results larger than the memory, statements from a pipe, and the shell. */
+import assert from "node:assert/strict";
+import { execFile, spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { PassThrough } from "node:stream";
+import { text } from "node:stream/consumers";
+import { describe, test } from "node:test";
+import { promisify } from "node:util";
+import { tableFromIPC } from "apache-arrow";
+import { programPath } from "../../src/base/project-files.ts";
+import { runShell } from "../../src/cli/sql/shell.ts";
+import { openAnalystDatabase } from "../../src/lake/analyst-database.ts";
+import { type CommandResult, carquet, eventually } from "../support/command-line.ts";
+import { extentOf } from "../support/extent.ts";
+import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
+
+const { lake } = await createLake(fileScope);
+const folder = await temporaryFolder(fileScope);
+
+const sql = (args: readonly string[], input?: string): Promise<CommandResult> =>
+  carquet(["sql", "--lake", lake, ...args], input === undefined ? {} : { input });
+
+const mixedQuery = `SELECT 9007199254740993 AS big, 1.50 AS amount, 'nan'::DOUBLE AS nan, [1::BIGINT, NULL] AS items,
+  {'day': DATE '2026-11-19', 'x "y': TIMESTAMP '2026-11-19 01:02:03.000004'} AS nested, 'a\u2028b' AS big, NULL AS nothing`;
+
+const exact = `"items":["1",null],"nested":{"day":"2026-11-19","x \\"y":"2026-11-19 01:02:03.000004"},"big:1":"a\u2028b","nothing":null}\n`;
+
+const outputs: readonly (readonly [format: string, out: string])[] = [
+  ["json", `{"big":"9007199254740993","amount":"1.50","nan":"NaN",${exact}`],
+  ["ndjson", `{"big":9007199254740993,"amount":1.5,"nan":null,${exact.replace('"1"', "1")}`],
+];
+
+describe("carquet sql", { concurrency: 2 }, () => {
+  for (const [format, out] of outputs)
+    test(`prints numbers as ${format} represents them`, async () => {
+      assert.deepEqual(await sql(["--format", format, mixedQuery]), { code: 0, out, err: "" });
+    });
+
+  test("writes a file in the format of its extension", async () => {
+    const query = "SELECT vin, price, features, listed_at, pricing FROM active ORDER BY vin";
+    const [parquet, arrow] = [join(folder, "out.parquet"), join(folder, "out.arrow")];
+    for (const file of [parquet, arrow])
+      assert.deepEqual(await sql(["--output", file, query]), { code: 0, out: "", err: "" });
+    const { out } = await sql(["--format", "csv", "SELECT vin FROM active ORDER BY vin"]);
+    const vins = out.trim().split("\n").slice(1);
+    assert.deepEqual([...(tableFromIPC(readFileSync(arrow)).getChild("vin") ?? [])], vins);
+    assert.equal(readFileSync(parquet).subarray(-4).toString(), "PAR1");
+  });
+
+  test("a query that fails midway prints nothing, and leaves the output file as it was", async () => {
+    const query = "SELECT CASE WHEN range = 900000 THEN error('midway') ELSE range END AS n FROM range(1000000)";
+    const file = join(folder, "kept.csv");
+    writeFileSync(file, "kept");
+    for (const args of [
+      ["--format", "csv"],
+      ["--format", "parquet"],
+      ["--output", file],
+    ]) {
+      const result = await sql([...args, query]);
+      assert.deepEqual(result, { code: 1, out: "", err: "carquet: Invalid Input Error: midway\n" });
+    }
+    assert.equal(readFileSync(file, "utf8"), "kept");
+    assert.deepEqual(
+      readdirSync(dirname(file)).filter((name) => name.endsWith(".new")),
+      [],
+    );
+  });
+
+  test("a killed query leaves no output file", async () => {
+    const file = join(folder, "killed.csv");
+    const child = spawn(process.execPath, [
+      programPath,
+      "sql",
+      "--lake",
+      lake,
+      "--output",
+      file,
+      "FROM range(1e12::BIGINT)",
+    ]);
+    await eventually("started", async () => spoolsOf(child.pid).length > 0, 20_000);
+    child.kill("SIGTERM");
+    const code = await new Promise((exited) => child.once("exit", exited));
+    assert.deepEqual([code, existsSync(file), spoolsOf(child.pid)], [143, false, []]);
+  });
+
+  test("runs the statements of a pipe up to the first error", async () => {
+    const input =
+      "CREATE TEMP TABLE t AS SELECT ';' AS a; -- ; \nSELECT a FROM t;\nSELECT 2 AS b; SELECT nonsense; SELECT 3 AS c";
+    const { code, out, err } = await sql(["--format", "csv"], input);
+    assert.deepEqual([code, out], [1, "a\n;\nb\n2\n"]);
+    assert.match(err, /^carquet: Binder Error: [^\n]*"nonsense"/);
+  });
+
+  test("results of any size take constant memory", async () => {
+    const probe = join(folder, "memory.cjs");
+    writeFileSync(
+      probe,
+      "process.on('exit', () => require('fs').writeSync(2, String(process.resourceUsage().maxRSS)));",
+    );
+    const env = { NODE_OPTIONS: `--require ${probe}` };
+    for (const format of extentOf(["ndjson"], ["table", "csv", "json", "ndjson", "parquet", "arrow"])) {
+      const args = ["sql", "--lake", lake, "--format", format, "SELECT range AS n FROM range(5000000)"];
+      const { code, out, err } = await carquet(args, { env });
+      assert.equal(code, 0, err);
+      assert.ok(out.length > 1_000_000 && Number(err) < 600_000, `${format}: ${out.length} bytes, ${err} KiB`);
+    }
+  });
+});
+
+/** Returns the private folders of a process that runs `carquet sql`. */
+const spoolsOf = (pid: number | undefined): readonly string[] =>
+  readdirSync(dirname(folder)).filter((name) => name.startsWith(`carquet-sql-${pid}-`));
+
+/** What is typed into the shell, in order, and what it prints before the next prompt. */
+const dialog: readonly (readonly [typed: string, printed: RegExp])[] = [
+  [".help\n", /\.schema \[VIEW\] .*\.quit {2}/s],
+  [".tables\n", /active\n.*price_changes\n.*snapshot\(day\)\n/s],
+  [".schema price_changes\n", /price_changes\n {2}listing_id VARCHAR\n/],
+  [".schema nonsense\n", /Invalid view "nonsense": expected one that \.tables lists\./],
+  ["SELECT 1 AS one,\n", / {4}\.\.\.> /],
+  [
+    "NULL AS nothing, e'\\x1b[2J' AS hostile;\n",
+    /one {2}nothing {2}hostile\n.*\n1 {4}NULL {5}\ufffd\[2J\n\(1 row, \d+ ms\)/,
+  ],
+  [".timing off\n", /carquet> /],
+  ["SELECT range FROM range(3000);\n", /\n999\n\(3000 rows, 1000 shown\)/],
+  ["SELECT * FROM active LIMIT 1;\n", /\(1 row, \d of 5\d columns shown\)/],
+  ["SELECT nonsense;\n", /Binder Error: .*LINE 1: SELECT nonsense\n +\^/s],
+  ["COPY active TO 'x.csv';\n", /Permission Error|Invalid statement COPY/],
+  [".mode csv\nSELECT NULL AS a, 2 AS b;\n", /a,b\n,2\n/],
+  [".mode parquet\n", /Invalid mode "parquet": expected one of table, csv, json, ndjson\./],
+  [`.output ${join(folder, "shell.json")}\nSELECT 1 AS a;\n`, /\(written to .*shell\.json\)/],
+];
+
+describe("the shell", () => {
+  test("runs statements and dot commands, and outlives errors", async () => {
+    const [input, output] = [new PassThrough(), Object.assign(new PassThrough(), { columns: 60 })];
+    let printed = "";
+    output.setEncoding("utf8").on("data", (chunk: string) => {
+      printed += chunk;
+    });
+    const historyFile = join(folder, "state", "sql_history");
+    const isPrompted = (): boolean => /(carquet|\.\.\.)> \S*$/.test(printed);
+    const type = async (typed: string, expected: RegExp): Promise<void> => {
+      printed = "";
+      input.write(typed);
+      await eventually(`${typed}: ${expected}`, async () => expected.test(printed) && isPrompted(), 20_000).catch(
+        (thrown) => {
+          throw new Error(`${thrown} ${printed}`);
+        },
+      );
+    };
+    const ended = openAnalystDatabase(lake, {}, (database) =>
+      runShell({ database, input, output, format: "table", historyFile }),
+    );
+    await eventually("prompt", async () => isPrompted(), 20_000);
+    for (const [typed, expected] of dialog) await type(typed, expected);
+    input.write("SELECT price_chan");
+    await eventually("echo", async () => printed.includes("price_chan"));
+    input.write("\t");
+    await eventually("completion", async () => printed.includes("price_changes"), 20_000);
+    await type("\u0003", /\^C/);
+    input.write("SELECT count(*) FROM range(1000000000000), range(1000000);\n");
+    await eventually("cancelled", async () => {
+      input.write("\u0003");
+      return printed.includes("Cancelled.");
+    });
+    await type("SELECT 'still here' AS a;\n", /still here/);
+    input.write("\u0004");
+    await ended;
+    assert.equal(readFileSync(join(folder, "shell.json"), "utf8"), '{"a":1}\n');
+    assert.match(readFileSync(historyFile, "utf8"), /^\.help\n\.tables\n[\s\S]*SELECT 'still here' AS a;\n$/);
+    assert.deepEqual([statSync(historyFile).mode & 0o777, statSync(dirname(historyFile)).mode & 0o777], [0o600, 0o700]);
+  });
+
+  test("opens on a terminal", async (t) => {
+    const hasScript = await promisify(execFile)("script", ["--version"]).catch(() => undefined);
+    if (hasScript === undefined) return t.skip("needs script of util-linux");
+    const command = `'${process.execPath}' '${programPath}' sql --lake '${lake}' --history none`;
+    const child = spawn("script", ["-qec", command, "/dev/null"], { stdio: ["pipe", "pipe", "inherit"] });
+    const out = text(child.stdout);
+    let shown = "";
+    child.stdout.on("data", (chunk: Buffer) => {
+      shown += chunk;
+    });
+    await eventually("prompt", async () => shown.includes("carquet> "), 20_000);
+    child.stdin.write("SELECT 41 + 1 AS answer;\r");
+    await eventually("answer", async () => /answer.*42.*1 row/s.test(shown), 20_000);
+    child.stdin.end("\u0004");
+    assert.match(await out, /\(1 row, \d+ ms\)/);
+  });
+});

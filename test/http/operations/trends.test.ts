@@ -1,0 +1,197 @@
+/** Operation `getTrends`: its parameters, refusals, form and definitions. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { decoderOf } from "../../../src/contract/decode.ts";
+import type { ErrorCode } from "../../../src/contract/errors.ts";
+import type { AnswerOf } from "../../../src/contract/types.ts";
+import { intervalsOf, missingRanges } from "../../../src/query/intervals.ts";
+import { planTrends } from "../../../src/query/trends.ts";
+import { startService } from "../../support/http/service.ts";
+import { createLake } from "../../support/lakes/lakes.ts";
+import { fileScope } from "../../support/scope.ts";
+import { openVersion } from "../../support/versions.ts";
+
+const { lake } = await createLake(fileScope);
+const client = await startService(fileScope, lake);
+
+const refused: readonly (readonly [query: string, code: ErrorCode, message: RegExp])[] = [
+  [
+    "",
+    "missing_parameter",
+    /^Missing parameter metric: expected a list of at most 5 items, each count, new_listings, /,
+  ],
+  ["metric=", "invalid_parameter_value", /^Invalid value "" for metric: /],
+  [
+    "metric=price",
+    "invalid_parameter_value",
+    /^Invalid value "price" for metric: .+ measure\.aggregate such as price\.median/,
+  ],
+  ["metric=price.p0", "invalid_parameter_value", /^Invalid value "price\.p0" for metric: .+ p1 to p99\.$/],
+  ["metric=price.p100", "invalid_parameter_value", /^Invalid value "price\.p100" for metric: /],
+  ["metric=price.p05", "invalid_parameter_value", /^Invalid value "price\.p05" for metric: /],
+  ["metric=year.median", "invalid_parameter_value", /^Invalid value "year\.median" for metric: /],
+  [
+    "metric=count,sold,price.p1,price.p2,price.p3,price.p4",
+    "invalid_parameter_value",
+    /\(6 items\) for metric: .+ at most 5/,
+  ],
+  [
+    "metric=count&interval=year",
+    "invalid_parameter_value",
+    /^Invalid value "year" for interval: expected one of day, week, month\.$/,
+  ],
+  ["metric=count&from=2026-02-30", "invalid_parameter_value", /^Invalid value "2026-02-30" for from: expected a date/],
+  ["metric=count&to=yesterday", "invalid_parameter_value", /^Invalid value "yesterday" for to: expected a date/],
+  [
+    "metric=count&from=2026-11-19&to=2026-11-18",
+    "incompatible_parameters",
+    /^from and to cannot be combined: 2026-11-19 is after 2026-11-18\.$/,
+  ],
+  [
+    "metric=count&from=2026-11-20",
+    "invalid_parameter_value",
+    /^Invalid value "2026-11-20" for from: expected a day up to 2026-11-19, the last day with data\.$/,
+  ],
+  [
+    "metric=count&to=2026-11-17",
+    "invalid_parameter_value",
+    /^Invalid value "2026-11-17" for to: expected a day from 2026-11-18 on, the first day with data\.$/,
+  ],
+  ["metric=count&facet=price", "invalid_parameter_value", /^Invalid value "price" for facet: /],
+  ["metric=count&facet=make,model", "invalid_parameter_value", /^Invalid value "make,model" for facet: /],
+  [
+    "metric=count&facet=make&facet_limit=51",
+    "invalid_parameter_value",
+    /^Invalid value 51 for facet_limit: .+ from 1 to 50\.$/,
+  ],
+  ["metric=count&min_price=2&max_price=1", "incompatible_parameters", /^min_price and max_price /],
+  ["metric=count&radius=10", "missing_parameter", /^Missing parameter postal_code: /],
+  ...[
+    "snapshot_date=2026-11-18",
+    "inventory_status=sold",
+    "sold_within_days=3",
+    "limit=5",
+    "sort=count",
+    "facets=make",
+  ].map(
+    (pair) =>
+      [`metric=count&${pair}`, "unknown_query_parameter", new RegExp(`parameter ${pair.split("=")[0]}\\.`)] as const,
+  ),
+];
+
+for (const [query, code, message] of refused) {
+  test(`trends refuse ${query || "an empty query"}`, async () => {
+    const answer = await client.getError(`/v1/trends?${query}`);
+    assert.deepEqual([answer.status, answer.code], [400, code]);
+    assert.match(answer.message, message);
+  });
+}
+
+const getTrend = (query: string): Promise<AnswerOf<"getTrends">> => client.getBody("getTrends", `/v1/trends?${query}`);
+
+test("a trend covers the data by default, in weeks, and takes any case", async () => {
+  const trend = await getTrend("metric=count");
+  const { metric, interval, from, to, sort, missing_days, as_of, version } = trend.meta;
+  assert.deepEqual(
+    { metric, interval, from, to, sort, missing_days, as_of, version },
+    {
+      ...{ metric: ["count"], interval: "week", from: "2026-11-18", to: "2026-11-19", sort: "-count" },
+      ...{ missing_days: [], as_of: "2026-11-19", version: "2026-11-19.1" },
+    },
+  );
+  assert.deepEqual(await getTrend("metric=COUNT,count&interval=Week"), trend);
+  assert.deepEqual(await getTrend("metric=count&from=2001-01-01&to=2099-12-31"), trend);
+});
+
+test("every metric has its definition, in the requested order", async () => {
+  const names = ["sold", "price.p37", "count", "discount_from_msrp.mean", "days_supply"];
+  const { data, meta } = await getTrend(`metric=${names}&facet=make&facet_limit=2&interval=day`);
+  assert.deepEqual(
+    meta.definitions.map(({ name, kind }) => [name, kind]),
+    names.map((name) => [name, name === "sold" ? "flow" : "level"]),
+  );
+  assert.ok(meta.definitions.every(({ formula, denominator, sample }) => formula && denominator && sample));
+  assert.equal(data.length, 2);
+  for (const { points } of data)
+    for (const { metrics } of points)
+      assert.deepEqual(
+        metrics.map(({ name }) => name),
+        names,
+      );
+});
+
+test("a median is the 50th percentile, and a value of few listings is null", async () => {
+  const { data } = await getTrend(
+    "metric=price.median,price.p50,count,new_listings&interval=day&facet=make&facet_limit=50",
+  );
+  const points = data.flatMap((series) => series.points);
+  for (const { metrics } of points) {
+    const [median, percentile, count, listed] = metrics;
+    const { name: _, ...result } = percentile ?? assert.fail("no percentile");
+    assert.deepEqual(median, { name: "price.median", ...result });
+    assert.equal(result.null_reason === "insufficient_sample", (count?.value ?? 0) < 10);
+    assert.equal(listed?.value, listed?.sample);
+  }
+  assert.ok(
+    points.some(({ metrics }) => metrics[0]?.value === null) && points.some(({ metrics }) => metrics[0]?.value),
+  );
+});
+
+test("days of supply are unknown until 30 days of sales are known", async () => {
+  const { data } = await getTrend("metric=days_supply&interval=day");
+  for (const { metrics } of data[0]?.points ?? assert.fail("no series"))
+    assert.deepEqual(metrics, [{ name: "days_supply", value: null, sample: 0, null_reason: "no_data" }]);
+});
+
+test("a trend without matches has points of zero, and no series by facet", async () => {
+  const { data } = await getTrend("metric=count,sold&make=nobody");
+  assert.deepEqual(data[0]?.points[0]?.metrics, [
+    { name: "count", value: 0, sample: 0 },
+    { name: "sold", value: 0, sample: 0 },
+  ]);
+  assert.deepEqual((await getTrend("metric=count,sold&make=nobody&facet=make")).data, []);
+});
+
+test("weeks start on Monday, months on their first day, and the period cuts both", () => {
+  const starts = (start: string, end: string, length: "day" | "week" | "month"): readonly string[] =>
+    [...intervalsOf({ start, end }, length)].map((interval) => `${interval.start}/${interval.end}`);
+  assert.deepEqual(starts("2026-12-30", "2027-01-05", "week"), ["2026-12-30/2027-01-03", "2027-01-04/2027-01-05"]);
+  assert.deepEqual(starts("2027-01-03", "2027-01-04", "week"), ["2027-01-03/2027-01-03", "2027-01-04/2027-01-04"]);
+  assert.deepEqual(starts("2028-01-31", "2028-03-01", "month"), [
+    ...["2028-01-31/2028-01-31", "2028-02-01/2028-02-29", "2028-03-01/2028-03-01"],
+  ]);
+  assert.deepEqual(starts("2026-11-18", "2026-11-19", "day"), ["2026-11-18/2026-11-18", "2026-11-19/2026-11-19"]);
+});
+
+test("a trend of too many intervals or values is refused, with what is accepted", async (t) => {
+  const years = [...intervalsOf({ start: "2024-01-01", end: "2026-11-19" }, "day")].map(({ start }) => start);
+  const sizes = new Map(years.map((day) => [day, day < "2025-10-01" ? 1_000_000 : 1000]));
+  const { dimensions, meta } = await openVersion(t, lake, { hasServingFiles: false });
+  const version = { snapshotSizes: sizes, meta, dimensions };
+  const plan = (query: string) => planTrends(decoderOf("getTrends")(query, {}).query, version);
+  assert.throws(() => plan("metric=count&interval=day&from=2025-01-01&to=2025-09-30"), {
+    message:
+      'Invalid value "day" for interval: expected snapshots of at most 100000000 listings, not 273000000. Choose a longer interval or a shorter period.',
+  });
+  const metrics = "metric=count,sold,price.p1,price.p2,price.p3&interval=day";
+  assert.equal(plan("metric=count&interval=day&from=2025-10-16").intervals.length, 400);
+  assert.equal(plan("metric=count&interval=month&from=2001-01-01").intervals.length, 35);
+  assert.throws(() => plan("metric=count&interval=day&from=2025-10-15"), {
+    message:
+      'Invalid value "day" for interval: expected at most 400 intervals from 2025-10-15 to 2026-11-19, not 401. Choose a longer interval or a shorter period.',
+  });
+  assert.throws(() => plan(`${metrics}&from=2025-10-16&facet=make&facet_limit=11`), {
+    message:
+      "Invalid value 11 for facet_limit: expected at most 10, because intervals (400), series and metrics (5) multiply to at most 20000.",
+  });
+  assert.equal(plan(`${metrics}&from=2025-10-16&facet=make&facet_limit=10`).metrics.length, 5);
+});
+
+test("days without a snapshot are ranges within the period", () => {
+  const days = ["2026-11-01", "2026-11-04", "2026-11-05", "2026-11-09"];
+  assert.deepEqual(missingRanges({ start: "2026-11-02", end: "2026-11-07" }, days), [
+    { start: "2026-11-02", end: "2026-11-03" },
+    { start: "2026-11-06", end: "2026-11-07" },
+  ]);
+  assert.deepEqual(missingRanges({ start: "2026-11-04", end: "2026-11-05" }, days), []);
+});

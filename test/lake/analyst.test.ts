@@ -1,0 +1,173 @@
+/** The analysts' session: which statements it refuses, its views of past days, and how it splits a text into statements. */
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { UserError } from "../../src/base/user-error.ts";
+import { splitStatements } from "../../src/lake/analyst/statements.ts";
+import { type AnalystDatabase, openAnalystDatabase } from "../../src/lake/analyst-database.ts";
+import { currentVersion, readManifest } from "../../src/lake/manifest.ts";
+import { createLake, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
+
+const { lake } = await createLake(fileScope);
+const outside = await temporaryFolder(fileScope);
+writeFileSync(join(outside, "secret.csv"), "a\n1\n");
+const manifest = await readManifest(lake, (await currentVersion(lake)) ?? "");
+const dataFile = join(lake, manifest.tables.snapshots[0]?.path ?? "");
+
+const [statement, file, name, locked] = [
+  /^Invalid statement /,
+  /Cannot access (file|directory) .*disabled by configuration/,
+  /^Invalid function /,
+  /configuration has been locked|^Invalid statement SET/,
+];
+
+const hostile: readonly (readonly [text: string, says: RegExp])[] = [
+  [`COPY active TO '${outside}/x.csv'`, file],
+  [`COPY (SELECT 1) TO '${lake}/CURRENT'`, file],
+  [`COPY (SELECT 1 AS a) TO '${dataFile}' (FORMAT parquet)`, statement],
+  [`EXPLAIN ANALYZE COPY (SELECT 1 AS a) TO '${dataFile}' (FORMAT parquet)`, statement],
+  [`/* c */ EXPLAIN (ANALYZE, FORMAT json) COPY (SELECT 1 AS a) TO '${dataFile}'`, statement],
+  [`EXPLAIN/**/ANALYZE COPY (SELECT 1 AS a) TO '${dataFile}'`, /Parser Error|^Invalid statement/],
+  [`PREPARE p AS COPY (SELECT 1 AS a) TO '${dataFile}'`, statement],
+  [`EXPORT DATABASE '${outside}/export'`, file],
+  [`IMPORT DATABASE '${outside}'`, file],
+  [`FROM read_text('/etc/passwd')`, file],
+  [`FROM '${outside}/secret.csv'`, file],
+  [`FROM read_csv('${dataFile}/../../../../secret.csv')`, file],
+  [`FROM glob('${outside}/*')`, file],
+  [`FROM read_text('${lake}/CURRENT')`, file],
+  [`CREATE VIEW v AS FROM read_csv('${outside}/secret.csv')`, file],
+  [`SELECT 1; COPY (SELECT 1) TO '${outside}/x'`, file],
+  [`FROM 'https://example.com/x.parquet'`, file],
+  [`ATTACH '${outside}/x.db'`, statement],
+  ["ATTACH ':memory:' AS other", statement],
+  ["INSTALL httpfs", statement],
+  ["LOAD httpfs", /Loading external extensions is disabled|^Invalid statement/],
+  ["SET enable_external_access = true", locked],
+  ["SET lock_configuration = false", locked],
+  ["SET search_path = 'temp'", locked],
+  ["SET GLOBAL memory_limit = '1TB'", locked],
+  ["RESET threads", locked],
+  [`PRAGMA profiling_output = '${outside}/profile'`, /locked|^Invalid statement/],
+  ["PRAGMA enable_profiling", name],
+  [`FROM enable_logging(storage = 'file', storage_config = {'path': '${dataFile}'})`, name],
+  [`FROM "ENABLE_PROFILING"(save_location = '${outside}/profile.txt')`, name],
+  ["FROM query/* */('FROM enable_' || 'logging()')", name],
+  ["FROM json_execute_serialized_sql(json_serialize_sql('SELECT 1'))", name],
+  ["CALL pragma_version()", statement],
+  ["CREATE PERSISTENT SECRET s (TYPE http, BEARER_TOKEN 'x')", /^Invalid statement CREATE SECRET|stored_secrets/],
+  ["BEGIN", statement],
+  ["VACUUM", statement],
+];
+
+const allowed: readonly string[] = [
+  "DESCRIBE active",
+  "SUMMARIZE builds",
+  "SHOW TABLES",
+  "EXPLAIN ANALYZE SELECT count(*) FROM active",
+  "PRAGMA table_info('active')",
+  "PIVOT (SELECT make, year FROM active) ON year USING count(*) GROUP BY make",
+  "CREATE TEMP TABLE t AS SELECT 1 AS a; INSERT INTO t VALUES (2); SELECT sum(a) FROM t",
+  "SET VARIABLE day = '2026-11-19'; SELECT count(*) FROM active WHERE listed_at < getvariable('day')::DATE + 1",
+  "SELECT 'query' AS query, 1 AS enabled",
+  "SELECT MAP {'a': 1} AS m, INTERVAL 1 DAY AS i",
+];
+
+const contentsOf = (folder: string): readonly string[] =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();
+
+const inSession = <T>(work: (database: AnalystDatabase) => Promise<T>): Promise<T> =>
+  openAnalystDatabase(lake, {}, work);
+
+test("a statement that reads other files, writes, or changes settings is refused", async () => {
+  const before = [contentsOf(lake), contentsOf(outside), readFileSync(dataFile).toString("base64")];
+  await inSession(async (database) => {
+    for (const [text, says] of hostile)
+      await assert.rejects(
+        database.query(text),
+        (thrown) =>
+          thrown instanceof UserError && (says.test(thrown.message) || assert.fail(`${text}: ${thrown.message}`)),
+        text,
+      );
+    assert.equal((await database.query("SELECT 1 AS still_usable")).rows.length, 1);
+  });
+  assert.deepEqual([contentsOf(lake), contentsOf(outside), readFileSync(dataFile).toString("base64")], before);
+});
+
+test("queries and changes of the session's own tables are allowed", async () => {
+  await inSession(async (database) => {
+    for (const text of allowed) assert.ok((await database.query(text)).rows.length > 0, text);
+  });
+});
+
+test("spooled values are those of the driver", async () => {
+  await inSession(async (database) => {
+    // A column of type MAP keeps a result from being spooled.
+    const columns = '* EXCLUDE (map, "union", interval, geometry, timestamp_tz, date_array, time_ns)';
+    const spooled = await database.query(`SELECT ${columns} FROM test_all_types()`);
+    const { rows } = await database.query(`SELECT ${columns}, MAP {'a': 1} AS m FROM test_all_types()`);
+    assert.deepEqual(
+      spooled.rows,
+      rows.map(({ m: _, ...row }) => row),
+    );
+  });
+});
+
+describe("views of past days", () => {
+  test("snapshot returns the rows of a day as active had them, and reads only its files", async () => {
+    for (const day of ["2026-11-18", "2026-11-19"]) {
+      const [compared] = await queryLake(
+        lake,
+        `SELECT count(*)::INTEGER AS n, (SELECT count(*)::INTEGER FROM snapshots WHERE snapshot_date = '${day}') AS expected FROM snapshot('${day}')`,
+      );
+      assert.equal(compared?.n, compared?.expected);
+      const [plan] = await queryLake(lake, `EXPLAIN SELECT count(vin) FROM snapshot('${day}')`);
+      assert.match(String(plan?.explain_value), /Scanning Files: 1\/2/);
+    }
+    const difference = "(FROM active EXCEPT FROM snapshot('2026-11-19'))";
+    assert.deepEqual(await queryLake(lake, `SELECT count(*)::INTEGER AS n FROM ${difference}`), [{ n: 0 }]);
+  });
+
+  test("a day without a snapshot is an error that names the nearest", async () => {
+    const message = (day: string, nearest: string): object => ({
+      message: `Invalid Input Error: Invalid day "${day}" for snapshot: expected a day with a snapshot; the nearest: ${nearest}.`,
+    });
+    await assert.rejects(queryLake(lake, "FROM snapshot('2026-10-01')"), message("2026-10-01", "2026-11-18"));
+    await assert.rejects(queryLake(lake, "FROM snapshot('2026-12-01')"), message("2026-12-01", "2026-11-19"));
+  });
+
+  test("price_changes has a row for each change of each listing", async () => {
+    const states = ["active", "missing", "sold", "ended"];
+    const changes = states.map((view) => `SELECT id, unnest(price_history, recursive := true) FROM ${view}`);
+    const expected = await queryLake(
+      lake,
+      `SELECT id, changed_at, price, price_before, miles FROM (${changes.join(" UNION ALL ")}) ORDER BY ALL`,
+    );
+    const rows = await queryLake(
+      lake,
+      "SELECT listing_id AS id, changed_at, price, price_before, miles FROM price_changes ORDER BY ALL",
+    );
+    assert.ok(rows.length > 0);
+    assert.deepEqual(rows, expected);
+    assert.deepEqual(
+      await queryLake(lake, "FROM price_changes WHERE make IS NULL OR dealer_id IS NULL OR date <> changed_at::DATE"),
+      [],
+    );
+  });
+});
+
+const splits: readonly (readonly [text: string, statements: readonly string[], rest: string])[] = [
+  ["SELECT 1", [], "SELECT 1"],
+  ["SELECT 1; SELECT 2;", ["SELECT 1", "SELECT 2"], ""],
+  [";; -- only ;\n;", [], ""],
+  [`SELECT ';', ";", $$;$$, $a$;$$;$a$, e'\\';' ;`, [`SELECT ';', ";", $$;$$, $a$;$$;$a$, e'\\';'`], ""],
+  ["SELECT 'it''s;' /* ; /* ; */ ; */; x", ["SELECT 'it''s;' /* ; /* ; */ ; */"], " x"],
+  ["SELECT 'open ; ", [], "SELECT 'open ; "],
+  ["SELECT /* open ; ", [], "SELECT /* open ; "],
+];
+
+test("a text is split at the semicolons between its statements", () => {
+  for (const [text, statements, rest] of splits) assert.deepEqual(splitStatements(text), { statements, rest }, text);
+});

@@ -1,0 +1,68 @@
+/** Oracle of vocabularies: every value that the data has ever had, and the nearest of them to a misspelled one. */
+import { queryLake } from "../../support/lakes/lakes.ts";
+
+/** The open attributes of each table, in the order of the answer. */
+const ofBuilds = [
+  ...["year", "make", "model", "model_code", "trim", "version", "body_type", "drivetrain", "fuel_type", "transmission"],
+  ...["engine", "cylinders", "doors", "seating_capacity", "assembly_location", "assembly_country"],
+];
+const ofDealers = ["dealer_id"];
+const ofListings = ["exterior_color", "interior_color", "base_exterior_color", "base_interior_color"];
+const kinds: Readonly<Record<string, string>> = { features: "feature", options_packages: "option" };
+
+/** All attributes with an open vocabulary. */
+export const openAttributes = [...ofBuilds, ...ofDealers, ...ofListings, ...Object.keys(kinds)];
+
+/** Attributes whose values have no words. */
+export const wordless = ["year", "cylinders", "doors", "seating_capacity", "dealer_id"];
+
+export type OracleVocabulary = ReadonlyMap<string, readonly string[]>;
+
+/** Reads the values of every open attribute of a lake. */
+export async function readVocabulary(lake: string): Promise<OracleVocabulary> {
+  const valuesIn = async (query: string): Promise<readonly string[]> =>
+    (await queryLake(lake, `SELECT DISTINCT value::VARCHAR AS value FROM (${query}) WHERE value IS NOT NULL`)).map(
+      ({ value }) => String(value),
+    );
+  const listings = (column: string): string =>
+    ["snapshots", "missing", "sold", "ended"]
+      .map((table) => `SELECT ${column} AS value FROM ${table}`)
+      .join(" UNION ALL ");
+  const queries: readonly (readonly [string, string])[] = [
+    ...ofBuilds.map((name) => [name, `SELECT "${name}" AS value FROM builds`] as const),
+    ...ofDealers.map((name) => [name, `SELECT "${name}" AS value FROM dealers`] as const),
+    ...ofListings.map((name) => [name, listings(name)] as const),
+    ...Object.entries(kinds).map(
+      ([name, kind]) => [name, `SELECT token AS value FROM tokens WHERE kind = '${kind}'`] as const,
+    ),
+  ];
+  const vocabulary = new Map<string, readonly string[]>();
+  for (const [name, query] of queries) vocabulary.set(name, await valuesIn(query));
+  return vocabulary;
+}
+
+/** Returns the word with the fewest edits, at most a third of its letters; of several, the first in order. */
+export function nearestTo(value: string, words: readonly string[]): string | undefined {
+  const near = words
+    .map((word) => ({ word, edits: editsBetween(value.toLowerCase(), word.toLowerCase()) }))
+    .filter(({ word, edits }) => edits <= Math.floor(word.length / 3));
+  const fewest = Math.min(...near.map(({ edits }) => edits));
+  return near
+    .filter(({ edits }) => edits === fewest)
+    .map(({ word }) => word)
+    .sort()[0];
+}
+
+/** Returns the Levenshtein distance, row by row. */
+function editsBetween(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= one.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j += 1) {
+      const replaced = (row[j - 1] ?? 0) + Number(one[i - 1] !== other[j - 1]);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[other.length] ?? 0;
+}

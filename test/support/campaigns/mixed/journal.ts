@@ -1,0 +1,214 @@
+/** What the clients of the mixed load received, and whether it is right: answers against the reference, charges against the ledger. */
+import assert from "node:assert/strict";
+import { audit } from "../../../../src/accounts/ledger/audit.ts";
+import { integerIn, isObject, textIn } from "../../../../src/base/json.ts";
+import { sql } from "../../../../src/db/sql.ts";
+import { type Customer, inAccountsFile } from "../../accounts.ts";
+import type { CheckedRequest } from "./prepared-lake.ts";
+import type { Reply } from "./send.ts";
+
+/** The roles of the clients. */
+export const roles = ["well-behaved", "attacking", "leaving", "repeating"] as const;
+export type Role = (typeof roles)[number];
+
+export interface ClientIdentity {
+  readonly role: Role;
+  readonly customer: Customer;
+}
+
+/** What became of the requests with one idempotency key. */
+interface Repetitions {
+  answered: number;
+  charged: number;
+}
+
+/** What one account received. */
+interface AccountRecord {
+  readonly role: Role;
+  /** Micros by request id of all complete answers. */
+  readonly charged: Map<string, number>;
+  /** Request ids of complete responses that must not be charged. */
+  readonly uncharged: string[];
+  aborted: number;
+  readonly repetitions: Map<string, Repetitions>;
+}
+
+/** Problems of each kind that are kept as text; all are counted. */
+const examplesMost = 5;
+
+export class Journal {
+  /** Responses by role and then by status and error code. */
+  readonly counts: Readonly<Record<Role, Record<string, number>>> = {
+    "well-behaved": {},
+    attacking: {},
+    leaving: {},
+    repeating: {},
+  };
+  readonly problems: string[] = [];
+  problemCount = 0;
+  private readonly countsOfProblems = new Map<string, number>();
+  rightAnswers = 0;
+  wrongAnswers = 0;
+  /** Right answers by the version that they name. */
+  readonly answersOf = new Map<string, number>();
+  private readonly accounts = new Map<string, AccountRecord>();
+
+  /** `inService` returns the versions that may have answered a request that was sent at a time. */
+  constructor(private readonly inService: (sentAtMs: number) => readonly string[]) {}
+
+  /** Counts a problem; keeps the first details of each kind. */
+  addProblem(kind: string, details: string): void {
+    this.problemCount += 1;
+    const count = (this.countsOfProblems.get(kind) ?? 0) + 1;
+    this.countsOfProblems.set(kind, count);
+    if (count <= examplesMost) this.problems.push(`${kind}: ${details}`);
+  }
+
+  /** Records a response. */
+  add({ role, customer }: ClientIdentity, request: CheckedRequest, reply: Reply, idempotencyKey?: string): void {
+    const kind = `${reply.status}${reply.code === undefined ? "" : ` ${reply.code}`}`;
+    this.counts[role][kind] = (this.counts[role][kind] ?? 0) + 1;
+    const account = this.accountOf(role, customer);
+    if (reply.status === "aborted") account.aborted += 1;
+    else if (reply.status !== 200) {
+      account.uncharged.push(reply.requestId);
+      if (![429, 503, 504].includes(reply.status))
+        this.addProblem("unexpected status", `${reply.path}: ${reply.body.slice(0, 400)}`);
+    } else {
+      if (reply.micros > 0) account.charged.set(reply.requestId, reply.micros);
+      else account.uncharged.push(reply.requestId);
+      if (reply.micros === 0 && idempotencyKey === undefined) this.addProblem("free answer", reply.path);
+      if (idempotencyKey !== undefined) countRepetition(account, idempotencyKey, reply.micros);
+      this.compare(request, reply);
+    }
+  }
+
+  /** Compares an answer with the reference of the version that it names, or of one of those in service. */
+  private compare({ answers }: CheckedRequest, { path, body, sentAtMs }: Reply): void {
+    const versions = this.inService(sentAtMs);
+    // The row store writes some numbers as 0.0.
+    const texts = [body, JSON.stringify(JSON.parse(body))];
+    const isRight = (name: string): boolean => texts.includes(answers.get(name) ?? "");
+    const version = versions.find(isRight) ?? [...answers.keys()].find(isRight);
+    if (version !== undefined) {
+      this.rightAnswers += 1;
+      this.answersOf.set(version, (this.answersOf.get(version) ?? 0) + 1);
+      if (!versions.includes(version))
+        this.addProblem("answer of a replaced version", `${path.slice(0, 120)} of ${version}`);
+      return;
+    }
+    this.wrongAnswers += 1;
+    const named = versionIn(body);
+    const expected = answers.get(named ?? versions.at(-1) ?? "") ?? "";
+    const at = [...body].findIndex((character, index) => character !== expected[index]);
+    const [found, wanted] = [body, expected].map((text) => text.slice(Math.max(0, at - 100), at + 200));
+    this.addProblem(
+      "wrong answer",
+      `${path.slice(0, 120)} of ${named ?? "an unnamed version"}, expected ${versions.join(" or ")}: ${found}, not ${wanted}`,
+    );
+  }
+
+  private accountOf(role: Role, { accountId }: Customer): AccountRecord {
+    const known = this.accounts.get(accountId);
+    if (known !== undefined) return known;
+    const account = { role, charged: new Map(), uncharged: [], aborted: 0, repetitions: new Map() };
+    this.accounts.set(accountId, account);
+    return account;
+  }
+
+  /** Compares the ledger with all that was received. Returns the numbers of entries. */
+  auditCharges(path: string): LedgerSummary {
+    const ledger = inAccountsFile(path, readLedger);
+    for (const fault of ledger.faults) this.addProblem("audit", fault);
+    const summary = { charges: ledger.charges.size, refunds: ledger.refunded.size, lost: 0, doubled: 0, unanswered: 0 };
+    for (const [accountId, account] of this.accounts) {
+      const paid = new Set([...ledger.charges.keys()].filter((id) => isPaidBy(ledger, id, accountId)));
+      const lost = [...account.charged].filter(
+        ([id, micros]) => !paid.delete(id) || ledger.charges.get(id)?.micros !== micros,
+      );
+      const wrong = account.uncharged.filter((id) => paid.delete(id));
+      // What is left was charged, and its client did not receive the whole answer.
+      const excess = Math.max(0, paid.size - account.aborted);
+      summary.lost += lost.length;
+      summary.doubled += wrong.length + excess;
+      summary.unanswered += paid.size;
+      for (const [id] of lost) this.addProblem("lost charge", `${id} of the ${account.role} client`);
+      for (const id of wrong) this.addProblem("charge without an answer", `${id} of the ${account.role} client`);
+      if (excess > 0) this.addProblem("charge without a request", `${excess} of the ${account.role} client`);
+      summary.doubled += this.auditRepetitions(ledger, accountId, account);
+    }
+    return summary;
+  }
+
+  /** Returns the number of idempotency keys that were not charged exactly once. */
+  private auditRepetitions(ledger: Ledger, accountId: string, { repetitions }: AccountRecord): number {
+    let violations = 0;
+    for (const [key, { answered, charged }] of repetitions) {
+      const chargeId = ledger.chargeOfKey.get(`${accountId} ${key}`);
+      const isPaid = chargeId !== undefined && isPaidBy(ledger, chargeId, accountId);
+      if (charged <= 1 && isPaid) continue;
+      violations += 1;
+      this.addProblem(
+        "repeated request",
+        `${key} was answered ${answered} times and charged ${isPaid ? charged : "never"}`,
+      );
+    }
+    return violations;
+  }
+}
+
+function countRepetition({ repetitions }: AccountRecord, key: string, micros: number): void {
+  const { answered, charged } = repetitions.get(key) ?? { answered: 0, charged: 0 };
+  repetitions.set(key, { answered: answered + 1, charged: charged + Number(micros > 0) });
+}
+
+/** Returns the version in the `meta` of a body. */
+function versionIn(body: string): string | undefined {
+  const parsed: unknown = JSON.parse(body);
+  const meta = isObject(parsed) && isObject(parsed.meta) ? parsed.meta : {};
+  return typeof meta.version === "string" ? meta.version : undefined;
+}
+
+interface Ledger {
+  readonly faults: readonly string[];
+  readonly charges: ReadonlyMap<string, { readonly accountId: string; readonly micros: number }>;
+  readonly refunded: ReadonlySet<string>;
+  /** Ids of charges by account and idempotency key. */
+  readonly chargeOfKey: ReadonlyMap<string, string>;
+}
+
+export interface LedgerSummary {
+  readonly charges: number;
+  readonly refunds: number;
+  /** Answers without a charge. */
+  readonly lost: number;
+  /** Charges without an answer that are not refunded, and second charges for one. */
+  readonly doubled: number;
+  /** Charges of requests whose clients left. */
+  readonly unanswered: number;
+}
+
+function readLedger(database: Parameters<Parameters<typeof inAccountsFile>[1]>[0]): Ledger {
+  const { faults } = audit(database);
+  const charges = database.all(sql`SELECT entry_id, account_id, micros FROM entries WHERE kind = 'charge'`);
+  const refunds = database.all(sql`SELECT reference FROM entries WHERE reference LIKE 'refund_%'`);
+  const keys = database.all(sql`SELECT account_id, idempotency_key, charge_id FROM idempotency_keys`);
+  assert.equal(new Set(charges.map((row) => textIn(row, "entry_id"))).size, charges.length);
+  return {
+    faults,
+    charges: new Map(
+      charges.map((row) => [
+        textIn(row, "entry_id"),
+        { accountId: textIn(row, "account_id"), micros: -integerIn(row, "micros") },
+      ]),
+    ),
+    refunded: new Set(refunds.map((row) => textIn(row, "reference").slice("refund_".length))),
+    chargeOfKey: new Map(
+      keys.map((row) => [`${textIn(row, "account_id")} ${textIn(row, "idempotency_key")}`, textIn(row, "charge_id")]),
+    ),
+  };
+}
+
+/** Returns whether an account has paid a charge that is not refunded. */
+const isPaidBy = ({ charges, refunded }: Ledger, chargeId: string, accountId: string): boolean =>
+  charges.get(chargeId)?.accountId === accountId && !refunded.has(chargeId);

@@ -1,0 +1,102 @@
+/**
+ * A lake with several versions, each with its serving files, and the right answers of each version, which the Parquet source computes in
+ * another process state than the service: it opens the versions before anything is damaged and uses no serving files.
+ */
+import assert from "node:assert/strict";
+import { cp, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { readManifest } from "../../../../src/lake/manifest.ts";
+import { LakeVersion } from "../../../../src/serving/lake-version.ts";
+import { forEachConcurrently } from "../../../oracle/compare/oracle.ts";
+import { clientOf } from "../../implementations.ts";
+import { cachedFolder, hashOf } from "../../lakes/cache.ts";
+import { ingestPath, temporaryFolder } from "../../lakes/lakes.ts";
+import type { Scope } from "../../scope.ts";
+import { type RequestForm, requestForms, withNonce } from "./request-forms.ts";
+
+/** A request, and the text of its right answer by version. */
+export interface CheckedRequest {
+  readonly form: RequestForm;
+  readonly answers: ReadonlyMap<string, string>;
+}
+
+export interface PreparedLake {
+  readonly lake: string;
+  /** Copies of the serving files by path, to restore damaged ones. */
+  readonly intact: string;
+  /** The versions to publish, oldest first; the newest is published. */
+  readonly versions: readonly string[];
+  /** Paths of serving files by version. */
+  readonly servingFiles: ReadonlyMap<string, readonly string[]>;
+  readonly requests: readonly CheckedRequest[];
+}
+
+export interface PreparedLakeOptions {
+  /** Writes the feeds of several days; returns their folder. */
+  readonly feeds: () => Promise<string>;
+  /** Identifies the feeds: the prepared lake is cached. */
+  readonly name: string;
+  /** Number of versions to publish; earlier days are history. */
+  readonly versions: number;
+  /** Number of listings that requests look up. */
+  readonly lookedUp: number;
+  readonly seed: number;
+}
+
+/** Ingests day by day, and keeps the serving files of each day: a writer removes those of earlier versions. */
+async function ingestDays(folder: string, feeds: string): Promise<void> {
+  const [lake, intact] = [join(folder, "lake"), join(folder, "serving")];
+  for (const day of (await readdir(feeds)).filter((name) => /^\d{4}-\d{2}-\d{2}$/.test(name)).sort()) {
+    await ingestPath(lake, feeds, { day });
+    await cp(join(lake, "serving"), intact, { recursive: true });
+  }
+  await cp(intact, join(lake, "serving"), { recursive: true });
+}
+
+/** Creates the lake and computes all right answers. */
+export async function prepareLake(scope: Scope, options: PreparedLakeOptions): Promise<PreparedLake> {
+  const cached = await cachedFolder(hashOf([], `versions ${options.name}`), async (folder) =>
+    ingestDays(folder, await options.feeds()),
+  );
+  const folder = await temporaryFolder(scope);
+  await cp(cached, folder, { recursive: true });
+  const lake = join(folder, "lake");
+  const published = (await readdir(join(lake, "versions"))).filter((name) => name.endsWith(".json")).sort();
+  const all = published.map((name) => name.slice(0, -".json".length));
+  const versions = all.slice(-options.versions);
+  const firstDay = all[0]?.slice(0, "YYYY-MM-DD".length) ?? assert.fail("nothing is published");
+  const servingFiles = new Map<string, readonly string[]>();
+  for (const version of versions) {
+    const { serving } = await readManifest(lake, version);
+    servingFiles.set(
+      version,
+      serving.map(({ path }) => path),
+    );
+  }
+  const requests = await answerAll(lake, versions, (version) =>
+    requestForms(version, { ...options, pastDay: firstDay }),
+  );
+  return { lake, intact: folder, versions, servingFiles, requests };
+}
+
+/** Returns the requests that every version answers, with their answers. The oldest version decides the requests. */
+async function answerAll(
+  lake: string,
+  versions: readonly string[],
+  formsOf: (oldest: LakeVersion) => Promise<readonly RequestForm[]>,
+): Promise<readonly CheckedRequest[]> {
+  let requests: readonly { readonly form: RequestForm; readonly answers: Map<string, string> }[] | undefined;
+  for (const name of versions) {
+    const version = await LakeVersion.open(lake, name, { hasServingFiles: false });
+    try {
+      requests ??= (await formsOf(version)).map((form) => ({ form, answers: new Map() }));
+      await forEachConcurrently(requests, async ({ form, answers }) => {
+        const { status, body } = await clientOf(version).get(withNonce(form.path, 0));
+        if (status === 200) answers.set(name, JSON.stringify(body));
+      });
+    } finally {
+      version.close();
+    }
+  }
+  return requests?.filter(({ answers }) => answers.size === versions.length) ?? [];
+}

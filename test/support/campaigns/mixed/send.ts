@@ -1,0 +1,64 @@
+/** Sends the requests of the mixed load. */
+import { type Agent, get, type IncomingMessage } from "node:http";
+import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { isObject } from "../../../../src/base/json.ts";
+
+/** A response, or `aborted` without a complete one. */
+export interface Reply {
+  readonly path: string;
+  readonly status: number | "aborted";
+  /** The error code of a refusal. */
+  readonly code: string | undefined;
+  readonly requestId: string;
+  readonly micros: number;
+  readonly body: string;
+  readonly sentAtMs: number;
+  readonly ms: number;
+}
+
+export interface SendOptions {
+  readonly agent: Agent;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Time after which the client leaves. */
+  readonly abortMs?: number;
+}
+
+/** Sends a request and reads its response. Never rejects. */
+export async function sendRequest(url: string, path: string, { agent, headers, abortMs }: SendOptions): Promise<Reply> {
+  const [sentAtMs, startedAtMs] = [Date.now(), performance.now()];
+  const replyOf = (status: Reply["status"], reply: Partial<Reply> = {}): Reply => ({
+    ...{ path, status, code: undefined, requestId: "", micros: 0, body: "" },
+    ...{ ...reply, sentAtMs, ms: performance.now() - startedAtMs },
+  });
+  try {
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const request = get(`${url}${path}`, { agent, headers }, resolve).on("error", reject);
+      if (abortMs !== undefined) setTimeout(() => request.destroy(), abortMs).unref();
+    });
+    const body = await text(response);
+    const { "x-request-id": requestId = "", "x-usage-cost-micros": micros = "0" } = response.headers;
+    const [status, code] = [response.statusCode ?? 0, response.statusCode === 200 ? undefined : codeIn(body)];
+    if (!response.complete) return replyOf("aborted");
+    return replyOf(status, { code, requestId: String(requestId), micros: Number(micros), body });
+  } catch {
+    return replyOf("aborted");
+  }
+}
+
+function codeIn(body: string): string | undefined {
+  const parsed: unknown = JSON.parse(body);
+  return isObject(parsed) && isObject(parsed.error) ? String(parsed.error.code) : undefined;
+}
+
+/** Starts work at a fixed rate, whether or not earlier work has ended, until `isOver`; then waits for all of it. */
+export async function atRate(perSecond: number, isOver: () => boolean, work: () => Promise<void>): Promise<void> {
+  const pending = new Set<Promise<void>>();
+  const startedAtMs = performance.now();
+  for (let started = 0; !isOver(); started += 1) {
+    await sleep(Math.max(0, startedAtMs + (started * 1000) / perSecond - performance.now()));
+    const promise = work().finally(() => pending.delete(promise));
+    pending.add(promise);
+  }
+  await Promise.all(pending);
+}
