@@ -49,7 +49,7 @@ test("charges whose worker exited after the commit are answered, once each", asy
   const ids = await Promise.all(Array.from({ length: 20 }, charge));
   assert.deepEqual([...chargesIn(path)].sort(), ids.sort());
   assert.equal(identity.cached.heldMicros, 0, "every hold is released");
-  assert.deepEqual(changes, [true]);
+  assert.deepEqual(changes.slice(0, 1), [true], "the lost worker is reported; its successor may be ready already");
   assert.deepEqual(inAccountsFile(path, audit).faults, []);
 });
 
