@@ -81,7 +81,7 @@ export const pastIndexOptions = (pastDays: "index" | "parquet", day: string): re
     ? ["--past-index-days", `${day},${soldHistory}`, "--past-index-requests", "0", "--past-index-bytes", "1TiB"]
     : ["--past-index-bytes", "0"];
 
-/** Waits until the indexes that a service with these options builds are beside its accounts file, and some time for it to open them. */
+/** Waits until a service with these options has built its indexes beside its accounts file, and two seconds for it to open them. */
 export async function awaitPastIndexes(lake: string, accounts: string): Promise<void> {
   const { tables } = await publishedManifest(lake);
   const expected = tables.sold.length > 0 ? 2 : 1;

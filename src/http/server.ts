@@ -36,7 +36,7 @@ import { ResponseCache } from "./response-cache.ts";
 import { systemClock } from "./system-clock.ts";
 
 export interface ServeOptions
-  extends Omit<LakeVersionOptions, "pastIndexes">,
+  extends LakeVersionOptions,
     Partial<AdmissionBounds>,
     Partial<Pick<ConnectionLimits, "connectionsMost">> {
   readonly lake: string;
@@ -74,7 +74,7 @@ export interface ServeOptions
   /** How the files of the lake are read again in the background. */
   readonly scrub?: ScrubOptions | undefined;
   /** Where and when indexes of past days are built; absent for never. */
-  readonly pastIndexes?: PastIndexSettings | undefined;
+  readonly pastIndexSettings?: PastIndexSettings | undefined;
 }
 
 export interface RunningService {
@@ -161,8 +161,12 @@ async function openState(options: ServeOptions): Promise<AppState> {
 const closeState = ({ pastIndexes, current, accounts, encoder }: AppState): Promise<unknown> =>
   Promise.all([pastIndexes?.stop(), current.close(), accounts.close(), encoder.close()]);
 
-async function openPastIndexes({ pastIndexes, lake, logger }: ServeOptions): Promise<PastIndexes | undefined> {
-  if (pastIndexes === undefined || pastIndexes.bytesMost === 0) return undefined;
+async function openPastIndexes({
+  pastIndexSettings: settings,
+  lake,
+  logger,
+}: ServeOptions): Promise<PastIndexes | undefined> {
+  if (settings === undefined || settings.bytesMost === 0) return undefined;
   const messages: Readonly<Record<PastIndexEvent["what"], string>> = {
     built: "past index built",
     "in use": "past index in use",
@@ -172,7 +176,7 @@ async function openPastIndexes({ pastIndexes, lake, logger }: ServeOptions): Pro
     off: "past indexes off; past days are read from Parquet",
   };
   return PastIndexes.open({
-    ...{ ...pastIndexes, lake },
+    ...{ ...settings, lake },
     onEvent: ({ what, ...event }) =>
       logger[what.startsWith("not") || what === "off" ? "warn" : "info"](event, messages[what]),
   });
@@ -211,10 +215,7 @@ function connectionLimits({
   return trustedProxies > 0 || perAddressMost === 0 ? limits : { ...limits, perAddressMost };
 }
 
-function watchLake(
-  options: Omit<ServeOptions, "pastIndexes"> & LakeVersionOptions,
-  responseCache: ResponseCache,
-): Promise<CurrentVersion> {
+function watchLake(options: ServeOptions, responseCache: ResponseCache): Promise<CurrentVersion> {
   const { lake, logger } = options;
   return CurrentVersion.watch(lake, {
     ...options,

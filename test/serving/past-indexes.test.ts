@@ -40,8 +40,8 @@ async function startIndexing(
   const folder = settings.folder ?? join(await temporaryFolder(scope), "past-indexes");
   const lines: string[] = [];
   const logger = pino({ level: "info" }, { write: (line: string) => void lines.push(line) });
-  const pastIndexes = { folder, bytesMost: 2 ** 30, pinned: [], requestsMin: 3, ...settings };
-  const client = await startService(scope, lake, { logger, metricsPort: 0, responseCacheBytes: 0, pastIndexes });
+  const pastIndexSettings = { folder, bytesMost: 2 ** 30, pinned: [], requestsMin: 3, ...settings };
+  const client = await startService(scope, lake, { logger, metricsPort: 0, responseCacheBytes: 0, pastIndexSettings });
   const nameOf = new Map([first, second, third, "sold"].map((name) => [keyOf(name), name]));
   const events = (): readonly string[] =>
     parseLog(lines.join(""))

@@ -32,9 +32,9 @@ export async function serveBothWays(scope: Scope, lake: string): Promise<readonl
 async function serveOneWay(scope: Scope, lake: string, name: Implementation["name"]): Promise<Implementation> {
   const isServed = implementations[name];
   const { logger, opened, fallbacks, pastIndexesInUse } = captureServingLog();
-  const pastIndexes = isServed ? await storePastIndexes(scope, lake) : undefined;
-  const client = await startService(scope, lake, { logger, hasServingFiles: isServed, pastIndexes });
-  const inUse = async (): Promise<boolean> => pastIndexesInUse() >= (pastIndexes?.pinned.length ?? 0);
+  const pastIndexSettings = isServed ? await storePastIndexes(scope, lake) : undefined;
+  const client = await startService(scope, lake, { logger, hasServingFiles: isServed, pastIndexSettings });
+  const inUse = async (): Promise<boolean> => pastIndexesInUse() >= (pastIndexSettings?.pinned.length ?? 0);
   await eventually("past indexes in use", inUse, 60_000);
   const assertNoFallback = (): void => {
     const versions = opened();

@@ -117,7 +117,7 @@ export async function serveUntilStopped(
     ...(scrub === 0 ? {} : { scrub: { bytesPerHour: scrub * 2 ** 20, pauseMs: bounds.scrubPauseMs } }),
     ...{ concurrentRequests: settings.accountRequests, deadlineMs: settings.deadline * 1000 },
     ...engineOptions(settings),
-    pastIndexes: pastIndexSettings(settings),
+    pastIndexSettings: pastIndexSettingsOf(settings),
     ...(trustProxy === undefined ? {} : { trustedProxies: trustProxy }),
     ...(files === undefined ? {} : { tls: readCertificate(files) }),
     ...{ metricsPort: settings.metricsPort, droppedLogLines: () => destination.droppedLines },
@@ -142,7 +142,7 @@ export async function serveUntilStopped(
 }
 
 /** Returns where and when indexes of past days are built. */
-const pastIndexSettings = (settings: ServeSettings): PastIndexSettings => ({
+const pastIndexSettingsOf = (settings: ServeSettings): PastIndexSettings => ({
   folder: settings.pastIndexDir ?? join(dirname(settings.accounts), "past-indexes"),
   bytesMost: settings.pastIndexBytes,
   requestsMin: settings.pastIndexRequests,

@@ -106,10 +106,12 @@ export class AttachedIndexes implements PastIndexUser {
     this.attaching.add(key);
     try {
       this.lastCatalog += 1;
-      const catalog = `past_index_${this.lastCatalog}`;
-      const index = await this.openIndex(key, catalog);
-      if (this.isClosed) return;
-      this.attached.set(key, { source, catalog, index, rows: this.openRows(source), inFlight: 0 });
+      const attached = await this.openIndex(source, `past_index_${this.lastCatalog}`);
+      if (this.isClosed) {
+        attached.rows?.close();
+        return;
+      }
+      this.attached.set(key, attached);
       this.options.past.reportUse(source);
       const [oldest] = this.attached.keys();
       if (this.attached.size > bounds.pastIndexesOpen && oldest !== undefined) this.detach(oldest);
@@ -144,7 +146,8 @@ export class AttachedIndexes implements PastIndexUser {
     return source;
   }
 
-  private async openIndex(key: string, catalog: string): Promise<SearchIndex> {
+  private async openIndex(source: PastSource, catalog: string): Promise<AttachedIndex> {
+    const { key } = source;
     const { past, database, engine, fetchedMatches } = this.options;
     const { keys, fingerprint } = (await past.verify(key)).dimensions;
     return database.using(async (session) => {
@@ -152,7 +155,8 @@ export class AttachedIndexes implements PastIndexUser {
         throw new UserError("Other builds, dealers or tokens than in this version.");
       const path = join(past.folder, key, indexFiles.index);
       try {
-        return await SearchIndex.attach(session, { path, catalog, engine, fetchedMatches });
+        const index = await SearchIndex.attach(session, { path, catalog, engine, fetchedMatches });
+        return { source, catalog, index, rows: this.openRows(source), inFlight: 0 };
       } catch (thrown) {
         // Another file at the same path cannot be attached before.
         await session.run(sql`DETACH DATABASE IF EXISTS ${ident(catalog)}`);

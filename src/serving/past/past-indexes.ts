@@ -57,8 +57,8 @@ export class PastIndexes {
   private readonly touchedAt = new Map<string, number>();
   /** When a build that failed may be repeated. */
   private readonly retryAt = new Map<string, number>();
-  private readonly waiting = new Map<string, PastSource>();
-  private working: Promise<void> | undefined;
+  private readonly queue = new Map<string, PastSource>();
+  private processing: Promise<void> | undefined;
   private readonly runner = new BuildRunner();
   private readonly verified: VerifiedFiles;
 
@@ -95,7 +95,7 @@ export class PastIndexes {
     return { indexes: this.entries.length, bytes: sizeOf(this.entries) };
   }
 
-  /** The names of the sources that some version has an index attached of. */
+  /** The names of the sources whose index a version has attached. */
   get attachedNames(): ReadonlySet<string> {
     return new Set([...this.users].flatMap((user) => user.attachedNames));
   }
@@ -103,7 +103,7 @@ export class PastIndexes {
   /** Adds a version that uses indexes. Builds those that are pinned. */
   join(user: PastIndexUser): void {
     this.users.add(user);
-    for (const source of user.pinned) this.order(source);
+    for (const source of user.pinned) this.enqueue(source);
   }
 
   leave(user: PastIndexUser): void {
@@ -123,7 +123,7 @@ export class PastIndexes {
       .filter((atMs) => atMs > nowMs - bounds.pastIndexWindowMs)
       .slice(-requestsMin);
     this.requestTimes.set(source.key, times);
-    if (times.length === requestsMin) this.order(source);
+    if (times.length === requestsMin) this.enqueue(source);
   }
 
   /** Counts a request that an index answers, and records its use. */
@@ -161,35 +161,35 @@ export class PastIndexes {
       this.retryAt.set(key, performance.now() + bounds.recheckMs);
       this.options.onEvent({ what: "not removed", key, message: `${message} ${messageOf(thrown)}` });
     });
-    for (const user of this.users) for (const source of user.pinned) if (source.key === key) this.order(source);
+    for (const user of this.users) for (const source of user.pinned) if (source.key === key) this.enqueue(source);
   }
 
-  /** Ends a running build and starts no other one. */
+  /** Ends the running build and starts no other. */
   async stop(): Promise<void> {
     this.runner.stop();
-    this.waiting.clear();
-    await this.working;
+    this.queue.clear();
+    await this.processing;
   }
 
   private async refresh(): Promise<void> {
     this.entries = await this.cache.list();
   }
 
-  private order(source: PastSource): void {
+  private enqueue(source: PastSource): void {
     const { key } = source;
     if (this.runner.isStopped || source.files.length === 0 || (this.retryAt.get(key) ?? 0) > performance.now()) return;
     this.requestTimes.delete(key);
-    this.waiting.set(key, source);
-    this.working ??= this.workOff().finally(() => {
-      this.working = undefined;
+    this.queue.set(key, source);
+    this.processing ??= this.processQueue().finally(() => {
+      this.processing = undefined;
     });
   }
 
-  private async workOff(): Promise<void> {
-    for (let [next] = this.waiting; next !== undefined; [next] = this.waiting) {
+  private async processQueue(): Promise<void> {
+    for (let [next] = this.queue; next !== undefined; [next] = this.queue) {
       const [key, source] = next;
-      this.waiting.delete(key);
-      await this.provide(source).catch((thrown: unknown) => {
+      this.queue.delete(key);
+      await this.buildIfMissing(source).catch((thrown: unknown) => {
         if (this.runner.isStopped) return;
         this.retryAt.set(key, Math.max(this.retryAt.get(key) ?? 0, performance.now() + bounds.recheckMs));
         this.options.onEvent({ what: "not built", key, message: messageOf(thrown) });
@@ -197,8 +197,8 @@ export class PastIndexes {
     }
   }
 
-  /** Builds an index unless it exists, and has all versions use it. */
-  private async provide(source: PastSource): Promise<void> {
+  /** Builds an index unless it exists, and attaches it to all versions. */
+  private async buildIfMissing(source: PastSource): Promise<void> {
     await this.cache.removeLeftOvers();
     await this.refresh();
     if (!this.isStored(source.key)) await this.build(source);
@@ -222,7 +222,7 @@ export class PastIndexes {
     this.options.onEvent({ what: "built", name, key, bytes, ms: Math.round(performance.now() - startedMs) });
   }
 
-  /** Removes the least recently used indexes that are not pinned until another one fits. Throws if it is too large, and will be. */
+  /** Removes the least recently used indexes that are not pinned until another one fits. Throws if it cannot fit; it is not built again. */
   private async makeRoom(key: string, bytes: number): Promise<void> {
     const { bytesMost } = this.options;
     const pinnedKeys = new Set([...this.users].flatMap((user) => user.pinned.map(({ key }) => key)));
