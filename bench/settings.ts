@@ -25,6 +25,7 @@ same requests to all of them in turn over HTTP. Answers are compared before anyt
   --cases a,b        only the cases whose names begin with one of these; --list prints the names
   --peers a,b        only these peers of ${peerNames.join(", ")}; none for no peer
   --solr-heap MIB    Java heap of Solr (1024, plus 1 for each 1000 listings)
+  --past-days KIND   what Carquet answers past days and sold listings from: index, or parquet (index)
   --quick            fewer rounds and fewer comparisons: takes minutes
   --json FILE        writes the results as JSON
   --compare FILE     compares ratios with those of an earlier run; exit code 1 if a case is slower
@@ -53,6 +54,7 @@ export interface Settings {
   readonly peers: readonly PeerName[];
   /** Undefined: derived from the number of listings. */
   readonly solrHeapMib: number | undefined;
+  readonly pastDays: "index" | "parquet";
   readonly isQuick: boolean;
   readonly json: string | undefined;
   readonly compare: string | undefined;
@@ -70,6 +72,7 @@ const options = {
   cases: { type: "string", default: "" },
   peers: { type: "string", default: peerNames.join(",") },
   "solr-heap": { type: "string" },
+  "past-days": { type: "string", default: "index" },
   quick: { type: "boolean", default: false },
   json: { type: "string" },
   compare: { type: "string" },
@@ -95,6 +98,7 @@ export function parseSettings(args: readonly string[]): Settings {
     peers:
       values.peers === "none" ? [] : splitList(values.peers).map((peer) => parseChoice("--peers", peer, peerNames)),
     solrHeapMib: values["solr-heap"] === undefined ? undefined : parseInteger("--solr-heap", values["solr-heap"], 256),
+    pastDays: parseChoice("--past-days", values["past-days"], ["index", "parquet"]),
     isQuick: values.quick,
     json: values.json,
     compare: values.compare,

@@ -3,6 +3,7 @@ import { InvalidArgumentError, Option } from "commander";
 import { parseUsd } from "../accounts/money.ts";
 import { bounds } from "../base/bounds.ts";
 import { isDay } from "../base/day.ts";
+import { soldHistory } from "../listing/source.ts";
 
 /** Makes an option mandatory and says so in the help. */
 export function mandatory(option: Option): Option {
@@ -100,6 +101,37 @@ export const scrubOption = (): Option =>
     .env("CARQUET_SCRUB")
     .default(bounds.scrubBytesPerHour / 2 ** 20)
     .argParser((text) => parseInteger(text, 0, 1_048_576));
+
+export const pastIndexDirOption = (): Option =>
+  new Option(
+    "--past-index-dir <dir>",
+    "folder of the search indexes of past days (default: past-indexes beside the accounts file)",
+  ).env("CARQUET_PAST_INDEX_DIR");
+
+export const pastIndexBytesOption = (): Option =>
+  new Option("--past-index-bytes <size>", "size of all search indexes of past days together; 0 turns them off")
+    .env("CARQUET_PAST_INDEX_BYTES")
+    .default(bounds.pastIndexBytes, "2GiB")
+    .argParser((text) => parseSize(text, 0, 2 ** 50));
+
+export const pastIndexRequestsOption = (): Option =>
+  new Option(
+    "--past-index-requests <n>",
+    "requests for a past day within an hour after which its search index is built; 0 for pinned days only",
+  )
+    .env("CARQUET_PAST_INDEX_REQUESTS")
+    .default(bounds.pastIndexRequests)
+    .argParser(integerParser(1_000_000));
+
+export const pastIndexDaysOption = (): Option =>
+  new Option(
+    "--past-index-days <days>",
+    "pinned days, such as 2026-11-01,sold: their search indexes are built at the start and kept",
+  )
+    .env("CARQUET_PAST_INDEX_DAYS")
+    .default([], "none")
+    .argParser(pinnedDaysParser);
+
 export const accountRequestsOption = (): Option =>
   new Option("--account-requests <n>", "requests of one account in progress at once; more are refused with 429")
     .env("CARQUET_ACCOUNT_REQUESTS")
@@ -226,6 +258,13 @@ export function dayParser(text: string): string {
   throw new InvalidArgumentError("Expected a day, YYYY-MM-DD.");
 }
 
+/** Parses days, and the word `sold` for the sold history. */
+function pinnedDaysParser(text: string): readonly string[] {
+  const names = text.split(",");
+  if (names.every((name) => name === soldHistory || isDay(name))) return names;
+  throw new InvalidArgumentError("Expected days (YYYY-MM-DD) or sold, separated by commas.");
+}
+
 /** Returns a parser of USD amounts to micros. `negative` also allows negative amounts but not zero. */
 export const usdParser =
   (lowest: "negative" | "zero" | "positive") =>
@@ -258,7 +297,7 @@ function parseSize(text: string, least: number, most: number): number {
   const bytes = Number(number) * (sizeUnits[unit] ?? 1);
   if (number !== "" && least <= bytes && bytes <= most) return bytes;
   throw new InvalidArgumentError(
-    least === 1 ? "Expected a size such as 512MiB or 4GiB." : "Expected a size from 1KiB to 16MiB, such as 512KiB.",
+    least <= 1 ? "Expected a size such as 512MiB or 4GiB." : "Expected a size from 1KiB to 16MiB, such as 512KiB.",
   );
 }
 

@@ -48,6 +48,8 @@ export class DuckDatabase {
       await session.run(sql`SET GLOBAL late_materialization_max_rows = 1000`);
       // Aggregates up to a million integer keys in arrays: four times as fast as in a hash table (measured by bench/search-index).
       await session.run(sql`SET GLOBAL perfect_ht_threshold = 20`);
+      // Reading the rows of a page skips row groups that hold none of them. The default covers pages of up to 50 rows.
+      await session.run(sql`SET GLOBAL dynamic_or_filter_threshold = 100`);
       await session.run(sql`SET GLOBAL parquet_metadata_cache = true`);
       await session.run(sql`SET GLOBAL validate_external_file_cache = 'NO_VALIDATION'`);
     });

@@ -19,8 +19,6 @@ export interface TableDefinition {
   readonly partition?: string;
   /** Whether each publish appends rows to the same partition. Small files are then compacted with the new rows. */
   readonly isAppendOnly?: boolean;
-  /** Rows per row group, where it differs from the default. */
-  readonly rowGroupSize?: number;
   /** Maximum rows per file. Larger results are split into files of adjacent ranges of the sort order. */
   readonly rowsPerFile?: number;
 }
@@ -133,5 +131,8 @@ type Keyword = (typeof attributes.keywords.words)[number];
 /** Returns the schema of a table. */
 export const tableOf = (table: TableName): TableDefinition => tables[table];
 
-/** Default rows per row group: small enough that a page of 50 rows touches few of them, large enough to compress well. */
-export const rowGroupSize = 32_768;
+/**
+ * Rows per row group. A page decompresses every row group that holds one of its rows: twice as many rows cost pages up to twice the processor
+ * time, half as many cost facets a tenth (measured; see bench/README.md).
+ */
+export const rowGroupSize = 16_384;

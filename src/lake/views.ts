@@ -21,7 +21,7 @@ export function withRowNumbers(files: readonly LakeFile[], folder: string): Sql 
 /**
  * Returns the named columns of the listings at the given positions (see `withRowNumbers`), with `row_number`, in no particular order.
  * Reads only the files that hold those positions. Positions are a subquery, not a list of values: the engine then skips the row groups
- * between them.
+ * that hold none of them.
  */
 export function rowsAt(
   files: readonly LakeFile[],

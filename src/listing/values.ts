@@ -12,6 +12,9 @@ import type { SortKey } from "./sorts.ts";
 export const secondsOf = (time: Sql): Sql =>
   sql`greatest(0, epoch(${time})::BIGINT - ${integerLiteral(epochSeconds)})::INTEGER`;
 
+/** Returns a date as days since 1970; 0 if it is unknown. */
+export const daysOf = (date: Sql): Sql => sql`coalesce(${date} - DATE '1970-01-01', 0)::INTEGER`;
+
 /** 1990-01-01T00:00:00Z in seconds since 1970. */
 export const epochSeconds = 631_152_000;
 

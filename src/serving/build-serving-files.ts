@@ -6,13 +6,10 @@
 import { mkdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { sha256Of, syncToDisk } from "../base/files.ts";
-import type { Session } from "../db/duckdb.ts";
-import { fileLiteral, ident, type Sql, sql } from "../db/sql.ts";
-import { rowsOfFiles } from "../lake/file-rows.ts";
 import type { Manifest, ServingFile } from "../lake/manifest.ts";
 import { filesIn, withRowNumbers } from "../lake/views.ts";
 import type { Writer } from "../lake/writer/writer.ts";
-import { buildStatements, storage } from "./index/build.ts";
+import { buildIndexFile, withDimensionTables } from "./index/index-file.ts";
 import { listingFiles } from "./listing-files.ts";
 import { buildRowFile } from "./rows/row-file.ts";
 import { checkFile, neededSources, servingFormats, usableFiles } from "./serving-files.ts";
@@ -136,36 +133,10 @@ async function buildIndex(
   progress: BuildProgress,
 ): Promise<void> {
   const files = filesIn(tables, "snapshots", as_of);
-  const statements = buildStatements("new_index", withRowNumbers(files, lake));
-  await withDimensionTables(
-    session,
-    (table) => rowsOfFiles(table, tables[table], lake),
-    async () => {
-      await session.run(sql`ATTACH ${fileLiteral(target)} AS new_index (${storage})`);
-      try {
-        for (const statement of statements) await session.run(statement);
-      } finally {
-        await session.run(sql`DETACH new_index`);
-      }
-    },
+  await withDimensionTables(session, { tables, folder: lake }, () =>
+    buildIndexFile(session, withRowNumbers(files, lake), target),
   );
   progress.add(files.reduce((sum, { rows }) => sum + rows, 0));
-}
-
-/** Calls `work` while the dimensions exist as temporary tables. */
-async function withDimensionTables(
-  session: Session,
-  rowsOf: (table: "builds" | "dealers" | "tokens") => Sql,
-  work: () => Promise<void>,
-): Promise<void> {
-  const tables = ["builds", "dealers", "tokens"] as const;
-  try {
-    for (const table of tables)
-      await session.run(sql`CREATE OR REPLACE TEMPORARY TABLE ${ident(table)} AS ${rowsOf(table)}`);
-    await work();
-  } finally {
-    await session.drop(...tables);
-  }
 }
 
 async function buildRows(

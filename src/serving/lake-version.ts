@@ -1,38 +1,26 @@
 /**
- * A published version of the lake, open for queries: dimensions in memory, search index and row store if the publisher built them, and
- * Parquet files for everything else.
+ * A published version of the lake, open for queries: dimensions in memory, search index and row store if the publisher built them, past
+ * indexes if the service built them, and Parquet files for everything else.
  *
- * All results come from this one version. It never writes, and its DuckDB can read no file outside the lake. A request that needs a
- * damaged Parquet file is refused.
+ * All results come from this one version. It never writes, and its DuckDB can read no file outside the lake and the folder of past indexes.
+ * A request that needs a damaged Parquet file is refused.
  */
-import { resolve } from "node:path";
-import { bounds } from "../base/bounds.ts";
 import { plusDays } from "../base/day.ts";
 import type { Pace } from "../base/files.ts";
 import { type Row, textIn } from "../base/json.ts";
 import { Refusal, refuse } from "../contract/errors.ts";
-import { type DatabaseOptions, DuckDatabase } from "../db/duckdb.ts";
 import { type Job, serviceJob } from "../db/job.ts";
-import { type Engine, type PoolBounds, SessionPool, type StatementCounts } from "../db/session-pool.ts";
-import { ident, type Sql, sql } from "../db/sql.ts";
-import { rowsOfFiles } from "../lake/file-rows.ts";
+import type { Engine, StatementCounts } from "../db/session-pool.ts";
+import type { Sql } from "../db/sql.ts";
 import type { JsonRow } from "../lake/json-row.ts";
-import { type LakeFile, type Manifest, readManifest } from "../lake/manifest.ts";
+import type { LakeFile, Manifest } from "../lake/manifest.ts";
 import { listingRow, type ServedColumn } from "../lake/served-columns.ts";
-import {
-  buildValues,
-  buildValuesDictionary,
-  dealerProfiles,
-  filesIn,
-  listingValues,
-  rowsAt,
-  withRowNumbers,
-} from "../lake/views.ts";
+import { filesIn, rowsAt } from "../lake/views.ts";
 import { life } from "../listing/life.ts";
-import type { ListingSource, PageRequest } from "../listing/source.ts";
+import { type ListingSource, type PageRequest, soldHistory } from "../listing/source.ts";
 import type { TrendSource } from "../listing/trend-source.ts";
-import { DealerDirectory } from "./dealer-directory.ts";
-import { Dimensions } from "./dimensions.ts";
+import type { DealerDirectory } from "./dealer-directory.ts";
+import type { Dimensions } from "./dimensions.ts";
 import {
   type FoundListing,
   type ListingState,
@@ -40,12 +28,12 @@ import {
   lookUpStatement,
   snapshotSizesOf,
 } from "./listing-files.ts";
-import { ServingFiles } from "./open-serving-files.ts";
 import { ParquetSource } from "./parquet/parquet-source.ts";
 import { ParquetTrends } from "./parquet/parquet-trends.ts";
-import { type ListedFile, VerifiedFiles } from "./verified-files.ts";
-import { checkFiles, VersionFiles } from "./version-files.ts";
-import { Vocabulary } from "./vocabulary.ts";
+import type { ListedFile } from "./verified-files.ts";
+import type { VersionFiles } from "./version-files.ts";
+import { closeResources, type LakeVersionOptions, openResources, type VersionResources } from "./version-resources.ts";
+import type { Vocabulary } from "./vocabulary.ts";
 
 /** A listing source whose rows can be read. */
 export interface Listings extends ListingSource {
@@ -58,32 +46,6 @@ export interface Listings extends ListingSource {
   ): Promise<readonly Row[]>;
 }
 
-export interface LakeVersionOptions extends DatabaseOptions, Partial<PoolBounds> {
-  /** Whether to use serving files (default true). If false, all queries read the Parquet files. */
-  readonly hasServingFiles?: boolean;
-  /** Maximum number of facet matches that are fetched from the search index and counted in memory; DuckDB counts more. */
-  readonly fetchedMatches?: number;
-  /** The verified files of earlier versions, so that each file is hashed once per process. */
-  readonly verified?: VerifiedFiles;
-  /** Folders that statements may write to. None by default. */
-  readonly writableFolders?: readonly string[];
-  /** Called once when the search index fails, and once when the row store fails; the Parquet files answer instead. */
-  readonly onFallback?: (message: string) => void;
-}
-
-/** What a version holds while it is open. */
-interface Resources {
-  readonly manifest: Manifest;
-  readonly dimensions: Dimensions;
-  readonly dealers: DealerDirectory;
-  readonly vocabulary: Vocabulary;
-  readonly folder: string;
-  readonly files: VersionFiles;
-  readonly database: DuckDatabase;
-  readonly pool: SessionPool;
-  readonly serving: ServingFiles;
-}
-
 export class LakeVersion {
   readonly manifest: Manifest;
   readonly dimensions: Dimensions;
@@ -91,7 +53,7 @@ export class LakeVersion {
   readonly vocabulary: Vocabulary;
 
   private constructor(
-    private readonly resources: Resources,
+    private readonly resources: VersionResources,
     private readonly engine: Engine,
   ) {
     this.manifest = resources.manifest;
@@ -102,36 +64,8 @@ export class LakeVersion {
 
   /** Opens a version and loads its dimensions. Throws if a dimension or the current snapshot does not match the manifest. */
   static async open(lake: string, version: string, options: LakeVersionOptions = {}): Promise<LakeVersion> {
-    const manifest = await readManifest(lake, version);
-    const folder = resolve(lake);
-    const files = new VersionFiles(manifest, options.verified ?? new VerifiedFiles(folder));
-    await checkFiles(files, manifest);
-    const database = await DuckDatabase.open(options);
-    try {
-      const [dimensions, dealers] = await database.using((session) => readDimensions(session, manifest, folder));
-      await database.lockDown([folder, ...(options.writableFolders ?? [])]);
-      const pool = await SessionPool.open(database, { ...bounds, ...options });
-      const engine = pool.engineOf(serviceJob());
-      const onFallback = options.onFallback ?? (() => {});
-      const serving =
-        options.hasServingFiles === false
-          ? ServingFiles.none
-          : await ServingFiles.open({
-              ...{ manifest, folder, files, database, engine, onFallback },
-              fetchedMatches: options.fetchedMatches,
-            });
-      const vocabulary = new Vocabulary({
-        ...{ dimensions, dealers },
-        isActive: (attribute, value) => serving.hasValue(attribute, value),
-        readValues: async (attribute) =>
-          (await engine.rows(listingValues(manifest.tables, folder, attribute))).map((row) => textIn(row, "value")),
-      });
-      const resources = { manifest, dimensions, dealers, vocabulary, folder, files, database, pool, serving };
-      return new LakeVersion(resources, engine);
-    } catch (thrown) {
-      database.close();
-      throw thrown;
-    }
+    const resources = await openResources(lake, version, options);
+    return new LakeVersion(resources, resources.pool.engineOf(serviceJob()));
   }
 
   /** Returns this version for a job: its queries wait in turn with those of other accounts, and end with the job. */
@@ -187,10 +121,8 @@ export class LakeVersion {
     const files = filesIn(this.manifest.tables, "snapshots", day);
     const isToday = day === this.manifest.as_of;
     if (files.length === 0 && !isToday) throw this.unavailable(day);
-    return this.listingsOf(
-      files,
-      isToday ? (parquet) => this.resources.serving.sourceOr(parquet, this.engine) : undefined,
-    );
+    if (!isToday) return this.pastListings(day, files);
+    return this.listingsOf(files, (parquet) => this.resources.serving.sourceOr(parquet, this.engine));
   }
 
   /**
@@ -199,7 +131,8 @@ export class LakeVersion {
    */
   soldSince(day: string | undefined): Listings {
     const month = day === undefined ? "" : plusDays(day, 1 - life.soldAfterDays).slice(0, "YYYY-MM".length);
-    return this.listingsOf(this.manifest.tables.sold.filter(({ partition }) => (partition ?? "") >= month));
+    const files = this.manifest.tables.sold.filter(({ partition }) => (partition ?? "") >= month);
+    return this.pastListings(soldHistory, files);
   }
 
   /** The number of listings of each day with a snapshot, in the order of days. */
@@ -225,10 +158,15 @@ export class LakeVersion {
 
   /** Closes the version. No query may be running. */
   close(): void {
-    const { serving, pool, database } = this.resources;
-    serving.close();
-    pool.close();
-    database.close();
+    closeResources(this.resources);
+  }
+
+  /** Returns listings of a past index, if there is one, else those of some files. */
+  private pastListings(name: string, files: readonly LakeFile[]): Listings {
+    const index = this.resources.past?.use(name);
+    if (index === undefined) return this.listingsOf(files);
+    const { read, ...listings } = this.listingsOf(index.files, (parquet) => index.sourceOr(parquet, this.engine));
+    return { ...listings, read: async (positions, columns) => index.rowsAt(positions) ?? read(positions, columns) };
   }
 
   private listingsOf(
@@ -282,19 +220,4 @@ export class LakeVersion {
     const asOf = this.manifest.as_of;
     return refuse("snapshot_unavailable", { value: day, first: days[0] ?? asOf, last: days.at(-1) ?? asOf });
   }
-}
-
-/** Creates the in-memory tables and reads the dimensions from them. */
-async function readDimensions(
-  session: Parameters<typeof Dimensions.read>[0],
-  { tables, as_of }: Manifest,
-  folder: string,
-): Promise<readonly [Dimensions, DealerDirectory]> {
-  for (const table of ["builds", "dealers", "tokens", "options"] as const) {
-    await session.run(sql`CREATE TABLE ${ident(table)} AS ${rowsOfFiles(table, tables[table], folder)}`);
-  }
-  await session.run(sql`CREATE TABLE build_words AS ${buildValuesDictionary}`);
-  await session.run(sql`CREATE TABLE build_values AS ${buildValues}`);
-  const active = withRowNumbers(filesIn(tables, "snapshots", as_of), folder);
-  return [await Dimensions.read(session), await DealerDirectory.read(session, dealerProfiles(active))];
 }

@@ -9,16 +9,14 @@
  */
 import { join } from "node:path";
 import { messageOf, UserError } from "../base/user-error.ts";
-import { Refusal } from "../contract/errors.ts";
 import type { DuckDatabase } from "../db/duckdb.ts";
-import { Abandoned } from "../db/job.ts";
 import type { Engine } from "../db/session-pool.ts";
-import { fileLiteral, sql } from "../db/sql.ts";
 import type { JsonRow } from "../lake/json-row.ts";
 import type { LakeFile, Manifest, ServingFile } from "../lake/manifest.ts";
 import type { ServedColumn } from "../lake/served-columns.ts";
 import type { CategoryName } from "../listing/schema.ts";
 import type { ListingSource } from "../listing/source.ts";
+import { sourceWithFallback } from "./fallback-source.ts";
 import { SearchIndex } from "./index/search-index.ts";
 import { type FoundListing, listingFiles } from "./listing-files.ts";
 import { RowStore } from "./rows/row-store.ts";
@@ -106,18 +104,7 @@ export class ServingFiles {
   sourceOr(parquet: ListingSource, engine: Engine): ListingSource {
     const index = this.index?.with(engine);
     if (index === undefined) return parquet;
-    const withFallback = <T>(request: (source: ListingSource) => Promise<T>): Promise<T> =>
-      request(index).catch((thrown: unknown) => {
-        if (thrown instanceof Refusal || thrown instanceof Abandoned) throw thrown;
-        this.fail("index", messageOf(thrown));
-        return request(parquet);
-      });
-    return {
-      count: index.count,
-      findPage: (request) => withFallback((source) => source.findPage(request)),
-      countValues: (request) => withFallback((source) => source.countValues(request)),
-      measureValues: (request) => withFallback((source) => source.measureValues(request)),
-    };
+    return sourceWithFallback(index, parquet, (fault) => this.fail("index", fault));
   }
 
   /** Returns the rows at positions of the concatenated files; undefined if the row store cannot read them. */
@@ -198,10 +185,10 @@ async function openIndex(options: ServingOptions): Promise<SearchIndex> {
   const [file] = filesOf(manifest, "index");
   if (file === undefined) throw new Error("The manifest lists no search index of this release's format.");
   await requireIntact(files, file, "content");
-  return database.using(async (session) => {
-    await session.run(sql`ATTACH ${fileLiteral(join(folder, file.path))} AS search_index (READ_ONLY)`);
-    return SearchIndex.open(session, engine, fetchedMatches);
-  });
+  const path = join(folder, file.path);
+  return database.using((session) =>
+    SearchIndex.attach(session, { path, catalog: "search_index", engine, fetchedMatches }),
+  );
 }
 
 async function openRows({ manifest, folder, files }: ServingOptions): Promise<RowStore> {

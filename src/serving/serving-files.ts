@@ -8,7 +8,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { sha256Of } from "../base/files.ts";
 import { UserError } from "../base/user-error.ts";
-import type { Manifest, ServingFile } from "../lake/manifest.ts";
+import type { LakeFile, Manifest, ServingFile } from "../lake/manifest.ts";
 import { filesIn } from "../lake/views.ts";
 import { searchIndexFormat } from "./index/build.ts";
 import { listingFiles } from "./listing-files.ts";
@@ -20,11 +20,15 @@ export const servingFormats: Readonly<Record<ServingFile["kind"], string>> = {
   rows: rowFileFormat,
 };
 
+/** Returns the content hash of what a search index is built from: the files of its listings, in order. */
+export const contentHashOf = (files: readonly LakeFile[]): string =>
+  createHash("sha256")
+    .update(files.map(({ sha256 }) => sha256).join("\n"))
+    .digest("hex");
+
 /** Returns the content hash of what a version's search index is built from: the files of its current snapshot. */
-export function indexSourceOf({ tables, as_of }: Manifest): string {
-  const files = filesIn(tables, "snapshots", as_of).map(({ sha256 }) => sha256);
-  return createHash("sha256").update(files.join("\n")).digest("hex");
-}
+export const indexSourceOf = ({ tables, as_of }: Manifest): string =>
+  contentHashOf(filesIn(tables, "snapshots", as_of));
 
 /** Returns the kind and source of every serving file that a version needs. */
 export function neededSources(manifest: Manifest): readonly Pick<ServingFile, "kind" | "source">[] {

@@ -3,7 +3,8 @@ import { decoderOf } from "../../src/contract/decode.ts";
 import { operations } from "../../src/contract/document.ts";
 import { type Endpoint, type EndpointId, endpoints, jsonBody } from "../../src/http/endpoints.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
-import { LakeVersion, type LakeVersionOptions } from "../../src/serving/lake-version.ts";
+import { LakeVersion } from "../../src/serving/lake-version.ts";
+import type { LakeVersionOptions } from "../../src/serving/version-resources.ts";
 import { onScopeEnd, type Scope } from "./scope.ts";
 
 /** Opens the published version of a lake until the scope ends. */

@@ -1,10 +1,13 @@
 /** `carquet serve`: serves the API of a lake until SIGTERM or SIGINT. */
+import { dirname, join } from "node:path";
 import { Command } from "commander";
 import pino from "pino";
 import { redactKeys } from "../../accounts/api-key.ts";
 import { bounds } from "../../base/bounds.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
-import { type ExportSettings, serve } from "../../http/server.ts";
+import { serve } from "../../http/server.ts";
+import type { ExportSettings } from "../../http/service-state.ts";
+import type { PastIndexSettings } from "../../serving/past/past-indexes.ts";
 import { type CertificateFiles, readCertificate, watchCertificate } from "../certificate-files.ts";
 import { LogDestination } from "../log-destination.ts";
 import {
@@ -23,6 +26,10 @@ import {
   lakeOption,
   memoryOption,
   metricsPortOption,
+  pastIndexBytesOption,
+  pastIndexDaysOption,
+  pastIndexDirOption,
+  pastIndexRequestsOption,
   portOption,
   publicUrlOption,
   responseCacheOption,
@@ -45,6 +52,10 @@ export interface ServeSettings extends EngineSettings, ExportLimitSettings {
   readonly connectionsPerAddress: number;
   readonly responseCache: number;
   readonly scrub: number;
+  readonly pastIndexDir?: string;
+  readonly pastIndexBytes: number;
+  readonly pastIndexRequests: number;
+  readonly pastIndexDays: readonly string[];
   readonly accountRequests: number;
   readonly deadline: number;
   readonly drainDelay: number;
@@ -75,6 +86,10 @@ export const addServeOptions = (command: Command): Command =>
     ...exportOptions(),
     answersOption(),
     scrubOption(),
+    pastIndexDirOption(),
+    pastIndexBytesOption(),
+    pastIndexRequestsOption(),
+    pastIndexDaysOption(),
   ].reduce((extended, option) => extended.addOption(option), command);
 
 export const serveCommand = (): Command =>
@@ -107,6 +122,7 @@ export async function serveUntilStopped(
     ...{ concurrentRequests: settings.accountRequests, deadlineMs: settings.deadline * 1000 },
     ...engineOptions(settings),
     exports: exportLimits(settings),
+    pastIndexSettings: pastIndexSettingsOf(settings),
     ...(trustProxy === undefined ? {} : { trustedProxies: trustProxy }),
     ...(files === undefined ? {} : { tls: readCertificate(files) }),
     ...{ metricsPort: settings.metricsPort, droppedLogLines: () => destination.droppedLines },
@@ -134,6 +150,14 @@ const exportLimits = ({ spool, ...settings }: ExportLimitSettings): Partial<Expo
   ...{ writtenMax: settings.exports, accountMax: settings.accountExports, memory: settings.exportMemory },
   ...{ deadlineMs: settings.exportDeadline * 1000, bytesMax: settings.spoolSize },
   ...(spool === undefined ? {} : { folder: spool }),
+});
+
+/** Returns where and when indexes of past days are built. */
+const pastIndexSettingsOf = (settings: ServeSettings): PastIndexSettings => ({
+  folder: settings.pastIndexDir ?? join(dirname(settings.accounts), "past-indexes"),
+  bytesMost: settings.pastIndexBytes,
+  requestsMin: settings.pastIndexRequests,
+  pinned: settings.pastIndexDays,
 });
 
 /** Returns the files of the certificate and its private key. Throws a UserError if only one is set. */

@@ -178,7 +178,7 @@ export async function writeFile(
   );
   const statistics = await session.row(sql`
     COPY (SELECT ${join(columns)} FROM (${rows}) ORDER BY ${order})
-    TO ${fileLiteral(target)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${integerLiteral(definition.rowGroupSize ?? rowGroupSize)}, RETURN_STATS)`);
+    TO ${fileLiteral(target)} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${integerLiteral(rowGroupSize)}, RETURN_STATS)`);
   const rowCount = integerIn({ rows: Number(statistics?.count) }, "rows");
   if (rowCount === 0) {
     await rm(target);

@@ -1,5 +1,5 @@
 /**
- * Search index, build side: the statements that create its tables from the active listings of a version.
+ * Search index, build side: the statements that create its tables from listings: the active ones of a day, or the sold history.
  *
  * One dictionary assigns an id to every value of every category. `listings` has one integer column per attribute, one rank column per
  * sort, and composite ids (build, dealer, set of features, ...) from which all categories are counted in one pass. Ids are distinct
@@ -19,7 +19,7 @@ import {
   tokensNames,
 } from "../../listing/schema.ts";
 import { defaultSort, fixedSorts, sortKeys } from "../../listing/sorts.ts";
-import { secondsOf, unitsOf, vinPartOf, vinParts } from "../../listing/values.ts";
+import { daysOf, secondsOf, unitsOf, vinPartOf, vinParts } from "../../listing/values.ts";
 import { firstValueId } from "./ids.ts";
 
 /** The newest storage version dictionary-encodes short strings. */
@@ -69,7 +69,7 @@ function collectStatements(listings: Sql): readonly Sql[] {
     temporary(
       "indexed",
       sql`SELECT row_number::INTEGER AS position, build_key, dealer_key, ${join([...own, ...lists, ...numbers, ...vin])},
-                 ${secondsOf(sql`listed_at`)} AS listed_at
+                 ${secondsOf(sql`listed_at`)} AS listed_at, ${daysOf(sql`sold_on_record`)} AS sold_on_record
           FROM   (${listings})`,
     ),
     temporary(
@@ -184,7 +184,7 @@ export const rankOf = (sort: (typeof fixedSorts)[number]): Sql => ident(`rank ${
 
 /** `listings`: one row per listing, in the partition's order. */
 function listingsStatement(catalog: string): Sql {
-  const plain = [...numberNames.map((number) => ident("of", number)), sql`of.listed_at`];
+  const plain = [...numberNames.map((number) => ident("of", number)), sql`of.listed_at`, sql`of.sold_on_record`];
   const own = listingCategories.map(
     (one) => sql`coalesce(${ident(`id of ${one}`, "id")}, 0)::INTEGER AS ${ident(one)}`,
   );

@@ -16,7 +16,7 @@ const usualShares: Readonly<Record<Exclude<ResolvedFilter["kind"], "amongIds" | 
   atLeast: 0.5,
   atMost: 0.5,
   listedSince: 0.2,
-  soldAfter: 0,
+  soldAfter: 0.5,
   matchesMask: 0.005,
   all: 0.5,
   any: 0.2,

@@ -1,5 +1,5 @@
 /**
- * Search index of a version: searches, sorts and counts its active listings in one table of integers.
+ * Search index: searches, sorts and counts listings in one table of integers.
  *
  * A page takes one short statement, or two at once if there are many matches; facets take one for up to 100,000 matches, else two; a metric
  * takes one. What is known of all listings takes none.
@@ -8,7 +8,7 @@ import { bounds } from "../../base/bounds.ts";
 import { integerIn } from "../../base/json.ts";
 import type { Session } from "../../db/duckdb.ts";
 import type { Engine } from "../../db/session-pool.ts";
-import { ident, join, type Sql, sql } from "../../db/sql.ts";
+import { fileLiteral, ident, join, type Sql, sql } from "../../db/sql.ts";
 import { metricOf, readSummaries, summariesOf } from "../../listing/aggregates.ts";
 import { type CategoryName, type CountedName, listNames, type NumberName } from "../../listing/schema.ts";
 import { defaultSort } from "../../listing/sorts.ts";
@@ -55,10 +55,16 @@ import {
   resolveFilters,
 } from "./where.ts";
 
-const catalog = "search_index";
-
 /** A page fetches all matches if they are at most this share of those that facets fetch: fewer if the total is known without a statement. */
 const pageShares = { counted: 0.2, known: 0.02 } as const;
+
+/** How an index is opened. */
+export interface IndexOptions extends Pick<IndexContext, "catalog"> {
+  readonly path: string;
+  readonly engine: Engine;
+  /** See `LakeVersionOptions.fetchedMatches`. */
+  readonly fetchedMatches?: number | undefined;
+}
 
 /** What all requests to an index share. */
 interface SharedIndex {
@@ -91,12 +97,12 @@ export class SearchIndex implements ListingSource {
     return new SearchIndex(this.shared, engine);
   }
 
-  /** Opens an index that is attached as `search_index`, beside the table `dealers`, and reads its dictionary. */
-  static async open(
+  /** Attaches an index file under the name of a catalog, and reads its dictionary. Needs the table `dealers` of the version. */
+  static async attach(
     session: Session,
-    engine: Engine,
-    fetchedMatches: number = bounds.fetchedMatches,
+    { path, catalog, engine, fetchedMatches = bounds.fetchedMatches }: IndexOptions,
   ): Promise<SearchIndex> {
+    await session.run(sql`ATTACH ${fileLiteral(path)} AS ${ident(catalog)} (READ_ONLY)`);
     const dictionary = await Dictionary.read(session, catalog);
     const dealers = await Dealers.read(session, catalog);
     const count = integerIn(
@@ -238,7 +244,7 @@ export class SearchIndex implements ListingSource {
     const groups =
       list === undefined
         ? of("id")
-        : sql`SELECT token AS id, measure FROM (${of("set")}) JOIN ${setsOf(catalog, list)} USING ("set")`;
+        : sql`SELECT token AS id, measure FROM (${of("set")}) JOIN ${setsOf(this.context.catalog, list)} USING ("set")`;
     const rows = await this.engine.rows(sql`
       SELECT min(id) AS id, count(*)::INTEGER AS listings, count(measure)::INTEGER AS sample, ${metricOf(measure, aggregate, sql`measure`)} AS metric
       FROM   (${groups}) GROUP BY ${dictionary.spelledAlike(attribute, sql`id`)}`);
@@ -250,7 +256,7 @@ export class SearchIndex implements ListingSource {
   }
 
   private fromOf(matches: Exclude<Condition, "never">): Sql {
-    return matches === "always" ? sql`FROM ${listingsOf(catalog)}` : matches;
+    return matches === "always" ? sql`FROM ${listingsOf(this.context.catalog)}` : matches;
   }
 }
 

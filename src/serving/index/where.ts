@@ -3,10 +3,10 @@
  * A filter that all listings pass, or none, is recognized without a statement.
  */
 
-import { ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
+import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sql.ts";
 import type { Filter } from "../../listing/filter.ts";
 import type { FixedSort } from "../../listing/sorts.ts";
-import { epochSeconds, maskOf, unitsPerOne, vinParts } from "../../listing/values.ts";
+import { daysOf, epochSeconds, maskOf, unitsPerOne, vinParts } from "../../listing/values.ts";
 import { rankOf, setsOf } from "./build.ts";
 import type { Dealers } from "./dealers.ts";
 import type { Dictionary } from "./dictionary.ts";
@@ -144,7 +144,7 @@ function compile(filter: Filter, context: IndexContext): Condition {
     case "listedSince":
       return sql`listed_at >= ${integer(Math.ceil(filter.timeMs / 1000) - epochSeconds)}`;
     case "soldAfter":
-      return "never";
+      return sql`sold_on_record > ${daysOf(sql`${literal(filter.day)}::DATE`)}`;
     case "matchesMask":
       return anyOf(filter.masks.map(matchesMask));
     case "all":

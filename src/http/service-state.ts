@@ -1,0 +1,179 @@
+/** The state of a service: its options, and the accounts, the lake and the caches that it opens. */
+import { tmpdir } from "node:os";
+import type { Logger } from "pino";
+import { Accounts } from "../accounts/accounts.ts";
+import type { Clock } from "../accounts/clock.ts";
+import { bounds } from "../base/bounds.ts";
+import type { Synchronous } from "../db/sqlite.ts";
+import { TableEncoder } from "../formats/table-formats.ts";
+import { CurrentVersion } from "../serving/current-version.ts";
+import { type PastIndexEvent, PastIndexes, type PastIndexSettings } from "../serving/past/past-indexes.ts";
+import type { ScrubOptions } from "../serving/scrub.ts";
+import type { LakeVersionOptions } from "../serving/version-resources.ts";
+import { type ConnectionLimits, Connections, connectionsWithin, descriptorLimit } from "./connections.ts";
+import type { ExportServices } from "./exports/respond-with-export.ts";
+import { Spool, type SpoolBounds } from "./exports/spool.ts";
+import type { Tls } from "./http-server.ts";
+import { Metrics } from "./metrics.ts";
+import type { AdmissionBounds } from "./middleware/admit.ts";
+import type { PipelineServices } from "./pipeline.ts";
+import { ResponseCache } from "./response-cache.ts";
+import { systemClock } from "./system-clock.ts";
+
+export interface ServeOptions
+  extends LakeVersionOptions,
+    Partial<AdmissionBounds>,
+    Partial<Pick<ConnectionLimits, "connectionsMost">> {
+  readonly lake: string;
+  /** The accounts file; created if it does not exist. */
+  readonly accounts: string;
+  readonly host: string;
+  /** 0 for any free port. */
+  readonly port: number;
+  readonly logger: Logger;
+  /** Plain HTTP if absent. */
+  readonly tls?: Tls;
+  /** Number of reverse proxies whose `X-Forwarded-*` headers are trusted. 0 by default. */
+  readonly trustedProxies?: number;
+  readonly clock?: Clock;
+  /** The ledger's `PRAGMA synchronous`. FULL by default; anything less can lose charges. */
+  readonly synchronous?: Synchronous;
+  /** The module of the ledger worker, for tests that end it. */
+  readonly ledgerThread?: URL;
+  /** Time limit for the arrival of a request's headers. */
+  readonly headersTimeoutMs?: number;
+  /** Time limit from the arrival of a request to the end of its response. */
+  readonly responseTimeoutMs?: number;
+  /** The most open connections of one client address; 0 for no limit. Does not apply behind a trusted proxy. */
+  readonly connectionsPerAddress?: number;
+  /** How long a stopping service continues to accept requests. 0 by default. */
+  readonly drainDelayMs?: number;
+  /** How long it then waits for requests in flight. */
+  readonly drainTimeoutMs?: number;
+  /** Size of the response cache; 0 disables it. */
+  readonly responseCacheBytes?: number;
+  /** Port of the metrics server; 0 for any free port. Without it, no metrics are served. */
+  readonly metricsPort?: number | undefined;
+  /** Returns the number of log lines that were dropped, for the metrics. */
+  readonly droppedLogLines?: () => number;
+  /** Limits of exports. */
+  readonly exports?: Partial<ExportSettings>;
+  /** How the files of the lake are read again in the background. */
+  readonly scrub?: ScrubOptions | undefined;
+  /** Where and when indexes of past days are built; absent for never. */
+  readonly pastIndexSettings?: PastIndexSettings | undefined;
+}
+
+/** Limits of exports. */
+export interface ExportSettings extends SpoolBounds, Pick<ExportServices, "memory" | "deadlineMs"> {
+  /** The most exports of one account in progress, until the last byte is sent. */
+  readonly accountMax: number;
+}
+
+/** Services of the application, its connections, and whether it is shutting down. */
+export interface AppState extends PipelineServices {
+  readonly connections: Connections;
+  readonly metrics: Metrics;
+  readonly pastIndexes: PastIndexes | undefined;
+  isStopping: boolean;
+}
+
+/** Opens the accounts file and the lake. */
+export async function openState(options: ServeOptions): Promise<AppState> {
+  const { responseCacheBytes = bounds.responseCacheBytes, droppedLogLines = () => 0 } = options;
+  const metrics = new Metrics();
+  const accounts = await openAccounts(options, metrics);
+  const responseCache = new ResponseCache(responseCacheBytes);
+  const pastIndexes = await openPastIndexes(options);
+  const current = await watchLake({ ...options, pastIndexes, onStatement: metrics.addStatement }, responseCache);
+  const connections = new Connections(connectionLimits(options));
+  metrics.readFrom({ current, responseCache, accounts, connections, pastIndexes, droppedLogLines });
+  const admission = { ...bounds, ...options };
+  const exportSettings = exportSettingsOf(options);
+  const { accountMax: concurrentRequests, deadlineMs } = exportSettings;
+  return {
+    ...{ current, responseCache, accounts, metrics, pastIndexes, admission, connections, isStopping: false },
+    encoder: new TableEncoder(),
+    exports: { lake: options.lake, current, accounts, spool: new Spool(exportSettings), ...exportSettings },
+    exportAdmission: { ...admission, concurrentRequests, deadlineMs },
+  };
+}
+
+const exportSettingsOf = ({ exports }: ServeOptions): ExportSettings => ({
+  folder: tmpdir(),
+  bytesMax: bounds.spoolBytes,
+  writtenMax: bounds.exports,
+  accountMax: bounds.accountExports,
+  memory: bounds.exportMemory,
+  deadlineMs: bounds.exportDeadlineMs,
+  ...exports,
+});
+
+/** Closes what `openState` opened. */
+export const closeState = ({ pastIndexes, current, accounts, encoder, exports }: AppState): Promise<unknown> =>
+  Promise.all([pastIndexes?.stop(), current.close(), accounts.close(), encoder.close(), exports.spool.close()]);
+
+async function openPastIndexes({
+  pastIndexSettings: settings,
+  lake,
+  logger,
+}: ServeOptions): Promise<PastIndexes | undefined> {
+  if (settings === undefined || settings.bytesMost === 0) return undefined;
+  const messages: Readonly<Record<PastIndexEvent["what"], string>> = {
+    built: "past index built",
+    "in use": "past index in use",
+    removed: "past index removed",
+    "not removed": "past index not removed",
+    "not built": "past index not built",
+    off: "past indexes off; past days are read from Parquet",
+  };
+  return PastIndexes.open({
+    ...{ ...settings, lake },
+    onEvent: ({ what, ...event }) =>
+      logger[what.startsWith("not") || what === "off" ? "warn" : "info"](event, messages[what]),
+  });
+}
+
+/** The total is derived from the limit of file descriptors. Connections of a trusted proxy are not those of one client. */
+function connectionLimits({
+  connectionsMost = connectionsWithin(descriptorLimit()),
+  connectionsPerAddress: perAddressMost = bounds.connectionsPerAddress,
+  trustedProxies = 0,
+}: ServeOptions): ConnectionLimits {
+  const limits = { connectionsMost, healthMost: bounds.healthConnections };
+  return trustedProxies > 0 || perAddressMost === 0 ? limits : { ...limits, perAddressMost };
+}
+
+function watchLake(options: ServeOptions, responseCache: ResponseCache): Promise<CurrentVersion> {
+  const { lake, logger } = options;
+  return CurrentVersion.watch(lake, {
+    ...options,
+    pollMs: bounds.publishedPollMs,
+    onOpen: (version, served) => logger.info({ version, ...served }, "version in service"),
+    onFallback: (message) => logger.warn({ message }, "serving file not in use"),
+    onDamage: (fault) => {
+      logger.error({ message: fault }, "damaged file");
+      // A response may have been computed from the file after it was damaged.
+      responseCache.clear();
+    },
+    onFailure: (version, message) =>
+      logger.error({ version, message }, "version cannot be opened; still serving the previous one"),
+  });
+}
+
+function openAccounts(
+  { accounts, logger, clock = systemClock, synchronous = "FULL", ledgerThread: thread }: ServeOptions,
+  metrics: Metrics,
+): Promise<Accounts> {
+  const onChange = (isDown: boolean, reason: string): void =>
+    isDown
+      ? logger.error({ message: reason }, "ledger unavailable; metered requests are refused")
+      : logger.info("ledger available again");
+  return Accounts.open(accounts, {
+    clock,
+    synchronous,
+    onAvailabilityChange: onChange,
+    onBatch: metrics.addBatch,
+    ...(thread === undefined ? {} : { workerModule: thread }),
+  });
+}

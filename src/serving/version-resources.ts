@@ -1,0 +1,122 @@
+/** What an open version holds, and how it is opened. */
+import { resolve } from "node:path";
+import { bounds } from "../base/bounds.ts";
+import { textIn } from "../base/json.ts";
+import { type DatabaseOptions, DuckDatabase, type Session } from "../db/duckdb.ts";
+import { serviceJob } from "../db/job.ts";
+import { type Engine, type PoolBounds, SessionPool } from "../db/session-pool.ts";
+import { ident, sql } from "../db/sql.ts";
+import { rowsOfFiles } from "../lake/file-rows.ts";
+import { type Manifest, readManifest } from "../lake/manifest.ts";
+import {
+  buildValues,
+  buildValuesDictionary,
+  dealerProfiles,
+  filesIn,
+  listingValues,
+  withRowNumbers,
+} from "../lake/views.ts";
+import { DealerDirectory } from "./dealer-directory.ts";
+import { Dimensions } from "./dimensions.ts";
+import { ServingFiles } from "./open-serving-files.ts";
+import { AttachedIndexes } from "./past/attached-indexes.ts";
+import type { PastIndexes } from "./past/past-indexes.ts";
+import { VerifiedFiles } from "./verified-files.ts";
+import { checkFiles, VersionFiles } from "./version-files.ts";
+import { Vocabulary } from "./vocabulary.ts";
+
+export interface LakeVersionOptions extends DatabaseOptions, Partial<PoolBounds> {
+  /** Whether to use serving files (default true). If false, all queries read the Parquet files. */
+  readonly hasServingFiles?: boolean;
+  /** Maximum number of facet matches that are fetched from the search index and counted in memory; DuckDB counts more. */
+  readonly fetchedMatches?: number;
+  /** The verified files of earlier versions, so that each file is hashed once per process. */
+  readonly verified?: VerifiedFiles;
+  /** The indexes of past days and of the sold history, shared by all versions. Without them, Parquet answers. */
+  readonly pastIndexes?: PastIndexes | undefined;
+  /** Folders that statements may write to. None by default. */
+  readonly writableFolders?: readonly string[];
+  /** Called once when the search index fails, and once when the row store fails; the Parquet files answer instead. */
+  readonly onFallback?: (message: string) => void;
+}
+
+export interface VersionResources {
+  readonly manifest: Manifest;
+  readonly dimensions: Dimensions;
+  readonly dealers: DealerDirectory;
+  readonly vocabulary: Vocabulary;
+  readonly folder: string;
+  readonly files: VersionFiles;
+  readonly database: DuckDatabase;
+  readonly pool: SessionPool;
+  readonly serving: ServingFiles;
+  readonly past: AttachedIndexes | undefined;
+}
+
+/** Opens what a version holds. Throws if a dimension or the current snapshot does not match the manifest. */
+export async function openResources(
+  lake: string,
+  version: string,
+  options: LakeVersionOptions,
+): Promise<VersionResources> {
+  const manifest = await readManifest(lake, version);
+  const folder = resolve(lake);
+  const files = new VersionFiles(manifest, options.verified ?? new VerifiedFiles(folder));
+  await checkFiles(files, manifest);
+  const database = await DuckDatabase.open(options);
+  try {
+    const [dimensions, dealers] = await database.using((session) => readDimensions(session, manifest, folder));
+    const { pastIndexes, fetchedMatches, onFallback = () => {} } = options;
+    const pastFolders = pastIndexes === undefined ? [] : [pastIndexes.folder];
+    await database.lockDown([folder, ...pastFolders, ...(options.writableFolders ?? [])]);
+    const pool = await SessionPool.open(database, { ...bounds, ...options });
+    const engine = pool.engineOf(serviceJob());
+    const shared = { manifest, database, engine, fetchedMatches };
+    const serving =
+      options.hasServingFiles === false
+        ? ServingFiles.none
+        : await ServingFiles.open({ ...shared, folder, files, onFallback });
+    const past = pastIndexes && (await AttachedIndexes.open({ ...shared, past: pastIndexes }));
+    const vocabulary = vocabularyOf({ manifest, folder, dimensions, dealers, serving }, engine);
+    return { manifest, dimensions, dealers, vocabulary, folder, files, database, pool, serving, past };
+  } catch (thrown) {
+    database.close();
+    throw thrown;
+  }
+}
+
+/** Closes what a version holds. No query may be running. */
+export function closeResources({ past, serving, pool, database }: VersionResources): void {
+  past?.close();
+  serving.close();
+  pool.close();
+  database.close();
+}
+
+/** Creates the in-memory tables and reads the dimensions from them. */
+async function readDimensions(
+  session: Session,
+  { tables, as_of }: Manifest,
+  folder: string,
+): Promise<readonly [Dimensions, DealerDirectory]> {
+  for (const table of ["builds", "dealers", "tokens", "options"] as const) {
+    await session.run(sql`CREATE TABLE ${ident(table)} AS ${rowsOfFiles(table, tables[table], folder)}`);
+  }
+  await session.run(sql`CREATE TABLE build_words AS ${buildValuesDictionary}`);
+  await session.run(sql`CREATE TABLE build_values AS ${buildValues}`);
+  const active = withRowNumbers(filesIn(tables, "snapshots", as_of), folder);
+  return [await Dimensions.read(session), await DealerDirectory.read(session, dealerProfiles(active))];
+}
+
+type VocabularyResources = Pick<VersionResources, "manifest" | "folder" | "dimensions" | "dealers" | "serving">;
+
+const vocabularyOf = (
+  { manifest, folder, dimensions, dealers, serving }: VocabularyResources,
+  engine: Engine,
+): Vocabulary =>
+  new Vocabulary({
+    ...{ dimensions, dealers },
+    isActive: (attribute, value) => serving.hasValue(attribute, value),
+    readValues: async (attribute) =>
+      (await engine.rows(listingValues(manifest.tables, folder, attribute))).map((row) => textIn(row, "value")),
+  });
