@@ -1,7 +1,7 @@
 /** The charts of docs/analysts.md, each drawn from the answer above it: the rows of a CSV, by the name in the flag `chart=<name>`. */
 import { areaY, type PlotOptions } from "@observablehq/plot";
 import { type Chart, chartColors } from "../../bench/report/svg-chart.ts";
-import { bars, dollars, type LabeledValue, legendOf, lines, type Point, scatter } from "./chart-forms.ts";
+import { bars, type ChartPoint, dollars, type LabeledValue, legendOf, lines, scatter } from "./chart-forms.ts";
 
 /** A row of an answer. Columns without a value are empty. */
 export type AnswerRow = Readonly<Record<string, string>>;
@@ -21,7 +21,7 @@ function numberOf(row: AnswerRow, column: string): number {
 const dayAxis = { type: "utc", label: "day", ticks: "1 day" } as const;
 
 /** Returns the points of a metric of a trend. */
-const trendPoints = (rows: readonly AnswerRow[], metric: string, series: string): readonly Point[] =>
+const trendPoints = (rows: readonly AnswerRow[], metric: string, series: string): readonly ChartPoint[] =>
   rows
     .filter((row) => row.metric === metric)
     .map((row) => ({ series, x: new Date(row.start ?? ""), y: numberOf(row, "metric_value") }));

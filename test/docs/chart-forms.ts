@@ -13,7 +13,7 @@ export interface LabeledValue {
   readonly color?: string;
 }
 
-export interface Point {
+export interface ChartPoint {
   readonly series: string;
   readonly x: number | Date;
   readonly y: number;
@@ -52,14 +52,14 @@ export function bars(rows: readonly LabeledValue[], label: string, format: (valu
   };
 }
 
-const seriesOf = (points: readonly Point[]): readonly string[] => [...new Set(points.map(({ series }) => series))];
+const seriesOf = (points: readonly ChartPoint[]): readonly string[] => [...new Set(points.map(({ series }) => series))];
 
 /** Returns the legend of the series of points, in the order of their first points. */
-export const legendOf = (points: readonly Point[]): readonly LegendEntry[] =>
+export const legendOf = (points: readonly ChartPoint[]): readonly LegendEntry[] =>
   seriesOf(points).map((name, index) => ({ name, color: seriesColors[index] ?? slate }));
 
 /** Returns a line for each series, over other marks. */
-export function lines(points: readonly Point[], { x = {}, y = {}, marks = [] }: PlotOptions): PlotOptions {
+export function lines(points: readonly ChartPoint[], { x = {}, y = {}, marks = [] }: PlotOptions): PlotOptions {
   return {
     ...{ marginLeft: 64, marginRight: 16, marginBottom: 40 },
     x: { ...plain, ...x },
@@ -78,7 +78,7 @@ export function lines(points: readonly Point[], { x = {}, y = {}, marks = [] }: 
 }
 
 /** Returns a dot for each point, colored by series. */
-export function scatter(points: readonly Point[], { x = {}, y = {} }: PlotOptions): PlotOptions {
+export function scatter(points: readonly ChartPoint[], { x = {}, y = {} }: PlotOptions): PlotOptions {
   return {
     ...{ marginLeft: 64, marginRight: 16, marginBottom: 40 },
     x: { ...plain, zero: true, nice: true, ...x },

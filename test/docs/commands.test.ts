@@ -26,7 +26,7 @@ import { Terminal, type TerminalResult } from "./terminal.ts";
 
 /** Pages whose commands start without a lake, or with the demo lake; all others start with that of the sample delivery. */
 const startEmpty: ReadonlySet<string> = new Set(["docs/ingest.md"]);
-const startWithDemo: ReadonlySet<string> = new Set(["README.md", "docs/analysts.md"]);
+const startWithDemo: ReadonlySet<string> = new Set(["README.md", "docs/analysts.md", "docs/open-from-elsewhere.md"]);
 
 const isWriting = process.env.GOLDEN === "write";
 
@@ -37,8 +37,7 @@ const notRun: Readonly<Record<string, string>> = {
   "npm run bench -- --listings 1000000": "takes hours; test/bench runs the suite's parts",
   "npm run bench -- --listings 200000 --quick --json now.json --compare before.json":
     "takes long; test/bench compares runs",
-  "cd data/lake && duckdb -init versions/$(cat CURRENT).sql":
-    "needs the duckdb shell; views.test.ts runs the same file",
+  engines: "needs the other engines; test/other-engines runs the recipes",
   container: "needs a container engine; test/deploy runs the steps of the image, and the image",
   systemd: "changes the machine; test/deploy checks the units and runs the ingest script",
   clients: "needs the generators; test/clients runs them, and the clients",
