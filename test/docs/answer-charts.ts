@@ -82,7 +82,7 @@ function valueByAge(rows: readonly AnswerRow[]): Chart {
   const y = { label: "percent of MSRP", tickFormat: (value: number) => `${value} %` };
   return {
     title: "Value kept, by age and powertrain",
-    subtitle: "Median price of used vehicles in percent of MSRP; points of at least 10 listings",
+    subtitle: "Median price of used and certified vehicles in percent of MSRP; points of at least 10 listings",
     legend: legendOf(points),
     panels: [lines(points, { x: { label: "years since the model year", ticks: 9 }, y })],
     ...size(320),

@@ -61,7 +61,7 @@ export const legendOf = (points: readonly ChartPoint[]): readonly LegendEntry[] 
 /** Returns a line for each series, over other marks. */
 export function lines(points: readonly ChartPoint[], { x = {}, y = {}, marks = [] }: PlotOptions): PlotOptions {
   return {
-    ...{ marginLeft: 64, marginRight: 16, marginBottom: 40 },
+    ...{ marginLeft: 64, marginRight: 16, marginTop: 28, marginBottom: 40 },
     x: { ...plain, ...x },
     y: { ...plain, zero: true, ...y },
     marks: [
@@ -80,7 +80,7 @@ export function lines(points: readonly ChartPoint[], { x = {}, y = {}, marks = [
 /** Returns a dot for each point, colored by series. */
 export function scatter(points: readonly ChartPoint[], { x = {}, y = {} }: PlotOptions): PlotOptions {
   return {
-    ...{ marginLeft: 64, marginRight: 16, marginBottom: 40 },
+    ...{ marginLeft: 64, marginRight: 16, marginTop: 28, marginBottom: 40 },
     x: { ...plain, zero: true, nice: true, ...x },
     y: { ...plain, zero: true, nice: true, ...y },
     marks: [
