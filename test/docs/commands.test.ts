@@ -4,21 +4,31 @@
  * A block `sh` is run: every command must end with code 0, every response must have a status below 300; the flag `status=400` expects
  * that status, `no-test` names commands that are not run, each with its reason in the table below, `no-test=systemd` a whole block that is
  * not run, with its reason under `systemd`. A block with the flag `output` shows
- * the output of the command before it: `json` an excerpt of it (with `shape`, of its keys), all others the whole text. A block `sql` is run
- * on the lake.
+ * the output of the command before it: `json` an excerpt of it (with `shape`, of its keys), all others the whole text, or its first lines
+ * and a line `...`. With `chart=<name>`, the whole output is drawn and compared with that image in docs/images/analysts. A block `sql` is
+ * run on the lake.
+ *
+ * `npm run golden` writes the texts and the charts anew.
  */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, test } from "node:test";
+import { parse } from "csv-parse/sync";
+import { renderChart } from "../../bench/report/svg-chart.ts";
 import { projectPath } from "../../src/base/project-files.ts";
+import { demoLake } from "../support/lakes/demo.ts";
 import { createLake, queryLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
-import { differences } from "./excerpt.ts";
-import { type FencedBlock, fencedBlocks, pages } from "./markdown.ts";
+import { type AnswerRow, answerCharts } from "./answer-charts.ts";
+import { differences, linesShown } from "./excerpt.ts";
+import { type FencedBlock, fencedBlocks, flagOf, pages, rewriteBlocks } from "./markdown.ts";
 import { Terminal, type TerminalResult } from "./terminal.ts";
 
-/** Pages whose commands start without a lake; all others start with that of the sample delivery. */
-const startEmpty: ReadonlySet<string> = new Set(["README.md", "docs/ingest.md"]);
+/** Pages whose commands start without a lake, or with the demo lake; all others start with that of the sample delivery. */
+const startEmpty: ReadonlySet<string> = new Set(["docs/ingest.md"]);
+const startWithDemo: ReadonlySet<string> = new Set(["README.md", "docs/analysts.md", "docs/open-from-elsewhere.md"]);
+
+const isWriting = process.env.GOLDEN === "write";
 
 /** Commands that are not run, and why. */
 const notRun: Readonly<Record<string, string>> = {
@@ -27,8 +37,7 @@ const notRun: Readonly<Record<string, string>> = {
   "npm run bench -- --listings 1000000": "takes hours; test/bench runs the suite's parts",
   "npm run bench -- --listings 200000 --quick --json now.json --compare before.json":
     "takes long; test/bench compares runs",
-  "cd data/lake && duckdb -init versions/$(cat CURRENT).sql":
-    "needs the duckdb shell; views.test.ts runs the same file",
+  engines: "needs the other engines; test/other-engines runs the recipes",
   container: "needs a container engine; test/deploy runs the steps of the image, and the image",
   systemd: "changes the machine; test/deploy checks the units and runs the ingest script",
   clients: "needs the generators; test/clients runs them, and the clients",
@@ -38,17 +47,18 @@ const notRun: Readonly<Record<string, string>> = {
 const isSkipped = ({ flags }: FencedBlock): boolean => flags.some((flag) => /^no-test(=|$)/.test(flag));
 const isRun = (block: FencedBlock): boolean => block.language === "sh" && !isSkipped(block);
 
-/** The commands of a block: continued lines are joined, comments are left out. */
+/** The commands of a block: continued lines are joined, quoted texts may have several lines, comments are left out. */
 const commandsIn = ({ text }: FencedBlock): readonly string[] =>
-  text
-    .replaceAll(/\\\n\s*/g, "")
-    .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line !== "" && !line.startsWith("#"));
+  [
+    ...text
+      .replaceAll(/^\s*#.*$/gm, "")
+      .replaceAll(/\\\n\s*/g, "")
+      .matchAll(/(?:"[^"]*"|'[^']*'|[^"'\n])+/g),
+  ]
+    .map(([command]) => command.trim())
+    .filter((command) => command !== "");
 
-/** The value of a flag `name=value`. */
-const flagOf = ({ flags }: FencedBlock, name: string): string | undefined =>
-  flags.find((flag) => flag.startsWith(`${name}=`))?.slice(name.length + 1);
+const chartsFolder = "docs/images/analysts";
 
 const { lake } = await createLake(fileScope);
 
@@ -69,13 +79,43 @@ async function runBlock(terminal: Terminal, block: FencedBlock): Promise<Termina
 /** Fails unless a block shows the output of the command before it. */
 function checkOutput({ place, language, flags, text }: FencedBlock, result: TerminalResult | undefined): void {
   assert.ok(result, `${place}: no command before this output`);
-  if (language !== "json") {
-    const plain = (lines: string): string => lines.trim().replaceAll(/ +$/gm, "");
-    assert.equal(plain(result.out), plain(text), place);
-    return;
-  }
   const compared = flags.includes("shape") ? "shape" : "values";
-  assert.deepEqual(differences(JSON.parse(text), JSON.parse(result.out), compared), [], place);
+  if (language === "json") assert.deepEqual(differences(JSON.parse(text), JSON.parse(result.out), compared), [], place);
+  else assert.equal(linesShown(text, result.out), text.trim(), place);
+}
+
+/** Fails unless an image is the chart of a command's output, a CSV. */
+function checkChart(name: string, result: TerminalResult | undefined): void {
+  const rows: readonly AnswerRow[] = parse(result?.out ?? "", { columns: true });
+  const chart = answerCharts[name];
+  assert.ok(chart, `no chart ${name} in test/docs/answer-charts.ts`);
+  const drawn = renderChart(chart(rows));
+  const image = projectPath(`${chartsFolder}/${name}.svg`);
+  if (isWriting) writeFileSync(image, drawn);
+  assert.ok(existsSync(image) && readFileSync(image, "utf8") === drawn, `${image}: run npm run golden`);
+}
+
+/** The lakes of a page, by their paths in its terminal. */
+async function lakesOf(page: string): Promise<Readonly<Record<string, string>>> {
+  if (startWithDemo.has(page)) return { "data/lake": await demoLake() };
+  return startEmpty.has(page) ? {} : { "data/lake-sample": lake };
+}
+
+/** Runs the blocks of a page in order; returns the texts that its outputs should show. */
+async function runPage(terminal: Terminal, blocks: readonly FencedBlock[]): Promise<ReadonlyMap<FencedBlock, string>> {
+  const texts = new Map<FencedBlock, string>();
+  let last: TerminalResult | undefined;
+  for (const block of blocks) {
+    const chart = flagOf(block, "chart");
+    if (isRun(block)) last = await runBlock(terminal, block);
+    else if (block.flags.includes("output")) {
+      if (isWriting && block.language !== "json") texts.set(block, linesShown(block.text, last?.out ?? ""));
+      else checkOutput(block, last);
+      if (chart !== undefined) checkChart(chart, last);
+    } else if (block.language === "sql")
+      assert.notDeepEqual(await queryLake(terminal.lake, block.text), [], block.place);
+  }
+  return texts;
 }
 
 describe("the commands of a page work in order", { concurrency: 3 }, () => {
@@ -83,17 +123,18 @@ describe("the commands of a page work in order", { concurrency: 3 }, () => {
     const blocks = fencedBlocks(page);
     if (!blocks.some(isRun) && !blocks.some(({ language }) => language === "sql")) continue;
     test(page, async (scope) => {
-      const terminal = await Terminal.open(scope, startEmpty.has(page) ? undefined : lake);
-      let last: TerminalResult | undefined;
-      for (const block of blocks) {
-        if (isRun(block)) last = await runBlock(terminal, block);
-        else if (block.flags.includes("output")) checkOutput(block, last);
-        else if (block.language === "sql")
-          assert.notDeepEqual(await queryLake(terminal.lake, block.text), [], block.place);
-      }
+      const terminal = await Terminal.open(scope, await lakesOf(page));
+      const texts = await runPage(terminal, blocks);
+      if (texts.size > 0) rewriteBlocks(page, texts);
       await terminal.stop();
     });
   }
+});
+
+test("every chart is drawn from an answer, and is the only image of its name", () => {
+  const drawn = pages.flatMap(fencedBlocks).flatMap((block) => flagOf(block, "chart") ?? []);
+  assert.deepEqual([...drawn].sort(), Object.keys(answerCharts).sort());
+  assert.deepEqual(readdirSync(projectPath(chartsFolder)).sort(), drawn.map((name) => `${name}.svg`).sort());
 });
 
 test("every command that is not run has a reason, and every reason a command", () => {

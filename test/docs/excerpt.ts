@@ -1,4 +1,4 @@
-/** Compares the responses that the documentation shows with real ones. */
+/** Compares the outputs that the documentation shows with real ones. */
 import { isObject } from "../../src/base/json.ts";
 
 /** Stands for a text, or for the rest of a list, that the documentation leaves out. */
@@ -22,4 +22,15 @@ export function differences(shown: unknown, real: unknown, compared: "values" | 
   }
   if (compared === "shape") return typeof shown === typeof real || real === null ? [] : [`${path}: ${typeof real}`];
   return shown === real ? [] : [`${path}: ${JSON.stringify(shown)} is shown, ${JSON.stringify(real)} is real`];
+}
+
+/** Returns as many lines of a text as an excerpt shows; the whole text unless the excerpt ends with a line `...`. */
+export function linesShown(excerpt: string, real: string): string {
+  const lines = real
+    .trim()
+    .split(/\r?\n/)
+    .map((line) => line.trimEnd());
+  const shown = excerpt.trim().split("\n");
+  const cut = shown.at(-1) === ellipsis && lines.length >= shown.length ? shown.length - 1 : undefined;
+  return cut === undefined ? lines.join("\n") : [...lines.slice(0, cut), ellipsis].join("\n");
 }

@@ -1,5 +1,5 @@
 /** The documentation as data: its files, fenced blocks, links and headings. */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { projectPath } from "../../src/base/project-files.ts";
 
 /** The pages whose commands, links and tables are checked, relative to the project. */
@@ -17,6 +17,8 @@ export const pages: readonly string[] = [
 export interface FencedBlock {
   /** The page and the line of the opening fence, for messages: `docs/api.md:12`. */
   readonly place: string;
+  /** The line of the opening fence, from 1. */
+  readonly line: number;
   readonly language: string;
   readonly flags: readonly string[];
   readonly text: string;
@@ -34,11 +36,25 @@ export function fencedBlocks(page: string): readonly FencedBlock[] {
     else if (opened === undefined) opened = { line: index + 1, info: fence[1] ?? "", lines: [] };
     else {
       const [language = "", ...flags] = opened.info.trim().split(/\s+/);
-      blocks.push({ place: `${page}:${opened.line}`, language, flags, text: opened.lines.join("\n") });
+      const { line: first, lines } = opened;
+      blocks.push({ place: `${page}:${first}`, line: first, language, flags, text: lines.join("\n") });
       opened = undefined;
     }
   }
   return blocks;
+}
+
+/** Returns the value of a flag `name=value`. */
+export const flagOf = ({ flags }: FencedBlock, name: string): string | undefined =>
+  flags.find((flag) => flag.startsWith(`${name}=`))?.slice(name.length + 1);
+
+/** Replaces the texts of blocks of a page. */
+export function rewriteBlocks(page: string, texts: ReadonlyMap<FencedBlock, string>): void {
+  const lines = pageText(page).split("\n");
+  const lastFirst = [...texts].sort(([a], [b]) => b.line - a.line);
+  for (const [{ line, text }, replacement] of lastFirst)
+    lines.splice(line, text.split("\n").length, ...replacement.split("\n"));
+  writeFileSync(projectPath(page), lines.join("\n"));
 }
 
 /** Returns a page without its fenced blocks and inline code, in which brackets are no links. */

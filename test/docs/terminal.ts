@@ -41,9 +41,6 @@ PATH=$DOCS_PATH exec curl -sS -w '%{stderr}HTTP %{http_code}\\n' "$@"
 /** A command that serves, and its arguments; `npm ci` before it has been run already. */
 const servingCommand = /^(?:npm ci && )?(?:npm (start)(?: --)?|npm run -s carquet -- (serve|start))(?= |$)(.*)$/;
 
-/** The demo market of a test: everything that the full one has, in seconds. */
-const smallDemo = ["--listings", "300", "--days", "2"] as const;
-
 export class Terminal {
   private service: ServeProcess | undefined;
 
@@ -53,14 +50,14 @@ export class Terminal {
     private env: Readonly<Record<string, string>>,
   ) {}
 
-  /** Opens a terminal, with a copy of a lake as `data/lake-sample` if one is given. */
-  static async open(scope: Scope, lake?: string): Promise<Terminal> {
+  /** Opens a terminal, with copies of lakes by their paths in its folder. */
+  static async open(scope: Scope, lakes: Readonly<Record<string, string>> = {}): Promise<Terminal> {
     const folder = await temporaryFolder(scope);
     await mkdir(join(folder, "data"));
     await mkdir(join(folder, "bin"));
     for (const path of ["data/sample", "data/mappings", "schemas", "test"])
       await symlink(projectPath(path), join(folder, path));
-    if (lake !== undefined) await cp(lake, join(folder, "data/lake-sample"), { recursive: true });
+    for (const [path, lake] of Object.entries(lakes)) await cp(lake, join(folder, path), { recursive: true });
     for (const [name, script] of Object.entries({ npm, curl })) {
       await writeFile(join(folder, "bin", name), script);
       await chmod(join(folder, "bin", name), 0o755);
@@ -101,7 +98,7 @@ export class Terminal {
     const lake = resolve(this.folder, this.env.CARQUET_LAKE ?? "data/lake");
     const env = { CARQUET_LAKE: lake, CARQUET_ACCOUNTS: accounts, CARQUET_PORT: "0" };
     const located = args.map((arg) => (existsSync(join(this.folder, arg)) ? join(this.folder, arg) : arg));
-    this.service = await startServing(this.scope, [name, ...located, ...(name === "start" ? smallDemo : [])], { env });
+    this.service = await startServing(this.scope, [name, ...located], { env });
     await writeFile(join(this.folder, "url"), this.service.url);
     const out = this.service.announced.join("\n");
     const [, demoKey] = /Bearer (cq_live_[\w-]+)/.exec(out) ?? [];

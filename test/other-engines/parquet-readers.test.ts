@@ -1,12 +1,13 @@
 /**
  * Reads every table of a lake with other engines and compares the results with DuckDB's: the files must be usable in
- * place.
+ * place. Runs the recipes of docs/open-from-elsewhere.md and compares the answers with the API's.
  */
 import assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { test } from "node:test";
+import { cp } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { describe, test } from "node:test";
 import { isObject, type Json } from "../../src/base/json.ts";
 import { projectPath } from "../../src/base/project-files.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
@@ -14,8 +15,13 @@ import { ident, type Sql, sql } from "../../src/db/sql.ts";
 import { rowsOfFiles } from "../../src/lake/file-rows.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { type TableName, tableNames, tableOf } from "../../src/lake/tables.ts";
+import { startServing } from "../support/command-line.ts";
+import { skipInShortRun } from "../support/extent.ts";
+import { demoLake } from "../support/lakes/demo.ts";
 import { createCurrentLake } from "../support/lakes/fixtures.ts";
+import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
+import { type RecipeSurroundings, recipes, runRecipe } from "./recipes.ts";
 
 /** Python with the engines installed: `CARQUET_PYTHON`, else the environment that `npm run test:all` creates. */
 const python = process.env.CARQUET_PYTHON ?? projectPath(".venv/bin/python");
@@ -147,3 +153,53 @@ for (const [engine, module] of [
     }
   });
 }
+
+/** Returns why a recipe is not run, or undefined if it is. */
+function recipeSkipReason(name: string, language: string): string | false {
+  const [engine = ""] = name.split("-");
+  if (skipInShortRun !== false) return skipInShortRun;
+  if (language === "python") return unavailableReason(engine) ?? false;
+  return existsSync(join(dirname(python), engine)) ? false : `no ${engine} beside ${python}`;
+}
+
+/** Serves a copy of the demo lake. */
+async function serveDemo(): Promise<RecipeSurroundings> {
+  const folder = await temporaryFolder(fileScope);
+  const demo = join(folder, "data/lake");
+  await cp(await demoLake(), demo, { recursive: true });
+  const { url, customer } = await startServing(fileScope, ["serve"], {
+    env: { CARQUET_LAKE: demo, CARQUET_PORT: "0" },
+  });
+  return { folder, url, key: customer.key, python };
+}
+
+/** Asks the API what a recipe answers: make, listings and median price, from the most frequent make. */
+async function askApi({ url, key }: RecipeSurroundings, filter: string): Promise<readonly (readonly unknown[])[]> {
+  const path = `/v1/facets?facets=make&metric=price.median&facet_value_limit=5${filter}`;
+  const response = await fetch(`${url}${path}`, { headers: { Authorization: `Bearer ${key}` } });
+  const { data }: FacetAnswer = JSON.parse(await response.text());
+  return data.facets.make.map(({ value, count, metric }) => [value, count, metric.value]);
+}
+
+interface FacetAnswer {
+  readonly data: {
+    readonly facets: {
+      readonly make: readonly {
+        readonly value: string;
+        readonly count: number;
+        readonly metric: { readonly value: number };
+      }[];
+    };
+  };
+}
+
+describe("a recipe of docs/open-from-elsewhere.md answers as the API does", () => {
+  let surroundings: Promise<RecipeSurroundings> | undefined;
+  for (const recipe of recipes)
+    test(recipe.name, { skip: recipeSkipReason(recipe.name, recipe.language) }, async () => {
+      surroundings ??= serveDemo();
+      const expected = await askApi(await surroundings, recipe.name.endsWith("-pages") ? "&model=f-150" : "");
+      assert.ok(expected.length > 0);
+      assert.deepEqual(await runRecipe(recipe, await surroundings), expected);
+    });
+});

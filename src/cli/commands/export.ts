@@ -15,15 +15,8 @@ import { type ExportQuery, type WrittenExport, writeExport } from "../../export/
 import { answerFormats, exportFormats, type TableFormat } from "../../formats/table-formats.ts";
 import { LakeVersion } from "../../serving/lake-version.ts";
 import { exitOnSignals } from "../exit-on-signals.ts";
-import {
-  type EngineSettings,
-  engineOptions,
-  jsonOption,
-  lakeOption,
-  mandatory,
-  memoryParser,
-  threadsOption,
-} from "../options.ts";
+import { memoryParser } from "../option-parsers.ts";
+import { type EngineSettings, engineOptions, jsonOption, lakeOption, mandatory, threadsOption } from "../options.ts";
 import { createProgress } from "../progress.ts";
 import { requireManifest } from "../published-lake.ts";
 

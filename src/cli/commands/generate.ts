@@ -2,15 +2,8 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type GeneratedMarket, generate } from "../../demo/generate.ts";
 import { defaultShares, feedFailures, type MarketShape, type Shares, shareMax } from "../../demo/market-shape.ts";
-import {
-  dayParser,
-  type EngineSettings,
-  engineOptions,
-  integerParser,
-  mandatory,
-  memoryOption,
-  threadsOption,
-} from "../options.ts";
+import { dayParser, integerParser } from "../option-parsers.ts";
+import { type EngineSettings, engineOptions, mandatory, memoryOption, threadsOption } from "../options.ts";
 import { createProgress } from "../progress.ts";
 
 interface GenerateSettings extends EngineSettings, Omit<MarketShape, "shares"> {

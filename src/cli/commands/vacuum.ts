@@ -2,7 +2,8 @@
 import { Command, Option } from "commander";
 import { defaultRetention, vacuum } from "../../lake/maintenance/vacuum.ts";
 import { withWriter } from "../../lake/writer/writer.ts";
-import { countParser, lakeOption } from "../options.ts";
+import { countParser } from "../option-parsers.ts";
+import { lakeOption } from "../options.ts";
 import { requireManifest } from "../published-lake.ts";
 
 interface VacuumSettings {

@@ -23,7 +23,8 @@ import {
   withAccountsFile,
   withNewAccountsFile,
 } from "../../accounts-file.ts";
-import { accountsOption, countParser, jsonOption, mandatory, usdParser } from "../../options.ts";
+import { countParser, usdParser } from "../../option-parsers.ts";
+import { accountsOption, jsonOption, mandatory } from "../../options.ts";
 
 interface AccountSettings extends AccountsFileSettings {
   readonly account: string;

@@ -22,7 +22,8 @@ import {
   printRows,
   withAccountsFile,
 } from "../../accounts-file.ts";
-import { mandatory, usdParser } from "../../options.ts";
+import { usdParser } from "../../option-parsers.ts";
+import { mandatory } from "../../options.ts";
 import { accountOption, accountsFileCommand } from "./accounts.ts";
 
 interface PostingSettings extends AccountsFileSettings {

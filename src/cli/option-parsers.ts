@@ -1,0 +1,70 @@
+/** Parsers of option values. Each throws an InvalidArgumentError that says what was expected. */
+import { InvalidArgumentError } from "commander";
+import { parseUsd } from "../accounts/money.ts";
+import { isDay } from "../base/day.ts";
+import { soldHistory } from "../listing/source.ts";
+
+/** Parses a memory limit as the query engine takes it. */
+export function memoryParser(text: string): string {
+  if (/^\d+(\.\d+)?\s*([KMGT]i?B|%)$/i.test(text)) return text;
+  throw new InvalidArgumentError("Expected a size such as 512MiB or 4GiB.");
+}
+
+/** Parses a day. */
+export function dayParser(text: string): string {
+  if (isDay(text)) return text;
+  throw new InvalidArgumentError("Expected a day, YYYY-MM-DD.");
+}
+
+/** Parses days, and the word `sold` for the sold history. */
+export function pinnedDaysParser(text: string): readonly string[] {
+  const names = text.split(",");
+  if (names.every((name) => name === soldHistory || isDay(name))) return names;
+  throw new InvalidArgumentError("Expected days (YYYY-MM-DD) or sold, separated by commas.");
+}
+
+/** Returns a parser of USD amounts to micros. `negative` also allows negative amounts but not zero. */
+export const usdParser =
+  (lowest: "negative" | "zero" | "positive") =>
+  (text: string): number => {
+    const micros = parseUsd(text);
+    if (micros !== undefined && (lowest === "negative" ? micros !== 0 : micros >= (lowest === "zero" ? 0 : 1)))
+      return micros;
+    throw new InvalidArgumentError("Expected an amount in USD such as 25 or 0.50, up to 999999.");
+  };
+
+/** Parses a number of requests, days or minutes. */
+export const countParser = (text: string): number => parseInteger(text, 0, 1_000_000);
+
+/** Returns a parser of whole numbers in a range, both ends included. */
+export function integerParser(most: number, least = 0): (text: string) => number {
+  return (text) => parseInteger(text, least, most);
+}
+
+/** Parses a number of seconds. */
+export function secondsParser(text: string): number {
+  if (/^\d+(\.\d{1,3})?$/.test(text) && Number(text) <= 3600) return Number(text);
+  throw new InvalidArgumentError("Expected a number of seconds from 0 to 3600, such as 10 or 0.5.");
+}
+
+const sizeUnits: Readonly<Record<string, number>> = { B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };
+
+/** Parses a size in bytes. */
+export const sizeParser = (text: string): number => parseSize(text, 1, 2 ** 50);
+
+/** Parses a size from `least` to `most` bytes. */
+export function parseSize(text: string, least: number, most: number): number {
+  const [, number = "", unit = "B"] = /^(\d{1,15})([KMGT]iB|B)?$/.exec(text) ?? [];
+  const bytes = Number(number) * (sizeUnits[unit] ?? 1);
+  if (number !== "" && least <= bytes && bytes <= most) return bytes;
+  throw new InvalidArgumentError(
+    least <= 1 ? "Expected a size such as 512MiB or 4GiB." : "Expected a size from 1KiB to 16MiB, such as 512KiB.",
+  );
+}
+
+/** Parses a whole number from `least` to `most`. */
+export function parseInteger(text: string, least: number, most: number): number {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && least <= number && number <= most) return number;
+  throw new InvalidArgumentError(`Expected a whole number from ${least} to ${most}.`);
+}
