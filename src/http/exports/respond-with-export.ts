@@ -147,6 +147,8 @@ function sendFile(context: RequestContext, { path, bytes }: SpooledExport, range
     highWaterMark: 2 ** 18,
   });
   content.once("error", () => context.res.destroy());
+  // Koa's pipeline adds several listeners to those of the middleware; Node.js warns of more than ten.
+  context.res.setMaxListeners(20);
   context.body = content;
   context.length = last + 1 - first;
 }
