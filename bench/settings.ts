@@ -12,6 +12,9 @@ export type SqlPeerName = (typeof sqlPeerNames)[number];
 export const peerNames = [...sqlPeerNames, "solr"] as const;
 export type PeerName = (typeof peerNames)[number];
 
+/** Peers that hold the rows of past days. */
+export const historyPeerNames: readonly PeerName[] = ["duckdb", "clickhouse"];
+
 export const usage = `npm run bench -- [options]
 
 Measures Carquet and its peers on the same rows in one run and prints a table. Each server runs in its own process; one client sends the

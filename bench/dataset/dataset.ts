@@ -11,6 +11,7 @@ import { programPath, projectPath } from "../../src/base/project-files.ts";
 import { UserError } from "../../src/base/user-error.ts";
 import type { DatasetShape, PeerName } from "../settings.ts";
 import { writeFlatRows } from "./flat-rows.ts";
+import { writeHistoryRows } from "./history-rows.ts";
 
 export interface Dataset {
   readonly shape: DatasetShape;
@@ -18,6 +19,8 @@ export interface Dataset {
   readonly lake: string;
   /** Folder of the flat rows: `active.parquet`, `snapshot.parquet`, `sold.parquet`. */
   readonly flat: string;
+  /** Folder of the flat rows of the past: `history.parquet`, `events.parquet`. */
+  readonly history: string;
 }
 
 /** Reports progress as one line. */
@@ -27,7 +30,9 @@ export type Log = (line: string) => void;
 export async function openDataset(shape: DatasetShape, data: string, log: Log): Promise<Dataset> {
   const { listings, days, end, seed, options } = shape;
   const folder = join(data, `${listings}-${days}d-${end}-${options}-seed${seed}`);
-  const [feeds, lake, flat] = ["feeds", "lake", "flat"].map((part) => join(folder, part)) as [string, string, string];
+  const [feeds = "", lake = "", flat = "", history = ""] = ["feeds", "lake", "flat", "history"].map((part) =>
+    join(folder, part),
+  );
   await mkdir(folder, { recursive: true });
   await buildFolder(lake, log, async (unfinished) => {
     await buildFolder(feeds, log, (path) => generateFeeds(path, shape, log));
@@ -35,7 +40,8 @@ export async function openDataset(shape: DatasetShape, data: string, log: Log): 
     await rm(feeds, { recursive: true });
   });
   await buildFolder(flat, log, (path) => writeFlatRows(lake, path));
-  return { shape, folder, lake, flat };
+  await buildFolder(history, log, (path) => writeHistoryRows(lake, path));
+  return { shape, folder, lake, flat, history };
 }
 
 /** Returns the folder of a peer's database in a dataset. Calls `fill` with a temporary folder if it does not exist yet. */

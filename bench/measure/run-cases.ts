@@ -45,7 +45,8 @@ export async function runCases(cases: readonly BenchCase[], options: CaseOptions
   if (cases.length > 0)
     await warmUp([carquet, ...peers], warmUpQueries, { durationMs: warmUpMs(isQuick), requestsMin: 0 });
   for (const benchCase of cases) {
-    results.push(await runCase(benchCase, options));
+    const casePeers = peers.filter(({ name }) => benchCase.peers.some((peer) => peer === name));
+    results.push(await runCase(benchCase, { ...options, peers: casePeers }));
     log(`${benchCase.name}: done`);
   }
   return results;
