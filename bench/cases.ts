@@ -12,11 +12,15 @@ import {
   sidebarFacets,
 } from "./queries/facets.ts";
 import { type BenchFilter, equals } from "./queries/filter.ts";
-import type { BenchQuery } from "./queries/query.ts";
+import type { BenchQuery, TrendSpec } from "./queries/query.ts";
 import { lookUpQuery, searchQuery } from "./queries/search.ts";
+import { trendQuery } from "./queries/trends.ts";
+import { historyPeerNames, type PeerName, peerNames } from "./settings.ts";
 
 export interface BenchCase {
   readonly name: string;
+  /** The peers that hold the rows that the queries need. */
+  readonly peers: readonly PeerName[];
   readonly queries: readonly BenchQuery[];
 }
 
@@ -29,13 +33,18 @@ function queryEach<T>(values: readonly T[], query: (value: T) => BenchQuery): re
   return values.slice(0, queriesPerCaseMax).map((value) => query(value));
 }
 
+/** The case whose first query is also the first request of a new service. */
+export const weeklyMedianCase = "trends: weekly median price, model";
+
 const near = (zip: SampleValues["zips"][number]): BenchFilter => ({ kind: "near", zip, miles: 50 });
 const offsets = Array.from({ length: queriesPerCaseMax }, (_, index) => 1000 + 50 * index);
 
 /** Returns every case, filled with the sample values of a dataset. */
 export function casesOf(values: SampleValues): readonly BenchCase[] {
-  const cases = { ...searchCases(values), ...facetCases(values), ...metricCases(values), ...lookUpCases(values) };
-  return Object.entries(cases).map(([name, queries]) => ({ name, queries }));
+  const ofDay = { ...searchCases(values), ...facetCases(values), ...metricCases(values), ...lookUpCases(values) };
+  const casesWith = (peers: readonly PeerName[], cases: QueriesByCase): readonly BenchCase[] =>
+    Object.entries(cases).map(([name, queries]) => ({ name, peers, queries }));
+  return [...casesWith(peerNames, ofDay), ...casesWith(historyPeerNames, trendCases(values))];
 }
 
 type QueriesByCase = Readonly<Record<string, readonly BenchQuery[]>>;
@@ -115,6 +124,44 @@ function metricCases({ states }: SampleValues): QueriesByCase {
       facetQuery({
         ...byMake,
         metric: { name: "discount_from_msrp.p95", column: "discount_from_msrp", fraction: 0.95 },
+      }),
+    ],
+  };
+}
+
+/** The longest period of a trend. */
+const trendDaysMax = 365;
+
+function trendCases({ cars, makes, firstDay, asOf }: SampleValues): QueriesByCase {
+  const start = [firstDay, plusDays(asOf, 1 - trendDaysMax)].sort().at(-1) ?? firstDay;
+  const ofAll = { firstDay, period: { start, end: asOf }, filters: [] };
+  const medianPrice = { kind: "percentile", name: "price.median", fraction: 0.5 } as const;
+  const ofModel = (interval: TrendSpec["interval"]) =>
+    queryEach(cars, ({ make, model }) =>
+      trendQuery({
+        ...{ ...ofAll, interval, metrics: [medianPrice] },
+        filters: [equals("make", make), equals("model", model)],
+      }),
+    );
+  return {
+    [weeklyMedianCase]: ofModel("week"),
+    "trends: daily median price, model": ofModel("day"),
+    "trends: daily count by state": [
+      trendQuery({ ...ofAll, interval: "day", facet: "state", metrics: [{ kind: "count", name: "count" }] }),
+    ],
+    "trends: weekly price drops and days of supply, make": queryEach(makes, (make) =>
+      trendQuery({
+        ...{ ...ofAll, interval: "week", filters: [equals("make", make)] },
+        metrics: [
+          { kind: "price_drops", name: "price_drops" },
+          { kind: "days_supply", name: "days_supply" },
+        ],
+      }),
+    ),
+    "trends: monthly p90 price by make": [
+      trendQuery({
+        ...{ ...ofAll, interval: "month", facet: "make" },
+        metrics: [{ kind: "percentile", name: "price.p90", fraction: 0.9 }],
       }),
     ],
   };

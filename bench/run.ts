@@ -5,11 +5,17 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf, UserError } from "../src/base/user-error.ts";
-import { type BenchCase, casesOf } from "./cases.ts";
+import { type BenchCase, casesOf, weeklyMedianCase } from "./cases.ts";
 import { type Dataset, type Log, openDataset } from "./dataset/dataset.ts";
 import { loadSampleValues, type SampleValues } from "./dataset/sample-values.ts";
 import { fdatasyncTiming, openCalibration } from "./measure/calibration.ts";
-import { type LifecycleOptions, type LifecycleResults, measureLifecycle } from "./measure/lifecycle.ts";
+import {
+  firstTrendCase,
+  type LifecycleOptions,
+  type LifecycleResults,
+  measureFirstTrend,
+  measureLifecycle,
+} from "./measure/lifecycle.ts";
 import { describeEnvironment } from "./measure/machine.ts";
 import { mixSize, queryMix } from "./measure/mix.ts";
 import { runCases } from "./measure/run-cases.ts";
@@ -52,7 +58,7 @@ async function main(settings: Settings): Promise<void> {
   const isSelected = (name: string): boolean =>
     settings.cases.length === 0 || settings.cases.some((prefix) => name.startsWith(prefix));
   const cases = casesOf(sampleValues).filter(({ name }) => isSelected(name));
-  const names = [...cases.map(({ name }) => name), ...["life", "throughput"].filter(isSelected)];
+  const names = [...cases.map(({ name }) => name), ...[firstTrendCase, "life", "throughput"].filter(isSelected)];
   if (settings.action === "list") return void process.stdout.write(`${names.join("\n")}\n`);
   const run = { settings, dataset, sampleValues, cases, isSelected };
   const results = await withResources((acquire) => measureAll(run, acquire));
@@ -78,12 +84,15 @@ async function measureAll(run: BenchRun, acquire: Acquire): Promise<Results> {
   const lifecycle: LifecycleResults = isSelected("life")
     ? await measureLifecycle(carquet.lifecycle)
     : { cases: [], peakMib: 0 };
+  const trend = casesOf(sampleValues).find(({ name }) => name === weeklyMedianCase)?.queries[0];
+  const isMeasured = trend !== undefined && isSelected(firstTrendCase);
+  const firstTrend = isMeasured ? [await measureFirstTrend(carquet.lifecycle, trend)] : [];
   const mix = queryMix(sampleValues, dataset.shape.seed, mixSize);
   const uncached = await measureUncached(run, carquet, mix);
   const cachedThroughput = isSelected("throughput") ? await measureCached(run, carquet, mix) : [];
   const { peakMib } = carquet.cached.memory();
   return {
-    ...{ asked: "over HTTP", ...uncached, cases: [...uncached.cases, ...lifecycle.cases] },
+    ...{ asked: "over HTTP", ...uncached, cases: [...uncached.cases, ...firstTrend, ...lifecycle.cases] },
     throughput: [...uncached.throughput, ...cachedThroughput],
     memory: { rest_mib: carquet.restMib, peak_mib: Math.max(peakMib, lifecycle.peakMib) },
     fdatasync: fdatasyncTiming(carquet.lifecycle.scratch),

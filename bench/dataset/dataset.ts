@@ -11,6 +11,8 @@ import { programPath, projectPath } from "../../src/base/project-files.ts";
 import { UserError } from "../../src/base/user-error.ts";
 import type { DatasetShape, PeerName } from "../settings.ts";
 import { writeFlatRows } from "./flat-rows.ts";
+import { writeHistoryRows } from "./history-rows.ts";
+import { repeatDays } from "./repeat-days.ts";
 
 export interface Dataset {
   readonly shape: DatasetShape;
@@ -18,6 +20,8 @@ export interface Dataset {
   readonly lake: string;
   /** Folder of the flat rows: `active.parquet`, `snapshot.parquet`, `sold.parquet`. */
   readonly flat: string;
+  /** Folder of the flat rows of the past: `history.parquet`, `events.parquet`. */
+  readonly history: string;
 }
 
 /** Reports progress as one line. */
@@ -25,17 +29,33 @@ export type Log = (line: string) => void;
 
 /** Returns the dataset of a shape in the folder `data`. Builds the parts that do not exist yet. */
 export async function openDataset(shape: DatasetShape, data: string, log: Log): Promise<Dataset> {
-  const { listings, days, end, seed, options } = shape;
-  const folder = join(data, `${listings}-${days}d-${end}-${options}-seed${seed}`);
-  const [feeds, lake, flat] = ["feeds", "lake", "flat"].map((part) => join(folder, part)) as [string, string, string];
+  const folder = folderOf(shape, data);
+  const [flat, history] = [join(folder, "flat"), join(folder, "history")];
+  const lake = await openLake(shape, data, log);
+  await buildFolder(flat, log, (path) => writeFlatRows(lake, path));
+  await buildFolder(history, log, (path) => writeHistoryRows(lake, path));
+  return { shape, folder, lake, flat, history };
+}
+
+function folderOf({ listings, days, ingestedDays, end, seed, options }: DatasetShape, data: string): string {
+  const length = ingestedDays === days ? `${days}d` : `${days}d-of-${ingestedDays}`;
+  return join(data, `${listings}-${length}-${end}-${options}-seed${seed}`);
+}
+
+/** Returns the lake of a shape. Days that are not ingested repeat those of the dataset with the ingested ones. */
+async function openLake(shape: DatasetShape, data: string, log: Log): Promise<string> {
+  const { days, ingestedDays } = shape;
+  const folder = folderOf(shape, data);
+  const [lake, feeds] = [join(folder, "lake"), join(folder, "feeds")];
+  const ingested = ingestedDays === days ? undefined : await openLake({ ...shape, days: ingestedDays }, data, log);
   await mkdir(folder, { recursive: true });
   await buildFolder(lake, log, async (unfinished) => {
+    if (ingested !== undefined) return repeatDays(ingested, unfinished, days);
     await buildFolder(feeds, log, (path) => generateFeeds(path, shape, log));
     await runCarquet(["ingest", feeds, "--lake", unfinished], log);
     await rm(feeds, { recursive: true });
   });
-  await buildFolder(flat, log, (path) => writeFlatRows(lake, path));
-  return { shape, folder, lake, flat };
+  return lake;
 }
 
 /** Returns the folder of a peer's database in a dataset. Calls `fill` with a temporary folder if it does not exist yet. */

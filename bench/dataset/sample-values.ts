@@ -1,6 +1,7 @@
 /** Sample values for queries: the makes, places, tokens and listings of a dataset, most common first. Cached in the dataset's folder. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { plusDays } from "../../src/base/day.ts";
 import type { Row } from "../../src/base/json.ts";
 import { DuckDatabase, type Session } from "../../src/db/duckdb.ts";
 import { Sql } from "../../src/db/sql.ts";
@@ -22,6 +23,8 @@ export interface Zip extends Origin {
 }
 
 export interface SampleValues {
+  /** The first day of the dataset. There is a snapshot for each day up to `asOf`. */
+  readonly firstDay: string;
   readonly snapshotDay: string;
   readonly asOf: string;
   readonly makes: readonly string[];
@@ -38,7 +41,15 @@ export interface SampleValues {
 const [valuesMax, carsMax, listingsMax] = [100, 200, 500];
 
 /** Returns the sample values of a dataset. */
-export async function loadSampleValues({ folder, flat, lake }: Dataset): Promise<SampleValues> {
+export async function loadSampleValues(dataset: Dataset): Promise<SampleValues> {
+  const { days, end } = dataset.shape;
+  return { ...(await loadQueriedValues(dataset)), firstDay: plusDays(end, 1 - days) };
+}
+
+/** The sample values that are read from the flat rows. */
+type QueriedValues = Omit<SampleValues, "firstDay">;
+
+async function loadQueriedValues({ folder, flat, lake }: Dataset): Promise<QueriedValues> {
   const path = join(folder, "sample-values.json");
   const cached = await readFile(path, "utf8").catch(() => undefined);
   if (cached !== undefined) return JSON.parse(cached);
@@ -53,7 +64,7 @@ export async function loadSampleValues({ folder, flat, lake }: Dataset): Promise
   }
 }
 
-async function querySampleValues(session: Session, flat: string, manifest: Manifest): Promise<SampleValues> {
+async function querySampleValues(session: Session, flat: string, manifest: Manifest): Promise<QueriedValues> {
   const active = `read_parquet('${join(flat, "active.parquet")}')`;
   const query = (statement: string): Promise<readonly Row[]> => session.rows(new Sql([statement], []));
   const mostCommon = async (column: string, from = active): Promise<readonly string[]> => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { currentPath, currentVersion, readManifest } from "../../src/lake/manifest.ts";
 import { type Dataset, runCarquet } from "../dataset/dataset.ts";
-import { at } from "../queries/query.ts";
+import { at, type BenchQuery } from "../queries/query.ts";
 import type { CaseResult } from "../report/results.ts";
 import { type ScriptServer, startScript } from "../servers/carquet.ts";
 import { timingOf } from "./timing.ts";
@@ -25,6 +25,9 @@ export interface LifecycleResults {
   readonly peakMib: number;
 }
 
+/** The name of the case that `measureFirstTrend` measures. */
+export const firstTrendCase = "trends: first request after start-up";
+
 const probe = "/v1/listings?limit=1";
 
 /** Returns the cases named `life: …`. Those of publishing are omitted if the lake has only one version. */
@@ -32,6 +35,26 @@ export async function measureLifecycle(options: LifecycleOptions): Promise<Lifec
   const startUp = await measureStartUp(options);
   const { cases, peakMib } = await measurePublish(options);
   return { cases: [startUp, ...cases], peakMib };
+}
+
+/** Measures the first request for a trend of a service that has just started. The page cache has its files. */
+export async function measureFirstTrend(
+  { dataset, accounts, key, repetitions }: LifecycleOptions,
+  { path, matchCount }: BenchQuery,
+): Promise<CaseResult> {
+  const times: number[] = [];
+  let rows = 0;
+  for (let repetition = 0; repetition < repetitions; repetition += 1) {
+    const service = await serve(dataset.lake, accounts, key);
+    try {
+      const startedAtMs = performance.now();
+      rows = matchCount(await service.fetchJson(path));
+      times.push(performance.now() - startedAtMs);
+    } finally {
+      await service.stop();
+    }
+  }
+  return { case: firstTrendCase, rows, carquet: timingOf(times), peers: {}, ratio: {} };
 }
 
 /** Measures the time from the start of the process to its first answer. */

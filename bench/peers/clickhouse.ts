@@ -1,15 +1,16 @@
 /**
  * ClickHouse, embedded in this process. Each relation is a MergeTree sorted by make and model, with LowCardinality strings, Nullable only
- * for columns that contain nulls, Bloom filters for look-ups, and min-max indexes for the sorts of pages.
+ * for columns that contain nulls, Bloom filters for look-ups, and min-max indexes for the sorts of pages and for the days of the past.
  */
 import { join } from "node:path";
 import type { Row } from "../../src/base/json.ts";
 import { messageOf, UserError } from "../../src/base/user-error.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { Sql } from "../../src/db/sql.ts";
-import { type ColumnKind, type ColumnName, columnNames, kindOf } from "../dataset/columns.ts";
+import { type ColumnKind, columnNames, kindOf } from "../dataset/columns.ts";
 import { type Dataset, type Log, peerFolder } from "../dataset/dataset.ts";
 import { type Relation, relations } from "../dataset/flat-rows.ts";
+import { type HistoryRelation, historyColumns, historyRelations } from "../dataset/history-rows.ts";
 import { type Dialect, haversineMiles, inBoundingBox, isTokenList, type OpenPeer, quoteString } from "./peer.ts";
 
 /** Reads wide columns only for the rows of a page. The query condition cache is off: answers are measured uncached. */
@@ -50,12 +51,11 @@ function fillClickhouse(dataset: Dataset, { drainPending, Session }: Chdb, log: 
   return peerFolder(dataset, "clickhouse", log, async (unfinished) => {
     const session = new Session(unfinished);
     const run = (statement: string) => session.queryAsync(statement, { format: "Null" });
-    const columnList = columnNames.map((column) => `\`${column}\``).join(", ");
-    for (const relation of relations) {
-      const file = join(dataset.flat, `${relation}.parquet`);
-      await run(await createTable(relation, file));
-      await run(`INSERT INTO ${relation} SELECT ${columnList} FROM file(${quoteString(file)}, Parquet)`);
-      await run(`OPTIMIZE TABLE ${relation} FINAL`);
+    for (const table of tablesOf(dataset)) {
+      const columnList = Object.keys(table.columns).map(quoteName).join(", ");
+      await run(await createTable(table));
+      await run(`INSERT INTO ${table.name} SELECT ${columnList} FROM file(${quoteString(table.file)}, Parquet)`);
+      await run(`OPTIMIZE TABLE ${table.name} FINAL`);
     }
     session.close();
     await drainPending();
@@ -73,29 +73,55 @@ const columnTypes: Readonly<Record<ColumnKind, string>> = {
   texts: "Array(String)",
 };
 
-/** Returns the CREATE TABLE statement of a relation. Nullability follows from the flat rows in `file`. */
-async function createTable(relation: Relation, file: string): Promise<string> {
-  const nullable = await columnsWithNulls(file);
-  const typeOf = (column: ColumnName): string => {
-    const kind = kindOf(column);
-    const type = nullable.has(column) ? `Nullable(${columnTypes[kind]})` : columnTypes[kind];
-    return kind === "category" ? `LowCardinality(${type})` : type;
-  };
-  return `
-    CREATE TABLE ${relation} (
-      ${columnNames.map((column) => `\`${column}\` ${typeOf(column)}`).join(", ")},
-      INDEX by_id id TYPE bloom_filter(0.001) GRANULARITY 1,
-      INDEX by_vin vin TYPE bloom_filter(0.001) GRANULARITY 1,
-      INDEX by_days days_on_market TYPE minmax GRANULARITY 1,
-      INDEX by_price price TYPE minmax GRANULARITY 1)
-    ENGINE = MergeTree ORDER BY (make, model, year, position) SETTINGS allow_nullable_key = 1`;
+interface Table {
+  readonly name: Relation | HistoryRelation;
+  /** The flat rows that it is filled from. */
+  readonly file: string;
+  readonly columns: Readonly<Record<string, ColumnKind>>;
+  readonly order: readonly string[];
+  /** Skip indexes, each as a column and its type. */
+  readonly indexes: Readonly<Record<string, string>>;
 }
 
-async function columnsWithNulls(file: string): Promise<ReadonlySet<string>> {
+function tablesOf({ flat, history }: Dataset): readonly Table[] {
+  const columns = Object.fromEntries(columnNames.map((column) => [column, kindOf(column)]));
+  const bloomFilter = "bloom_filter(0.001)";
+  return [
+    ...relations.map((name) => ({
+      ...{ name, columns, file: join(flat, `${name}.parquet`), order: ["make", "model", "year", "position"] },
+      indexes: { id: bloomFilter, vin: bloomFilter, days_on_market: "minmax", price: "minmax" },
+    })),
+    ...historyRelations.map((name) => ({
+      ...{ name, columns: historyColumns[name], file: join(history, `${name}.parquet`) },
+      ...{ order: ["make", "model", "day"], indexes: { day: "minmax" } },
+    })),
+  ];
+}
+
+/** Returns the CREATE TABLE statement of a table. Nullability follows from its flat rows. */
+async function createTable(table: Table): Promise<string> {
+  const nullable = await columnsWithNulls(table);
+  const columns = Object.entries(table.columns).map(([column, kind]) => {
+    const type = nullable.has(column) ? `Nullable(${columnTypes[kind]})` : columnTypes[kind];
+    return `${quoteName(column)} ${kind === "category" ? `LowCardinality(${type})` : type}`;
+  });
+  const indexes = Object.entries(table.indexes).map(
+    ([column, type]) => `INDEX by_${column} ${column} TYPE ${type} GRANULARITY 1`,
+  );
+  return `
+    CREATE TABLE ${table.name} (${[...columns, ...indexes].join(", ")})
+    ENGINE = MergeTree ORDER BY (${table.order.join(", ")}) SETTINGS allow_nullable_key = 1`;
+}
+
+const quoteName = (name: string): string => `\`${name}\``;
+
+async function columnsWithNulls({ columns, file }: Table): Promise<ReadonlySet<string>> {
   const database = await DuckDatabase.open();
   try {
     return await database.using(async (session) => {
-      const nullCounts = columnNames.map((column) => `count(*) - count("${column}") AS "${column}"`).join(", ");
+      const nullCounts = Object.keys(columns)
+        .map((column) => `count(*) - count("${column}") AS "${column}"`)
+        .join(", ");
       const [row = {}] = await session.rows(
         new Sql([`SELECT ${nullCounts} FROM read_parquet(${quoteString(file)})`], []),
       );
@@ -108,7 +134,7 @@ async function columnsWithNulls(file: string): Promise<ReadonlySet<string>> {
 
 const dialect: Dialect = {
   page: ({ columns, from, where, order, limit, offset }) => `
-    SELECT ${columns.map((column) => `\`${column}\``).join(", ")} FROM ${from} WHERE ${where}
+    SELECT ${columns.map(quoteName).join(", ")} FROM ${from} WHERE ${where}
     ORDER BY ${order}, position LIMIT ${limit} OFFSET ${offset}`,
   hasToken: (list, token) => `has(${list}, ${quoteString(token)})`,
   distanceMiles: haversineMiles,

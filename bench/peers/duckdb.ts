@@ -10,13 +10,18 @@ import { Job } from "../../src/db/job.ts";
 import { SessionPool } from "../../src/db/session-pool.ts";
 import { ident, literal, Sql, sql } from "../../src/db/sql.ts";
 import { relations } from "../dataset/flat-rows.ts";
+import { historyRelations } from "../dataset/history-rows.ts";
 import { type Dialect, haversineMiles, inBoundingBox, isTokenList, type OpenPeer, quoteString } from "./peer.ts";
 
-export const openDuckdb: OpenPeer = async ({ flat }) => {
+export const openDuckdb: OpenPeer = async ({ flat, history }) => {
   const database = await DuckDatabase.open({ threads: availableParallelism() });
   await database.using(async (session) => {
-    for (const relation of relations) {
-      const path = literal(join(flat, `${relation}.parquet`));
+    const files = [
+      ...relations.map((relation) => ({ relation, folder: flat })),
+      ...historyRelations.map((relation) => ({ relation, folder: history })),
+    ];
+    for (const { relation, folder } of files) {
+      const path = literal(join(folder, `${relation}.parquet`));
       await session.run(sql`CREATE VIEW ${ident(relation)} AS FROM read_parquet(${path})`);
     }
   });

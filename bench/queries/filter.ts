@@ -14,14 +14,17 @@ export type BenchFilter =
   | { readonly kind: "dealer"; readonly id: string }
   | { readonly kind: "soldWithin"; readonly days: number; readonly after: string };
 
+type FiltersByKind = { readonly [Kind in BenchFilter["kind"]]: Extract<BenchFilter, { readonly kind: Kind }> };
+
+/** A filter on a value of a column. */
+export type EqualsFilter = FiltersByKind["equals"];
+
 /** Creates the filter `column = value`. */
-export const equals = (column: "make" | "model" | "state", value: string): BenchFilter => ({
+export const equals = (column: EqualsFilter["column"], value: string): EqualsFilter => ({
   kind: "equals",
   column,
   value,
 });
-
-type FiltersByKind = { readonly [Kind in BenchFilter["kind"]]: Extract<BenchFilter, { readonly kind: Kind }> };
 
 /** One renderer for each kind of filter. */
 export type FilterRenderers<Arguments extends readonly unknown[], Result> = {

@@ -3,11 +3,12 @@
  * with a body in the shape of the API, so that answers can be compared.
  */
 import { isObject } from "../../src/base/json.ts";
+import type { DayRange, IntervalLength } from "../../src/query/intervals.ts";
 import type { ColumnName } from "../dataset/columns.ts";
 import type { Relation } from "../dataset/flat-rows.ts";
 import type { CategoricalColumn, SqlPeer } from "../peers/peer.ts";
 import type { BenchNumericFacet } from "./facets.ts";
-import type { BenchFilter } from "./filter.ts";
+import type { BenchFilter, EqualsFilter } from "./filter.ts";
 
 /** A page of listings. */
 export interface SearchSpec {
@@ -40,7 +41,25 @@ export interface LookUpSpec {
   readonly columns: readonly ColumnName[];
 }
 
-export type QuerySpec = SearchSpec | FacetSpec | LookUpSpec;
+/** A metric of a trend, by its name in the API. */
+export type BenchTrendMetric =
+  | { readonly kind: "count" | "price_drops" | "days_supply"; readonly name: string }
+  /** A percentile of the price; the fraction is from 0 to 1. */
+  | { readonly kind: "percentile"; readonly name: string; readonly fraction: number };
+
+/** Metrics of the matching listings for each interval of a period whose days all have a snapshot. */
+export interface TrendSpec {
+  readonly kind: "trends";
+  readonly metrics: readonly BenchTrendMetric[];
+  readonly interval: IntervalLength;
+  readonly period: DayRange;
+  /** The first day of the dataset. */
+  readonly firstDay: string;
+  readonly filters: readonly EqualsFilter[];
+  readonly facet?: "make" | "state";
+}
+
+export type QuerySpec = SearchSpec | FacetSpec | LookUpSpec | TrendSpec;
 
 export interface BenchQuery {
   /** The path and query string of the request. */

@@ -12,8 +12,10 @@ export function resultsSection(run: Results): string {
   const sizes = Object.entries(dataset.bytes).map(
     ([name, bytes]) => `${sizeLabels[name] ?? name} ${(bytes / 1e6).toFixed(0)} MB`,
   );
+  const { days, ingestedDays = days } = dataset;
+  const ingested = ingestedDays === days ? "" : ` (${ingestedDays} ingested, repeated)`;
   return [
-    `## ${dataset.listings.toLocaleString("en")} listings, ${dataset.days} days, ${dataset.options} options`,
+    `## ${dataset.listings.toLocaleString("en")} listings, ${days} days${ingested}, ${dataset.options} options`,
     `Seed ${dataset.seed}, as of ${dataset.end}, ${dataset.sold.toLocaleString("en")} sold. ${machine.cpu}, ${machine.cores} cores, ${machine.memory_gib} GiB, ${machine.system}. ${versions.join(", ")}. On disk: ${sizes.join(", ")}.`,
     tableLegend(run),
     casesTable(run),

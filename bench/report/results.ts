@@ -59,7 +59,12 @@ export interface Results {
     readonly system: string;
   };
   readonly versions: Readonly<Record<string, string>>;
-  readonly dataset: DatasetShape & { readonly sold: number; readonly bytes: Readonly<Record<string, number>> };
+  readonly dataset: Omit<DatasetShape, "ingestedDays"> & {
+    /** Absent in runs of releases that ingested all days. */
+    readonly ingestedDays?: number;
+    readonly sold: number;
+    readonly bytes: Readonly<Record<string, number>>;
+  };
   readonly cases: readonly CaseResult[];
   readonly throughput: readonly Throughput[];
   /** Resident memory of the service: after its start, and its peak under load or while it switches versions. */

@@ -21,5 +21,10 @@ function lowerPriority() {
   // The first use starts all threads of the pool.
   stat("/", () => undefined);
   const priority = Math.min(getPriority() + 5, 19);
-  for (const thread of threads()) if (!before.has(thread)) setPriority(thread, priority);
+  try {
+    for (const thread of threads()) if (!before.has(thread)) setPriority(thread, priority);
+  } catch (error) {
+    // A sandbox may forbid it. Everything works without it; light requests wait longer when the engine is busy.
+    if (error.info?.code !== "EPERM" && error.info?.code !== "EACCES") throw error;
+  }
 }

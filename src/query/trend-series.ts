@@ -52,22 +52,35 @@ export async function measureSeries(plan: SeriesPlan, source: TrendSource) {
 async function measure(plan: SeriesPlan, source: TrendSource): Promise<readonly MeasuredSeries[]> {
   const { query, filters, metrics, intervals } = plan;
   const levels = await measureLevels(plan, source);
-  const keys = query.facet === undefined ? [""] : [...new Set(levels.map(({ key }) => key))];
+  const levelsByKey = byKey(levels);
+  const keys = query.facet === undefined ? [""] : [...levelsByKey.keys()];
   const requested = metrics.flatMap((metric) =>
     intervals.flatMap((interval) => windowOf(metric, interval, plan) ?? []),
   );
   const windows = [...new Map(requested.map((window) => [idOf(window), window])).values()];
   const ids = windows.map(idOf);
   const counts = keys.length === 0 ? [] : await source.countEvents({ windows, filters, attribute: query.facet, keys });
+  const countsByKey = byKey(counts);
   return keys.map((key) => {
-    const ofKey = levels.filter((level) => level.key === key);
-    const events = counts.filter((count) => count.key === key);
+    const ofKey = levelsByKey.get(key) ?? [];
+    const events = countsByKey.get(key) ?? [];
     return {
       value: query.facet === undefined ? null : (ofKey[0]?.value ?? null),
       levels: new Map(ofKey.map((level) => [level.day, level])),
       events: new Map(events.map(({ window, count }) => [ids[window] ?? "", count])),
     };
   });
+}
+
+/** Groups items by their keys, in the order of first occurrence. */
+function byKey<Item extends { readonly key: string }>(items: readonly Item[]): ReadonlyMap<string, readonly Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const group = groups.get(item.key);
+    if (group === undefined) groups.set(item.key, [item]);
+    else group.push(item);
+  }
+  return groups;
 }
 
 /** Returns the levels of all intervals; none if neither a metric nor the choice of the series needs them. */

@@ -28,6 +28,7 @@ const selectWith =
 /** Sends a query. Responses are parsed when the deferred body is called, except for what the next request depends on. */
 export function querySolr(spec: QuerySpec, client: HttpClient, mode: SolrMode): Promise<DeferredBody> {
   const select = selectWith(client);
+  if (spec.kind === "trends") throw new Error("Solr has no rows of past days: expected a case without trends.");
   if (spec.kind === "search") return runSearch(spec, select, mode);
   return spec.kind === "lookUp" ? runLookUp(spec, select, mode) : runFacets(spec, select, mode);
 }

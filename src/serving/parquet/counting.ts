@@ -136,17 +136,22 @@ export function measureStatement(matches: Sql, { attribute, measure, aggregate, 
  * if it is unknown.
  */
 export function valueRows(attribute: CountedName, columns: readonly Sql[]): Sql {
-  const { home, column, isSortKey } = attributeOf(attribute);
+  const { home, column } = attributeOf(attribute);
   const selected = join(columns);
+  const key = valueColumnOf(attribute);
   if (attribute === "keywords")
     return sql`SELECT keyword AS value, ${selected} FROM matches JOIN ${keywordTable} ON (keywords & bit) <> 0`;
   if (tokensNames.some((name) => name === attribute)) {
     return sql`SELECT tokens.token AS value, keyed.* EXCLUDE (token_key)
       FROM (SELECT unnest(${ident(column)}) AS token_key, ${selected} FROM matches) AS keyed JOIN tokens USING (token_key)`;
   }
-  if (home === "builds" && isSortKey !== true)
-    return sql`SELECT ${ident("builds", column)} AS value, ${selected} FROM matches JOIN builds USING (build_key)`;
-  if (home === "dealers")
-    return sql`SELECT ${ident("dealers", column)} AS value, ${selected} FROM matches JOIN dealers USING (dealer_key)`;
-  return sql`SELECT ${ident(column)} AS value, ${selected} FROM matches`;
+  if (key === column) return sql`SELECT ${ident(column)} AS value, ${selected} FROM matches`;
+  return sql`SELECT ${ident(home, column)} AS value, ${selected} FROM matches JOIN ${ident(home)} USING (${ident(key)})`;
+}
+
+/** Returns the column of listings that `valueRows` reads: that of the attribute, or the key of the dimension that has it. */
+export function valueColumnOf(attribute: CountedName): string {
+  const { home, column, isSortKey } = attributeOf(attribute);
+  if (home === "dealers") return "dealer_key";
+  return home === "builds" && isSortKey !== true ? "build_key" : column;
 }

@@ -9,7 +9,7 @@ import { ident, integerLiteral, join, literal, type Sql, sql } from "../../db/sq
 import { rowsOfFiles } from "../../lake/file-rows.ts";
 import type { LakeFile, Manifest } from "../../lake/manifest.ts";
 import { metricOf } from "../../listing/aggregates.ts";
-import { attributeOf, type CountedName } from "../../listing/schema.ts";
+import { attributeOf, type CountedName, tokensNames } from "../../listing/schema.ts";
 import type {
   EventCount,
   EventRequest,
@@ -23,7 +23,8 @@ import type {
 import { unitsOf } from "../../listing/values.ts";
 import type { Dimensions } from "../dimensions.ts";
 import { listingFilesSince, snapshotFilesOf, soldFilesSince } from "../listing-files.ts";
-import { valueRows } from "./counting.ts";
+import { valueColumnOf, valueRows } from "./counting.ts";
+import { filesMatching } from "./pruning.ts";
 import { fromMatches } from "./where.ts";
 
 /** The day or days of an event, over a row of listings. */
@@ -44,7 +45,7 @@ export class ParquetTrends implements TrendSource {
   ) {}
 
   async measureLevels(request: LevelRequest): Promise<readonly Level[]> {
-    const files = snapshotFilesOf(this.manifest, request.days);
+    const files = filesMatching(snapshotFilesOf(this.manifest, request.days), request.filters, this.dimensions);
     const snapshots = rowsOfFiles("snapshots", files, this.folder, "partition");
     const rows = await this.rowsFrom(
       files,
@@ -65,7 +66,8 @@ export class ParquetTrends implements TrendSource {
     const events = [...new Set(windows.map(({ event }) => event))];
     const reads = events.map((event) => {
       const span = spanOf(windows.filter((window) => window.event === event));
-      const files = (event === "sold" ? soldFilesSince : listingFilesSince)(this.manifest, span.start);
+      const candidates = (event === "sold" ? soldFilesSince : listingFilesSince)(this.manifest, span.start);
+      const files = filesMatching(candidates, filters, this.dimensions);
       const matches = fromMatches(rowsOfFiles("snapshots", files, this.folder), filters, this.dimensions);
       return { files, query: dailyCounts(matches, { event, ...span }, attribute, keys) };
     });
@@ -98,20 +100,46 @@ const groupedRows = (attribute: CountedName | undefined, columns: readonly Sql[]
 const valueKey = sql`lower(value::VARCHAR)`;
 
 /** Returns a query for the levels of each day, most frequent values first. `matches` is a FROM clause with `snapshot_date`. */
-function levelStatement(matches: Sql, { attribute, limit, statistics }: LevelRequest): Sql {
+function levelStatement(matches: Sql, request: LevelRequest): Sql {
+  const { attribute, limit, statistics } = request;
   const isInteger = attribute !== undefined && attributeOf(attribute).type === "SMALLINT";
-  const measures = [...new Set(statistics.map(({ measure }) => measure))];
-  const columns = [sql`snapshot_date`, ...measures.map((measure) => sql`${unitsOf(measure)} AS ${ident(measure)}`)];
+  const isCounted = statistics.length === 0 && !tokensNames.some((name) => name === attribute);
+  const { rows, columns, count } = (isCounted ? countedMatches : eachMatch)(request, matches);
   return sql`
-    WITH matches AS (SELECT * ${matches}),
+    WITH matches AS (${rows}),
     levels AS (
-      SELECT snapshot_date::VARCHAR AS "day", ${valueKey} AS "key", min(value)::VARCHAR AS spelling,
-             ${isInteger ? sql`min(value)` : sql`NULL`}::INTEGER AS numeric_value, ${join([sql`count(*)::INTEGER AS "count"`, ...statistics.flatMap(statisticColumns)])}
+      SELECT snapshot_date, ${valueKey} AS "key", min(value)::VARCHAR AS spelling,
+             ${isInteger ? sql`min(value)` : sql`NULL`}::INTEGER AS numeric_value, ${join([sql`${count}::INTEGER AS "count"`, ...statistics.flatMap(statisticColumns)])}
       FROM   (${groupedRows(attribute, columns)}) WHERE value IS NOT NULL GROUP BY ALL),
     valued AS (SELECT *, min(spelling) OVER (PARTITION BY "key") AS value, sum("count") OVER (PARTITION BY "key") AS total FROM levels)
-    SELECT * EXCLUDE (spelling, numeric_value, total, "rank") FROM (
+    SELECT snapshot_date::VARCHAR AS "day", * EXCLUDE (snapshot_date, spelling, numeric_value, total, "rank") FROM (
       SELECT *, dense_rank() OVER (ORDER BY total DESC, numeric_value, value) AS "rank" FROM valued)
     WHERE "rank" <= ${limit} ORDER BY "rank", "day"`;
+}
+
+/** What levels are computed from: a query for `matches`, the columns of it, and the number of listings of a group as an aggregate. */
+interface LevelRows {
+  readonly rows: Sql;
+  readonly columns: readonly Sql[];
+  readonly count: Sql;
+}
+
+/** Returns each match with the requested measures. */
+function eachMatch({ statistics }: LevelRequest, matches: Sql): LevelRows {
+  const measures = [...new Set(statistics.map(({ measure }) => measure))];
+  const columns = [sql`snapshot_date`, ...measures.map((measure) => sql`${unitsOf(measure)} AS ${ident(measure)}`)];
+  return { rows: sql`SELECT * ${matches}`, columns, count: sql`count(*)` };
+}
+
+/**
+ * Counts the matches of each day by the column that has the attribute, or by the key of the dimension that has it, before values are
+ * looked up: a third of the time for a year of states. Not for lists of tokens, which may all differ.
+ */
+function countedMatches({ attribute }: LevelRequest, matches: Sql): LevelRows {
+  const column = attribute === undefined ? [] : [ident(valueColumnOf(attribute))];
+  const selected = join([sql`snapshot_date`, ...column, sql`count(*) AS listings`]);
+  const columns = [sql`snapshot_date`, sql`listings`];
+  return { rows: sql`SELECT ${selected} ${matches} GROUP BY ALL`, columns, count: sql`sum(listings)` };
 }
 
 /** Returns the sample and the metric of a statistic as select items. */

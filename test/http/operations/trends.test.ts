@@ -1,5 +1,6 @@
 /** Operation `getTrends`: its parameters, refusals, form and definitions. */
 import assert from "node:assert/strict";
+import { rm } from "node:fs/promises";
 import { test } from "node:test";
 import { decoderOf } from "../../../src/contract/decode.ts";
 import type { ErrorCode } from "../../../src/contract/errors.ts";
@@ -8,6 +9,7 @@ import { intervalsOf, missingRanges } from "../../../src/query/intervals.ts";
 import { planTrends } from "../../../src/query/trends.ts";
 import { startService } from "../../support/http/service.ts";
 import { createLake } from "../../support/lakes/lakes.ts";
+import { splitSnapshot } from "../../support/lakes/split-snapshot.ts";
 import { fileScope } from "../../support/scope.ts";
 import { openVersion } from "../../support/versions.ts";
 
@@ -150,6 +152,22 @@ test("a trend without matches has points of zero, and no series by facet", async
     { name: "sold", value: 0, sample: 0 },
   ]);
   assert.deepEqual((await getTrend("metric=count,sold&make=nobody&facet=make")).data, []);
+});
+
+test("a trend of one make reads only the files that can contain it", async (t) => {
+  const { lake: splitLake } = await createLake(t);
+  const other = await splitSnapshot(splitLake, "2026-11-18", "Honda");
+  await rm(other);
+  const split = await startService(t, splitLake);
+  for (const make of ["ford", "BMW,ford", "nobody"]) {
+    const path = `/v1/trends?metric=count,price.median,new_listings&interval=day&make=${make}`;
+    const { data } = await split.getBody("getTrends", path);
+    assert.deepEqual(data, (await client.getBody("getTrends", path)).data);
+  }
+  for (const make of ["make=ford,toyota", "make=honda", "exclude_make=toyota"]) {
+    const { status, code } = await split.getError(`/v1/trends?metric=count&interval=day&${make}`);
+    assert.deepEqual([status, code], [503, "data_unavailable"]);
+  }
 });
 
 test("weeks start on Monday, months on their first day, and the period cuts both", () => {
