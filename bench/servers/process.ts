@@ -97,7 +97,8 @@ function threadTimesOf(pid: number): ThreadTimes {
   return { main: timeOf(String(pid)), process: tasks.reduce((sum, task) => sum + timeOf(task), 0) };
 }
 
-function memoryOf(pid: number): ProcessMemory {
+/** Returns the memory of a process and its descendants; NaN if unknown. */
+export function memoryOf(pid: number): ProcessMemory {
   const status = procFile(pid, "status");
   if (status === undefined) return { nowMib: Number.NaN, peakMib: Number.NaN };
   const mib = (field: string): number =>

@@ -1,0 +1,132 @@
+/**
+ * Measures exports: `node --import tsx/esm bench/exports/run.ts [--lake DIR] [--search make=Ford] [--rounds 3] [--seconds 60]`.
+ *
+ * First writes all listings of a search in each format with `carquet export`. Prints seconds, rows per second, bytes and peak memory of
+ * each. Then lets eight clients search a service, in turn with and without an export over HTTP, and prints the latencies of the searches.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { projectPath } from "../../src/base/project-files.ts";
+import { UserError } from "../../src/base/user-error.ts";
+import { exportFormats, type TableFormat } from "../../src/formats/table-formats.ts";
+import { timingOf } from "../measure/timing.ts";
+import { withResources } from "../resources.ts";
+import { createBenchKey } from "../servers/api-key.ts";
+import { type ScriptServer, startScript, withoutResponseCache } from "../servers/carquet.ts";
+import { memoryOf, processorMsOf } from "../servers/process.ts";
+
+const { values } = parseArgs({
+  options: {
+    lake: { type: "string", default: "data/lake" },
+    search: { type: "string", default: "" },
+    rounds: { type: "string", default: "3" },
+    seconds: { type: "string", default: "60" },
+  },
+});
+const clients = 8;
+const pollMs = 50;
+const print = (line: string): boolean => process.stdout.write(`${line}\n`);
+
+await withResources(async (acquire) => {
+  const folder = await acquire(mkdtemp(join(tmpdir(), "carquet-bench-")), (path) => rm(path, { recursive: true }));
+  for (const format of exportFormats) print(await measureFormat(format, join(folder, format)));
+  const accounts = join(folder, "accounts.db");
+  const key = createBenchKey(accounts);
+  const args = ["serve", "--lake", values.lake, "--accounts", accounts, "--port", "0", ...withoutResponseCache];
+  const service = await acquire(startScript("bin/carquet.cjs", args, key), ({ stop }) => stop());
+  await measureLoad(service, 10_000);
+  for (let round = 1; round <= Number(values.rounds); round += 1) {
+    print(`round ${round}, without an export: ${await measureLoad(service, Number(values.seconds) * 1000)}`);
+    const exporting = startExport(service.url, key);
+    print(`round ${round}, with an export: ${await measureLoad(service, Number(values.seconds) * 1000)}`);
+    await exporting.stop();
+  }
+});
+
+/** Exports the search to a file. Returns what it took, as a line. */
+async function measureFormat(format: TableFormat, path: string): Promise<string> {
+  const search = values.search === "" ? [] : [values.search];
+  const args = ["bin/carquet.cjs", "export", "--lake", values.lake, "--format", format, "--output", path, ...search];
+  const startedAtMs = performance.now();
+  const child = spawn(process.execPath, [...args, "--json"], {
+    cwd: projectPath("."),
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let output = "";
+  child.stdout.on("data", (text: Buffer) => {
+    output += text.toString();
+  });
+  const [closed, pid] = [once(child, "close"), child.pid ?? 0];
+  let [peakMib, processorMs] = [0, 0];
+  while (child.exitCode === null && child.signalCode === null) {
+    peakMib = Math.max(peakMib, memoryOf(pid).peakMib || 0);
+    processorMs = Math.max(processorMs, processorMsOf(pid) || 0);
+    await Promise.race([closed, pause(pollMs)]);
+  }
+  await closed;
+  if (child.exitCode !== 0) throw new UserError(`carquet export ended with ${child.exitCode}: expected 0.`);
+  const seconds = (performance.now() - startedAtMs) / 1000;
+  const { rows }: { readonly rows: number } = JSON.parse(output);
+  const { size } = await stat(path);
+  await rm(path);
+  return (
+    `${format}: ${rows} rows in ${seconds.toFixed(1)} s, ${Math.round(rows / seconds)} rows/s, ` +
+    `${(processorMs / 1000).toFixed(1)} s of processor time, ${size} bytes, peak ${peakMib} MiB`
+  );
+}
+
+/** Lets the clients search for a time. Returns the requests and their latencies, as a line. */
+async function measureLoad({ fetch }: ScriptServer, durationMs: number): Promise<string> {
+  const [startedAtMs, times]: [number, number[]] = [performance.now(), []];
+  const search = async (): Promise<void> => {
+    while (performance.now() < startedAtMs + durationMs) {
+      const sentAtMs = performance.now();
+      await fetch(pathOf(times.length));
+      times.push(performance.now() - sentAtMs);
+    }
+  };
+  await Promise.all(Array.from({ length: clients }, search));
+  const { p50_ms, p99_ms } = timingOf(times);
+  return `${times.length} requests, median ${p50_ms.toFixed(1)} ms, p99 ${p99_ms.toFixed(1)} ms`;
+}
+
+/** Returns the path of a search: pages of a make and a state, pages by price, and a sidebar. The sequence number makes each different. */
+function pathOf(sequence: number): string {
+  const limit = 20_000 + (sequence % 5000);
+  const paths = [
+    `/v1/listings?make=Ford,Toyota&state=CA&max_price=${limit}`,
+    `/v1/listings?sort=price&min_price=${limit}`,
+    `/v1/facets?facets=make,model,year,body_type,price,miles&state=TX&max_price=${limit}`,
+  ];
+  return paths[sequence % paths.length] ?? "";
+}
+
+/** Downloads exports of the search one after the other, each with another sort so that none is a repeated download, until it is stopped. */
+function startExport(url: string, key: string): { readonly stop: () => Promise<void> } {
+  const controller = new AbortController();
+  const download = async (): Promise<void> => {
+    for (const sort of ["price", "-price", "miles", "-miles", "year", "-year"]) {
+      const path = `/v1/exports?format=parquet&sort=${sort}${values.search === "" ? "" : `&${values.search}`}`;
+      const response = await fetch(`${url}${path}`, {
+        headers: { Authorization: `Bearer ${key}` },
+        signal: controller.signal,
+      });
+      if (!response.ok) throw new Error(`${path} returned status ${response.status}: expected 200.`);
+      for await (const _ of response.body ?? []);
+    }
+  };
+  const running = download().catch((thrown: unknown) => {
+    if (!controller.signal.aborted) throw thrown;
+  });
+  return {
+    stop: async () => {
+      controller.abort();
+      await running;
+    },
+  };
+}
