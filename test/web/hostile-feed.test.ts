@@ -78,7 +78,8 @@ test("scripts and markup in the texts of a feed are shown, not run", { skip: ski
     await page.close();
   }
   const page = await site.open(paths[0] ?? "");
-  assert.ok((await page.locator("main").textContent())?.includes(payloads[0] ?? ""));
+  const text = (await page.locator("main").textContent()) ?? "";
+  assert.ok(payloads.some((payload) => text.includes(payload)));
   await assertAccessible(page);
   assert.deepEqual(site.faults, []);
 });
