@@ -29,7 +29,8 @@ export function enhanceViews(): void {
     if (link === null || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
     if (link.hasAttribute("data-filters")) {
       event.preventDefault();
-      document.documentElement.toggleAttribute("data-filters");
+      const isShown = document.documentElement.toggleAttribute("data-filters");
+      document.querySelector(isShown ? "#view" : "#results")?.scrollIntoView();
     } else if (link.closest("[data-view]") !== null && isView(link)) {
       event.preventDefault();
       open(link.href, link.closest(".paging") !== null);
@@ -111,8 +112,15 @@ function replaceParts(next: Document): void {
     const [now, then] = [document.querySelector(part), next.querySelector(part)];
     if (now !== null && then !== null) now.replaceWith(document.adoptNode(then));
   }
+  announce(document.querySelector("#total")?.textContent ?? "");
   for (const [id, wasOpen] of open) document.getElementById(id)?.toggleAttribute("open", wasOpen);
   if (focused !== "") document.getElementById(focused)?.focus({ preventScroll: true });
+}
+
+/** Tells screen readers what a view has found. */
+function announce(text: string): void {
+  const region = document.querySelector("#announcement");
+  if (region !== null) region.textContent = text;
 }
 
 const isOpen = (id: string): boolean => document.getElementById(id)?.hasAttribute("open") ?? false;
