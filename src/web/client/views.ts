@@ -9,12 +9,14 @@ const parts = ["[data-view]", "#account"];
 const keptMost = 40;
 
 const kept = new Map<string, string>();
+/** The URL of the view that is shown. */
+let shownUrl = urlWithoutHash();
 let loading: AbortController | undefined;
 
 /** Handles forms, links and the history of the explorer. */
 export function enhanceViews(): void {
   if (document.querySelector("[data-view]") === null) return;
-  keep(location.href, document.documentElement.outerHTML);
+  keep(shownUrl, document.documentElement.outerHTML);
   document.addEventListener("change", ({ target }) => {
     if (!(target instanceof HTMLInputElement || target instanceof HTMLSelectElement)) return;
     if (target.form?.matches("[data-view-form]")) open(urlOf(target.form));
@@ -36,7 +38,14 @@ export function enhanceViews(): void {
       open(link.href, link.closest(".paging") !== null);
     }
   });
-  addEventListener("popstate", () => show(location.href));
+  addEventListener("popstate", () => {
+    // Links to parts of the page are no views.
+    if (urlWithoutHash() !== shownUrl) show(urlWithoutHash());
+  });
+}
+
+function urlWithoutHash(): string {
+  return location.href.replace(/#.*$/, "");
 }
 
 const isView = ({ origin, pathname, hash }: HTMLAnchorElement): boolean =>
@@ -76,6 +85,7 @@ async function show(url: string, beforeReplacing: () => void = () => {}): Promis
     const html = kept.get(url) ?? (await load(url, current.signal));
     if (html === undefined) return false;
     beforeReplacing();
+    shownUrl = url;
     replaceParts(new DOMParser().parseFromString(html, "text/html"));
     return true;
   } catch (thrown) {

@@ -97,13 +97,13 @@ const Mix = ({ dealerId, counts }: MixProps): JSX.Element | null => {
       <h2>Mix and prices</h2>
       <div class="fact-lists">
         <FactList
-          title="Medians"
+          title="Prices"
           facts={[
-            ["Price", dollars(rounded(price?.median))],
+            ["Median price", dollars(rounded(price?.median))],
             ["Lowest price", dollars(price?.min)],
             ["Highest price", dollars(price?.max)],
-            ["Miles", count(rounded(miles?.median))],
-            ["Days on market", text(rounded(days?.median))],
+            ["Median miles", count(rounded(miles?.median))],
+            ["Median days on market", text(rounded(days?.median))],
           ]}
         />
         {mixFacets.map(([name, title]) => (
