@@ -117,7 +117,7 @@ function startExport(url: string, key: string): { readonly stop: () => Promise<v
         signal: controller.signal,
       });
       if (!response.ok) throw new Error(`${path} returned status ${response.status}: expected 200.`);
-      for await (const _ of response.body ?? []);
+      await response.body?.pipeTo(new WritableStream());
     }
   };
   const running = download().catch((thrown: unknown) => {

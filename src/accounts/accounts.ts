@@ -150,6 +150,16 @@ export class Accounts {
     throw refuse("invalid_api_key", {});
   }
 
+  /**
+   * Returns the identity of a key that pays for the pages of a signed-in account. Refuses with `invalid_api_key` if the key is revoked,
+   * and with `metering_unavailable` if it cannot be looked up.
+   */
+  async identityOfKey(keyId: string): Promise<Identity> {
+    const key = this.keys.get(keyId) ?? (await this.keys.load(keyId).catch(refuseUnmetered));
+    if (key === undefined) throw refuse("invalid_api_key", {});
+    return key;
+  }
+
   /** Counts a request against the rate limits of the account. Refuses with `rate_limit_exceeded`; refused requests do not count. */
   countRequest({ cached: { account } }: Identity): void {
     const excess = this.rateLimiter.take(account.accountId, effectiveLimits(account));

@@ -4,8 +4,10 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import Koa from "koa";
+import type { Sessions } from "../accounts/sessions.ts";
 import { bounds } from "../base/bounds.ts";
 import { messageOf } from "../base/user-error.ts";
+import { operationsThrough } from "./ask.ts";
 import { refuseExcess } from "./connections.ts";
 import type { Middleware, RequestState } from "./context.ts";
 import { startDailyReviews } from "./daily-review.ts";
@@ -20,7 +22,7 @@ import { handleErrors } from "./middleware/handle-errors.ts";
 import { logRequests } from "./middleware/log-requests.ts";
 import { refuseLongUri } from "./middleware/refuse-long-uri.ts";
 import { setSecurityHeaders } from "./middleware/security-headers.ts";
-import { refuseOtherMethods, refuseUnknownPath, routes } from "./pipeline.ts";
+import { meteredPipelines, refuseOtherMethods, refuseUnknownPath, routes } from "./pipeline.ts";
 import { type AppState, closeState, openState, type ServeOptions } from "./service-state.ts";
 
 export interface RunningService {
@@ -28,6 +30,8 @@ export interface RunningService {
   readonly url: string;
   /** The URL of the metrics; undefined if they are not served. */
   readonly metricsUrl: string | undefined;
+  /** The signed-in browsers. */
+  readonly sessions: Sessions;
   /** Stops accepting requests, finishes those in flight, and resolves when everything is closed. Rejects if something hangs. */
   stop(): Promise<void>;
   /** Replaces the certificate of new connections. Throws an Error, and keeps the previous one, if it is invalid or the service uses plain HTTP. */
@@ -62,6 +66,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
   }
   return {
     url: urlOf(server, host, tls === undefined ? "http" : "https"),
+    sessions: state.sessions,
     metricsUrl: metricsPort === undefined ? undefined : `${urlOf(metricsServer, host, "http")}/metrics`,
     async stop() {
       state.isStopping = true;
@@ -73,7 +78,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
 }
 
 function createApp(
-  { logger, trustedProxies = 0 }: ServeOptions,
+  { logger, trustedProxies = 0, mountSite = () => undefined }: ServeOptions,
   state: AppState,
   health: Middleware,
 ): Koa<RequestState> {
@@ -86,10 +91,12 @@ function createApp(
   app.use(handleErrors);
   app.use(health);
   app.use(refuseExcess(state.connections));
-  app.use(refuseOtherMethods);
   app.use(refuseLongUri);
+  const metered = meteredPipelines(state);
+  mountSite(app, { ...state, ask: operationsThrough(metered) });
+  app.use(refuseOtherMethods);
   app.use(serveDocs());
-  app.use(routes(state));
+  app.use(routes(state, metered));
   app.use(refuseUnknownPath);
   app.on("error", (error: unknown) => logger.warn({ message: messageOf(error) }, "connection error"));
   return app;

@@ -1,8 +1,10 @@
 /** The state of a service: its options, and the accounts, the lake and the caches that it opens. */
 import { tmpdir } from "node:os";
+import type Koa from "koa";
 import type { Logger } from "pino";
 import { Accounts } from "../accounts/accounts.ts";
 import type { Clock } from "../accounts/clock.ts";
+import { Sessions } from "../accounts/sessions.ts";
 import { bounds } from "../base/bounds.ts";
 import type { Synchronous } from "../db/sqlite.ts";
 import { TableEncoder } from "../formats/table-formats.ts";
@@ -10,7 +12,9 @@ import { CurrentVersion } from "../serving/current-version.ts";
 import { type PastIndexEvent, PastIndexes, type PastIndexSettings } from "../serving/past/past-indexes.ts";
 import type { ScrubOptions } from "../serving/scrub.ts";
 import type { LakeVersionOptions } from "../serving/version-resources.ts";
+import type { AskOperation } from "./ask.ts";
 import { type ConnectionLimits, Connections, connectionsWithin, descriptorLimit } from "./connections.ts";
+import type { RequestState } from "./context.ts";
 import type { ExportServices } from "./exports/respond-with-export.ts";
 import { Spool, type SpoolBounds } from "./exports/spool.ts";
 import type { Tls } from "./http-server.ts";
@@ -62,6 +66,16 @@ export interface ServeOptions
   readonly scrub?: ScrubOptions | undefined;
   /** Where and when indexes of past days are built; absent for never. */
   readonly pastIndexSettings?: PastIndexSettings | undefined;
+  /** Adds the middleware of the web application; none by default. */
+  readonly mountSite?: (app: Koa<RequestState>, services: SiteServices) => void;
+}
+
+/** What the web application needs of the service. */
+export interface SiteServices {
+  readonly accounts: Accounts;
+  readonly sessions: Sessions;
+  readonly current: CurrentVersion;
+  readonly ask: AskOperation;
 }
 
 /** Limits of exports. */
@@ -74,6 +88,7 @@ export interface ExportSettings extends SpoolBounds, Pick<ExportServices, "memor
 export interface AppState extends PipelineServices {
   readonly connections: Connections;
   readonly metrics: Metrics;
+  readonly sessions: Sessions;
   readonly pastIndexes: PastIndexes | undefined;
   isStopping: boolean;
 }
@@ -94,6 +109,7 @@ export async function openState(options: ServeOptions): Promise<AppState> {
   return {
     ...{ current, responseCache, accounts, metrics, pastIndexes, admission, connections, isStopping: false },
     encoder: new TableEncoder(),
+    sessions: new Sessions(options.accounts, options.clock ?? systemClock),
     exports: { lake: options.lake, current, accounts, spool: new Spool(exportSettings), ...exportSettings },
     exportAdmission: { ...admission, concurrentRequests, deadlineMs },
   };

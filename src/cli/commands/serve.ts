@@ -8,6 +8,7 @@ import { messageOf, UserError } from "../../base/user-error.ts";
 import { serve } from "../../http/server.ts";
 import type { ExportSettings } from "../../http/service-state.ts";
 import type { PastIndexSettings } from "../../serving/past/past-indexes.ts";
+import { mountSite } from "../../web/site.ts";
 import { type CertificateFiles, readCertificate, watchCertificate } from "../certificate-files.ts";
 import { LogDestination } from "../log-destination.ts";
 import {
@@ -125,6 +126,7 @@ export async function serveUntilStopped(
     pastIndexSettings: pastIndexSettingsOf(settings),
     ...(trustProxy === undefined ? {} : { trustedProxies: trustProxy }),
     ...(files === undefined ? {} : { tls: readCertificate(files) }),
+    mountSite,
     ...{ metricsPort: settings.metricsPort, droppedLogLines: () => destination.droppedLines },
     ...{ drainDelayMs: settings.drainDelay * 1000, drainTimeoutMs: settings.drainTimeout * 1000 },
   });

@@ -50,7 +50,7 @@ interface NamedExport {
 }
 
 export const respondWithExport =
-  (services: ExportServices, charge: ChargeRequest): ValidatedMiddleware<"exportListings"> =>
+  (services: ExportServices, charge: ChargeRequest): ValidatedMiddleware<"exportListings", RequestContext> =>
   async (context, { query }) => {
     const format = negotiateFormat(context, exportFormats, query.format);
     // Writing may take the deadline, and sending as long again.
