@@ -60,6 +60,7 @@ const harmlessWarnings = [
   /OpenAPI 3\.1 support is still in beta/,
   /Failed to get the schema name: null/,
   /Only response examples of the application\/json will be taken/,
+  /No application\/json content media type found in response/,
 ];
 
 const callInJava: Call = async (run, folder) => {
