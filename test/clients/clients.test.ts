@@ -55,7 +55,7 @@ const callInPython: Call = async (run, folder) => {
   return run(python, "call.py");
 };
 
-/** Warnings of OpenAPI Generator that lose nothing: two of every document, and one about examples of other formats than JSON. */
+/** Warnings of OpenAPI Generator that lose nothing: two of every document, and two about other formats than JSON. */
 const harmlessWarnings = [
   /OpenAPI 3\.1 support is still in beta/,
   /Failed to get the schema name: null/,
