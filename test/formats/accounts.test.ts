@@ -37,8 +37,16 @@ function withAnyVersion<T>(path: string, work: (database: SqliteDatabase) => T):
   }
 }
 
+/** Returns the tables, indexes and triggers of a file; the white space between the columns of a table has no meaning. */
 const schemaOf = (path: string): readonly unknown[] =>
-  withAnyVersion(path, (database) => database.all(sql`SELECT type, name, sql FROM sqlite_schema ORDER BY name`));
+  withAnyVersion(path, (database) =>
+    database.all(sql`SELECT type, name, sql FROM sqlite_schema ORDER BY name`).map((row) => ({
+      ...row,
+      sql: String(row.sql)
+        .replaceAll(/\s+/g, " ")
+        .replaceAll(/ ?([(),]) ?/g, "$1"),
+    })),
+  );
 
 /** The current migrations and one more. */
 const migrationsAnd = (...statements: readonly Sql[]): readonly Migration[] => [
@@ -46,17 +54,23 @@ const migrationsAnd = (...statements: readonly Sql[]): readonly Migration[] => [
   { to: versionAfter(migrations) + 1, statements },
 ];
 
-test("an accounts file of version 1 migrates to the current schema and keeps its rows", async (t) => {
-  const [path, fresh] = [await copyFixtureAccounts(t, 1), await temporaryAccountsFile(t)];
-  migrateAccounts(path);
-  assert.deepEqual(schemaOf(path), schemaOf(fresh));
-  const database = openAccountsFile(path, { busyMs });
-  const [account] = database.all(sql`SELECT account_id FROM accounts WHERE tier = 4`);
-  const found = getAccount(database, textIn(account, "account_id"), "2026-11");
-  assert.deepEqual(audit(database), { faults: [], accounts: 2, entries: 6, charges: 4 });
-  database.close();
-  assert.equal(found.balanceMicros, 25_000_000 - 2 * 2_000 - 3_000 - 3_000);
-});
+const versions = [
+  { version: 1, entries: 6, charges: 4, balance: 25_000_000 - 2 * 2_000 - 3_000 - 3_000 },
+  { version: 2, entries: 5, charges: 3, balance: 26_000_000 - 2_000 - 3_000 - 3_000 },
+] as const;
+
+for (const { version, entries, charges, balance } of versions)
+  test(`an accounts file of version ${version} migrates to the current schema and keeps its rows`, async (t) => {
+    const [path, fresh] = [await copyFixtureAccounts(t, version), await temporaryAccountsFile(t)];
+    assert.deepEqual([migrateAccounts(path).from, migrateAccounts(path).backup], [version, undefined]);
+    assert.deepEqual(schemaOf(path), schemaOf(fresh));
+    const database = openAccountsFile(path, { busyMs });
+    const [account] = database.all(sql`SELECT account_id FROM accounts WHERE tier = 4`);
+    const found = getAccount(database, textIn(account, "account_id"), "2026-11");
+    assert.deepEqual(audit(database), { faults: [], accounts: 2, entries, charges });
+    database.close();
+    assert.deepEqual([found.balanceMicros, found.isOperator], [balance, false]);
+  });
 
 test("migrations lead from version to version without a gap", () => {
   assert.deepEqual(
@@ -112,7 +126,7 @@ test("an accounts file of a newer release, or of none, is refused and left uncha
   assert.throws(() => openAccountsFile(path, { busyMs }), { message });
   assert.throws(() => migrateAccounts(path), { message });
   withAnyVersion(path, (database) => database.run(sql`PRAGMA user_version = 0`));
-  assert.throws(() => migrateAccounts(path), /Invalid accounts file version 0: expected 1 to 2\.$/);
+  assert.throws(() => migrateAccounts(path), /Invalid accounts file version 0: expected 1 to 3\.$/);
   assert.ok(!existsSync(`${path}.version-0`));
   const text = `${path}.txt`;
   writeFileSync(text, "no database");

@@ -9,6 +9,7 @@ import { integerIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { integerLiteral, type Sql, sql } from "../../db/sql.ts";
 import type { SqliteDatabase } from "../../db/sqlite.ts";
+import { auditLogTriggers, signInTables } from "./sign-in-schema.ts";
 
 /** The statements that migrate a file from the previous version to version `to`. */
 export interface Migration {
@@ -33,6 +34,17 @@ export const migrations: readonly Migration[] = [
         PRIMARY KEY (account_id, idempotency_key)
       ) STRICT, WITHOUT ROWID`,
       sql`CREATE INDEX idempotency_keys_by_time ON idempotency_keys (at_ms)`,
+    ],
+  },
+  {
+    to: 3,
+    statements: [
+      sql`ALTER TABLE accounts ADD COLUMN is_operator INTEGER NOT NULL DEFAULT 0 CHECK (is_operator IN (0, 1))`,
+      sql`ALTER TABLE keys ADD COLUMN name TEXT NOT NULL DEFAULT ''`,
+      sql`ALTER TABLE keys ADD COLUMN is_web INTEGER NOT NULL DEFAULT 0 CHECK (is_web IN (0, 1))`,
+      sql`CREATE INDEX entries_by_account ON entries (account_id, entry)`,
+      ...signInTables,
+      ...auditLogTriggers,
     ],
   },
 ];

@@ -7,6 +7,7 @@ import { integerLiteral, type Sql, sql } from "../../db/sql.ts";
 import { makeFile, SqliteDatabase, type SqliteOptions, syncFile } from "../../db/sqlite.ts";
 import { prices, pricingVersion } from "../policy/prices.ts";
 import { accountsVersion, schemaVersionOf } from "./migrations.ts";
+import { auditLogTriggers, signInTables } from "./sign-in-schema.ts";
 
 /** SQLite's `application_id` of accounts files. */
 const applicationId = 1_668_380_020;
@@ -26,6 +27,7 @@ const tables: readonly Sql[] = [
         cap_micros     INTEGER CHECK (cap_micros >= 0),
         per_10s        INTEGER CHECK (per_10s >= 0),
         per_60s        INTEGER CHECK (per_60s >= 0),
+        is_operator    INTEGER NOT NULL DEFAULT 0 CHECK (is_operator IN (0, 1)),
         CHECK ((per_10s IS NULL) = (per_60s IS NULL))
       ) STRICT`,
   sql`CREATE TABLE keys (
@@ -34,7 +36,9 @@ const tables: readonly Sql[] = [
         sha256        TEXT NOT NULL CHECK (length(sha256) = 64),
         scopes        TEXT NOT NULL,
         created_at_ms INTEGER NOT NULL,
-        revoked_at_ms INTEGER
+        revoked_at_ms INTEGER,
+        name          TEXT NOT NULL DEFAULT '',
+        is_web        INTEGER NOT NULL DEFAULT 0 CHECK (is_web IN (0, 1))
       ) STRICT`,
   sql`CREATE INDEX keys_by_account ON keys (account_id)`,
   sql`CREATE TABLE prices (
@@ -63,6 +67,7 @@ const tables: readonly Sql[] = [
                          WHEN 'chargeback_reversal' THEN micros < 0 AND credit_id IS NOT NULL
                          ELSE false END)
       ) STRICT`,
+  sql`CREATE INDEX entries_by_account ON entries (account_id, entry)`,
   sql`CREATE INDEX entries_beside_charges ON entries (account_id, entry) WHERE kind <> 'charge'`,
   sql`CREATE UNIQUE INDEX one_reversal_of_a_credit ON entries (credit_id) WHERE kind = 'chargeback_reversal'`,
   sql`CREATE TABLE idempotency_keys (
@@ -103,6 +108,7 @@ const tables: readonly Sql[] = [
       ) STRICT`,
   sql`CREATE UNIQUE INDEX one_queued_review_of_an_account ON reviews (account_id) WHERE outcome = 'queued'`,
   sql`CREATE TABLE reviewed_days (day TEXT PRIMARY KEY) STRICT, WITHOUT ROWID`,
+  ...signInTables,
 ];
 
 const triggers: readonly Sql[] = [
@@ -132,6 +138,7 @@ const triggers: readonly Sql[] = [
         FROM   prices WHERE price = NEW.price
         ON CONFLICT DO UPDATE SET requests = requests + 1, charged_micros = charged_micros + excluded.charged_micros;
       END`,
+  ...auditLogTriggers,
 ];
 
 /** Opens an existing accounts file of the current version. Throws a UserError for any other file. */
