@@ -1,6 +1,6 @@
 /**
  * Compiles `src/` to JavaScript, or the folders that the arguments name: `npm test` compiles the tests too. A command starts in a third of the
- * time that it needs when Node.js loads TypeScript.
+ * time that it needs when Node.js loads TypeScript. Also bundles the style sheets and browser modules of the web pages.
  *
  * The result is in `dist/<fingerprint>/`, where the fingerprint is a hash of all compiled files. It is complete as soon as it exists, and never
  * changed, so that any number of processes can compile and run at once. A copy of the project, such as an image or an installed package, has
@@ -8,20 +8,34 @@
  */
 const { createHash, randomUUID } = require("node:crypto");
 const { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } = require("node:fs");
-const { dirname, join } = require("node:path");
+const { dirname, join, relative } = require("node:path");
 
 const project = join(__dirname, "..");
 const dist = join(project, "dist");
 /** Results of earlier sources are removed after this time; a process that runs one loads its modules when they are needed. */
 const keptMs = 24 * 60 * 60 * 1000;
 
+/** What a browser loads: the style sheets and the modules of `src/web/`. */
+const clientEntries = ["src/web/styles/style.css", "src/web/client/client.ts"];
+
 /** Returns the path of the folder that holds some compiled folders, and compiles them first if necessary. */
 function compile(folders) {
-  const files = folders.flatMap(sourcesIn);
-  const folder = join(dist, fingerprintOf(files));
+  bundleClient();
+  const files = folders.flatMap((folder) => sourcesIn(folder, /(?<!\.d)\.tsx?$|\.gen\.js$/));
+  return buildOnce(join(dist, fingerprintOf(files)), () => outputsOf(files));
+}
+
+/** Returns the path of the folder that holds what browsers load, named with a hash of its content, and bundles it first if necessary. */
+function bundleClient() {
+  const files = [...sourcesIn("src/web/client", /\.ts$/), ...sourcesIn("src/web/styles", /\.css$/)];
+  return buildOnce(join(dist, `client-${fingerprintOf(files)}`), bundlesOf);
+}
+
+/** Returns a folder, and writes the files that `build` returns to it first if it does not exist. */
+function buildOnce(folder, build) {
   if (!existsSync(folder)) {
     try {
-      build(files, folder);
+      write(build, folder);
     } catch (error) {
       if (!["EACCES", "EROFS", "EPERM"].includes(error.code)) throw error;
       process.stderr.write(`carquet: Cannot write ${dist}: expected a folder for the compiled program. Run npm run build first.\n`);
@@ -31,9 +45,9 @@ function compile(folders) {
   return folder;
 }
 
-const sourcesIn = (folder) =>
+const sourcesIn = (folder, names) =>
   readdirSync(join(project, folder), { recursive: true })
-    .filter((file) => /(?<!\.d)\.ts$|\.gen\.js$/.test(file) && !/(^|\/)node_modules\//.test(file))
+    .filter((file) => names.test(file) && !/(^|\/)node_modules\//.test(file))
     .map((file) => join(folder, file));
 
 function fingerprintOf(files) {
@@ -43,19 +57,36 @@ function fingerprintOf(files) {
   return hash.digest("hex").slice(0, 16);
 }
 
-function build(files, folder) {
+/** Returns the compiled files with paths relative to their folder. */
+function outputsOf(files) {
+  const { outputFiles } = require("esbuild").buildSync({
+    entryPoints: files.map((file) => join(project, file)),
+    ...{ outdir: project, outbase: project, write: false },
+    ...{ format: "esm", platform: "node", target: "node20", sourcemap: "linked" },
+    ...{ jsx: "automatic", jsxImportSource: "preact" },
+  });
+  return outputFiles.map(({ path, text }) => [relative(project, path), path.endsWith(".js") ? withCompiledImports(text) : text]);
+}
+
+/** Returns the bundles, whose names have a hash of their content. */
+function bundlesOf() {
+  const { outputFiles } = require("esbuild").buildSync({
+    entryPoints: clientEntries.map((file) => join(project, file)),
+    ...{ outdir: project, entryNames: "[name]-[hash]", chunkNames: "[name]-[hash]", write: false },
+    ...{ bundle: true, minify: true, splitting: true, format: "esm", platform: "browser", target: ["es2022", "safari16.4"] },
+  });
+  return outputFiles.map(({ path, text }) => [relative(project, path), text]);
+}
+
+/** Writes files to a folder, which exists when it is complete. */
+function write(build, folder) {
   mkdirSync(dist, { recursive: true });
   // Unlike a folder of mkdtemp, readable by other users: a service may run as another one than the build.
   const unfinished = `${folder}-${randomUUID()}`;
   mkdirSync(unfinished);
-  const { outputFiles } = require("esbuild").buildSync({
-    entryPoints: files.map((file) => join(project, file)),
-    ...{ outdir: unfinished, outbase: project, write: false },
-    ...{ format: "esm", platform: "node", target: "node20", sourcemap: "linked" },
-  });
-  for (const { path, text } of outputFiles) {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, path.endsWith(".js") ? withCompiledImports(text) : text);
+  for (const [file, text] of build()) {
+    mkdirSync(dirname(join(unfinished, file)), { recursive: true });
+    writeFileSync(join(unfinished, file), text);
   }
   try {
     renameSync(unfinished, folder);
@@ -69,7 +100,10 @@ function build(files, folder) {
 
 /** Replaces the extension of relative imports. The length stays the same, so that the source map stays right. */
 const withCompiledImports = (text) =>
-  text.replaceAll(/((?:from|import|import\(|new URL\() ?"\.{1,2}\/[^"\n]+)\.ts"/g, '$1.js"');
+  text.replaceAll(
+    /((?:from|import|import\(|new URL\() ?"\.{1,2}\/[^"\n]+)\.ts(x?)"/g,
+    (_, start, x) => `${start}.js"${x === "" ? "" : " "}`,
+  );
 
 function removeOld(current) {
   for (const entry of readdirSync(dist)) {
@@ -78,7 +112,7 @@ function removeOld(current) {
   }
 }
 
-module.exports = { compile };
+module.exports = { compile, bundleClient };
 if (require.main === module) {
   const folders = process.argv.slice(2);
   process.stdout.write(`${compile(folders.length > 0 ? folders : ["src"])}\n`);

@@ -20,8 +20,9 @@ const layers: Readonly<Record<string, number>> = {
   accounts: 6,
   demo: 7,
   http: 8,
-  cli: 9,
-  "main.ts": 10,
+  web: 9,
+  cli: 10,
+  "main.ts": 11,
 };
 
 /** The lowest layer that may read the clock. */
@@ -36,7 +37,7 @@ interface Source {
 const sources: readonly Source[] = ["src", "test", "bench"]
   .flatMap((folder) =>
     readdirSync(projectPath(folder), { recursive: true, encoding: "utf8" })
-      .filter((path) => path.endsWith(".ts") && !path.includes("node_modules") && !path.includes(".gen."))
+      .filter((path) => /\.tsx?$/.test(path) && !path.includes("node_modules") && !path.includes(".gen."))
       .map((path) => join(folder, path)),
   )
   .map((path) => ({ path, text: readFileSync(projectPath(path), "utf8") }));

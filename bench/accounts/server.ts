@@ -31,7 +31,7 @@ const answerWithPage =
   (chargeRequest: ChargeRequest): PricedMiddleware<"searchListings"> =>
   async (context, _request, hold) => {
     await chargeRequest(context, hold);
-    context.type = "application/json";
+    context.set("Content-Type", "application/json");
     context.body = page;
     context.set("Cache-Control", "private, no-store");
   };

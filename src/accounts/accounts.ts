@@ -122,10 +122,14 @@ export class Accounts {
     throw refuse("invalid_api_key", {});
   }
 
-  /** Returns the identity of a key without its secret, for a session that is charged to the key; undefined if the key is revoked. */
-  async identifySession(keyId: string): Promise<Identity | undefined> {
+  /**
+   * Returns the identity of a key that pays for the pages of a signed-in account. Refuses with `invalid_api_key` if the key is revoked,
+   * and with `metering_unavailable` if it cannot be looked up.
+   */
+  async identityOfKey(keyId: string): Promise<Identity> {
     const key = this.keys.get(keyId) ?? (await this.keys.load(keyId).catch(refuseUnmetered));
-    return key && this.withUse(key);
+    if (key === undefined) throw refuse("invalid_api_key", {});
+    return this.withUse(key);
   }
 
   /** Counts a request against the rate limits of the account. Refuses with `rate_limit_exceeded`; refused requests do not count. */

@@ -7,7 +7,7 @@ import type { Administration } from "./administration/administration.ts";
 import { newSecret, secretHash } from "./sign-in/secrets.ts";
 import { type SessionRecord, seenResolutionMs } from "./sign-in/session-table.ts";
 
-export interface AccountSession extends SessionRecord {
+export interface BrowserSession extends SessionRecord {
   /** The value that forms of the session carry. */
   readonly csrfToken: string;
 }
@@ -26,7 +26,7 @@ export class Sessions {
   }
 
   /** Returns the session of a cookie, or undefined if it has ended. Its idle time starts again. */
-  async find(cookie: string): Promise<AccountSession | undefined> {
+  async find(cookie: string): Promise<BrowserSession | undefined> {
     if (!secretPattern.test(cookie)) return undefined;
     const [sha256, atMs] = [secretHash(cookie), this.administration.nowMs];
     const session = await this.administration.query("session", { sha256, atMs });
@@ -44,7 +44,7 @@ export class Sessions {
 const csrfTokenOf = (cookie: string): string => createHmac("sha256", cookie).update("csrf token").digest("base64url");
 
 /** Returns true if a form carries the token of a session. Constant-time. */
-export function matchesCsrfToken({ csrfToken }: AccountSession, sent: string): boolean {
+export function matchesCsrfToken({ csrfToken }: BrowserSession, sent: string): boolean {
   const [expected, found] = [Buffer.from(csrfToken), Buffer.from(sent)];
   return expected.length === found.length && timingSafeEqual(expected, found);
 }

@@ -1,4 +1,5 @@
-/** Types of the middleware pipeline: Koa's context with the state of one request. */
+/** Types of the middleware pipeline: Koa's context with the state of one request, and the part of it that operations need. */
+import type { IncomingHttpHeaders } from "node:http";
 import type { DefaultContext, Middleware as KoaMiddleware, ParameterizedContext } from "koa";
 import type { Logger } from "pino";
 import type { Hold, Identity } from "../accounts/accounts.ts";
@@ -24,31 +25,61 @@ export interface RequestState {
 export type RequestContext = ParameterizedContext<RequestState, DefaultContext>;
 export type Middleware = KoaMiddleware<RequestState, DefaultContext>;
 
+/**
+ * What the pipeline of an operation needs of a request and its response. Koa's context has it; so has a request that a page of the
+ * web application makes within the process.
+ */
+export interface OperationContext {
+  readonly state: RequestState;
+  readonly path: string;
+  readonly querystring: string;
+  readonly params?: Readonly<Record<string, string>>;
+  readonly headers: IncomingHttpHeaders;
+  readonly req: {
+    once(event: "close", listener: () => void): unknown;
+    off(event: "close", listener: () => void): unknown;
+  };
+  readonly res: {
+    readonly closed: boolean;
+    readonly headersSent: boolean;
+    setHeader(name: string, value: string | number): OperationContext["res"];
+  };
+  readonly socket: { readonly destroyed: boolean };
+  status: number;
+  body: unknown;
+  get(header: string): string;
+  set(header: string, value: string): void;
+  vary(header: string): void;
+}
+
+/** A step of the pipeline of an operation. */
+export type OperationStep = (context: OperationContext, next: () => Promise<unknown>) => Promise<unknown>;
+
 /** A middleware that needs the validated request. Only `validate` can call it. */
 export type ValidatedMiddleware<Id extends OperationId> = (
-  context: RequestContext,
+  context: OperationContext,
   request: RequestOf<Id>,
 ) => Promise<void>;
 
 /** A middleware that needs the validated request and the hold of its price. Only `holdPrice` can call it. */
 export type PricedMiddleware<Id extends OperationId> = (
-  context: RequestContext,
+  context: OperationContext,
   request: RequestOf<Id>,
   hold: Hold,
 ) => Promise<void>;
 
 /** Charges a hold. Resolves when the charge is durable. */
-export type ChargeRequest = (context: RequestContext, hold: Hold) => Promise<void>;
+export type ChargeRequest = (context: OperationContext, hold: Hold) => Promise<void>;
 
 /** Returns the identity of a request. Throws a TypeError before `identify` has run. */
-export function identityOf({ state: { identity } }: RequestContext): Identity {
+export function identityOf({ state: { identity } }: OperationContext): Identity {
   if (identity === undefined)
     throw new TypeError("Request without an identity: expected `identify` earlier in the pipeline.");
   return identity;
 }
 
 /** Returns the job of a request. Throws a TypeError before `admit` has run. */
-export function jobOf({ state: { job } }: RequestContext): Job {
+export function jobOf({ state: { job } }: OperationContext): Job {
   if (job === undefined) throw new TypeError("Request without a job: expected `admit` earlier in the pipeline.");
   return job;
 }

@@ -1,4 +1,7 @@
-/** Router: the middleware pipeline of every operation of the document. Each pipeline reads as a list of verbs, one module per verb. */
+/**
+ * The pipeline of every operation of the document, and the router of the API. Each pipeline reads as a list of verbs, one module per
+ * verb. What follows authentication is the same for requests with an API key and for those that pages make (`ask.ts`).
+ */
 import Router from "@koa/router";
 import compose from "koa-compose";
 import type { Accounts } from "../accounts/accounts.ts";
@@ -8,7 +11,8 @@ import { refuse } from "../contract/errors.ts";
 import type { OperationId } from "../contract/types.ts";
 import type { TableEncoder } from "../formats/table-formats.ts";
 import type { CurrentVersion } from "../serving/current-version.ts";
-import type { Middleware, RequestState } from "./context.ts";
+import type { Middleware, OperationContext, OperationStep, RequestContext, RequestState } from "./context.ts";
+import { endpoints } from "./endpoints.ts";
 import { type AdmissionBounds, admit } from "./middleware/admit.ts";
 import { charge } from "./middleware/charge.ts";
 import { setDeprecationHeaders } from "./middleware/deprecation-headers.ts";
@@ -32,25 +36,32 @@ export interface PipelineServices {
 }
 
 /**
- * The pipeline of a metered operation. From `validate` on, each middleware passes its result to the next as an argument, so that no
- * request is priced before it is validated, and none is computed before its price is held.
+ * The pipeline of a metered operation after authentication. From `validate` on, each step passes its result to the next as an argument,
+ * so that no request is priced before it is validated, and none is computed before its price is held.
  */
-function meteredPipeline<Id extends MeteredId>(
+function meteredSteps<Id extends MeteredId>(
   id: Id,
   { accounts, ...services }: PipelineServices,
-  admitRequest: Middleware,
-): Middleware {
+  admitRequest: OperationStep,
+): OperationStep {
   const respondAndCharge = respond(id, services, charge(accounts));
-  return compose([
-    setDeprecationHeaders(operation(id)),
-    refuseKeyInQuery,
-    identify(accounts),
+  return compose<OperationContext>([
     setRateLimitHeaders(accounts),
     requireScope(id),
     admitRequest,
     limitRate(accounts),
     validate(id, holdPrice(accounts, id, respondAndCharge)),
   ]);
+}
+
+/** The pipeline of each metered operation after authentication. */
+export type MeteredPipelines = Readonly<Record<MeteredId, OperationStep>>;
+
+/** Returns the pipelines of all metered operations. They count the requests of an account in progress together. */
+export function meteredPipelines(services: PipelineServices): MeteredPipelines {
+  const admitRequest = admit(services.accounts, services.admission);
+  const ids = Object.keys(endpoints) as MeteredId[];
+  return Object.fromEntries(ids.map((id) => [id, meteredSteps(id, services, admitRequest)])) as MeteredPipelines;
 }
 
 /** The pipeline of `getUsage`: needs an API key, is never charged. */
@@ -67,24 +78,32 @@ function usagePipeline(id: "getUsage", accounts: Accounts): Middleware {
 
 /** The pipeline of a public operation: needs neither an API key nor a lake version. */
 function publicPipeline(id: OperationId, handler: Middleware): Middleware {
-  return compose([refuseKeyInQuery, validate(id, async (context) => handler(context, async () => {}))]);
+  const check = validate(id, async () => {});
+  return compose<RequestContext>([
+    refuseKeyInQuery,
+    async (context, next) => {
+      await check(context, next);
+      await next();
+    },
+    handler,
+  ]);
 }
 
-function pipelineOf(id: OperationId, services: PipelineServices, admitRequest: Middleware): Middleware {
+function pipelineOf(id: OperationId, accounts: Accounts, metered: MeteredPipelines): Middleware {
   if (id === "getDocument") return publicPipeline(id, serveContent(JSON.stringify(document), "application/json"));
-  return id === "getUsage" ? usagePipeline(id, services.accounts) : meteredPipeline(id, services, admitRequest);
+  if (id === "getUsage") return usagePipeline(id, accounts);
+  return compose([setDeprecationHeaders(operation(id)), refuseKeyInQuery, identify(accounts), metered[id]]);
 }
 
 /** Returns the router: one GET route per operation, in an order where literal paths win. */
-export function routes(services: PipelineServices): ReturnType<Router<RequestState>["routes"]> {
-  const admitRequest = admit(services.accounts, services.admission);
+export function routes(accounts: Accounts, metered: MeteredPipelines): ReturnType<Router<RequestState>["routes"]> {
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   for (const { id, path } of operations.values()) {
     const nameOperation: Middleware = (context, next) => {
       context.state.operation = id;
       return next();
     };
-    router.get(path.replaceAll(/\{(\w+)\}/g, ":$1"), nameOperation, pipelineOf(id, services, admitRequest));
+    router.get(path.replaceAll(/\{(\w+)\}/g, ":$1"), nameOperation, pipelineOf(id, accounts, metered));
   }
   return router.routes();
 }

@@ -7,6 +7,8 @@ import Koa from "koa";
 import type { Logger } from "pino";
 import { Accounts } from "../accounts/accounts.ts";
 import type { Clock } from "../accounts/clock.ts";
+import { Sessions } from "../accounts/sessions.ts";
+import { SignIn } from "../accounts/sign-in/sign-in.ts";
 import { bounds } from "../base/bounds.ts";
 import { messageOf } from "../base/user-error.ts";
 import type { Synchronous } from "../db/sqlite.ts";
@@ -14,6 +16,7 @@ import { TableEncoder } from "../formats/table-formats.ts";
 import { CurrentVersion } from "../serving/current-version.ts";
 import type { LakeVersionOptions } from "../serving/lake-version.ts";
 import type { ScrubOptions } from "../serving/scrub.ts";
+import { type AskOperation, operationsThrough } from "./ask.ts";
 import { type ConnectionLimits, Connections, connectionsWithin, descriptorLimit, refuseExcess } from "./connections.ts";
 import type { Middleware, RequestState } from "./context.ts";
 import { startDailyReviews } from "./daily-review.ts";
@@ -30,7 +33,7 @@ import { handleErrors } from "./middleware/handle-errors.ts";
 import { logRequests } from "./middleware/log-requests.ts";
 import { refuseLongUri } from "./middleware/refuse-long-uri.ts";
 import { setSecurityHeaders } from "./middleware/security-headers.ts";
-import { type PipelineServices, refuseOtherMethods, refuseUnknownPath, routes } from "./pipeline.ts";
+import { meteredPipelines, type PipelineServices, refuseOtherMethods, refuseUnknownPath, routes } from "./pipeline.ts";
 import { ResponseCache } from "./response-cache.ts";
 import { systemClock } from "./system-clock.ts";
 
@@ -72,6 +75,17 @@ export interface ServeOptions
   readonly droppedLogLines?: () => number;
   /** How the files of the lake are read again in the background. */
   readonly scrub?: ScrubOptions | undefined;
+  /** Adds the middleware of the web application; none by default. */
+  readonly mountSite?: (app: Koa<RequestState>, services: SiteServices) => void;
+}
+
+/** What the web application needs of the service. */
+export interface SiteServices {
+  readonly accounts: Accounts;
+  readonly sessions: Sessions;
+  readonly signIn: SignIn;
+  readonly current: CurrentVersion;
+  readonly ask: AskOperation;
 }
 
 export interface RunningService {
@@ -79,6 +93,8 @@ export interface RunningService {
   readonly url: string;
   /** The URL of the metrics; undefined if they are not served. */
   readonly metricsUrl: string | undefined;
+  /** The signed-in browsers. */
+  readonly sessions: Sessions;
   /** Stops accepting requests, finishes those in flight, and resolves when everything is closed. Rejects if something hangs. */
   stop(): Promise<void>;
   /** Replaces the certificate of new connections. Throws an Error, and keeps the previous one, if it is invalid or the service uses plain HTTP. */
@@ -89,6 +105,8 @@ export interface RunningService {
 interface AppState extends PipelineServices {
   readonly connections: Connections;
   readonly metrics: Metrics;
+  readonly sessions: Sessions;
+  readonly signIn: SignIn;
   isStopping: boolean;
 }
 
@@ -120,6 +138,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
   }
   return {
     url: urlOf(server, host, tls === undefined ? "http" : "https"),
+    sessions: state.sessions,
     metricsUrl: metricsPort === undefined ? undefined : `${urlOf(metricsServer, host, "http")}/metrics`,
     async stop() {
       state.isStopping = true;
@@ -145,6 +164,8 @@ async function openState(options: ServeOptions): Promise<AppState> {
     responseCache,
     encoder: new TableEncoder(),
     accounts,
+    sessions: new Sessions(accounts.administration),
+    signIn: new SignIn(accounts.administration, options.clock ?? systemClock),
     metrics,
     admission,
     connections,
@@ -153,7 +174,7 @@ async function openState(options: ServeOptions): Promise<AppState> {
 }
 
 function createApp(
-  { logger, trustedProxies = 0 }: ServeOptions,
+  { logger, trustedProxies = 0, mountSite = () => undefined }: ServeOptions,
   state: AppState,
   health: Middleware,
 ): Koa<RequestState> {
@@ -166,10 +187,12 @@ function createApp(
   app.use(handleErrors);
   app.use(health);
   app.use(refuseExcess(state.connections));
-  app.use(refuseOtherMethods);
   app.use(refuseLongUri);
+  const metered = meteredPipelines(state);
+  mountSite(app, { ...state, ask: operationsThrough(metered) });
+  app.use(refuseOtherMethods);
   app.use(serveDocs());
-  app.use(routes(state));
+  app.use(routes(state.accounts, metered));
   app.use(refuseUnknownPath);
   app.on("error", (error: unknown) => logger.warn({ message: messageOf(error) }, "connection error"));
   return app;

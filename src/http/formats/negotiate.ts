@@ -4,7 +4,7 @@ import type { Operation } from "../../contract/document.ts";
 import { refuse } from "../../contract/errors.ts";
 import { quoted } from "../../contract/query-string.ts";
 import { answerFormats, type FormatName } from "../../formats/table-formats.ts";
-import type { RequestContext } from "../context.ts";
+import type { OperationContext } from "../context.ts";
 
 const names = Object.keys(answerFormats) as FormatName[];
 const mediaTypes = names.map((name) => answerFormats[name].mediaType);
@@ -13,7 +13,7 @@ const mediaTypes = names.map((name) => answerFormats[name].mediaType);
 export const hasFormats = ({ parameters }: Operation): boolean => parameters.some(({ name }) => name === "format");
 
 /** Returns the format that a client prefers; JSON if it has no preference. Refuses with `not_acceptable`. */
-export function negotiateFormat(context: RequestContext, requested: FormatName | undefined): FormatName {
+export function negotiateFormat(context: OperationContext, requested: FormatName | undefined): FormatName {
   context.vary("Accept");
   if (requested !== undefined) return requested;
   const accept = context.get("Accept");

@@ -5,7 +5,7 @@
 import type { Accounts } from "../../accounts/accounts.ts";
 import { refuse } from "../../contract/errors.ts";
 import { Abandoned, Job } from "../../db/job.ts";
-import { identityOf, type Middleware, type RequestContext } from "../context.ts";
+import { identityOf, type OperationContext, type OperationStep } from "../context.ts";
 
 export interface AdmissionBounds {
   /** The most requests of an account in progress at once. */
@@ -20,7 +20,7 @@ export interface AdmissionBounds {
 export function admit(
   accounts: Accounts,
   { concurrentRequests, deadlineMs, unchargedMs }: AdmissionBounds,
-): Middleware {
+): OperationStep {
   const inProgress = new Map<string, number>();
   const add = (accountId: string, change: 1 | -1): void => {
     const count = (inProgress.get(accountId) ?? 0) + change;
@@ -48,7 +48,7 @@ export function admit(
 }
 
 /** Aborts a job at the deadline of its request, and when the client disconnects. Returns a function that stops this. */
-function bind(job: Job, { req, state }: RequestContext, deadlineMs: number): () => void {
+function bind(job: Job, { req, state }: OperationContext, deadlineMs: number): () => void {
   const onDeadline = (): void => job.abort(refuse("deadline_exceeded", { seconds: deadlineMs / 1000 }));
   const onClose = (): void => job.abort(new Abandoned("The client has disconnected."));
   const remainingMs = state.arrivedAtMs + deadlineMs - performance.now();

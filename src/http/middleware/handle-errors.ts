@@ -36,7 +36,7 @@ const challenges: Readonly<Partial<Record<ErrorCode, string>>> = {
 };
 
 /** Returns the refusal for an exception. Its message quotes parts of the request, in which a client may have pasted an API key. */
-function refusalOf(thrown: unknown, request: string): Refusal {
+export function refusalOf(thrown: unknown, request: string): Refusal {
   const { code, message, retryAfterSeconds } =
     thrown instanceof Refusal ? thrown : refuse("internal_error", { request });
   return new Refusal(code, redactKeys(message), retryAfterSeconds);

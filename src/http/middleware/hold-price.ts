@@ -4,12 +4,12 @@
  */
 import type { Accounts } from "../../accounts/accounts.ts";
 import { type MeteredId, usageClassOf } from "../../accounts/policy/prices.ts";
-import { identityOf, type PricedMiddleware, type RequestContext, type ValidatedMiddleware } from "../context.ts";
+import { identityOf, type OperationContext, type PricedMiddleware, type ValidatedMiddleware } from "../context.ts";
 import { idempotentRequestOf } from "./idempotency-key.ts";
 
 export const holdPrice =
   <Id extends MeteredId>(accounts: Accounts, id: Id, next: PricedMiddleware<Id>): ValidatedMiddleware<Id> =>
-  async (context: RequestContext, request) => {
+  async (context: OperationContext, request) => {
     const [identity, usageClass] = [identityOf(context), usageClassOf(id, request.query)];
     const idempotent = idempotentRequestOf(context, id, request);
     const hold =

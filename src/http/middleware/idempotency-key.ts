@@ -2,14 +2,14 @@
 import { createHash } from "node:crypto";
 import type { IdempotentRequest } from "../../accounts/ledger/idempotency.ts";
 import { refuse } from "../../contract/errors.ts";
-import type { RequestContext } from "../context.ts";
+import type { OperationContext } from "../context.ts";
 import { canonicalJson } from "../response-cache.ts";
 
 const pattern = /^[!-~]{1,255}$/;
 
 /** Returns undefined for a request without a key. Refuses with `invalid_parameter_value`. */
 export function idempotentRequestOf(
-  context: RequestContext,
+  context: OperationContext,
   operation: string,
   request: object,
 ): IdempotentRequest | undefined {

@@ -1,10 +1,10 @@
 /** Rate limiting per account, and the `X-RateLimit-*` headers. */
 import type { Accounts } from "../../accounts/accounts.ts";
-import { identityOf, type Middleware } from "../context.ts";
+import { identityOf, type OperationStep } from "../context.ts";
 
 /** Counts a request. Refuses with `rate_limit_exceeded`. */
 export const limitRate =
-  (accounts: Accounts): Middleware =>
+  (accounts: Accounts): OperationStep =>
   async (context, next) => {
     accounts.countRequest(identityOf(context));
     await next();
@@ -12,7 +12,7 @@ export const limitRate =
 
 /** Sets the rate limit headers on every response to an identified account, errors included. */
 export const setRateLimitHeaders =
-  (accounts: Accounts): Middleware =>
+  (accounts: Accounts): OperationStep =>
   async (context, next) => {
     try {
       await next();

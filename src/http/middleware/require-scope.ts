@@ -2,9 +2,9 @@
 import { operation } from "../../contract/document.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { OperationId } from "../../contract/types.ts";
-import { identityOf, type Middleware } from "../context.ts";
+import { identityOf, type OperationStep } from "../context.ts";
 
-export const requireScope = (id: OperationId): Middleware => {
+export const requireScope = (id: OperationId): OperationStep => {
   const { scope } = operation(id);
   return async (context, next) => {
     const granted: readonly string[] = identityOf(context).key.scopes;

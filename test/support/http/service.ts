@@ -7,6 +7,7 @@ import { document, type Operation, operations } from "../../../src/contract/docu
 import { describeSchemaError } from "../../../src/contract/schema.ts";
 import type { AnswerOf, OperationId } from "../../../src/contract/types.ts";
 import { type RunningService, type ServeOptions, serve } from "../../../src/http/server.ts";
+import { mountSite } from "../../../src/web/site.ts";
 import { type Customer, createCustomer, temporaryAccountsFile } from "../accounts.ts";
 import { ajv, schemaAt } from "../schemas.ts";
 import { onScopeEnd, type Scope } from "../scope.ts";
@@ -42,7 +43,7 @@ export async function startService(scope: Scope, lake: string, options: Partial<
   const accounts = options.accounts ?? (await temporaryAccountsFile(scope));
   const customer = createCustomer(accounts);
   const logger = pino({ level: "silent" });
-  const service = await serve({ lake, accounts, host: "127.0.0.1", port: 0, logger, ...options });
+  const service = await serve({ lake, accounts, host: "127.0.0.1", port: 0, logger, mountSite, ...options });
   onScopeEnd(scope, () => service.stop());
   const send = (path: string, headers: Record<string, string> = {}): Promise<Answer> =>
     sendGet(service.url, path, { ...customer.bearer, ...headers });

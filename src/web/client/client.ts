@@ -1,0 +1,2 @@
+/** The entry of the browser modules. */
+document.documentElement.classList.add("js");

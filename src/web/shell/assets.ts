@@ -1,0 +1,48 @@
+/** The style sheet and the browser modules: bundled by `bin/compile.cjs`, under names with a hash of their content. */
+import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { extname, join } from "node:path";
+import { projectPath } from "../../base/project-files.ts";
+import type { Middleware } from "../../http/context.ts";
+
+interface Compiler {
+  /** Returns the folder of the bundles. */
+  bundleClient(): string;
+}
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  ".css": "text/css; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+};
+
+const prefix = "/assets/";
+const yearSeconds = 31_536_000;
+
+/** Reads all bundles. Returns their content by path. */
+function readBundles(): ReadonlyMap<string, Buffer> {
+  const compiler: Compiler = createRequire(import.meta.url)(projectPath("bin/compile.cjs"));
+  const folder = compiler.bundleClient();
+  return new Map(readdirSync(folder).map((file) => [`${prefix}${file}`, readFileSync(join(folder, file))]));
+}
+
+const bundles = readBundles();
+
+/** Returns the path of a bundle by the name of its entry, such as `style.css`. */
+export function assetPath(name: string): string {
+  const extension = extname(name);
+  const start = `${prefix}${name.slice(0, -extension.length)}-`;
+  const found = [...bundles.keys()].find((path) => path.startsWith(start) && path.endsWith(extension));
+  if (found === undefined)
+    throw new TypeError(`No bundle of ${name}: expected it among the entries of bin/compile.cjs.`);
+  return found;
+}
+
+/** Serves bundles. Their content never changes under one name. */
+export const serveAssets: Middleware = async (context, next) => {
+  const content = bundles.get(context.path);
+  if (content === undefined) return next();
+  context.status = 200;
+  context.set("Cache-Control", `public, max-age=${yearSeconds}, immutable`);
+  context.set("Content-Type", mediaTypes[extname(context.path)] ?? "application/octet-stream");
+  context.body = content;
+};

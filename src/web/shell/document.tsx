@@ -1,0 +1,117 @@
+/** The document around every page: head, navigation, what the page cost, and the main part. */
+import type { ComponentChildren, JSX } from "preact";
+import { renderToString } from "preact-render-to-string";
+import { assetPath } from "./assets.ts";
+import { usd } from "./format.ts";
+import type { Visitor } from "./visitor.ts";
+
+/** The parts of the navigation; a page belongs to at most one. */
+export type Section = "explorer" | "dashboard" | "operator";
+
+export interface PageContent {
+  readonly title: string;
+  readonly body: ComponentChildren;
+  readonly section?: Section;
+  /** 200 by default. */
+  readonly status?: number;
+  /** What the API requests of the page cost. */
+  readonly micros?: number;
+}
+
+interface Link {
+  readonly section?: Section;
+  readonly path: string;
+  readonly text: string;
+}
+
+const links: readonly Link[] = [
+  { section: "explorer", path: "/", text: "Explorer" },
+  { section: "dashboard", path: "/dashboard", text: "Dashboard" },
+  { path: "/docs", text: "API docs" },
+];
+
+const [style, client] = [assetPath("style.css"), assetPath("client.js")];
+
+/** Returns a whole HTML document. */
+export function renderDocument(content: PageContent, visitor: Visitor | undefined): string {
+  return `<!doctype html>${renderToString(<Document content={content} visitor={visitor} />)}`;
+}
+
+interface DocumentProps {
+  readonly content: PageContent;
+  readonly visitor: Visitor | undefined;
+}
+
+const Document = ({ content, visitor }: DocumentProps): JSX.Element => (
+  <html lang="en">
+    <head>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="color-scheme" content="light dark" />
+      <title>{`${content.title} · Carquet`}</title>
+      <link rel="icon" type="image/png" href="/docs/icon.png" />
+      <link rel="stylesheet" href={style} />
+      <script type="module" src={client} />
+    </head>
+    <body>
+      <a class="skip" href="#main">
+        Skip to content
+      </a>
+      <header class="top">
+        <a class="mark" href="/">
+          Carquet
+        </a>
+        {visitor === undefined ? null : <Navigation section={content.section} />}
+        {visitor === undefined ? null : <Account content={content} visitor={visitor} />}
+      </header>
+      <main id="main" tabIndex={-1}>
+        {content.body}
+      </main>
+    </body>
+  </html>
+);
+
+const Navigation = ({ section }: { readonly section: Section | undefined }): JSX.Element => (
+  <nav aria-label="Main">
+    <ul>
+      {links.map((link) => (
+        <li key={link.path}>
+          <a
+            href={link.path}
+            aria-current={link.section !== undefined && link.section === section ? "page" : undefined}
+          >
+            {link.text}
+          </a>
+        </li>
+      ))}
+    </ul>
+  </nav>
+);
+
+/** The account, and its money: what the page cost, what the month has cost, and what is left. */
+const Account = ({ content: { micros }, visitor: { identity } }: DocumentProps & { readonly visitor: Visitor }) => {
+  const { email, balanceMicros, spentMicros } = identity.cached.account;
+  return (
+    <section class="account" id="account" aria-label="Account">
+      <dl>
+        {micros === undefined ? null : <Amount name="This view" micros={micros} id="view-cost" />}
+        <Amount name="This month" micros={spentMicros} />
+        <Amount name="Balance" micros={balanceMicros} />
+      </dl>
+      <span class="email">{email}</span>
+    </section>
+  );
+};
+
+interface AmountProps {
+  readonly name: string;
+  readonly micros: number;
+  readonly id?: string;
+}
+
+const Amount = ({ name, micros, id }: AmountProps): JSX.Element => (
+  <div>
+    <dt>{name}</dt>
+    <dd id={id}>{usd(micros)}</dd>
+  </div>
+);

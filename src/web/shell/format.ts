@@ -1,0 +1,42 @@
+/** Formats values for people: numbers, amounts of money, days. Unknown values are a dash. */
+
+const unknown = "–";
+const integers = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+
+/** Formats a whole number; `unit` follows it. */
+export const count = (value: number | null | undefined, unit = ""): string =>
+  value === null || value === undefined ? unknown : `${integers.format(value)}${unit}`;
+
+/** Formats whole dollars. */
+export const dollars = (value: number | null | undefined): string =>
+  value === null || value === undefined ? unknown : `${value < 0 ? "−" : ""}$${integers.format(Math.abs(value))}`;
+
+/** Formats a price or balance in micros, with as many decimals as it needs, at least two and at most six. */
+export function usd(micros: number): string {
+  const [whole = "0", decimals = ""] = (Math.abs(micros) / 1_000_000).toFixed(6).split(".");
+  const text = `$${integers.format(Number(whole))}.${decimals.replace(/0{1,4}$/, "")}`;
+  return micros < 0 ? `−${text}` : text;
+}
+
+/** Formats a signed fraction as a percentage. */
+export const percent = (fraction: number | null | undefined): string =>
+  fraction === null || fraction === undefined
+    ? unknown
+    : `${fraction < 0 ? "−" : fraction > 0 ? "+" : ""}${Math.abs(fraction * 100).toFixed(1)}%`;
+
+/** Returns a text, or a dash if it is unknown or empty. */
+export const text = (value: string | number | null | undefined): string =>
+  value === null || value === undefined || value === "" ? unknown : String(value);
+
+const days = new Intl.DateTimeFormat("en-US", { timeZone: "UTC", year: "numeric", month: "short", day: "numeric" });
+
+/** Formats the day of a date or time, for example `Nov 19, 2026`. */
+export const day = (value: string | null | undefined): string =>
+  value === null || value === undefined ? unknown : days.format(new Date(`${value.slice(0, 10)}T00:00:00Z`));
+
+/** Returns a URL of a feed if it is one of the web, for links; undefined for any other. */
+export function webUrl(value: string | null | undefined): string | undefined {
+  if (value === null || value === undefined || !URL.canParse(value)) return undefined;
+  const { protocol, href } = new URL(value);
+  return protocol === "https:" || protocol === "http:" ? href : undefined;
+}

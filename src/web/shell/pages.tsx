@@ -1,0 +1,100 @@
+/** Handlers of pages: find the visitor, render what a page returns, and show refusals as pages. */
+import { errors, Refusal } from "../../contract/errors.ts";
+import { Abandoned } from "../../db/job.ts";
+import type { Middleware, RequestContext } from "../../http/context.ts";
+import { refusalOf } from "../../http/middleware/handle-errors.ts";
+import type { SiteServices } from "../../http/server.ts";
+import { type PageContent, renderDocument } from "./document.tsx";
+import { PageRequests, type TextParameters } from "./page-requests.ts";
+import { type Visitor, visitorOf } from "./visitor.ts";
+
+/** Inline code and other hosts are forbidden, for scripts, styles, images and connections alike. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** A request for a page by a signed-in account. */
+export interface PageVisit {
+  readonly context: RequestContext;
+  readonly visitor: Visitor;
+  /** The parameters of the path. */
+  readonly params: TextParameters;
+  readonly query: URLSearchParams;
+  /** The API requests that the page makes. */
+  readonly requests: PageRequests;
+}
+
+/** An address of this service that the browser is sent to instead of a page. */
+export interface Redirect {
+  readonly location: string;
+}
+
+export type PageHandler = (request: PageVisit) => Promise<PageContent | Redirect>;
+
+/** Returns what an anonymous visitor sees in place of a page at some path with its query. */
+export type AnonymousPage = (target: string) => PageContent;
+
+/** Returns a middleware that serves a page to signed-in accounts, and `anonymousPage` to others. */
+export function signedInPage(services: SiteServices, anonymousPage: AnonymousPage, handle: PageHandler): Middleware {
+  return async (context) => {
+    const visitor = await visitorOf(context, services);
+    if (visitor === undefined) return sendPage(context, anonymousPage(`${context.path}${context.search}`));
+    const requests = new PageRequests(services.ask, context, visitor);
+    const [params, query] = [context.params ?? {}, new URLSearchParams(context.querystring)];
+    try {
+      const content = await handle({ context, visitor, params, query, requests });
+      if ("location" in content) return context.redirect(content.location);
+      sendPage(context, { micros: requests.micros, ...content }, visitor);
+    } catch (thrown) {
+      if (thrown instanceof Abandoned) throw thrown;
+      sendPage(context, { micros: requests.micros, ...errorPage(context, thrown) }, visitor);
+    }
+  };
+}
+
+/** Sends a document as the response. */
+export function sendPage(context: RequestContext, content: PageContent, visitor?: Visitor): void {
+  context.status = content.status ?? 200;
+  context.set("Content-Security-Policy", contentSecurityPolicy);
+  context.set("Cache-Control", "private, no-cache");
+  context.set("Content-Type", "text/html; charset=utf-8");
+  context.body = renderDocument(content, visitor);
+}
+
+/** Returns the page that shows a refusal, or any other exception, which it logs. */
+function errorPage(context: RequestContext, thrown: unknown): PageContent {
+  const { requestId, log } = context.state;
+  const refusal = refusalOf(thrown, requestId);
+  if (!(thrown instanceof Refusal)) log.error({ requestId, err: thrown }, "internal error");
+  context.state.errorCode = refusal.code;
+  if (refusal.retryAfterSeconds !== undefined) context.set("Retry-After", String(refusal.retryAfterSeconds));
+  return {
+    title: titles[errors[refusal.code][0]] ?? "Error",
+    status: errors[refusal.code][0],
+    body: noticeOf(refusal),
+  };
+}
+
+const titles: Readonly<Record<number, string>> = {
+  402: "Payment required",
+  404: "Not found",
+  429: "Too many requests",
+  503: "Unavailable",
+};
+
+const noticeOf = ({ code, message }: Refusal) => (
+  <section class="narrow">
+    <h1>{titles[errors[code][0]] ?? "This page cannot be shown"}</h1>
+    <p>{message}</p>
+    <p>
+      <a href="/">Back to the explorer</a>
+    </p>
+  </section>
+);

@@ -1,0 +1,39 @@
+/** Who is signed in: reads the session cookie of a request. */
+import type { Identity } from "../../accounts/accounts.ts";
+import { Refusal } from "../../contract/errors.ts";
+import type { RequestContext } from "../../http/context.ts";
+import type { SiteServices } from "../../http/server.ts";
+
+/** A signed-in account. */
+export interface Visitor {
+  /** The account, and the key that its pages are charged to. */
+  readonly identity: Identity;
+  /** What the forms of the session carry. */
+  readonly csrfToken: string;
+}
+
+/** Returns the name of the session cookie. Browsers accept the prefix over HTTPS only, and then from this host only. */
+export const sessionCookieName = ({ secure }: RequestContext): string =>
+  secure ? "__Host-carquet-session" : "carquet-session";
+
+/** Returns the value of the session cookie; undefined without one. */
+export const sessionCookie = (context: RequestContext): string | undefined =>
+  context.cookies.get(sessionCookieName(context));
+
+/** Returns the visitor of a request; undefined if its browser is not signed in. */
+export async function visitorOf(
+  context: RequestContext,
+  { accounts, sessions }: Pick<SiteServices, "accounts" | "sessions">,
+): Promise<Visitor | undefined> {
+  const cookie = sessionCookie(context);
+  const session = cookie === undefined ? undefined : await sessions.find(cookie);
+  if (session === undefined) return undefined;
+  try {
+    const identity = await accounts.identityOfKey(session.keyId);
+    context.state.identity = identity;
+    return { identity, csrfToken: session.csrfToken };
+  } catch (thrown) {
+    if (thrown instanceof Refusal && thrown.code === "invalid_api_key") return undefined;
+    throw thrown;
+  }
+}

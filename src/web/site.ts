@@ -1,0 +1,15 @@
+/** The web application: pages rendered on the server, and their assets. It searches through the API's pipeline only. */
+import Router from "@koa/router";
+import type Koa from "koa";
+import type { RequestState } from "../http/context.ts";
+import type { SiteServices } from "../http/server.ts";
+import { addExplorerRoutes } from "./explorer/routes.ts";
+import { serveAssets } from "./shell/assets.ts";
+
+/** Adds the web application to a service. It passes requests for other paths on. */
+export function mountSite(app: Koa<RequestState>, services: SiteServices): void {
+  const router = new Router<RequestState>({ sensitive: true, strict: true });
+  addExplorerRoutes(router, services);
+  app.use(serveAssets);
+  app.use(router.routes());
+}

@@ -1,0 +1,63 @@
+/** The web application over HTTP: assets, headers, who sees a page, and that pages are charged like the API requests that they make. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startService } from "../support/http/service.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
+
+const { lake } = await createLake(fileScope);
+const client = await startService(fileScope, lake);
+const cookie = `carquet-session=${await client.sessions.create(client.customer.accountId)}`;
+
+const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
+  fetch(`${client.url}${path}`, { headers, redirect: "manual" });
+
+/** Returns the micros that the account has been charged today. */
+async function chargedMicros(): Promise<number> {
+  return (await client.getBody("getUsage", "/v1/usage")).totals.charged_micros;
+}
+
+test("an anonymous visitor sees the sign-in page and is charged nothing", async () => {
+  const answer = await get("/");
+  assert.equal(answer.status, 200);
+  const page = await answer.text();
+  assert.match(page, /<form[^>]* action="\/sign-in"/);
+  assert.match(page, /href="\/docs"/);
+  const forged = await get("/?make=honda", { Cookie: "carquet-session=forged" });
+  assert.equal(forged.status, 401);
+  assert.match(await forged.text(), /name="next" value="\/\?make=honda"/);
+  assert.equal(await chargedMicros(), 0);
+});
+
+test("a page allows no inline code and no other host, and names assets that are cached forever", async () => {
+  const answer = await get("/", { Cookie: cookie });
+  const policy = answer.headers.get("Content-Security-Policy") ?? "";
+  assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self'; /);
+  assert.doesNotMatch(policy, /unsafe|https?:|\*/);
+  const page = await answer.text();
+  assert.doesNotMatch(page, /<style|<script>| style=| on\w+=/);
+  const paths = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = ""]) => path);
+  assert.equal(paths.length, 2);
+  for (const path of paths) {
+    const asset = await get(path);
+    assert.equal(asset.status, 200, path);
+    assert.equal(asset.headers.get("Cache-Control"), "public, max-age=31536000, immutable", path);
+  }
+  assert.equal((await get("/assets/other.js")).status, 404);
+});
+
+test("a page is charged what its API requests cost, and shows it", async () => {
+  const before = await chargedMicros();
+  const page = await (await get("/", { Cookie: cookie })).text();
+  const charged = (await chargedMicros()) - before;
+  assert.ok(charged > 0);
+  assert.ok(page.includes(`<dd id="view-cost">$${(charged / 1_000_000).toFixed(3)}</dd>`), `${charged} micros`);
+});
+
+test("a signed-out browser sees no page", async () => {
+  const secret = await client.sessions.create(client.customer.accountId);
+  const headers = { Cookie: `carquet-session=${secret}` };
+  assert.match(await (await get("/", headers)).text(), /listings/);
+  await client.sessions.end(secret);
+  assert.match(await (await get("/", headers)).text(), /action="\/sign-in"/);
+});
