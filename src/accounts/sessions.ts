@@ -44,7 +44,7 @@ export class Sessions {
 const csrfTokenOf = (cookie: string): string => createHmac("sha256", cookie).update("csrf token").digest("base64url");
 
 /** Returns true if a form carries the token of a session. Constant-time. */
-export function matchesCsrfToken({ csrfToken }: BrowserSession, sent: string): boolean {
+export function matchesCsrfToken({ csrfToken }: Pick<BrowserSession, "csrfToken">, sent: string): boolean {
   const [expected, found] = [Buffer.from(csrfToken), Buffer.from(sent)];
   return expected.length === found.length && timingSafeEqual(expected, found);
 }

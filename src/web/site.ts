@@ -3,6 +3,7 @@ import Router from "@koa/router";
 import type Koa from "koa";
 import type { RequestState } from "../http/context.ts";
 import type { SiteServices } from "../http/server.ts";
+import { addAccountRoutes } from "./account/routes.ts";
 import { addExplorerRoutes } from "./explorer/routes.ts";
 import { serveAssets } from "./shell/assets.ts";
 
@@ -10,6 +11,7 @@ import { serveAssets } from "./shell/assets.ts";
 export function mountSite(app: Koa<RequestState>, services: SiteServices): void {
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   addExplorerRoutes(router, services);
+  addAccountRoutes(router, services);
   app.use(serveAssets);
   app.use(router.routes());
 }

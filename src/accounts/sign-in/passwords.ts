@@ -15,15 +15,16 @@ interface ScryptCost {
 
 const currentCost: ScryptCost = { ln: 17, r: 8, p: 1 };
 const [saltBytes, hashBytes] = [16, 32];
-const [charactersMin, charactersMax] = [12, 256];
+/** The accepted lengths, in characters. There are no rules of composition. */
+export const passwordLengths = { min: 12, max: 256 } as const;
 
 /** Describes the passwords that are accepted. */
-export const passwordRule = `${charactersMin} to ${charactersMax} characters`;
+export const passwordRule = `${passwordLengths.min} to ${passwordLengths.max} characters`;
 
-/** Returns true if a password has an accepted length. There are no rules of composition. */
+/** Returns true if a password has an accepted length. */
 export function isAcceptedPassword(password: string): boolean {
   const { length } = [...password.normalize("NFKC")];
-  return charactersMin <= length && length <= charactersMax;
+  return passwordLengths.min <= length && length <= passwordLengths.max;
 }
 
 /** Returns the hash of a password as a PHC string, `$scrypt$ln=17,r=8,p=1$<salt>$<hash>`. Refuses with `overloaded`. */

@@ -69,7 +69,7 @@ export function sendPage(context: RequestContext, content: PageContent, visitor?
 }
 
 /** Returns the page that shows a refusal, or any other exception, which it logs. */
-function errorPage(context: RequestContext, thrown: unknown): PageContent {
+export function errorPage(context: RequestContext, thrown: unknown): PageContent {
   const { requestId, log } = context.state;
   const refusal = refusalOf(thrown, requestId);
   if (!(thrown instanceof Refusal)) log.error({ requestId, err: thrown }, "internal error");
