@@ -81,7 +81,7 @@ const NewKeyForm = ({ visitor }: { readonly visitor: Visitor }): JSX.Element => 
         Name
         <input type="text" name="name" maxLength={80} placeholder="nightly sync" />
       </label>
-      <fieldset>
+      <fieldset class="checks">
         <legend>Scopes</legend>
         {scopes.map((scope) => (
           <label key={scope} class="check">

@@ -134,30 +134,34 @@ const Usage = ({ range, rows, days }: UsageProps): JSX.Element => (
       <UsageChart title="Requests" range={range} rows={rows} measure="requests" />
       <UsageChart title="Dollars" range={range} rows={rows} measure="charged_micros" />
     </div>
-    <details>
-      <summary>Table of the numbers</summary>
-      <ScrollingTable label="Usage by day and class">
-        <thead>
-          <tr>
-            <th>Day</th>
-            <th>Class</th>
-            <th class="number">Requests</th>
-            <th class="number">Charged</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.toReversed().map((row) => (
-            <tr key={`${row.date} ${row.metering_class}`}>
-              <td>{dayText(row.date)}</td>
-              <td>{row.metering_class}</td>
-              <td class="number">{count(row.requests)}</td>
-              <td class="number">{usd(row.charged_micros)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </ScrollingTable>
-    </details>
+    <UsageTable rows={rows} />
   </section>
+);
+
+const UsageTable = ({ rows }: Pick<UsageProps, "rows">): JSX.Element => (
+  <details>
+    <summary>Table of the numbers</summary>
+    <ScrollingTable label="Usage by day and class">
+      <thead>
+        <tr>
+          <th>Day</th>
+          <th>Class</th>
+          <th class="number">Requests</th>
+          <th class="number">Charged</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.toReversed().map((row) => (
+          <tr key={`${row.date} ${row.metering_class}`}>
+            <td>{dayText(row.date)}</td>
+            <td>{row.metering_class}</td>
+            <td class="number">{count(row.requests)}</td>
+            <td class="number">{usd(row.charged_micros)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </ScrollingTable>
+  </details>
 );
 
 /** Sets the spend cap of the visitor's account. */

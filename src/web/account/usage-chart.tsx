@@ -56,19 +56,23 @@ export const UsageChart = ({ title, range, rows, measure }: UsageChartProps): JS
           <span>{dayText(range.endDate)}</span>
         </p>
       </div>
-      <ul class="legend">
-        {names.map((name, index) => (
-          <li key={name}>
-            <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
-              <rect width="10" height="10" class={`shade-${index}`} />
-            </svg>
-            {name}
-          </li>
-        ))}
-      </ul>
+      <Legend names={names} />
     </figure>
   );
 };
+
+const Legend = ({ names }: { readonly names: readonly string[] }): JSX.Element => (
+  <ul class="legend">
+    {names.map((name, index) => (
+      <li key={name}>
+        <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
+          <rect width="10" height="10" class={`shade-${index}`} />
+        </svg>
+        {name}
+      </li>
+    ))}
+  </ul>
+);
 
 interface BarShapesProps {
   readonly bar: Bar;
