@@ -1,2 +1,10 @@
-/** The entry of the browser modules. */
+/** The entry of the browser modules. Every page works without them. */
+import { enhanceCopyButtons } from "./copy.ts";
+import { enhanceRanges } from "./ranges.ts";
+import { enhanceViews } from "./views.ts";
+
+// Shows the controls that need scripts, and hides those that scripts replace.
 document.documentElement.classList.add("js");
+enhanceCopyButtons();
+enhanceRanges();
+enhanceViews();

@@ -3,10 +3,17 @@ import type Router from "@koa/router";
 import type { RequestState } from "../../http/context.ts";
 import type { SiteServices } from "../../http/server.ts";
 import { signInPage } from "../account/sign-in-page.tsx";
-import { signedInPage } from "../shell/pages.tsx";
+import { type PageHandler, signedInPage } from "../shell/pages.tsx";
+import { dealerPage } from "./dealer-page.tsx";
+import { lookUpPage } from "./find-page.tsx";
+import { listingPage } from "./listing-page.tsx";
 import { searchPage } from "./search-page.tsx";
 
 /** Adds the pages of the explorer to a router. */
 export function addExplorerRoutes(router: Router<RequestState>, services: SiteServices): void {
-  router.get("/", signedInPage(services, signInPage, searchPage));
+  const add = (path: string, handle: PageHandler) => router.get(path, signedInPage(services, signInPage, handle));
+  add("/", searchPage(services.current));
+  add("/find", lookUpPage);
+  add("/listings/:listing_id", listingPage);
+  add("/dealers/:dealer_id", dealerPage);
 }

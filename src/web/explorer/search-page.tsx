@@ -1,13 +1,157 @@
-/** The search: filters and facets beside results. */
-import { count } from "../shell/format.ts";
+/** The search: filters and facets beside results. Its URL is the view, so that it can be shared. */
+import type { JSX } from "preact";
+import { errors, Refusal } from "../../contract/errors.ts";
+import type { AnswerOf } from "../../contract/types.ts";
+import type { CurrentVersion } from "../../serving/current-version.ts";
+import { count, day } from "../shell/format.ts";
+import type { PageRequests, TextParameters } from "../shell/page-requests.ts";
 import type { PageHandler } from "../shell/pages.tsx";
+import { ApiRequests } from "./api-requests.tsx";
+import { AppliedFilters, controlledNames, KeptFields } from "./applied-filters.tsx";
+import { FacetPanel } from "./facet-panel.tsx";
+import { countViewFacets, noFacets, type ViewFacets } from "./facets.ts";
+import { FindBox } from "./find-box.tsx";
+import { InventoryBar, type SnapshotDays } from "./inventory-bar.tsx";
+import { cardFields, chosenColumns } from "./listing-fields.tsx";
+import { LayoutFields, PlaceFields, SortField } from "./result-controls.tsx";
+import { ResultList } from "./results.tsx";
+import { apiFilters, inventoryOf, listOf, readView, type ViewParameters, viewPath } from "./view.ts";
 
-/** The page at `/`. */
-export const searchPage: PageHandler = async ({ requests }) => {
-  const { pagination } = await requests.ask("searchListings", { limit: "24" });
-  return {
-    title: "Explorer",
-    section: "explorer",
-    body: <h1>{count(pagination.total)} listings</h1>,
+/** The number of listings on a page, by layout. */
+const limits = { cards: "24", table: "50" } as const;
+
+/** Returns the handler of `/`. */
+export const searchPage =
+  (current: CurrentVersion): PageHandler =>
+  async ({ context, query, requests }) => {
+    const days = await snapshotDays(current);
+    const view = readView(query, days.last);
+    const canonical = viewPath(view);
+    if (canonical !== viewPath(Object.fromEntries(query))) return { location: canonical };
+    const found = await findView(requests, view);
+    return {
+      title: titleOf(found, view),
+      section: "explorer",
+      body: (
+        <SearchView view={view} days={days} found={found}>
+          <ApiRequests origin={context.origin} charged={requests.charged} />
+        </SearchView>
+      ),
+    };
   };
+
+/** The answers of a view, or why it is invalid. */
+interface FoundView {
+  readonly answer?: AnswerOf<"searchListings">;
+  readonly facets: ViewFacets;
+  readonly invalid?: string;
+}
+
+/** Searches and counts. An invalid view has no answer, so that its filters can be corrected. */
+async function findView(requests: PageRequests, view: ViewParameters): Promise<FoundView> {
+  const [answer, facets] = await Promise.allSettled([
+    requests.ask("searchListings", searchParameters(view)),
+    countViewFacets(requests, view),
+  ]);
+  if (answer.status === "fulfilled" && facets.status === "fulfilled")
+    return { answer: answer.value, facets: facets.value };
+  const reason: unknown = answer.status === "rejected" ? answer.reason : facets.status === "rejected" && facets.reason;
+  if (reason instanceof Refusal && errors[reason.code][0] === 400) return { facets: noFacets, invalid: reason.message };
+  throw reason;
+}
+
+/** Returns the parameters of the search of a view. */
+function searchParameters(view: ViewParameters): TextParameters {
+  const { sort, offset, layout } = view;
+  const isTable = layout === "table";
+  const fields = isTable ? chosenColumns(listOf(view, "columns")).flatMap((column) => column.fields) : cardFields;
+  return {
+    ...apiFilters(view),
+    ...(sort === undefined ? {} : { sort }),
+    ...{ fields: [...new Set(fields)].join(), limit: view.limit ?? limits[isTable ? "table" : "cards"] },
+    ...(offset === undefined ? {} : { offset }),
+  };
+}
+
+/** Returns the first and the last day with a snapshot. */
+const snapshotDays = (current: CurrentVersion): Promise<SnapshotDays> =>
+  current.use(async ({ manifest: { as_of, tables } }) => {
+    const days = tables.snapshots.map(({ partition }) => partition ?? as_of).sort();
+    return { first: days[0] ?? as_of, last: as_of };
+  });
+
+const titleOf = ({ answer }: FoundView, view: ViewParameters): string =>
+  answer === undefined ? "Explorer" : `${count(answer.pagination.total)} listings${view.make ? `, ${view.make}` : ""}`;
+
+interface SearchViewProps {
+  readonly view: ViewParameters;
+  readonly days: SnapshotDays;
+  readonly found: FoundView;
+  /** What follows the results. */
+  readonly children: JSX.Element;
+}
+
+const SearchView = ({ view, days, found, children }: SearchViewProps): JSX.Element => (
+  <div class="explorer" data-view>
+    <div class="lookup">
+      <InventoryBar view={view} days={days} />
+      <FindBox />
+    </div>
+    <form class="filters" id="view" action="/" method="get" aria-label="Filters" data-view-form>
+      <KeptFields view={view} without={controlledNames} />
+      <PlaceFields view={view} />
+      <FacetPanel view={view} facets={found.facets} />
+      <button type="submit" class="apply">
+        Apply
+      </button>
+    </form>
+    <section class="results" id="results" aria-labelledby="total">
+      <ResultHead view={view} found={found} />
+      <AppliedFilters view={view} />
+      {found.invalid === undefined ? null : (
+        <p class="notice" role="alert">
+          {found.invalid}
+        </p>
+      )}
+      <Unmatched found={found} />
+      {found.answer === undefined ? null : <ResultList view={view} answer={found.answer} />}
+      {children}
+    </section>
+  </div>
+);
+
+const words = { active: "for sale", past: "for sale", sold: "sold" } as const;
+
+const ResultHead = ({ view, found: { answer } }: Pick<SearchViewProps, "view" | "found">): JSX.Element => (
+  <div class="head">
+    <h1 id="total" aria-live="polite">
+      {answer === undefined ? "No results" : `${count(answer.pagination.total)} ${words[inventoryOf(view)]}`}
+      {view.snapshot_date === undefined || answer === undefined ? null : (
+        <span class="muted"> on {day(view.snapshot_date)}</span>
+      )}
+    </h1>
+    <div class="controls">
+      <a class="button to-filters" href="#view" data-filters>
+        Filters
+      </a>
+      <SortField view={view} />
+      <LayoutFields view={view} />
+    </div>
+  </div>
+);
+
+/** Values that no listing has ever had, with what may have been meant. */
+const Unmatched = ({ found: { answer } }: Pick<SearchViewProps, "found">): JSX.Element | null => {
+  const unmatched = answer?.meta.unmatched ?? [];
+  if (unmatched.length === 0) return null;
+  return (
+    <ul class="notice">
+      {unmatched.map(({ parameter, value, did_you_mean: meant }) => (
+        <li key={`${parameter} ${value}`}>
+          {`No listing has ever had the ${parameter.replaceAll("_", " ")} “${value}”.`}
+          {meant === undefined ? null : ` Did you mean ${meant}?`}
+        </li>
+      ))}
+    </ul>
+  );
 };

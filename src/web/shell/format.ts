@@ -25,10 +25,12 @@ export const signedAmount = (micros: number): string => (micros > 0 ? `+${usd(mi
 export const time = (atMs: number): string => new Date(atMs).toISOString().slice(0, 16).replace("T", " ");
 
 /** Formats a signed fraction as a percentage. */
-export const percent = (fraction: number | null | undefined): string =>
-  fraction === null || fraction === undefined
-    ? unknown
-    : `${fraction < 0 ? "−" : fraction > 0 ? "+" : ""}${Math.abs(fraction * 100).toFixed(1)}%`;
+export function percent(fraction: number | null | undefined): string {
+  if (fraction === null || fraction === undefined) return unknown;
+  const size = Math.abs(fraction * 100).toFixed(1);
+  if (size === "0.0") return "0.0%";
+  return `${fraction < 0 ? "−" : "+"}${size}%`;
+}
 
 /** Returns a text, or a dash if it is unknown or empty. */
 export const text = (value: string | number | null | undefined): string =>
@@ -46,3 +48,7 @@ export function webUrl(value: string | null | undefined): string | undefined {
   const { protocol, href } = new URL(value);
   return protocol === "https:" || protocol === "http:" ? href : undefined;
 }
+
+/** Joins the known parts of a place or a name with commas. */
+export const plainWords = (...parts: readonly (string | number | null | undefined)[]): string =>
+  parts.filter((part) => part !== null && part !== undefined && part !== "").join(", ");

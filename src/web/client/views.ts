@@ -1,0 +1,118 @@
+/**
+ * Views without page loads: a changed filter or a followed link fetches the next view's document and replaces the parts that differ. The
+ * URL is that of the view, and views that were shown are kept, so that going back costs nothing.
+ */
+
+/** The parts of the document that a view replaces. */
+const parts = ["[data-view]", "#account"];
+/** The most views that are kept. */
+const keptMost = 40;
+
+const kept = new Map<string, string>();
+let loading: AbortController | undefined;
+
+/** Handles forms, links and the history of the explorer. */
+export function enhanceViews(): void {
+  if (document.querySelector("[data-view]") === null) return;
+  keep(location.href, document.documentElement.outerHTML);
+  document.addEventListener("change", ({ target }) => {
+    if (!(target instanceof HTMLInputElement || target instanceof HTMLSelectElement)) return;
+    if (target.form?.matches("[data-view-form]")) open(urlOf(target.form));
+  });
+  document.addEventListener("submit", (event) => {
+    if (!(event.target instanceof HTMLFormElement) || !event.target.matches("[data-view-form]")) return;
+    event.preventDefault();
+    open(urlOf(event.target));
+  });
+  document.addEventListener("click", (event) => {
+    const link = event.target instanceof Element ? event.target.closest("a") : null;
+    if (link === null || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+    if (link.hasAttribute("data-filters")) {
+      event.preventDefault();
+      document.documentElement.toggleAttribute("data-filters");
+    } else if (link.closest("[data-view]") !== null && isView(link)) {
+      event.preventDefault();
+      open(link.href, link.closest(".paging") !== null);
+    }
+  });
+  addEventListener("popstate", () => show(location.href));
+}
+
+const isView = ({ origin, pathname, hash }: HTMLAnchorElement): boolean =>
+  origin === location.origin && pathname === "/" && hash === "";
+
+/** Returns the URL of a form's view: repeated fields are lists, empty ones are left out. */
+function urlOf(form: HTMLFormElement): string {
+  const lists = new Map<string, string[]>();
+  for (const [name, value] of new FormData(form))
+    if (typeof value === "string" && value !== "" && !isDefault(form, name, value))
+      lists.set(name, [...(lists.get(name) ?? []), value]);
+  const query = new URLSearchParams([...lists].map(([name, values]) => [name, values.join()]));
+  const text = query.toString().replaceAll("%2C", ",");
+  return new URL(text === "" ? "/" : `/?${text}`, location.href).href;
+}
+
+/** Whether a value is the one that its field has by default, which URLs leave out. */
+function isDefault(form: HTMLFormElement, name: string, value: string): boolean {
+  const field = form.elements.namedItem(name);
+  return field instanceof HTMLElement && field.dataset.default === value;
+}
+
+/** Shows a view as the next entry of the history. */
+async function open(url: string, isAtTop = false): Promise<void> {
+  const shown = await show(url, () => history.pushState(null, "", url));
+  if (shown && isAtTop) document.querySelector("#results")?.scrollIntoView();
+}
+
+/** Shows a view, from those that are kept or from the service. Returns false if another view was opened meanwhile. */
+async function show(url: string, beforeReplacing: () => void = () => {}): Promise<boolean> {
+  loading?.abort();
+  const current = new AbortController();
+  loading = current;
+  const results = document.querySelector("#results");
+  results?.setAttribute("aria-busy", "true");
+  try {
+    const html = kept.get(url) ?? (await load(url, current.signal));
+    if (html === undefined) return false;
+    beforeReplacing();
+    replaceParts(new DOMParser().parseFromString(html, "text/html"));
+    return true;
+  } catch (thrown) {
+    if (!current.signal.aborted) location.assign(url);
+    return thrown === undefined;
+  }
+}
+
+/** Returns the document of a view. Leaves the page if the service answers with something else, such as the sign-in page. */
+async function load(url: string, signal: AbortSignal): Promise<string | undefined> {
+  const response = await fetch(url, { signal, headers: { Accept: "text/html" } });
+  const html = await response.text();
+  if (!html.includes("data-view")) {
+    location.assign(url);
+    return undefined;
+  }
+  keep(url, html);
+  return html;
+}
+
+function keep(url: string, html: string): void {
+  kept.delete(url);
+  kept.set(url, html);
+  const [oldest] = kept.keys();
+  if (kept.size > keptMost && oldest !== undefined) kept.delete(oldest);
+}
+
+/** Replaces the parts of the document. Details stay open or closed, and the focus stays where it is. */
+function replaceParts(next: Document): void {
+  const focused = document.activeElement?.id ?? "";
+  const open = new Map([...document.querySelectorAll("details[id]")].map(({ id }) => [id, isOpen(id)]));
+  document.title = next.title;
+  for (const part of parts) {
+    const [now, then] = [document.querySelector(part), next.querySelector(part)];
+    if (now !== null && then !== null) now.replaceWith(document.adoptNode(then));
+  }
+  for (const [id, wasOpen] of open) document.getElementById(id)?.toggleAttribute("open", wasOpen);
+  if (focused !== "") document.getElementById(focused)?.focus({ preventScroll: true });
+}
+
+const isOpen = (id: string): boolean => document.getElementById(id)?.hasAttribute("open") ?? false;

@@ -1,0 +1,58 @@
+/** The API requests behind a page, with their prices, and the first one as code. */
+import type { JSX } from "preact";
+import { usd } from "../shell/format.ts";
+import type { ChargedRequest } from "../shell/page-requests.ts";
+
+interface ApiRequestsProps {
+  /** The origin of the service, for example `https://api.example.com`. */
+  readonly origin: string;
+  readonly charged: readonly ChargedRequest[];
+}
+
+export const ApiRequests = ({ origin, charged }: ApiRequestsProps): JSX.Element | null => {
+  const [main] = charged;
+  if (main === undefined) return null;
+  return (
+    <details class="api" id="api">
+      <summary>
+        <h2>API requests of this view</h2>
+      </summary>
+      <ul class="requests">
+        {charged.map((request) => (
+          <li key={request.requestId}>
+            <code>GET {targetOf(request)}</code>
+            <span>{usd(request.micros)}</span>
+          </li>
+        ))}
+      </ul>
+      {codeOf(`${origin}${targetOf(main)}`).map(([language, code]) => (
+        <figure class="code" key={language}>
+          <figcaption>{language}</figcaption>
+          <button type="button" class="copy js-only" data-copy>
+            Copy
+          </button>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+          <pre tabIndex={0}>
+            <code>{code}</code>
+          </pre>
+        </figure>
+      ))}
+    </details>
+  );
+};
+
+const targetOf = ({ path, querystring }: ChargedRequest): string =>
+  querystring === "" ? path : `${path}?${querystring}`;
+
+/** Returns the request for a URL in some languages. Quotes cannot occur in it, because they are percent-encoded. */
+const codeOf = (url: string): readonly (readonly [language: string, code: string])[] => [
+  ["curl", `curl -H "Authorization: Bearer $CARQUET_KEY" \\\n  '${url}'`],
+  [
+    "JavaScript",
+    `const response = await fetch(\n  ${JSON.stringify(url)},\n  { headers: { Authorization: \`Bearer \${process.env.CARQUET_KEY}\` } },\n);\nconst { data, pagination } = await response.json();`,
+  ],
+  [
+    "Python",
+    `import json, os, urllib.request\n\nrequest = urllib.request.Request(\n    ${JSON.stringify(url)},\n    headers={"Authorization": f"Bearer {os.environ['CARQUET_KEY']}"},\n)\nwith urllib.request.urlopen(request) as response:\n    answer = json.load(response)`,
+  ],
+];

@@ -1,0 +1,141 @@
+/** The page of a dealer: profile, mix and prices of its inventory, and the inventory itself. */
+import type { JSX } from "preact";
+import type { AnswerOf } from "../../contract/types.ts";
+import { count, dollars, plainWords, text } from "../shell/format.ts";
+import type { PageHandler } from "../shell/pages.tsx";
+import { ApiRequests } from "./api-requests.tsx";
+import type { ValueBucket } from "./facets.ts";
+import { FindBox } from "./find-box.tsx";
+import { FactList } from "./listing-details.tsx";
+import { chosenColumns } from "./listing-fields.tsx";
+import { OutsideLink } from "./listing-page.tsx";
+import { ListingTable, Paging } from "./results.tsx";
+import { viewPath } from "./view.ts";
+
+/** The facets of a dealer's mix, with their titles. */
+const mixFacets = [
+  ["inventory_type", "Condition"],
+  ["make", "Make"],
+  ["model", "Model"],
+  ["body_type", "Body"],
+] as const;
+
+const columns = ["vehicle", "price", "discount_from_msrp", "miles", "days_on_market", "inventory_type"];
+
+/** The page at `/dealers/{id}`. */
+export const dealerPage: PageHandler = async ({ context, params, query, requests }) => {
+  const { data: dealer } = await requests.ask("getDealer", {}, params);
+  const { dealer_id } = dealer;
+  const fields = chosenColumns(columns).flatMap((column) => column.fields);
+  const offset = query.get("offset") ?? "0";
+  const [inventory, mix] = await Promise.all([
+    requests.ask("searchDealerListings", { fields: fields.join(), limit: "50", offset }, { dealer_id }),
+    requests.ask("getFacets", {
+      ...{ facets: [...mixFacets.map(([name]) => name), "price", "miles", "days_on_market"].join(), dealer_id },
+      facet_value_limit: "8",
+    }),
+  ]);
+  return {
+    title: dealer.name,
+    section: "explorer",
+    body: (
+      <article class="detail">
+        <FindBox />
+        <DealerHead dealer={dealer} />
+        <Mix dealerId={dealer_id} counts={mix.data} />
+        <section>
+          <h2>{count(inventory.pagination.total)} for sale</h2>
+          {inventory.data.length === 0 ? null : (
+            <>
+              <ListingTable listings={inventory.data} columns={columns} />
+              <Paging view={{}} pagination={inventory.pagination} path={`/dealers/${dealer_id}`} />
+            </>
+          )}
+        </section>
+        <ApiRequests origin={context.origin} charged={requests.charged} />
+      </article>
+    ),
+  };
+};
+
+type Profile = AnswerOf<"getDealer">["data"];
+
+const DealerHead = ({ dealer }: { readonly dealer: Profile }): JSX.Element => (
+  <header class="detail-head">
+    <h1>{dealer.name}</h1>
+    <p>
+      {plainWords(
+        dealer.type === null ? null : `${dealer.type === "franchise" ? "Franchise" : "Independent"} dealer`,
+        dealer.address?.line1,
+        dealer.city,
+        dealer.state,
+        dealer.postal_code,
+      )}
+    </p>
+    <p class="links">
+      <OutsideLink url={dealer.website === null ? null : websiteUrl(dealer.website)}>Website</OutsideLink>
+      <a href={viewPath({ dealer_id: dealer.dealer_id })}>Explore its inventory</a>
+      <a href={viewPath({ dealer_id: dealer.dealer_id, inventory_status: "sold" })}>Sold by it</a>
+      <span class="muted">{plainWords(dealer.phone, dealer.makes.join(", "))}</span>
+    </p>
+  </header>
+);
+
+/** Returns the URL of a website, which is stored without a scheme. */
+const websiteUrl = (website: string): string => (website.includes("://") ? website : `https://${website}`);
+
+interface MixProps {
+  readonly dealerId: string;
+  readonly counts: AnswerOf<"getFacets">["data"];
+}
+
+const Mix = ({ dealerId, counts }: MixProps): JSX.Element | null => {
+  const { price, miles, days_on_market: days } = counts.stats;
+  if (counts.total === 0) return null;
+  return (
+    <section>
+      <h2>Mix and prices</h2>
+      <div class="fact-lists">
+        <FactList
+          title="Medians"
+          facts={[
+            ["Price", dollars(rounded(price?.median))],
+            ["Lowest price", dollars(price?.min)],
+            ["Highest price", dollars(price?.max)],
+            ["Miles", count(rounded(miles?.median))],
+            ["Days on market", text(rounded(days?.median))],
+          ]}
+        />
+        {mixFacets.map(([name, title]) => (
+          <Shares key={name} title={title} name={name} dealerId={dealerId} buckets={counts.facets[name] ?? []} />
+        ))}
+      </div>
+    </section>
+  );
+};
+
+const rounded = (value: number | null | undefined): number | null =>
+  value === null || value === undefined ? null : Math.round(value);
+
+interface SharesProps {
+  readonly title: string;
+  readonly name: string;
+  readonly dealerId: string;
+  readonly buckets: readonly ValueBucket[];
+}
+
+const Shares = ({ title, name, dealerId, buckets }: SharesProps): JSX.Element => (
+  <section class="fact-list">
+    <h3>{title}</h3>
+    <dl>
+      {buckets.map(({ value, count: listings }) => (
+        <div key={value}>
+          <dt>
+            {value.includes(",") ? value : <a href={viewPath({ dealer_id: dealerId, [name]: value })}>{value}</a>}
+          </dt>
+          <dd>{count(listings)}</dd>
+        </div>
+      ))}
+    </dl>
+  </section>
+);

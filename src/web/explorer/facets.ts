@@ -1,0 +1,116 @@
+/**
+ * The facets of the explorer. Each is counted without its own filter, so that it shows what else could be chosen: all facets without a
+ * chosen value share one API request, each of the others has its own.
+ */
+import type { AnswerOf } from "../../contract/types.ts";
+import type { PageRequests, TextParameters } from "../shell/page-requests.ts";
+import { apiFilters, type ViewParameters } from "./view.ts";
+
+export interface FacetDefinition {
+  /** The name of the facet in the API. */
+  readonly name: string;
+  readonly title: string;
+  /** The parameters of the view that filter by it: the one with the values, or those with the lower and the upper bound. */
+  readonly parameters: readonly [name: string, max?: string];
+  readonly isRange?: boolean;
+  /** Whether its values are shown before one is chosen. */
+  readonly isOpen?: boolean;
+}
+
+const category = (name: string, title: string, isOpen = false): FacetDefinition => ({
+  ...{ name, title, isOpen, parameters: [name] },
+});
+
+const range = (name: string, title: string, parameters: readonly [min: string, max: string]): FacetDefinition => ({
+  ...{ name, title, parameters, isRange: true },
+});
+
+/** All facets in the order of the page. The API counts years by value; the page shows them as ranges. */
+export const facetDefinitions: readonly FacetDefinition[] = [
+  category("inventory_type", "Condition", true),
+  range("price", "Price", ["min_price", "max_price"]),
+  category("make", "Make", true),
+  category("model", "Model", true),
+  range("year", "Year", ["min_year", "max_year"]),
+  range("miles", "Miles", ["min_mileage", "max_mileage"]),
+  category("body_type", "Body", true),
+  category("trim", "Trim"),
+  category("fuel_type", "Fuel"),
+  category("drivetrain", "Drivetrain"),
+  category("transmission", "Transmission"),
+  category("base_exterior_color", "Color"),
+  category("seating_capacity", "Seats"),
+  category("state", "State"),
+  category("dealer_type", "Dealer"),
+  category("availability_status", "Availability"),
+  range("days_on_market", "Days on market", ["min_days_on_market", "max_days_on_market"]),
+];
+
+/** The most values of a facet that are shown. */
+const valuesMost = 50;
+
+type FacetCounts = AnswerOf<"getFacets">["data"];
+export type ValueBucket = NonNullable<FacetCounts["facets"][string]>[number];
+/** A range, `min <= value < max`, and the number of listings in it. */
+export interface CountedRange {
+  readonly min: number;
+  readonly max: number;
+  readonly count: number;
+}
+
+/** The counts of all facets, each without its own filter. */
+export interface ViewFacets {
+  readonly values: Readonly<Record<string, readonly ValueBucket[]>>;
+  readonly ranges: Readonly<Record<string, readonly CountedRange[]>>;
+}
+
+/** The counts of a view whose facets cannot be counted. */
+export const noFacets: ViewFacets = { values: {}, ranges: {} };
+
+/** Returns the parameters of the facet requests of a view. */
+export function facetRequests(view: ViewParameters): readonly TextParameters[] {
+  const isFiltered = ({ parameters }: FacetDefinition): boolean =>
+    parameters.some((name) => name !== undefined && view[name] !== undefined);
+  const unfiltered = facetDefinitions.filter((facet) => !isFiltered(facet));
+  return [
+    ...(unfiltered.length === 0 ? [] : [requestOf(view, unfiltered)]),
+    ...facetDefinitions.filter(isFiltered).map((facet) => requestOf(withoutFilter(view, facet), [facet])),
+  ];
+}
+
+const requestOf = (view: ViewParameters, facets: readonly FacetDefinition[]): TextParameters => ({
+  facets: facets.map(({ name }) => name).join(),
+  facet_value_limit: String(valuesMost),
+  ...apiFilters(view),
+});
+
+const withoutFilter = (view: ViewParameters, { parameters }: FacetDefinition): ViewParameters =>
+  Object.fromEntries(Object.entries(view).filter(([name]) => !parameters.includes(name)));
+
+/** Counts the facets of a view. Throws a Refusal, as the API refuses. */
+export async function countViewFacets(requests: PageRequests, view: ViewParameters): Promise<ViewFacets> {
+  const answers = await Promise.all(facetRequests(view).map((query) => requests.ask("getFacets", query)));
+  const values: Record<string, readonly ValueBucket[]> = {};
+  const ranges: Record<string, readonly CountedRange[]> = {};
+  for (const { data } of answers) {
+    for (const [name, buckets = []] of Object.entries(data.facets)) values[name] = buckets;
+    for (const [name, facet] of Object.entries(data.range_facets)) ranges[name] = facet?.buckets ?? [];
+  }
+  return { values, ranges: { ...ranges, year: yearRanges(values.year ?? []) } };
+}
+
+/** How many years have a bar of their own; earlier ones share the first bar. */
+const yearBars = 20;
+
+/** Returns the counts of years as ranges of one year, in ascending order and without gaps. */
+function yearRanges(buckets: readonly ValueBucket[]): readonly CountedRange[] {
+  const years = buckets.map(({ value, count }) => ({ year: Number(value), count }));
+  if (years.length === 0) return [];
+  const [first, last] = [Math.min(...years.map(({ year }) => year)), Math.max(...years.map(({ year }) => year))];
+  const start = Math.max(first, last - yearBars + 1);
+  const countOf = (min: number, max: number): number =>
+    years.filter(({ year }) => year >= min && year < max).reduce((sum, { count }) => sum + count, 0);
+  const early = first < start ? [{ min: first, max: start, count: countOf(first, start) }] : [];
+  const single = Array.from({ length: last - start + 1 }, (_, index) => start + index);
+  return [...early, ...single.map((year) => ({ min: year, max: year + 1, count: countOf(year, year + 1) }))];
+}

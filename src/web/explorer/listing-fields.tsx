@@ -1,0 +1,86 @@
+/** How the fields of a listing are shown: the columns of a table, and the texts of a card. */
+import type { ComponentChildren } from "preact";
+import type { AnswerOf } from "../../contract/types.ts";
+import { count, day, dollars, percent, text } from "../shell/format.ts";
+
+export type ShownListing = AnswerOf<"searchListings">["data"][number];
+
+export interface ColumnDefinition {
+  /** The name in the parameter `columns`. */
+  readonly name: string;
+  readonly title: string;
+  /** The fields that the API returns for it. */
+  readonly fields: readonly string[];
+  readonly isNumber?: boolean;
+  readonly value: (listing: ShownListing) => ComponentChildren;
+}
+
+const textColumn = (name: keyof ShownListing & string, title: string): ColumnDefinition => ({
+  ...{ name, title, fields: [name] },
+  value: (listing) => text(listing[name] as string | number | null | undefined),
+});
+
+const numberColumn = (name: string, title: string, value: (listing: ShownListing) => string): ColumnDefinition => ({
+  ...{ name, title, fields: [name], isNumber: true, value },
+});
+
+/** Returns the year, make and model of a listing, or its VIN if none is known. */
+export const nameOf = ({ year, make, model, vin }: ShownListing): string =>
+  [year, make, model].filter((part) => part !== null && part !== undefined).join(" ") || vin;
+
+/** All columns of the table, in their order. */
+export const columnDefinitions: readonly ColumnDefinition[] = [
+  {
+    ...{ name: "vehicle", title: "Vehicle", fields: ["year", "make", "model", "trim"] },
+    value: (listing) => (
+      <a href={`/listings/${listing.id}`}>
+        {nameOf(listing)} <span class="muted">{listing.trim ?? ""}</span>
+      </a>
+    ),
+  },
+  numberColumn("price", "Price", ({ price }) => dollars(price)),
+  numberColumn("discount_from_msrp", "To MSRP", ({ discount_from_msrp }) => percent(discount_from_msrp)),
+  numberColumn("msrp", "MSRP", ({ msrp }) => dollars(msrp)),
+  numberColumn("miles", "Miles", ({ miles }) => count(miles)),
+  numberColumn("days_on_market", "Days", ({ days_on_market }) => count(days_on_market)),
+  { ...textColumn("sold_date", "Sold"), value: ({ sold_date }) => day(sold_date) },
+  textColumn("inventory_type", "Condition"),
+  textColumn("body_type", "Body"),
+  textColumn("drivetrain", "Drivetrain"),
+  textColumn("fuel_type", "Fuel"),
+  textColumn("transmission", "Transmission"),
+  textColumn("engine", "Engine"),
+  textColumn("exterior_color", "Exterior"),
+  textColumn("interior_color", "Interior"),
+  {
+    ...{ name: "dealer", title: "Dealer", fields: ["dealer_id", "dealer_name"] },
+    value: ({ dealer_id, dealer_name }) =>
+      dealer_id === null || dealer_id === undefined ? (
+        text(dealer_name)
+      ) : (
+        <a href={`/dealers/${dealer_id}`}>{text(dealer_name)}</a>
+      ),
+  },
+  {
+    ...{ name: "place", title: "Place", fields: ["city", "state"] },
+    value: ({ city, state }) => text([city, state].filter(Boolean).join(", ")),
+  },
+  numberColumn("distance_miles", "Distance", ({ distance_miles }) => count(distance_miles, " mi")),
+  textColumn("stock_number", "Stock number"),
+  textColumn("vin", "VIN"),
+];
+
+const defaultColumns = ["vehicle", "price", "discount_from_msrp", "miles", "days_on_market", "dealer", "place"];
+
+/** The fields that a card shows. */
+export const cardFields: readonly string[] = [
+  ...["year", "make", "model", "trim", "price", "msrp", "discount_from_msrp", "miles", "days_on_market", "sold_date"],
+  ...["inventory_type", "drivetrain", "fuel_type", "exterior_color", "dealer_id", "dealer_name", "city", "state"],
+  "distance_miles",
+];
+
+/** Returns the chosen columns; the default ones if none of the names is a column. */
+export function chosenColumns(names: readonly string[]): readonly ColumnDefinition[] {
+  const chosen = columnDefinitions.filter(({ name }) => names.includes(name));
+  return chosen.length > 0 ? chosen : columnDefinitions.filter(({ name }) => defaultColumns.includes(name));
+}

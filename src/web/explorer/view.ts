@@ -1,0 +1,82 @@
+/**
+ * A view of the explorer: the parameters of its URL. Filters are named and spelled as in the API, so that a view is an API request; a few
+ * parameters are the page's: `min_year` and `max_year` stand for a list of years, `layout` and `columns` choose what is shown.
+ */
+import { parametersWithDefault } from "../../contract/types.ts";
+import { queryString, type TextParameters } from "../shell/page-requests.ts";
+
+/** The parameters of a view in the order of its URL, without empty ones. */
+export type ViewParameters = TextParameters;
+
+/** Parameters that only the page knows. */
+const pageNames: ReadonlySet<string> = new Set(["min_year", "max_year", "layout", "columns"]);
+/** Parameters of a search that are no filters. */
+const searchNames: ReadonlySet<string> = new Set([...parametersWithDefault, "include", "format"]);
+/** Values that mean the same as no value. */
+const defaults: TextParameters = { sort: "days_on_market", offset: "0", layout: "cards", inventory_status: "active" };
+
+/** Returns the view of a query. Repeated parameters, as forms send them, are lists. The snapshot of the present day needs no parameter. */
+export function readView(query: URLSearchParams, asOf: string): ViewParameters {
+  const parameters: Record<string, string> = {};
+  for (const name of new Set(query.keys())) {
+    const value = query
+      .getAll(name)
+      .filter((item) => item !== "")
+      .join();
+    if (value !== "" && value !== defaults[name]) parameters[name] = value;
+  }
+  if (parameters.snapshot_date === asOf) delete parameters.snapshot_date;
+  if (parameters.postal_code === undefined && parameters.latitude === undefined) delete parameters.radius;
+  return parameters;
+}
+
+/** Returns the path of a view on a page of the explorer. */
+export const viewPath = (parameters: ViewParameters, path = "/"): string =>
+  Object.keys(parameters).length === 0 ? path : `${path}?${queryString(parameters)}`;
+
+/** Returns a view with some parameters replaced, or removed if undefined; on its first page unless `offset` is among them. */
+export function withParameters(
+  view: ViewParameters,
+  changes: Readonly<Record<string, string | undefined>>,
+): ViewParameters {
+  const { offset: _, ...rest } = view;
+  const changed = Object.entries({ ...rest, ...changes });
+  return Object.fromEntries(changed.filter((entry): entry is [string, string] => entry[1] !== undefined));
+}
+
+/** Returns the items of a list parameter. */
+export const listOf = (view: ViewParameters, name: string): readonly string[] =>
+  view[name] === undefined ? [] : view[name].split(",");
+
+/** Returns true if two values of a category are the same: names in any case, or the slug of one of them. */
+export const isSameValue = (one: string, other: string): boolean => slugOf(one) === slugOf(other);
+
+const slugOf = (value: string): string => value.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "-");
+
+/** Returns the filters of a view, as the API takes them. */
+export function apiFilters(view: ViewParameters): TextParameters {
+  const filters = Object.entries(view).filter(([name]) => !pageNames.has(name) && !searchNames.has(name));
+  const years = yearsOf(view);
+  return Object.fromEntries(years === undefined ? filters : [...filters, ["year", years]]);
+}
+
+const [earliestYear, latestYear, yearsMost] = [1900, 2100, 100];
+
+/** Returns the list of years of a range; invalid bounds as they are, for the API to refuse. */
+function yearsOf({ min_year: min, max_year: max }: ViewParameters): string | undefined {
+  if (min === undefined && max === undefined) return undefined;
+  const last = Number(max ?? Math.min(latestYear, Number(min) + yearsMost - 1));
+  const first = Number(min ?? Math.max(earliestYear, last - yearsMost + 1));
+  const isRange = Number.isInteger(first) && Number.isInteger(last) && first <= last && last - first < yearsMost;
+  if (!isRange) return `${min ?? ""}-${max ?? ""}`;
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index).join();
+}
+
+/** The inventory that a view searches. */
+export type InventoryView = "active" | "past" | "sold";
+
+/** Returns the inventory that a view searches. */
+export function inventoryOf({ inventory_status, sold_within_days, snapshot_date }: ViewParameters): InventoryView {
+  if (inventory_status === "sold" || sold_within_days !== undefined) return "sold";
+  return snapshot_date === undefined ? "active" : "past";
+}
