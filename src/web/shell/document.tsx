@@ -98,14 +98,16 @@ const Navigation = ({ section, visitor: { identity } }: NavigationProps): JSX.El
 
 /** The account, and its money: what the page cost, what the month has cost, and what is left. */
 const Account = ({
-  content: { micros },
+  content: { micros, section },
   visitor: { identity, csrfToken },
 }: DocumentProps & { readonly visitor: Visitor }) => {
   const { email, balanceMicros, spentMicros } = identity.cached.account;
   return (
     <section class="account" id="account" aria-label="Account">
       <dl>
-        {micros === undefined ? null : <Amount name="This view" micros={micros} id="view-cost" />}
+        {micros === undefined || section === "dashboard" || section === "operator" ? null : (
+          <Amount name="This view" micros={micros} id="view-cost" />
+        )}
         <Amount name="This month" micros={spentMicros} />
         <Amount name="Balance" micros={balanceMicros} />
       </dl>
