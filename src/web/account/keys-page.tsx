@@ -6,7 +6,7 @@ import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/server.ts";
 import { time } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
-import type { PageHandler } from "../shell/pages.tsx";
+import { type PageHandler, serviceOrigin } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 import { dashboardPage, Notice, ScrollingTable } from "./dashboard-page.tsx";
 
@@ -104,7 +104,7 @@ export const createVisitorKey =
     if (granted.length === 0) throw new UserError("No scopes: expected at least one.");
     if (!isKeyLabel(name)) throw new UserError(`Invalid name of a key: expected ${keyLabelRule}.`);
     const { key } = await administration.change(accountId, "keys create", { accountId, scopes: granted, name });
-    return dashboardPage(path, "New key", <NewKey apiKey={key} name={name} origin={context.origin} />);
+    return dashboardPage(path, "New key", <NewKey apiKey={key} name={name} origin={serviceOrigin(context)} />);
   };
 
 interface NewKeyProps {

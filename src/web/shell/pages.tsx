@@ -59,10 +59,15 @@ export function signedInPage(services: SiteServices, anonymousPage: AnonymousPag
   };
 }
 
+/** Returns the origin of the service as the browser sees it. */
+export const serviceOrigin = ({ protocol, host }: RequestContext): string => `${protocol}://${host}`;
+
 /** Sends a document as the response. */
 export function sendPage(context: RequestContext, content: PageContent, visitor?: Visitor): void {
   context.status = content.status ?? 200;
   context.set("Content-Security-Policy", contentSecurityPolicy);
+  // With `no-referrer`, browsers send the origin of forms as null.
+  context.set("Referrer-Policy", "same-origin");
   context.set("Cache-Control", "private, no-cache");
   context.set("Content-Type", "text/html; charset=utf-8");
   context.body = renderDocument(content, visitor);
