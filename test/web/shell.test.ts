@@ -1,6 +1,7 @@
 /** The web application over HTTP: assets, headers, who sees a page, and that pages are charged like the API requests that they make. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { createCustomer } from "../support/accounts.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
@@ -52,6 +53,28 @@ test("a page is charged what its API requests cost, and shows it", async () => {
   const charged = (await chargedMicros()) - before;
   assert.ok(charged > 0);
   assert.ok(page.includes(`<dd id="view-cost">$${(charged / 1_000_000).toFixed(3)}</dd>`), `${charged} micros`);
+});
+
+test("a page shows and charges the account that is signed in, whatever its URL names", async () => {
+  const other = createCustomer(client.accounts, { usd: "7" });
+  const otherCookie = `carquet-session=${await client.sessions.create(other.accountId)}`;
+  const before = await chargedMicros();
+  const page = await (await get("/", { Cookie: otherCookie, ...client.customer.bearer })).text();
+  assert.match(page, /<dd>\$6\.995<\/dd>/);
+  assert.equal(await chargedMicros(), before);
+  for (const parameter of ["account", "account_id", "key", "identity"]) {
+    const answer = await (await get(`/?${parameter}=${client.customer.accountId}`, { Cookie: otherCookie })).text();
+    assert.match(answer, /role="alert"/, parameter);
+  }
+  assert.equal(await chargedMicros(), before);
+});
+
+test("a page refuses what its account may not do or cannot pay", async () => {
+  const poor = createCustomer(client.accounts, { usd: "0.003" });
+  const headers = { Cookie: `carquet-session=${await client.sessions.create(poor.accountId)}` };
+  const answer = await get("/", headers);
+  assert.equal(answer.status, 402);
+  assert.match(await answer.text(), /<h1>Payment required<\/h1>/);
 });
 
 test("a signed-out browser sees no page", async () => {

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import type { AnswerOf } from "../../contract/types.ts";
 import { count, dollars, plainWords, text } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
-import { ApiRequests } from "./api-requests.tsx";
+import { ApiRequests, originOf } from "./api-requests.tsx";
 import type { ValueBucket } from "./facets.ts";
 import { FindBox } from "./find-box.tsx";
 import { FactList } from "./listing-details.tsx";
@@ -52,7 +52,7 @@ export const dealerPage: PageHandler = async ({ context, params, query, requests
             </>
           )}
         </section>
-        <ApiRequests origin={context.origin} charged={requests.charged} />
+        <ApiRequests origin={originOf(context)} charged={requests.charged} />
       </article>
     ),
   };

@@ -54,7 +54,7 @@ const CategoryFacetField = ({ definition, buckets, chosen }: CategoryFacetProps)
   return (
     <details class="facet" id={`facet-${name}`} open={isOpen || chosen.length > 0}>
       <summary>
-        <h3>{title}</h3>
+        <h2>{title}</h2>
         {chosen.length === 0 ? null : <span class="chosen">{chosen.length} chosen</span>}
       </summary>
       <fieldset>

@@ -4,7 +4,7 @@ import type { AnswerOf } from "../../contract/types.ts";
 import { count, day, dollars, plainWords, text, webUrl } from "../shell/format.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
 import type { PageHandler } from "../shell/pages.tsx";
-import { ApiRequests } from "./api-requests.tsx";
+import { ApiRequests, originOf } from "./api-requests.tsx";
 import { ComparablePrices } from "./comparable-prices.tsx";
 import { findComparables } from "./comparables.ts";
 import { FindBox } from "./find-box.tsx";
@@ -30,7 +30,7 @@ export const listingPage: PageHandler = async ({ context, params, requests }) =>
         <PricingTable pricing={data.pricing} />
         <OptionTable options={data.vehicle.build.options ?? []} />
         <OtherListings listings={others} />
-        <ApiRequests origin={context.origin} charged={requests.charged} />
+        <ApiRequests origin={originOf(context)} charged={requests.charged} />
       </article>
     ),
   };

@@ -17,7 +17,7 @@ export const RangeFacetField = ({ definition, ranges, view }: RangeFacetProps): 
   return (
     <fieldset class="facet range" id={`facet-${name}`} data-edges={edges.join()}>
       <legend>
-        <h3>{title}</h3>
+        <h2>{title}</h2>
       </legend>
       <Histogram title={title} ranges={ranges} min={view[minName]} max={view[maxName]} />
       <Sliders title={title} edges={edges} min={view[minName]} max={view[maxName]} />

@@ -91,7 +91,7 @@ const radii = ["10", "25", "50", "100", "250", "500"];
 export const PlaceFields = ({ view }: ControlProps): JSX.Element => (
   <fieldset class="facet place">
     <legend>
-      <h3>Near</h3>
+      <h2>Near</h2>
     </legend>
     <div class="bounds">
       <input

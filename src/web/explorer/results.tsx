@@ -30,12 +30,13 @@ export const ResultList = ({ view, answer }: ResultsProps): JSX.Element => {
 
 const Card = ({ listing }: { readonly listing: ShownListing }): JSX.Element => {
   const { id, trim, price, discount_from_msrp: discount, sold_date: sold } = listing;
+  const { exterior_color: color } = listing;
   return (
     <li class="card">
-      <h3>
+      <h2>
         <a href={`/listings/${id}`}>{nameOf(listing)}</a>
-      </h3>
-      <p class="trim">{text(trim)}</p>
+      </h2>
+      <p class="trim">{[trim, color].filter(Boolean).join(" · ") || "–"}</p>
       <p class="price">
         <strong>{dollars(price)}</strong>
         {discount === null || discount === undefined ? null : <span>{besideMsrp(discount)}</span>}
@@ -63,8 +64,8 @@ function ageOf({ days_on_market: days }: ShownListing): string {
 }
 
 /** Returns the known facts of a listing in one line. */
-const factsOf = ({ inventory_type, miles, exterior_color, drivetrain, fuel_type }: ShownListing): string =>
-  [inventory_type, typeof miles === "number" ? count(miles, " mi") : null, drivetrain, fuel_type, exterior_color]
+const factsOf = ({ inventory_type, miles, drivetrain, fuel_type }: ShownListing): string =>
+  [inventory_type, typeof miles === "number" ? count(miles, " mi") : null, drivetrain, fuel_type]
     .filter((fact) => fact !== null && fact !== undefined)
     .join(" · ");
 

@@ -6,7 +6,7 @@ import type { CurrentVersion } from "../../serving/current-version.ts";
 import { count, day } from "../shell/format.ts";
 import type { PageRequests, TextParameters } from "../shell/page-requests.ts";
 import type { PageHandler } from "../shell/pages.tsx";
-import { ApiRequests } from "./api-requests.tsx";
+import { ApiRequests, originOf } from "./api-requests.tsx";
 import { AppliedFilters, controlledNames, KeptFields } from "./applied-filters.tsx";
 import { FacetPanel } from "./facet-panel.tsx";
 import { countViewFacets, noFacets, type ViewFacets } from "./facets.ts";
@@ -34,7 +34,7 @@ export const searchPage =
       section: "explorer",
       body: (
         <SearchView view={view} days={days} found={found}>
-          <ApiRequests origin={context.origin} charged={requests.charged} />
+          <ApiRequests origin={originOf(context)} charged={requests.charged} />
         </SearchView>
       ),
     };

@@ -18,7 +18,9 @@ export interface ChargedRequest {
 }
 
 export class PageRequests {
+  /** The answered requests by when they were made; those without an answer have no item. */
   private readonly answered: ChargedRequest[] = [];
+  private made = 0;
 
   constructor(
     private readonly askOperation: AskOperation,
@@ -26,21 +28,23 @@ export class PageRequests {
     private readonly visitor: Visitor,
   ) {}
 
-  /** The answered requests. */
+  /** The answered requests, in the order in which they were made. */
   get charged(): readonly ChargedRequest[] {
-    return this.answered;
+    return this.answered.filter((request) => request !== undefined);
   }
 
   /** The price of the page. */
   get micros(): number {
-    return this.answered.reduce((sum, { micros }) => sum + micros, 0);
+    return this.charged.reduce((sum, { micros }) => sum + micros, 0);
   }
 
   /** Asks an operation as the visitor. Throws a Refusal, as the API refuses. */
   async ask<Id extends MeteredId>(id: Id, query: TextParameters, params: TextParameters = {}): Promise<AnswerOf<Id>> {
     const request = operationRequest(id, query, params);
+    const index = this.made;
+    this.made += 1;
     const { body, requestId, micros } = await this.askOperation(this.context, this.visitor.identity, request);
-    this.answered.push({ path: request.path, querystring: request.querystring, requestId, micros });
+    this.answered[index] = { path: request.path, querystring: request.querystring, requestId, micros };
     return body;
   }
 }

@@ -1,0 +1,189 @@
+/** The explorer in a browser. Counts that it shows are compared with those of the API. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { Page } from "playwright-core";
+import { launchBrowser, skipWithoutBrowser } from "../support/http/browser.ts";
+import { fetchTotal } from "../support/http/paging.ts";
+import { startService } from "../support/http/service.ts";
+import { generateFeeds } from "../support/lakes/generated.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
+import { assertAccessible, signedInBrowser } from "../support/web/site.ts";
+
+const { lake } = await createLake(fileScope, await generateFeeds(fileScope, { listings: 400, days: 7 }));
+const client = await startService(fileScope, lake);
+
+const numberIn = (text: string | null): number => Number((text ?? "").replaceAll(/\D/g, ""));
+
+/** Returns the total that a page shows. */
+const shownTotal = async (page: Page): Promise<number> =>
+  numberIn(await page.locator("#total").evaluate((heading) => heading.firstChild?.textContent ?? ""));
+
+/** Returns the parameters of a view and their values, in any order. */
+const parametersOf = (query: string): readonly string[] =>
+  [...new URLSearchParams(query)].map(([name, value]) => `${name}=${value.split(",").sort().join()}`).sort();
+
+/** Waits until a page shows a view. */
+const waitForView = (page: Page, query: string): Promise<void> =>
+  page.waitForURL(({ search }) => parametersOf(search).join() === parametersOf(query).join(), { waitUntil: "commit" });
+
+/** Returns the counts that a page shows for a facet, by value. */
+async function shownCounts(page: Page, facet: string): Promise<Readonly<Record<string, number>>> {
+  const fields = await page.locator(`#facet-${facet} label.value`).all();
+  const entries = await Promise.all(
+    fields.map(async (field) => [
+      await field.locator("input").getAttribute("value"),
+      numberIn(await field.locator(".count").textContent()),
+    ]),
+  );
+  return Object.fromEntries(entries);
+}
+
+/** Returns the counts that the API answers for a facet under filters, by value. */
+async function countsOf(facet: string, filters: string): Promise<Readonly<Record<string, number>>> {
+  const { data } = await client.getBody("getFacets", `/v1/facets?facets=${facet}&facet_value_limit=50&${filters}`);
+  return Object.fromEntries((data.facets[facet] ?? []).map(({ value, count }) => [value, count]));
+}
+
+describe("in a browser", { skip: skipWithoutBrowser }, async () => {
+  const site = skipWithoutBrowser ? undefined : await signedInBrowser(fileScope, client);
+  const open = (path: string): Promise<Page> => {
+    if (site === undefined) throw new Error("No browser.");
+    return site.open(path);
+  };
+
+  test("chosen values filter the results, and each facet is counted without its own filter", async () => {
+    const page = await open("/");
+    assert.equal(await shownTotal(page), await fetchTotal(client, ""));
+    await page.locator('[id="make=Toyota"]').check();
+    await waitForView(page, "?make=Toyota");
+    await page.locator('[id="make=Honda"]').check();
+    await waitForView(page, "?make=Toyota,Honda");
+    await page.locator('[id="inventory_type=used"]').check();
+    await waitForView(page, "?inventory_type=used&make=Toyota,Honda");
+    assert.equal(await shownTotal(page), await fetchTotal(client, "make=Toyota,Honda&inventory_type=used"));
+    assert.deepEqual(await shownCounts(page, "make"), await countsOf("make", "inventory_type=used"));
+    assert.deepEqual(await shownCounts(page, "inventory_type"), await countsOf("inventory_type", "make=Toyota,Honda"));
+    assert.deepEqual(
+      await shownCounts(page, "model"),
+      await countsOf("model", "make=Toyota,Honda&inventory_type=used"),
+    );
+    assert.equal(await page.locator("#view-cost").textContent(), "$0.011");
+  });
+
+  test("going back and forward shows the views again, and charges nothing", async () => {
+    const page = await open("/");
+    const all = await shownTotal(page);
+    await page.locator('[id="body_type=SUV"]').check();
+    await waitForView(page, "?body_type=SUV");
+    const some = await shownTotal(page);
+    assert.ok(some < all);
+    const { totals } = await client.getBody("getUsage", "/v1/usage");
+    await page.goBack();
+    assert.equal(await shownTotal(page), all);
+    assert.equal(await page.locator('[id="body_type=SUV"]').isChecked(), false);
+    await page.goForward();
+    assert.equal(await shownTotal(page), some);
+    assert.deepEqual((await client.getBody("getUsage", "/v1/usage")).totals, totals);
+  });
+
+  test("bounds and sliders filter by ranges", async () => {
+    const page = await open("/");
+    await page.locator("#max_price").fill("30000");
+    await page.locator("#max_price").press("Enter");
+    await waitForView(page, "?max_price=30000");
+    assert.equal(await shownTotal(page), await fetchTotal(client, "max_price=30000"));
+    await page.locator('#facet-year input[data-bound="min"]').press("End");
+    await page.waitForURL(/min_year=20\d\d/, { waitUntil: "commit" });
+    const year = new URL(page.url()).searchParams.get("min_year");
+    assert.equal(await shownTotal(page), await fetchTotal(client, `max_price=30000&year=${year}`));
+  });
+
+  test("the time machine shows a past day, and sold listings are a mode beside it", async () => {
+    const page = await open("/?make=Toyota");
+    await page.locator("#snapshot_date").fill("2026-11-15");
+    await waitForView(page, "?make=Toyota&snapshot_date=2026-11-15");
+    assert.equal(await shownTotal(page), await fetchTotal(client, "make=Toyota&snapshot_date=2026-11-15"));
+    assert.match((await page.locator("#total").textContent()) ?? "", /on Nov 15, 2026$/);
+    await page.getByRole("link", { name: "Sold", exact: true }).click();
+    await waitForView(page, "?make=Toyota&inventory_status=sold");
+    assert.equal(await shownTotal(page), await fetchTotal(client, "make=Toyota&inventory_status=sold"));
+  });
+
+  test("a shared URL shows the same view without scripts, and its form works", async (scope) => {
+    const path = "/?make=Toyota,Honda&max_price=40000&sort=price&layout=table";
+    const total = await shownTotal(await open(path));
+    const context = await launchBrowser(scope, { javaScriptEnabled: false });
+    const value = await client.sessions.create(client.customer.accountId);
+    await context.addCookies([{ name: "carquet-session", value, url: client.url }]);
+    const page = await context.newPage();
+    await page.goto(`${client.url}${path}`);
+    assert.equal(numberIn(await page.locator("#total").textContent()), total);
+    await page.locator('[id="inventory_type=new"]').check();
+    await page.locator("form.filters button.apply").click();
+    assert.deepEqual(parametersOf(new URL(page.url()).search), parametersOf(`${path.slice(1)}&inventory_type=new`));
+    const expected = await fetchTotal(client, "make=Toyota,Honda&max_price=40000&inventory_type=new");
+    assert.equal(numberIn(await page.locator("#total").textContent()), expected);
+  });
+
+  test("the code of a view is a request that returns its listings", async () => {
+    const page = await open("/?make=Ford&sort=-price");
+    await page.locator("#api > summary").click();
+    const code = await page.locator("#api pre").allTextContents();
+    const urls = code.map((text) => /https?:[^'"]+/.exec(text)?.[0]);
+    assert.equal(urls.length, 3);
+    assert.equal(new Set(urls).size, 1);
+    const answer = await fetch(urls[0] ?? "", { headers: client.customer.bearer });
+    const { data }: { data: readonly { id: string }[] } = await answer.json();
+    const links = await page.locator(".card h2 a").evaluateAll((all) => all.map((link) => link.getAttribute("href")));
+    assert.deepEqual(
+      links,
+      data.map(({ id }) => `/listings/${id}`),
+    );
+  });
+
+  test("an invalid bound is explained beside the filters", async () => {
+    const page = await open("/?min_price=5000&max_price=100");
+    assert.match((await page.getByRole("alert").textContent()) ?? "", /min_price/);
+    await page.locator("#min_price").fill("");
+    await page.locator("#min_price").blur();
+    await waitForView(page, "?max_price=100");
+    assert.equal(await page.getByRole("alert").count(), 0);
+  });
+
+  test("the box leads to the listing of a VIN or an id, and to the listings of words", async () => {
+    const { data } = await client.getBody("searchListings", "/v1/listings?limit=1");
+    const { vin, id } = data[0] ?? { vin: "", id: "" };
+    for (const words of [vin, id]) {
+      const page = await open("/");
+      await page.getByRole("searchbox").fill(words);
+      await page.getByRole("searchbox").press("Enter");
+      await page.waitForURL(`${client.url}/listings/${id}`);
+      assert.ok((await page.locator("main").textContent())?.includes(vin));
+    }
+    const page = await open("/find?q=used+toyota+suv+CA");
+    assert.equal(page.url(), `${client.url}/?inventory_type=used&make=Toyota&body_type=SUV&state=CA`);
+  });
+
+  test("every page is accessible, and none asks another host or violates the policy", async () => {
+    const { data } = await client.getBody("searchListings", "/v1/listings?make=Toyota&limit=1");
+    const { id, dealer_id } = data[0] ?? {};
+    const paths = [
+      "/",
+      "/?layout=table&make=Toyota",
+      "/?inventory_status=sold",
+      "/?make=toyotta",
+      "/find?q=nothing+such",
+    ];
+    for (const path of [...paths, `/listings/${id}`, `/dealers/${dealer_id}`, "/listings/none"]) {
+      const page = await open(path);
+      for (const summary of await page.locator("#api > summary").all()) await summary.click();
+      await assertAccessible(page);
+      await page.close();
+    }
+    const anonymous = await (await launchBrowser(fileScope)).newPage();
+    await anonymous.goto(client.url);
+    await assertAccessible(anonymous);
+    assert.deepEqual(site?.faults, []);
+  });
+});
