@@ -59,9 +59,6 @@ export function signedInPage(services: SiteServices, anonymousPage: AnonymousPag
   };
 }
 
-/** Returns the origin of the service as the browser sees it. */
-export const serviceOrigin = ({ protocol, host }: RequestContext): string => `${protocol}://${host}`;
-
 /** Sends a document as the response. */
 export function sendPage(context: RequestContext, content: PageContent, visitor?: Visitor): void {
   context.status = content.status ?? 200;
