@@ -18,11 +18,11 @@ import type { LakeVersionOptions } from "../serving/lake-version.ts";
 import type { ScrubOptions } from "../serving/scrub.ts";
 import { type AskOperation, operationsThrough } from "./ask.ts";
 import { type ConnectionLimits, Connections, connectionsWithin, descriptorLimit, refuseExcess } from "./connections.ts";
-import type { Middleware, RequestState } from "./context.ts";
+import type { RequestState } from "./context.ts";
 import { startDailyReviews } from "./daily-review.ts";
 import { serveDocs } from "./docs.ts";
 import { drainer } from "./drain.ts";
-import { serveHealth } from "./health.ts";
+import { type Readiness, readinessOf, serveHealth } from "./health.ts";
 import { createHttpServer, listen, replaceCertificate, type Tls, urlOf } from "./http-server.ts";
 import { Metrics } from "./metrics.ts";
 import { createMetricsServer } from "./metrics-server.ts";
@@ -86,6 +86,7 @@ export interface SiteServices {
   readonly signIn: SignIn;
   readonly current: CurrentVersion;
   readonly ask: AskOperation;
+  readonly readiness: () => Readiness;
 }
 
 export interface RunningService {
@@ -115,12 +116,12 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
   const { host, port, metricsPort, logger, tls } = options;
   const { drainDelayMs: delayMs = 0, drainTimeoutMs: timeoutMs = bounds.drainMs } = options;
   const state = await openState(options);
-  const health = serveHealth(state.current, state.responseCache, {
+  const readiness = readinessOf(state.current, state.responseCache, {
     isStopping: () => state.isStopping,
     isLedgerAvailable: () => state.accounts.isAvailable,
   });
-  const server = createHttpServer(options, createApp(options, state, health), state.connections);
-  const metricsServer = createMetricsServer(state.metrics, health);
+  const server = createHttpServer(options, createApp(options, state, readiness), state.connections);
+  const metricsServer = createMetricsServer(state.metrics, serveHealth(readiness));
   const drain = drainer(server);
   const stopReviews = startDailyReviews(state.accounts, logger);
   const close = async (): Promise<void> => {
@@ -176,7 +177,7 @@ async function openState(options: ServeOptions): Promise<AppState> {
 function createApp(
   { logger, trustedProxies = 0, mountSite = () => undefined }: ServeOptions,
   state: AppState,
-  health: Middleware,
+  readiness: () => Readiness,
 ): Koa<RequestState> {
   const app = new Koa<RequestState>({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   app.use(logRequests(logger));
@@ -185,11 +186,11 @@ function createApp(
   app.use(setSecurityHeaders);
   app.use(compressResponses);
   app.use(handleErrors);
-  app.use(health);
+  app.use(serveHealth(readiness));
   app.use(refuseExcess(state.connections));
   app.use(refuseLongUri);
   const metered = meteredPipelines(state);
-  mountSite(app, { ...state, ask: operationsThrough(metered) });
+  mountSite(app, { ...state, ask: operationsThrough(metered), readiness });
   app.use(refuseOtherMethods);
   app.use(serveDocs());
   app.use(routes(state.accounts, metered));

@@ -15,7 +15,7 @@ import {
   versionAfter,
 } from "../../src/accounts/file/migrations.ts";
 import { openAccountsFile, openAnyVersion } from "../../src/accounts/file/schema.ts";
-import { audit } from "../../src/accounts/ledger/audit.ts";
+import { type AuditResult, audit } from "../../src/accounts/ledger/audit.ts";
 import { integerIn, textIn } from "../../src/base/json.ts";
 import { projectPath } from "../../src/base/project-files.ts";
 import { type Sql, sql } from "../../src/db/sql.ts";
@@ -47,6 +47,18 @@ const schemaOf = (path: string): readonly unknown[] =>
         .replaceAll(/ ?([(),]) ?/g, "$1"),
     })),
   );
+
+/** Audits a file. Of one that is too old for an audit, checks the integrity only. */
+function auditAnyVersion(database: SqliteDatabase): AuditResult {
+  if (schemaVersionOf(database) >= accountsVersion) return audit(database);
+  const [row] = database.all(sql`
+    SELECT (SELECT count(*) FROM accounts) AS accounts, count(*) AS entries, sum(kind = 'charge') AS charges,
+           (SELECT group_concat(integrity_check) FROM pragma_integrity_check) AS integrity
+    FROM   entries`);
+  const faults = row?.integrity === "ok" ? [] : [String(row?.integrity)];
+  const [accounts, entries, charges] = ["accounts", "entries", "charges"].map((column) => integerIn(row, column));
+  return { faults, accounts: accounts ?? 0, entries: entries ?? 0, charges: charges ?? 0 };
+}
 
 /** The current migrations and one more. */
 const migrationsAnd = (...statements: readonly Sql[]): readonly Migration[] => [
@@ -91,7 +103,9 @@ test("missing migrations are applied at once, and a backup of the old file is ke
     assert.deepEqual(audit(database).faults, []);
   });
   assert.deepEqual(schemaOf(`${path}.version-1`), before);
-  withAnyVersion(`${path}.version-1`, (copy) => assert.deepEqual([schemaVersionOf(copy), audit(copy).entries], [1, 6]));
+  withAnyVersion(`${path}.version-1`, (copy) =>
+    assert.deepEqual([schemaVersionOf(copy), auditAnyVersion(copy).entries], [1, 6]),
+  );
   assert.deepEqual(
     migrateAccounts(path, testMigrations),
     { from: newest, to: newest, backup: undefined },
@@ -115,7 +129,7 @@ test("a failed migration leaves the file unchanged", async (t) => {
     assert.throws(() => migrateAccounts(path, migrationsAnd(added, statement)), what);
     assert.deepEqual(schemaOf(path), before);
     const unchanged = { faults: [], accounts: 2, entries: 6, charges: 4 };
-    withAnyVersion(path, (database) => assert.deepEqual(audit(database), unchanged));
+    withAnyVersion(path, (database) => assert.deepEqual(auditAnyVersion(database), unchanged));
   }
 });
 
@@ -147,7 +161,7 @@ test("a killed migration leaves the old or the new version, sound", async (t) =>
     const path = await copyFixtureAccounts(t, 1);
     await killMigration(path, delayMs);
     const version = withAnyVersion(path, (database) => {
-      assert.deepEqual(audit(database), { faults: [], accounts: 2, entries: 6, charges: 4 });
+      assert.deepEqual(auditAnyVersion(database), { faults: [], accounts: 2, entries: 6, charges: 4 });
       return schemaVersionOf(database);
     });
     assert.ok(version === 1 || version === newest, `version ${version} after ${delayMs} ms`);

@@ -9,7 +9,7 @@ import { integerIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { integerLiteral, type Sql, sql } from "../../db/sql.ts";
 import type { SqliteDatabase } from "../../db/sqlite.ts";
-import { auditLogTriggers, signInTables } from "./sign-in-schema.ts";
+import { auditLogTriggers, signInTables, usageTrigger } from "./version-3-schema.ts";
 
 /** The statements that migrate a file from the previous version to version `to`. */
 export interface Migration {
@@ -42,7 +42,16 @@ export const migrations: readonly Migration[] = [
       sql`ALTER TABLE accounts ADD COLUMN is_operator INTEGER NOT NULL DEFAULT 0 CHECK (is_operator IN (0, 1))`,
       sql`ALTER TABLE keys ADD COLUMN name TEXT NOT NULL DEFAULT ''`,
       sql`ALTER TABLE keys ADD COLUMN is_web INTEGER NOT NULL DEFAULT 0 CHECK (is_web IN (0, 1))`,
-      sql`CREATE INDEX entries_by_account ON entries (account_id, entry)`,
+      sql`ALTER TABLE usage_days ADD COLUMN first_entry INTEGER NOT NULL DEFAULT 0`,
+      sql`ALTER TABLE usage_days ADD COLUMN last_entry INTEGER NOT NULL DEFAULT 0`,
+      sql`UPDATE usage_days SET first_entry = charges.first_entry, last_entry = charges.last_entry
+          FROM (SELECT account_id, date(at_ms / 1000, 'unixepoch') AS day, usage_class, min(entry) AS first_entry,
+                       max(entry) AS last_entry
+                FROM   entries JOIN prices USING (price) WHERE kind = 'charge' GROUP BY 1, 2, 3) AS charges
+          WHERE charges.account_id = usage_days.account_id AND charges.day = usage_days.day
+                AND charges.usage_class = usage_days.usage_class`,
+      sql`DROP TRIGGER usage_follows_from_charges`,
+      usageTrigger,
       ...signInTables,
       ...auditLogTriggers,
     ],

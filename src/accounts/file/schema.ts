@@ -7,7 +7,7 @@ import { integerLiteral, type Sql, sql } from "../../db/sql.ts";
 import { makeFile, SqliteDatabase, type SqliteOptions, syncFile } from "../../db/sqlite.ts";
 import { prices, pricingVersion } from "../policy/prices.ts";
 import { accountsVersion, schemaVersionOf } from "./migrations.ts";
-import { auditLogTriggers, signInTables } from "./sign-in-schema.ts";
+import { auditLogTriggers, signInTables, usageTrigger } from "./version-3-schema.ts";
 
 /** SQLite's `application_id` of accounts files. */
 const applicationId = 1_668_380_020;
@@ -67,7 +67,6 @@ const tables: readonly Sql[] = [
                          WHEN 'chargeback_reversal' THEN micros < 0 AND credit_id IS NOT NULL
                          ELSE false END)
       ) STRICT`,
-  sql`CREATE INDEX entries_by_account ON entries (account_id, entry)`,
   sql`CREATE INDEX entries_beside_charges ON entries (account_id, entry) WHERE kind <> 'charge'`,
   sql`CREATE UNIQUE INDEX one_reversal_of_a_credit ON entries (credit_id) WHERE kind = 'chargeback_reversal'`,
   sql`CREATE TABLE idempotency_keys (
@@ -95,6 +94,8 @@ const tables: readonly Sql[] = [
         usage_class    TEXT NOT NULL,
         requests       INTEGER NOT NULL,
         charged_micros INTEGER NOT NULL,
+        first_entry    INTEGER NOT NULL DEFAULT 0,
+        last_entry     INTEGER NOT NULL DEFAULT 0,
         PRIMARY KEY (account_id, day, usage_class)
       ) STRICT, WITHOUT ROWID`,
   sql`CREATE TABLE reviews (
@@ -129,15 +130,7 @@ const triggers: readonly Sql[] = [
       BEGIN
         UPDATE accounts SET balance_micros = balance_micros + NEW.micros WHERE account_id = NEW.account_id;
       END`,
-  sql`CREATE TRIGGER usage_follows_from_charges AFTER INSERT ON entries WHEN NEW.kind = 'charge'
-      BEGIN
-        INSERT INTO spending VALUES (NEW.account_id, strftime('%Y-%m', NEW.at_ms / 1000, 'unixepoch'), -NEW.micros)
-        ON CONFLICT DO UPDATE SET micros = micros + excluded.micros;
-        INSERT INTO usage_days
-        SELECT NEW.account_id, date(NEW.at_ms / 1000, 'unixepoch'), usage_class, 1, -NEW.micros
-        FROM   prices WHERE price = NEW.price
-        ON CONFLICT DO UPDATE SET requests = requests + 1, charged_micros = charged_micros + excluded.charged_micros;
-      END`,
+  usageTrigger,
   ...auditLogTriggers,
 ];
 

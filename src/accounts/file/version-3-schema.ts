@@ -1,4 +1,7 @@
-/** Tables of the accounts file since version 3: sign-in, sessions, uses of keys, and the audit log. */
+/**
+ * What version 3 of the accounts file has added: sign-in, sessions, uses of keys, the audit log, and where an account's charges of a day
+ * are. New files and the migration are made of the same statements; a later version copies what it changes.
+ */
 import { type Sql, sql } from "../../db/sql.ts";
 
 export const signInTables: readonly Sql[] = [
@@ -45,3 +48,18 @@ export const auditLogTriggers: readonly Sql[] = [
   sql`CREATE TRIGGER audit_records_are_never_removed BEFORE DELETE ON audit_log
       BEGIN SELECT RAISE(ABORT, 'audit records are never removed'); END`,
 ];
+
+/**
+ * The entries of a day's charges lie between `first_entry` and `last_entry` of its row. Unlike an index over the entries of an account,
+ * which costs half as much as posting a charge, they are in a row that each charge updates anyway.
+ */
+export const usageTrigger: Sql = sql`CREATE TRIGGER usage_follows_from_charges AFTER INSERT ON entries WHEN NEW.kind = 'charge'
+      BEGIN
+        INSERT INTO spending VALUES (NEW.account_id, strftime('%Y-%m', NEW.at_ms / 1000, 'unixepoch'), -NEW.micros)
+        ON CONFLICT DO UPDATE SET micros = micros + excluded.micros;
+        INSERT INTO usage_days
+        SELECT NEW.account_id, date(NEW.at_ms / 1000, 'unixepoch'), usage_class, 1, -NEW.micros, NEW.entry, NEW.entry
+        FROM   prices WHERE price = NEW.price
+        ON CONFLICT DO UPDATE SET requests = requests + 1, charged_micros = charged_micros + excluded.charged_micros,
+                                  last_entry = excluded.last_entry;
+      END`;
