@@ -3,6 +3,7 @@ import type { SqliteDatabase } from "../../db/sqlite.ts";
 import { type Account, type AccountSearch, findAccount, searchAccounts } from "../account.ts";
 import { listKeys } from "../keys.ts";
 import { type EntryPage, listEntryPage } from "../ledger/entry-pages.ts";
+import { listEntries } from "../ledger/ledger.ts";
 import { listUsage, type UsageRange } from "../ledger/usage.ts";
 import { queuedReviews, type TierProgress, tierProgress } from "../policy/tier-reviews.ts";
 import { findCredentials } from "../sign-in/credentials.ts";
@@ -27,6 +28,7 @@ const queries = {
   account: (database: SqliteDatabase, { accountId, month }: OfAccount & { readonly month: string }): Account | null =>
     findAccount(database, accountId, month) ?? null,
   keys: (database: SqliteDatabase, { accountId }: OfAccount) => listKeys(database, accountId),
+  credits: (database: SqliteDatabase, { accountId }: OfAccount) => listEntries(database, accountId),
   entries: (database: SqliteDatabase, page: EntryPage) => listEntryPage(database, page),
   usage: (database: SqliteDatabase, { accountId, range }: OfAccount & { readonly range: UsageRange }) =>
     listUsage(database, accountId, range),
