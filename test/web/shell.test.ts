@@ -77,6 +77,17 @@ test("a page refuses what its account may not do or cannot pay", async () => {
   assert.match(await answer.text(), /<h1>Payment required<\/h1>/);
 });
 
+test("the requests of pages count towards the rate limits", async () => {
+  const slow = createCustomer(client.accounts, { override: { per10s: 3, per60s: 3 } });
+  const headers = { Cookie: `carquet-session=${await client.sessions.create(slow.accountId)}` };
+  assert.equal((await get("/", headers)).status, 200);
+  const refused = await get("/", headers);
+  assert.equal(refused.status, 429);
+  assert.match(refused.headers.get("Retry-After") ?? "", /^\d+$/);
+  const direct = await fetch(`${client.url}/v1/listings`, { headers: slow.bearer });
+  assert.equal(direct.status, 429);
+});
+
 test("a signed-out browser sees no page", async () => {
   const secret = await client.sessions.create(client.customer.accountId);
   const headers = { Cookie: `carquet-session=${secret}` };

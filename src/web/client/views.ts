@@ -9,12 +9,14 @@ const parts = ["[data-view]", "#account"];
 const keptMost = 40;
 
 const kept = new Map<string, string>();
+/** The URL of the view that is shown. */
+let shownUrl = urlWithoutHash();
 let loading: AbortController | undefined;
 
 /** Handles forms, links and the history of the explorer. */
 export function enhanceViews(): void {
   if (document.querySelector("[data-view]") === null) return;
-  keep(location.href, document.documentElement.outerHTML);
+  keep(shownUrl, document.documentElement.outerHTML);
   document.addEventListener("change", ({ target }) => {
     if (!(target instanceof HTMLInputElement || target instanceof HTMLSelectElement)) return;
     if (target.form?.matches("[data-view-form]")) open(urlOf(target.form));
@@ -29,13 +31,21 @@ export function enhanceViews(): void {
     if (link === null || event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
     if (link.hasAttribute("data-filters")) {
       event.preventDefault();
-      document.documentElement.toggleAttribute("data-filters");
+      const isShown = document.documentElement.toggleAttribute("data-filters");
+      document.querySelector(isShown ? "#view" : "#results")?.scrollIntoView();
     } else if (link.closest("[data-view]") !== null && isView(link)) {
       event.preventDefault();
       open(link.href, link.closest(".paging") !== null);
     }
   });
-  addEventListener("popstate", () => show(location.href));
+  addEventListener("popstate", () => {
+    // Links to parts of the page are no views.
+    if (urlWithoutHash() !== shownUrl) show(urlWithoutHash());
+  });
+}
+
+function urlWithoutHash(): string {
+  return location.href.replace(/#.*$/, "");
 }
 
 const isView = ({ origin, pathname, hash }: HTMLAnchorElement): boolean =>
@@ -75,6 +85,7 @@ async function show(url: string, beforeReplacing: () => void = () => {}): Promis
     const html = kept.get(url) ?? (await load(url, current.signal));
     if (html === undefined) return false;
     beforeReplacing();
+    shownUrl = url;
     replaceParts(new DOMParser().parseFromString(html, "text/html"));
     return true;
   } catch (thrown) {
@@ -111,8 +122,15 @@ function replaceParts(next: Document): void {
     const [now, then] = [document.querySelector(part), next.querySelector(part)];
     if (now !== null && then !== null) now.replaceWith(document.adoptNode(then));
   }
+  announce(document.querySelector("#total")?.textContent ?? "");
   for (const [id, wasOpen] of open) document.getElementById(id)?.toggleAttribute("open", wasOpen);
   if (focused !== "") document.getElementById(focused)?.focus({ preventScroll: true });
+}
+
+/** Tells screen readers what a view has found. */
+function announce(text: string): void {
+  const region = document.querySelector("#announcement");
+  if (region !== null) region.textContent = text;
 }
 
 const isOpen = (id: string): boolean => document.getElementById(id)?.hasAttribute("open") ?? false;

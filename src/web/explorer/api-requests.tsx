@@ -5,7 +5,7 @@ import { usd } from "../shell/format.ts";
 import type { ChargedRequest } from "../shell/page-requests.ts";
 
 /** Returns the origin that a request was sent to; empty if its `Host` is invalid. */
-export function originOf({ protocol, host }: RequestContext): string {
+export function serviceOrigin({ protocol, host }: RequestContext): string {
   const url = `${protocol}://${host}`;
   return URL.canParse(url) ? new URL(url).origin : "";
 }

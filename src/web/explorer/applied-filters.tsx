@@ -1,7 +1,7 @@
 /** The filters of a view: each with a link that removes it, and all as hidden fields where no control shows them. */
 import type { JSX } from "preact";
 import { facetDefinitions } from "./facets.ts";
-import { apiFilters, type ViewParameters, viewPath, withParameters } from "./view.ts";
+import { filterNames, type ViewParameters, viewPath, withParameters } from "./view.ts";
 
 /** The parameters that have a control in the form of the filters. */
 export const controlledNames: ReadonlySet<string> = new Set([
@@ -30,9 +30,7 @@ export const KeptFields = ({ view, without }: KeptFieldsProps): JSX.Element => (
 );
 
 export const AppliedFilters = ({ view }: { readonly view: ViewParameters }): JSX.Element | null => {
-  const names = Object.keys({ ...apiFilters(view), ...yearBounds(view) }).filter(
-    (name) => view[name] !== undefined && !inventoryNames.has(name),
-  );
+  const names = filterNames(view).filter((name) => !inventoryNames.has(name));
   if (names.length === 0) return null;
   const cleared = withParameters(view, Object.fromEntries(names.map((name) => [name, undefined])));
   return (
@@ -58,8 +56,6 @@ export const AppliedFilters = ({ view }: { readonly view: ViewParameters }): JSX
     </ul>
   );
 };
-
-const yearBounds = ({ min_year, max_year }: ViewParameters): object => ({ min_year, max_year });
 
 /** Returns the words for a parameter. */
 function titleOf(name: string): string {

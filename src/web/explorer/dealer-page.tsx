@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import type { AnswerOf } from "../../contract/types.ts";
 import { count, dollars, plainWords, text } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
-import { ApiRequests, originOf } from "./api-requests.tsx";
+import { ApiRequests, serviceOrigin } from "./api-requests.tsx";
 import type { ValueBucket } from "./facets.ts";
 import { FindBox } from "./find-box.tsx";
 import { FactList } from "./listing-details.tsx";
@@ -52,7 +52,7 @@ export const dealerPage: PageHandler = async ({ context, params, query, requests
             </>
           )}
         </section>
-        <ApiRequests origin={originOf(context)} charged={requests.charged} />
+        <ApiRequests origin={serviceOrigin(context)} charged={requests.charged} />
       </article>
     ),
   };
@@ -97,13 +97,13 @@ const Mix = ({ dealerId, counts }: MixProps): JSX.Element | null => {
       <h2>Mix and prices</h2>
       <div class="fact-lists">
         <FactList
-          title="Medians"
+          title="Prices"
           facts={[
-            ["Price", dollars(rounded(price?.median))],
+            ["Median price", dollars(rounded(price?.median))],
             ["Lowest price", dollars(price?.min)],
             ["Highest price", dollars(price?.max)],
-            ["Miles", count(rounded(miles?.median))],
-            ["Days on market", text(rounded(days?.median))],
+            ["Median miles", count(rounded(miles?.median))],
+            ["Median days on market", text(rounded(days?.median))],
           ]}
         />
         {mixFacets.map(([name, title]) => (

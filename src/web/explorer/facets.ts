@@ -68,28 +68,28 @@ export interface ViewFacets {
 export const noFacets: ViewFacets = { values: {}, ranges: {} };
 
 /** Returns the parameters of the facet requests of a view. */
-export function facetRequests(view: ViewParameters): readonly TextParameters[] {
+function facetRequests(view: ViewParameters, asOf: string): readonly TextParameters[] {
   const isFiltered = ({ parameters }: FacetDefinition): boolean =>
     parameters.some((name) => name !== undefined && view[name] !== undefined);
   const unfiltered = facetDefinitions.filter((facet) => !isFiltered(facet));
   return [
-    ...(unfiltered.length === 0 ? [] : [requestOf(view, unfiltered)]),
-    ...facetDefinitions.filter(isFiltered).map((facet) => requestOf(withoutFilter(view, facet), [facet])),
+    ...(unfiltered.length === 0 ? [] : [requestOf(view, unfiltered, asOf)]),
+    ...facetDefinitions.filter(isFiltered).map((facet) => requestOf(withoutFilter(view, facet), [facet], asOf)),
   ];
 }
 
-const requestOf = (view: ViewParameters, facets: readonly FacetDefinition[]): TextParameters => ({
+const requestOf = (view: ViewParameters, facets: readonly FacetDefinition[], asOf: string): TextParameters => ({
   facets: facets.map(({ name }) => name).join(),
   facet_value_limit: String(valuesMost),
-  ...apiFilters(view),
+  ...apiFilters(view, asOf),
 });
 
 const withoutFilter = (view: ViewParameters, { parameters }: FacetDefinition): ViewParameters =>
   Object.fromEntries(Object.entries(view).filter(([name]) => !parameters.includes(name)));
 
-/** Counts the facets of a view. Throws a Refusal, as the API refuses. */
-export async function countViewFacets(requests: PageRequests, view: ViewParameters): Promise<ViewFacets> {
-  const answers = await Promise.all(facetRequests(view).map((query) => requests.ask("getFacets", query)));
+/** Counts the facets of a view of the data at an as-of date. Throws a Refusal, as the API refuses. */
+export async function countViewFacets(requests: PageRequests, view: ViewParameters, asOf: string): Promise<ViewFacets> {
+  const answers = await Promise.all(facetRequests(view, asOf).map((query) => requests.ask("getFacets", query)));
   const values: Record<string, readonly ValueBucket[]> = {};
   const ranges: Record<string, readonly CountedRange[]> = {};
   for (const { data } of answers) {

@@ -2,11 +2,11 @@
 import { Refusal } from "../../contract/errors.ts";
 import type { PageContent } from "../shell/document.tsx";
 import { plainWords } from "../shell/format.ts";
-import type { PageRequests } from "../shell/page-requests.ts";
+import type { PageRequests, TextParameters } from "../shell/page-requests.ts";
 import type { PageHandler, Redirect } from "../shell/pages.tsx";
 import { FindBox } from "./find-box.tsx";
 import { viewPath } from "./view.ts";
-import { matchWords } from "./word-matching.ts";
+import { type MatchedWords, matchWords, type NamedValue } from "./word-matching.ts";
 
 /** The page at `/find`: leads to what was found, or says that nothing was. */
 export const lookUpPage: PageHandler = async ({ query, requests }) => {
@@ -32,9 +32,8 @@ const wordFacets = ["make", "model", "body_type", "fuel_type", "drivetrain", "in
 
 /** Leads to the listings whose attributes are the words, or to a dealer with them in its name. */
 async function findWords(requests: PageRequests, words: string): Promise<PageContent | Redirect> {
-  const { data } = await requests.ask("getFacets", { facets: wordFacets.join(), facet_value_limit: "100" });
-  const values = wordFacets.flatMap((name) => (data.facets[name] ?? []).map(({ value }) => ({ name, value })));
-  const { parameters, unmatched } = matchWords(words, values);
+  const values = await valuesOf(requests, wordFacets, {});
+  const { parameters, unmatched } = await matchModels(requests, words, values);
   if (unmatched.length === 0) return { location: viewPath(parameters) };
   const dealers = await requests.ask("searchDealers", { q: words.slice(0, 200), limit: "20" });
   const [only] = dealers.data;
@@ -44,6 +43,29 @@ async function findWords(requests: PageRequests, words: string): Promise<PageCon
     ...(Object.keys(parameters).length === 0 ? {} : { path: viewPath(parameters) }),
     unmatched,
   });
+}
+
+/** Matches words, also to the rarer models and trims of the makes among them. */
+async function matchModels(
+  requests: PageRequests,
+  words: string,
+  values: readonly NamedValue[],
+): Promise<MatchedWords> {
+  const matched = matchWords(words, values);
+  const { make } = matched.parameters;
+  if (matched.unmatched.length === 0 || make === undefined) return matched;
+  return matchWords(words, [...values, ...(await valuesOf(requests, ["model", "trim"], { make }))]);
+}
+
+/** Returns the most frequent values of facets under some filters. */
+async function valuesOf(
+  requests: PageRequests,
+  facets: readonly string[],
+  filters: TextParameters,
+): Promise<readonly NamedValue[]> {
+  const query = { facets: facets.join(), facet_value_limit: "100", ...filters };
+  const { data } = await requests.ask("getFacets", query);
+  return facets.flatMap((name) => (data.facets[name] ?? []).map(({ value }) => ({ name, value })));
 }
 
 interface Suggestions {
@@ -71,7 +93,7 @@ const nothingFound = (words: string, suggestions?: Suggestions): PageContent => 
 
 const SuggestionList = ({ dealers, path, unmatched }: Suggestions) => (
   <>
-    <p>{`Not a make, model, body, fuel, drivetrain, condition or color: ${unmatched.join(", ")}.`}</p>
+    <p>{`Not a make, model, body, fuel, drivetrain, condition, color, model year or state code: ${unmatched.join(", ")}.`}</p>
     {path === undefined ? null : (
       <p>
         <a href={path}>Listings that match the other words</a>

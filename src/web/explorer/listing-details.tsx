@@ -114,6 +114,19 @@ export const PricingTable = ({ pricing }: Pick<Details, "pricing">): JSX.Element
   );
 };
 
+/** The features of the vehicle; nothing if none is known. */
+export const FeatureList = ({ features }: { readonly features: readonly string[] }): JSX.Element | null =>
+  features.length === 0 ? null : (
+    <section>
+      <h2>Features</h2>
+      <ul class="features">
+        {features.map((feature) => (
+          <li key={feature}>{feature.replaceAll("_", " ")}</li>
+        ))}
+      </ul>
+    </section>
+  );
+
 type Options = NonNullable<Details["vehicle"]["build"]["options"]>;
 
 /** The decoded options; nothing if there are none. */

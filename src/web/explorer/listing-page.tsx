@@ -4,11 +4,11 @@ import type { AnswerOf } from "../../contract/types.ts";
 import { count, day, dollars, plainWords, text, webUrl } from "../shell/format.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
 import type { PageHandler } from "../shell/pages.tsx";
-import { ApiRequests, originOf } from "./api-requests.tsx";
+import { ApiRequests, serviceOrigin } from "./api-requests.tsx";
 import { ComparablePrices } from "./comparable-prices.tsx";
 import { findComparables } from "./comparables.ts";
 import { FindBox } from "./find-box.tsx";
-import { ListingDetails, OptionTable, PricingTable } from "./listing-details.tsx";
+import { FeatureList, ListingDetails, OptionTable, PricingTable } from "./listing-details.tsx";
 import type { ShownListing } from "./listing-fields.tsx";
 
 type Details = AnswerOf<"getListing">["data"];
@@ -16,7 +16,8 @@ type Details = AnswerOf<"getListing">["data"];
 /** The page at `/listings/{id}`. */
 export const listingPage: PageHandler = async ({ context, params, requests }) => {
   const { data, meta } = await requests.ask("getListing", { include: "price_history,options" }, params);
-  const [others, comparables] = await Promise.all([otherListings(requests, data), findComparables(requests, data)]);
+  const [ofVin, comparables] = await Promise.all([listingsOfVin(requests, data), findComparables(requests, data)]);
+  const features = ofVin.find(({ id }) => id === data.id)?.features ?? [];
   return {
     title: plainName(data),
     section: "explorer",
@@ -29,8 +30,9 @@ export const listingPage: PageHandler = async ({ context, params, requests }) =>
         <ListingDetails listing={data} />
         <PricingTable pricing={data.pricing} />
         <OptionTable options={data.vehicle.build.options ?? []} />
-        <OtherListings listings={others} />
-        <ApiRequests origin={originOf(context)} charged={requests.charged} />
+        <FeatureList features={features} />
+        <OtherListings listings={ofVin.filter(({ id }) => id !== data.id)} />
+        <ApiRequests origin={serviceOrigin(context)} charged={requests.charged} />
       </article>
     ),
   };
@@ -39,16 +41,16 @@ export const listingPage: PageHandler = async ({ context, params, requests }) =>
 const plainName = ({ vin, vehicle: { build } }: Details): string =>
   [build.year, build.make, build.model, build.trim].filter((part) => part !== null).join(" ") || vin;
 
-const otherFields = "price,miles,days_on_market,status,sold_date,dealer_id,dealer_name,city,state";
+const summaryFields = "features,price,miles,days_on_market,status,sold_date,dealer_id,dealer_name,city,state";
 
-/** Returns the other listings of a VIN: for sale or sold. */
-async function otherListings(requests: PageRequests, { id, vin }: Details): Promise<readonly ShownListing[]> {
-  const query = { vin_pattern: vin, fields: otherFields, limit: "20" };
+/** Returns the listings of a VIN that are for sale or sold. */
+async function listingsOfVin(requests: PageRequests, { vin }: Details): Promise<readonly ShownListing[]> {
+  const query = { vin_pattern: vin, fields: summaryFields, limit: "20" };
   const answers = await Promise.all([
     requests.ask("searchListings", query),
     requests.ask("searchListings", { ...query, inventory_status: "sold" }),
   ]);
-  return answers.flatMap(({ data }) => data).filter((listing) => listing.id !== id);
+  return answers.flatMap(({ data }) => data);
 }
 
 interface ListingHeadProps {

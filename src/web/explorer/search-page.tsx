@@ -6,7 +6,7 @@ import type { CurrentVersion } from "../../serving/current-version.ts";
 import { count, day } from "../shell/format.ts";
 import type { PageRequests, TextParameters } from "../shell/page-requests.ts";
 import type { PageHandler } from "../shell/pages.tsx";
-import { ApiRequests, originOf } from "./api-requests.tsx";
+import { ApiRequests, serviceOrigin } from "./api-requests.tsx";
 import { AppliedFilters, controlledNames, KeptFields } from "./applied-filters.tsx";
 import { FacetPanel } from "./facet-panel.tsx";
 import { countViewFacets, noFacets, type ViewFacets } from "./facets.ts";
@@ -28,14 +28,17 @@ export const searchPage =
     const view = readView(query, days.last);
     const canonical = viewPath(view);
     if (canonical !== viewPath(Object.fromEntries(query))) return { location: canonical };
-    const found = await findView(requests, view);
+    const found = await findView(requests, view, days.last);
     return {
       title: titleOf(found, view),
       section: "explorer",
       body: (
-        <SearchView view={view} days={days} found={found}>
-          <ApiRequests origin={originOf(context)} charged={requests.charged} />
-        </SearchView>
+        <>
+          <SearchView view={view} days={days} found={found}>
+            <ApiRequests origin={serviceOrigin(context)} charged={requests.charged} />
+          </SearchView>
+          <p class="visually-hidden" id="announcement" role="status" />
+        </>
       ),
     };
   };
@@ -48,10 +51,10 @@ interface FoundView {
 }
 
 /** Searches and counts. An invalid view has no answer, so that its filters can be corrected. */
-async function findView(requests: PageRequests, view: ViewParameters): Promise<FoundView> {
+async function findView(requests: PageRequests, view: ViewParameters, asOf: string): Promise<FoundView> {
   const [answer, facets] = await Promise.allSettled([
-    requests.ask("searchListings", searchParameters(view)),
-    countViewFacets(requests, view),
+    requests.ask("searchListings", searchParameters(view, asOf)),
+    countViewFacets(requests, view, asOf),
   ]);
   if (answer.status === "fulfilled" && facets.status === "fulfilled")
     return { answer: answer.value, facets: facets.value };
@@ -61,12 +64,12 @@ async function findView(requests: PageRequests, view: ViewParameters): Promise<F
 }
 
 /** Returns the parameters of the search of a view. */
-function searchParameters(view: ViewParameters): TextParameters {
+function searchParameters(view: ViewParameters, asOf: string): TextParameters {
   const { sort, offset, layout } = view;
   const isTable = layout === "table";
   const fields = isTable ? chosenColumns(listOf(view, "columns")).flatMap((column) => column.fields) : cardFields;
   return {
-    ...apiFilters(view),
+    ...apiFilters(view, asOf),
     ...(sort === undefined ? {} : { sort }),
     ...{ fields: [...new Set(fields)].join(), limit: view.limit ?? limits[isTable ? "table" : "cards"] },
     ...(offset === undefined ? {} : { offset }),
@@ -104,6 +107,9 @@ const SearchView = ({ view, days, found, children }: SearchViewProps): JSX.Eleme
       <button type="submit" class="apply">
         Apply
       </button>
+      <a class="button done" href="#results" data-filters>
+        {found.answer === undefined ? "Show results" : `Show ${count(found.answer.pagination.total)} listings`}
+      </a>
     </form>
     <section class="results" id="results" aria-labelledby="total">
       <ResultHead view={view} found={found} />
@@ -113,7 +119,7 @@ const SearchView = ({ view, days, found, children }: SearchViewProps): JSX.Eleme
           {found.invalid}
         </p>
       )}
-      <Unmatched found={found} />
+      <Unmatched view={view} found={found} />
       {found.answer === undefined ? null : <ResultList view={view} answer={found.answer} />}
       {children}
     </section>
@@ -124,7 +130,7 @@ const words = { active: "for sale", past: "for sale", sold: "sold" } as const;
 
 const ResultHead = ({ view, found: { answer } }: Pick<SearchViewProps, "view" | "found">): JSX.Element => (
   <div class="head">
-    <h1 id="total" aria-live="polite">
+    <h1 id="total">
       {answer === undefined ? "No results" : `${count(answer.pagination.total)} ${words[inventoryOf(view)]}`}
       {view.snapshot_date === undefined || answer === undefined ? null : (
         <span class="muted"> on {day(view.snapshot_date)}</span>
@@ -140,9 +146,9 @@ const ResultHead = ({ view, found: { answer } }: Pick<SearchViewProps, "view" | 
   </div>
 );
 
-/** Values that no listing has ever had, with what may have been meant. */
-const Unmatched = ({ found: { answer } }: Pick<SearchViewProps, "found">): JSX.Element | null => {
-  const unmatched = answer?.meta.unmatched ?? [];
+/** Values that no listing has ever had, with what may have been meant. The years of a range are not its reader's words. */
+const Unmatched = ({ view, found: { answer } }: Pick<SearchViewProps, "view" | "found">): JSX.Element | null => {
+  const unmatched = (answer?.meta.unmatched ?? []).filter(({ parameter }) => view[parameter] !== undefined);
   if (unmatched.length === 0) return null;
   return (
     <ul class="notice">

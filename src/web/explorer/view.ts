@@ -9,7 +9,8 @@ import { queryString, type TextParameters } from "../shell/page-requests.ts";
 export type ViewParameters = TextParameters;
 
 /** Parameters that only the page knows. */
-const pageNames: ReadonlySet<string> = new Set(["min_year", "max_year", "layout", "columns"]);
+const layoutNames: ReadonlySet<string> = new Set(["layout", "columns"]);
+const yearNames: ReadonlySet<string> = new Set(["min_year", "max_year"]);
 /** Parameters of a search that are no filters. */
 const searchNames: ReadonlySet<string> = new Set([...parametersWithDefault, "include", "format"]);
 /** Values that mean the same as no value. */
@@ -53,20 +54,26 @@ export const isSameValue = (one: string, other: string): boolean => slugOf(one) 
 
 const slugOf = (value: string): string => value.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "-");
 
-/** Returns the filters of a view, as the API takes them. */
-export function apiFilters(view: ViewParameters): TextParameters {
-  const filters = Object.entries(view).filter(([name]) => !pageNames.has(name) && !searchNames.has(name));
-  const years = yearsOf(view);
+/** Returns the names of the filters of a view. */
+export const filterNames = (view: ViewParameters): readonly string[] =>
+  Object.keys(view).filter((name) => !searchNames.has(name) && !layoutNames.has(name));
+
+/** Returns the filters of a view, as the API takes them. The as-of date bounds the years of a range without an end. */
+export function apiFilters(view: ViewParameters, asOf: string): TextParameters {
+  const names = filterNames(view).filter((name) => !yearNames.has(name));
+  const filters = names.map((name): readonly [string, string] => [name, view[name] ?? ""]);
+  const years = yearsOf(view, asOf);
   return Object.fromEntries(years === undefined ? filters : [...filters, ["year", years]]);
 }
 
-const [earliestYear, latestYear, yearsMost] = [1900, 2100, 100];
+/** The API takes lists of at most so many values. Next model years are sold up to two years ahead. */
+const [yearsMost, yearsAhead] = [100, 2];
 
 /** Returns the list of years of a range; invalid bounds as they are, for the API to refuse. */
-function yearsOf({ min_year: min, max_year: max }: ViewParameters): string | undefined {
+function yearsOf({ min_year: min, max_year: max }: ViewParameters, asOf: string): string | undefined {
   if (min === undefined && max === undefined) return undefined;
-  const last = Number(max ?? Math.min(latestYear, Number(min) + yearsMost - 1));
-  const first = Number(min ?? Math.max(earliestYear, last - yearsMost + 1));
+  const last = Number(max ?? Math.max(Number(min), Number(asOf.slice(0, 4)) + yearsAhead));
+  const first = Number(min ?? last - yearsMost + 1);
   const isRange = Number.isInteger(first) && Number.isInteger(last) && first <= last && last - first < yearsMost;
   if (!isRange) return `${min ?? ""}-${max ?? ""}`;
   return Array.from({ length: last - first + 1 }, (_, index) => first + index).join();
