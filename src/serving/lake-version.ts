@@ -41,7 +41,7 @@ import {
   snapshotSizesOf,
 } from "./listing-files.ts";
 import { ServingFiles } from "./open-serving-files.ts";
-import { Deliveries } from "./parquet/deliveries.ts";
+import { DeliveryRecords } from "./parquet/deliveries.ts";
 import { ParquetSource } from "./parquet/parquet-source.ts";
 import { ParquetTrends } from "./parquet/parquet-trends.ts";
 import { type ListedFile, VerifiedFiles } from "./verified-files.ts";
@@ -210,8 +210,8 @@ export class LakeVersion {
   }
 
   /** What the ingests of its days read and refused. */
-  get deliveries(): Deliveries {
-    return new Deliveries(this.manifest, this.resources.folder, (files, query) => this.rowsFrom(files, query));
+  get deliveries(): DeliveryRecords {
+    return new DeliveryRecords(this.manifest, this.resources.folder, (files, query) => this.rowsFrom(files, query));
   }
 
   /** Returns the listings of a VIN, or the listing with an id (32 hexadecimal digits), in any state; empty if there are none. */

@@ -38,7 +38,7 @@ export interface IssueGroup {
   readonly example: string | null;
 }
 
-export class Deliveries {
+export class DeliveryRecords {
   constructor(
     private readonly manifest: Manifest,
     private readonly folder: string,
@@ -98,7 +98,7 @@ export class Deliveries {
       sql`
       SELECT outcome, feed || '.' || field AS field, reason, count(*)::INTEGER AS issues, min(value) AS example
       FROM (${rowsOfFiles("rejects", files, this.folder)})
-      GROUP BY ALL ORDER BY outcome = 'rejected' DESC, issues DESC, field, reason LIMIT 200`,
+      GROUP BY ALL ORDER BY issues DESC, outcome, field, reason LIMIT 200`,
     );
     return rows.map((row) => ({
       outcome: textIn(row, "outcome"),

@@ -74,11 +74,7 @@ const Payment = ({ credit, account, visitor }: OfAccountProps & { readonly credi
   );
 };
 
-export const OperatorKeyTable = ({
-  keys,
-  account,
-  visitor,
-}: OfAccountProps & { readonly keys: readonly UsedKey[] }) => (
+export const OperatorKeyTable = ({ keys, ...props }: OfAccountProps & { readonly keys: readonly UsedKey[] }) => (
   <section class="block" aria-labelledby="keys">
     <h2 id="keys">Keys</h2>
     <ScrollingTable label="Keys">
@@ -93,27 +89,35 @@ export const OperatorKeyTable = ({
       </thead>
       <tbody>
         {keys.toReversed().map((key) => (
-          <tr key={key.keyId}>
-            <td>{text(key.name)}</td>
-            <td>
-              <code>{key.keyId}</code>
-            </td>
-            <td>{key.scopes.join(", ")}</td>
-            <td class="time">{key.lastUsedAtMs === null ? "never" : time(key.lastUsedAtMs)}</td>
-            <td>
-              {key.revokedAtMs !== null ? (
-                <span class="muted">revoked</span>
-              ) : (
-                <Form visitor={visitor} action={`/operator/accounts/${account.accountId}/key-revocation`}>
-                  <button type="submit" name="key" value={key.keyId} class="danger">
-                    Revoke
-                  </button>
-                </Form>
-              )}
-            </td>
-          </tr>
+          <KeyRevocationRow key={key.keyId} apiKey={key} {...props} />
         ))}
       </tbody>
     </ScrollingTable>
   </section>
+);
+
+const KeyRevocationRow = ({
+  apiKey: key,
+  account,
+  visitor,
+}: OfAccountProps & { readonly apiKey: UsedKey }): JSX.Element => (
+  <tr>
+    <td>{text(key.name)}</td>
+    <td>
+      <code>{key.keyId}</code>
+    </td>
+    <td>{key.scopes.join(", ")}</td>
+    <td class="time">{key.lastUsedAtMs === null ? "never" : time(key.lastUsedAtMs)}</td>
+    <td>
+      {key.revokedAtMs !== null ? (
+        <span class="muted">revoked</span>
+      ) : (
+        <Form visitor={visitor} action={`/operator/accounts/${account.accountId}/key-revocation`}>
+          <button type="submit" name="key" value={key.keyId} class="danger">
+            Revoke
+          </button>
+        </Form>
+      )}
+    </td>
+  </tr>
 );

@@ -35,8 +35,6 @@ interface HealthProps {
 }
 
 const Health = ({ report, work }: HealthProps): JSX.Element => {
-  const { serving, lake, answers } = report;
-  const used = [serving.index ? "search index" : "", serving.rows ? "row store" : ""].filter((part) => part !== "");
   return (
     <>
       <Figures
@@ -57,23 +55,30 @@ const Health = ({ report, work }: HealthProps): JSX.Element => {
           ))}
         </ul>
       )}
-      <dl class="facts">
-        <dt>Version</dt>
-        <dd>
-          <code>{report.version ?? "none"}</code>
-        </dd>
-        <dt>Served from</dt>
-        <dd>{used.length === 0 ? "Parquet files" : used.join(" and ")}</dd>
-        <dt>Files checked</dt>
-        <dd>
-          {count(lake.checked)} of {count(lake.files)}, {count(lake.damages)} found damaged since the start
-        </dd>
-        <dt>Response cache</dt>
-        <dd>
-          {count(answers.hits)} hits, {count(answers.misses)} misses, {count(Math.round(answers.bytes / 2 ** 20))} MiB
-        </dd>
-      </dl>
+      <Facts report={report} />
     </>
+  );
+};
+
+const Facts = ({ report: { version, serving, lake, answers } }: Pick<HealthProps, "report">): JSX.Element => {
+  const used = [serving.index ? "search index" : "", serving.rows ? "row store" : ""].filter((part) => part !== "");
+  return (
+    <dl class="facts">
+      <dt>Version</dt>
+      <dd>
+        <code>{version ?? "none"}</code>
+      </dd>
+      <dt>Served from</dt>
+      <dd>{used.length === 0 ? "Parquet files" : used.join(" and ")}</dd>
+      <dt>Files checked</dt>
+      <dd>
+        {count(lake.checked)} of {count(lake.files)}, {count(lake.damages)} found damaged since the start
+      </dd>
+      <dt>Response cache</dt>
+      <dd>
+        {count(answers.hits)} hits, {count(answers.misses)} misses, {count(Math.round(answers.bytes / 2 ** 20))} MiB
+      </dd>
+    </dl>
   );
 };
 
@@ -97,31 +102,40 @@ const Reviews = ({ reviews, visitor }: ReviewsProps): JSX.Element => (
           </tr>
         </thead>
         <tbody>
-          {reviews.map(({ accountId, email, day, from, to }) => (
-            <tr key={accountId}>
-              <td>
-                <a href={`/operator/accounts/${accountId}`}>{email}</a>
-              </td>
-              <td class="time">{dayText(day)}</td>
-              <td>
-                tier {from} to {to}
-              </td>
-              <td>
-                <Form visitor={visitor} action={`/operator/reviews/${accountId}`} class="inline">
-                  <button type="submit" name="decision" value="approve">
-                    Approve
-                  </button>
-                  <button type="submit" name="decision" value="decline">
-                    Decline
-                  </button>
-                </Form>
-              </td>
-            </tr>
+          {reviews.map((review) => (
+            <ReviewRow key={review.accountId} review={review} visitor={visitor} />
           ))}
         </tbody>
       </ScrollingTable>
     )}
   </section>
+);
+
+interface ReviewRowProps {
+  readonly review: QueuedReview;
+  readonly visitor: Visitor;
+}
+
+const ReviewRow = ({ review: { accountId, email, day, from, to }, visitor }: ReviewRowProps): JSX.Element => (
+  <tr>
+    <td>
+      <a href={`/operator/accounts/${accountId}`}>{email}</a>
+    </td>
+    <td class="time">{dayText(day)}</td>
+    <td>
+      tier {from} to {to}
+    </td>
+    <td>
+      <Form visitor={visitor} action={`/operator/reviews/${accountId}`} class="inline">
+        <button type="submit" name="decision" value="approve">
+          Approve
+        </button>
+        <button type="submit" name="decision" value="decline">
+          Decline
+        </button>
+      </Form>
+    </td>
+  </tr>
 );
 
 /** Decides the queued review of an account. */
