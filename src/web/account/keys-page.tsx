@@ -4,7 +4,7 @@ import { isKeyLabel, keyLabelRule, scopes, type UsedKey } from "../../accounts/k
 import { UserError } from "../../base/user-error.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/server.ts";
-import { originOf } from "../explorer/api-requests.tsx";
+import { serviceOrigin } from "../explorer/api-requests.tsx";
 import { time } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
@@ -105,7 +105,7 @@ export const createVisitorKey =
     if (granted.length === 0) throw new UserError("No scopes: expected at least one.");
     if (!isKeyLabel(name)) throw new UserError(`Invalid name of a key: expected ${keyLabelRule}.`);
     const { key } = await administration.change(accountId, "keys create", { accountId, scopes: granted, name });
-    return dashboardPage(path, "New key", <NewKey apiKey={key} name={name} origin={originOf(context)} />);
+    return dashboardPage(path, "New key", <NewKey apiKey={key} name={name} origin={serviceOrigin(context)} />);
   };
 
 interface NewKeyProps {

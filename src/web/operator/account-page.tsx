@@ -10,7 +10,7 @@ import type { SiteServices } from "../../http/server.ts";
 import { Figures, Notice } from "../account/dashboard-page.tsx";
 import { EntryTable } from "../account/ledger-page.tsx";
 import { stateText } from "../account/money-page.tsx";
-import { originOf } from "../explorer/api-requests.tsx";
+import { serviceOrigin } from "../explorer/api-requests.tsx";
 import { usd } from "../shell/format.ts";
 import type { VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
@@ -126,7 +126,7 @@ export const inviteByForm =
           </button>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
           <pre tabIndex={0}>
-            <code>{linkUrl(originOf(context), "invitation", secret)}</code>
+            <code>{linkUrl(serviceOrigin(context), "invitation", secret)}</code>
           </pre>
         </figure>
         <p>
