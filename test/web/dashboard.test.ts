@@ -4,6 +4,12 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
+import { getAccount } from "../../src/accounts/account.ts";
+import { makeChange } from "../../src/accounts/administration/changes.ts";
+import { dayOf } from "../../src/accounts/clock.ts";
+import { reviewAccounts } from "../../src/accounts/policy/tier-reviews.ts";
+import { plusDays } from "../../src/base/day.ts";
+import { createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
 import { launchBrowser, skipWithoutBrowser } from "../support/http/browser.ts";
 import { createLinkSecret } from "../support/http/forms.ts";
@@ -102,7 +108,7 @@ test("the dashboard shows what the ledger holds, and every page is accessible an
   await page.getByLabel("USD a month").fill("25");
   await page.getByRole("button", { name: "Set the cap" }).click();
   await page.getByText("The spend cap is changed.").waitFor();
-  assert.match((await page.locator(".figures").textContent()) ?? "", /\$24\.9\d* left of \$25\.00/);
+  assert.match((await page.locator(".amounts").textContent()) ?? "", /\$24\.9\d* left of \$25\.00/);
   await page.getByLabel("USD a month").fill("much");
   await page.getByRole("button", { name: "Set the cap" }).click();
   await page.getByRole("alert").getByText('Invalid spend cap "much"').waitFor();
@@ -121,5 +127,64 @@ test("the dashboard shows what the ledger holds, and every page is accessible an
     const overflow = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
     assert.equal(overflow, 0, path);
   }
+  assert.deepEqual(violations, []);
+});
+
+test("an operator sees and changes accounts, and every page of it is accessible; no other account sees it", {
+  skip,
+}, async () => {
+  assert.ok(visit);
+  const { page, url, accounts, accountId } = visit;
+  assert.equal((await page.goto(`${url}/operator`))?.status(), 404);
+  const { accountId: other } = createCustomer(accounts, { tier: 3, usd: "600", override: null });
+  const by = { actor: "test", atMs: Date.now() };
+  inAccountsFile(accounts, (database) => {
+    makeChange(database, "accounts operator", { accountId, isOperator: true }, by);
+    reviewAccounts(database, plusDays(dayOf(by.atMs), 31));
+  });
+  await eventually("the account is an operator", async () => (await page.goto(`${url}/operator`))?.status() === 200);
+  const violations: string[] = [...(await violationsOn(page))];
+  await page.setViewportSize({ width: 1280, height: 800 });
+  const form = page.locator(`form[action="/operator/reviews/${other}"]`);
+  await form.getByRole("button", { name: "Approve" }).click();
+  await page.getByText("The review is decided.").waitFor();
+
+  await page.goto(`${url}/operator/accounts?q=${other}`);
+  violations.push(...(await violationsOn(page)));
+  await page.getByRole("link", { name: "buyer@dealers.example" }).click();
+  await page.getByLabel("Credit, USD").fill("12.50");
+  await page.getByLabel("Kind").selectOption("promotional");
+  await page.getByRole("button", { name: "Add the credit" }).click();
+  await page.getByText("The account is changed.").waitFor();
+  await page.getByLabel("Requests in 10 s").fill("7");
+  await page.getByLabel("Requests in 60 s").fill("9");
+  await page.getByRole("button", { name: "Override the limits" }).click();
+  await page.getByText("7 in 10 s, 9 in 60 s, overridden").waitFor();
+  await page.getByRole("button", { name: "Suspend the account" }).click();
+  await page.getByRole("button", { name: "Reactivate the account" }).waitFor();
+  violations.push(...(await violationsOn(page)));
+  const changed = inAccountsFile(accounts, (database) => getAccount(database, other, "2026-11"));
+  assert.deepEqual(
+    [changed.tier, changed.state, changed.balanceMicros, changed.rateLimitOverride],
+    [4, "suspended", 612_500_000, { per10s: 7, per60s: 9 }],
+  );
+  await page.getByRole("button", { name: "Create an invitation" }).click();
+  assert.match((await page.locator("figure.code pre").textContent()) ?? "", /\/invitation\?token=[\w-]{43}$/);
+
+  await page.goto(`${url}/operator/ingest`);
+  violations.push(...(await violationsOn(page)));
+  await page.locator('a[href^="/operator/ingest/"]').last().click();
+  await page.getByRole("heading", { name: "Issues" }).waitFor();
+  violations.push(...(await violationsOn(page)));
+  await page.goto(`${url}/operator/audit`);
+  const actions = await page.locator("tbody tr td:nth-child(3)").allTextContents();
+  assert.deepEqual(actions.slice(0, 5), [
+    "accounts invite",
+    "accounts state",
+    "accounts rate-limit",
+    "credits add",
+    "tiers approve",
+  ]);
+  violations.push(...(await violationsOn(page)));
   assert.deepEqual(violations, []);
 });

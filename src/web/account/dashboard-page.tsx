@@ -55,7 +55,7 @@ interface FigureProps {
 
 /** Figures with their names, the values large. */
 export const Figures = ({ figures }: { readonly figures: readonly FigureProps[] }): JSX.Element => (
-  <dl class="figures">
+  <dl class="amounts">
     {figures.map(({ name, value, note }) => (
       <div key={name}>
         <dt>{name}</dt>
@@ -69,7 +69,7 @@ export const Figures = ({ figures }: { readonly figures: readonly FigureProps[] 
 /** A message about the change that led to this page. */
 export const Notice = ({ text }: { readonly text: string | undefined }): JSX.Element | null =>
   text === undefined ? null : (
-    <p class="notice" role="status">
+    <p class="message" role="status">
       {text}
     </p>
   );
@@ -83,7 +83,7 @@ export const ScrollingTable = ({
   readonly children: ComponentChildren;
 }): JSX.Element => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-  <section class="scroll" tabIndex={0} aria-label={label}>
+  <section class="wide-table" tabIndex={0} aria-label={`${label}, table`}>
     <table>{children}</table>
   </section>
 );

@@ -14,7 +14,7 @@ export const invitationPage = ({ email, accountId }: OneTimeLink, secret: string
         For {email}, account <code>{accountId}</code>. You sign in with either of the two.
       </p>
       {message === undefined ? null : (
-        <p class="notice alert" role="alert">
+        <p class="message alert" role="alert">
           {message}
         </p>
       )}

@@ -116,7 +116,7 @@ interface NewKeyProps {
 
 const NewKey = ({ apiKey, name, origin }: NewKeyProps): JSX.Element => (
   <>
-    <p class="notice" role="status">
+    <p class="message" role="status">
       The key {name === "" ? "" : `“${name}” `}works now. Copy it: it is shown only this once.
     </p>
     <Code label="Key" text={apiKey} />

@@ -32,7 +32,7 @@ export const ledgerPage =
           Every entry, newest first. Times are UTC. <a href={`${path}.csv`}>All entries as CSV</a>
         </p>
         <EntryTable entries={entries} />
-        <nav class="paging" aria-label="Pages of the ledger">
+        <nav class="page-links" aria-label="Pages of the ledger">
           {before === null ? null : <a href={path}>Newest</a>}
           {found.length > pageEntries && last !== undefined ? <a href={`${path}?before=${last.entry}`}>Older</a> : null}
         </nav>

@@ -27,7 +27,7 @@ const SignInForm = ({ target, name, message }: SignInFormProps): JSX.Element => 
     <h1>Carquet</h1>
     <p class="lead">Every car for sale, and what became of it: search the market, day by day, on your own server.</p>
     {message === undefined ? null : (
-      <p class="notice alert" role="alert">
+      <p class="message alert" role="alert">
         {message}
       </p>
     )}

@@ -115,7 +115,7 @@ export const inviteByForm =
       path,
       "Invitation",
       <>
-        <p class="notice" role="status">
+        <p class="message" role="status">
           The link sets a new password for {accountId}. It works once, within 7 days, and is shown only now. The present
           password works until then.
         </p>

@@ -35,7 +35,7 @@ export const accountsPage =
           {count(total)} {total === 1 ? "account" : "accounts"}. `carquet accounts create` creates one.
         </p>
         <AccountTable accounts={accounts} />
-        <nav class="paging" aria-label="Pages of accounts">
+        <nav class="page-links" aria-label="Pages of accounts">
           {offset === 0 ? null : <a href={pageAt(Math.max(0, offset - pageAccounts))}>Previous</a>}
           {offset + accounts.length < total ? <a href={pageAt(offset + pageAccounts)}>Next</a> : null}
         </nav>

@@ -27,7 +27,7 @@ export const auditPage =
           that does the same. Times are UTC.
         </p>
         <AuditTable records={records} />
-        <nav class="paging" aria-label="Pages of the audit log">
+        <nav class="page-links" aria-label="Pages of the audit log">
           {before === null ? null : <a href={path}>Newest</a>}
           {found.length > pageRecords && last !== undefined ? (
             <a href={`${path}?before=${last.record}`}>Older</a>

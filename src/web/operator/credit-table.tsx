@@ -1,5 +1,5 @@
 /** Credits and keys of an account in the operator's view, with the forms that confirm, reverse and revoke them. */
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import type { Account } from "../../accounts/account.ts";
 import type { UsedKey } from "../../accounts/keys.ts";
 import { integerIn, type Row } from "../../base/json.ts";
@@ -65,11 +65,13 @@ const Payment = ({ credit, account, visitor }: OfAccountProps & { readonly credi
           </button>
         </Form>
       )}
-      <Form visitor={visitor} action={`${action}/reversal`}>
-        <button type="submit" name="credit" value={id} class="danger">
-          Reverse
-        </button>
-      </Form>
+      <Danger name="Reverse">
+        <Form visitor={visitor} action={`${action}/reversal`}>
+          <button type="submit" name="credit" value={id} class="danger">
+            Reverse for good
+          </button>
+        </Form>
+      </Danger>
     </div>
   );
 };
@@ -112,12 +114,27 @@ const KeyRevocationRow = ({
       {key.revokedAtMs !== null ? (
         <span class="muted">revoked</span>
       ) : (
-        <Form visitor={visitor} action={`/operator/accounts/${account.accountId}/key-revocation`}>
-          <button type="submit" name="key" value={key.keyId} class="danger">
-            Revoke
-          </button>
-        </Form>
+        <Danger name="Revoke">
+          <Form visitor={visitor} action={`/operator/accounts/${account.accountId}/key-revocation`}>
+            <button type="submit" name="key" value={key.keyId} class="danger">
+              Revoke for good
+            </button>
+          </Form>
+        </Danger>
       )}
     </td>
   </tr>
+);
+
+interface DangerProps {
+  readonly name: string;
+  readonly children: ComponentChildren;
+}
+
+/** Shows a button that cannot be undone after a first click. */
+const Danger = ({ name, children }: DangerProps): JSX.Element => (
+  <details>
+    <summary>{name}</summary>
+    {children}
+  </details>
 );

@@ -119,28 +119,31 @@ const Collapsed = ({ feeds }: { readonly feeds: readonly CollapsedFeed[] }): JSX
 const Issues = ({ issues }: { readonly issues: readonly IssueGroup[] }): JSX.Element => (
   <section class="block" aria-labelledby="issues">
     <h2 id="issues">Issues</h2>
-    {issues.length === 0 ? <p class="muted">None.</p> : null}
-    <ScrollingTable label="Issues by reason">
-      <thead>
-        <tr>
-          <th>Outcome</th>
-          <th>Field</th>
-          <th>Reason</th>
-          <th>Example</th>
-          <th class="number">Count</th>
-        </tr>
-      </thead>
-      <tbody>
-        {issues.map((issue) => (
-          <tr key={`${issue.outcome} ${issue.field} ${issue.reason}`}>
-            <td>{issue.outcome}</td>
-            <td>{issue.field}</td>
-            <td>{issue.reason}</td>
-            <td>{text(issue.example)}</td>
-            <td class="number">{count(issue.count)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </ScrollingTable>
+    {issues.length === 0 ? <p class="muted">None.</p> : <IssueTable issues={issues} />}
   </section>
+);
+
+const IssueTable = ({ issues }: { readonly issues: readonly IssueGroup[] }): JSX.Element => (
+  <ScrollingTable label="Issues by reason">
+    <thead>
+      <tr>
+        <th>Outcome</th>
+        <th>Field</th>
+        <th>Reason</th>
+        <th>Example</th>
+        <th class="number">Count</th>
+      </tr>
+    </thead>
+    <tbody>
+      {issues.map((issue) => (
+        <tr key={`${issue.outcome} ${issue.field} ${issue.reason}`}>
+          <td>{issue.outcome}</td>
+          <td>{issue.field}</td>
+          <td>{issue.reason}</td>
+          <td>{text(issue.example)}</td>
+          <td class="number">{count(issue.count)}</td>
+        </tr>
+      ))}
+    </tbody>
+  </ScrollingTable>
 );

@@ -49,7 +49,7 @@ const Health = ({ report, work }: HealthProps): JSX.Element => {
         ]}
       />
       {report.reasons.length === 0 ? null : (
-        <ul class="bullets notice alert">
+        <ul class="bullets message alert">
           {report.reasons.map((reason) => (
             <li key={reason}>{reason}</li>
           ))}
