@@ -18,6 +18,8 @@ export interface Account extends Funds {
   readonly month: string;
   /** Rate limits that replace those of the tier; null if the tier's apply. */
   readonly rateLimitOverride: RateLimits | null;
+  /** Operators see and change all accounts in the dashboard. */
+  readonly isOperator: boolean;
 }
 
 /** Returns the rate limits that apply to an account: its override, else those of its tier. */
@@ -41,8 +43,27 @@ export function createAccount(
 }
 
 /** Returns all accounts with their spending in a UTC month, oldest first. */
-export function listAccounts(database: SqliteDatabase, month: string): readonly Account[] {
-  return database.all(sql`${selectAccounts(month)} ORDER BY created_at_ms, accounts.account_id`).map(accountFromRow);
+export const listAccounts = (database: SqliteDatabase, month: string): readonly Account[] =>
+  database.all(sql`${selectAccounts(month)} ORDER BY created_at_ms, accounts.account_id`).map(accountFromRow);
+
+export interface AccountSearch {
+  /** Part of an account id or email address; empty for all accounts. */
+  readonly search: string;
+  readonly month: string;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** Returns a page of the accounts whose id or email address contains a text, oldest first, and their total. */
+export function searchAccounts(
+  database: SqliteDatabase,
+  { search, month, offset, limit }: AccountSearch,
+): { readonly accounts: readonly Account[]; readonly total: number } {
+  const matches = sql`(instr(lower(email), lower(${search})) > 0 OR instr(accounts.account_id, lower(${search})) > 0)`;
+  const total = integerIn(database.one(sql`SELECT count(*) AS total FROM accounts WHERE ${matches}`), "total");
+  const rows = database.all(sql`
+    ${selectAccounts(month)} WHERE ${matches} ORDER BY created_at_ms, accounts.account_id LIMIT ${limit} OFFSET ${offset}`);
+  return { accounts: rows.map(accountFromRow), total };
 }
 
 /** Returns an account with its spending in a UTC month, or undefined if the id is unknown. */
@@ -83,6 +104,7 @@ function accountFromRow(row: Row): Account {
     ...fundsFromRow(row),
     rateLimitOverride:
       row.per_10s === null ? null : { per10s: integerIn(row, "per_10s"), per60s: integerIn(row, "per_60s") },
+    isOperator: integerIn(row, "is_operator") === 1,
   };
 }
 
@@ -113,11 +135,12 @@ export interface AccountChange {
   readonly capMicros?: number | null;
   /** Null restores the limits of the tier. */
   readonly rateLimitOverride?: RateLimits | null;
+  readonly isOperator?: boolean;
 }
 
 /** Updates an account. Throws a UserError if the id is unknown. */
 export function changeAccount(database: SqliteDatabase, accountId: string, change: AccountChange): void {
-  const { tier, state, lowBalanceMicros, capMicros, rateLimitOverride: override } = change;
+  const { tier, state, lowBalanceMicros, capMicros, rateLimitOverride: override, isOperator } = change;
   const updatedRows = database.run(sql`
     UPDATE accounts
     SET    tier       = coalesce(${tier ?? null}, tier),
@@ -125,7 +148,8 @@ export function changeAccount(database: SqliteDatabase, accountId: string, chang
            low_micros = coalesce(${lowBalanceMicros ?? null}, low_micros),
            cap_micros = iif(${capMicros === undefined}, cap_micros, ${capMicros ?? null}),
            per_10s    = iif(${override === undefined}, per_10s, ${override?.per10s ?? null}),
-           per_60s    = iif(${override === undefined}, per_60s, ${override?.per60s ?? null})
+           per_60s    = iif(${override === undefined}, per_60s, ${override?.per60s ?? null}),
+           is_operator = coalesce(${isOperator ?? null}, is_operator)
     WHERE  account_id = ${accountId}`);
   if (updatedRows === 0) throw unknownAccount(accountId);
 }

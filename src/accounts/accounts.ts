@@ -12,9 +12,11 @@ import { refuse } from "../contract/errors.ts";
 import type { QueryOf } from "../contract/types.ts";
 import type { Synchronous } from "../db/sqlite.ts";
 import { effectiveLimits } from "./account.ts";
+import { Administration } from "./administration/administration.ts";
 import { type ApiKeyParts, matchesSecret, parseApiKey } from "./api-key.ts";
 import { type Clock, dayOf, monthOf } from "./clock.ts";
 import { type CachedAccount, type CachedKey, KeyCache } from "./key-cache.ts";
+import { KeyUseRecorder } from "./key-uses.ts";
 import type { ApiKey } from "./keys.ts";
 import { type IdempotentRequest, idempotencyMs } from "./ledger/idempotency.ts";
 import { type UsageRange, type UsageRow, usageRange } from "./ledger/usage.ts";
@@ -23,7 +25,8 @@ import { FailedAuthentications } from "./policy/failed-authentications.ts";
 import { prices, type UsageClass } from "./policy/prices.ts";
 import { RateLimiter, type RateLimits, type RemainingRequests } from "./policy/rate-limiter.ts";
 import type { ReviewResult } from "./policy/tier-reviews.ts";
-import { LedgerClient, type LedgerClientOptions, LedgerUnavailable } from "./worker/ledger-client.ts";
+import { LedgerUnavailable } from "./worker/ledger-client.ts";
+import { LedgerClients } from "./worker/ledger-clients.ts";
 
 export interface AccountsOptions {
   readonly clock: Clock;
@@ -35,16 +38,6 @@ export interface AccountsOptions {
   /** The module that the ledger worker runs; tests pass one that crashes. */
   readonly workerModule?: URL;
 }
-
-const ledgerWorkerModule = new URL("./worker/ledger-worker.ts", import.meta.url);
-
-const bounds = {
-  batchMost: 512,
-  waitingMost: 4096,
-  busyMs: 2_000,
-  stalledMs: 5_000,
-  restartMs: 1_000,
-} as const;
 
 /** The caller of an authenticated request. */
 export interface Identity {
@@ -69,45 +62,27 @@ export interface Hold {
 export class Accounts {
   private readonly keys: KeyCache;
   private readonly failedAuthentications: FailedAuthentications;
-  /** Writes the ledger. */
-  private readonly ledger: LedgerClient;
-  /** Reads keys and usage. */
-  private readonly reader: LedgerClient;
+  private readonly clients: LedgerClients;
+  /** Reads and changes accounts for pages. */
+  readonly administration: Administration;
+  private readonly keyUses: KeyUseRecorder;
   private readonly rateLimiter: RateLimiter;
-  /** Why each client is down. */
-  private readonly outages = new Map<LedgerClientOptions["probe"], string>();
 
   private constructor(
     path: string,
     private readonly clock: Clock,
-    {
-      onAvailabilityChange = () => undefined,
-      onBatch = () => undefined,
-      synchronous = "FULL",
-      workerModule = ledgerWorkerModule,
-    }: Omit<AccountsOptions, "clock">,
+    { onAvailabilityChange = () => undefined, onBatch = () => undefined, ...options }: Omit<AccountsOptions, "clock">,
   ) {
-    const { busyMs, ...clientBounds } = bounds;
-    const startClient = (probe: LedgerClientOptions["probe"], module: URL): LedgerClient =>
-      new LedgerClient(
-        { path, busyMs, synchronous, isReadOnly: probe === "probeRead" },
-        {
-          ...{ ...clientBounds, probe, workerModule: module },
-          onBalances: (balances) => this.keys.setBalances(balances),
-          onBatch,
-          onAvailabilityChange: (isDown, reason) => {
-            const wasAvailable = this.isAvailable;
-            if (isDown) this.outages.set(probe, reason);
-            else this.outages.delete(probe);
-            if (this.isAvailable !== wasAvailable) onAvailabilityChange(isDown, reason);
-          },
-        },
-      );
+    const { synchronous = "FULL", workerModule } = options;
+    this.clients = new LedgerClients(path, {
+      ...{ synchronous, workerModule, onAvailabilityChange, onBatch },
+      onBalances: (balances) => this.keys.setBalances(balances),
+    });
+    this.administration = new Administration(this.clients.pages, clock);
+    this.keyUses = new KeyUseRecorder((uses) => this.administration.update("recordKeyUses", { uses }));
     const monotonicMs = (): number => clock.monotonicMs();
-    this.ledger = startClient("probeWrite", workerModule);
-    this.reader = startClient("probeRead", ledgerWorkerModule);
     this.keys = new KeyCache(
-      (keyId) => this.reader.call("findKey", { keyId, month: monthOf(clock.wallMs()) }),
+      (keyId) => this.clients.reader.call("findKey", { keyId, month: monthOf(clock.wallMs()) }),
       monotonicMs,
     );
     this.failedAuthentications = new FailedAuthentications(serviceBounds.failedAuthentications, monotonicMs);
@@ -117,19 +92,18 @@ export class Accounts {
   /** Opens an accounts file; creates it if it does not exist. Throws a UserError if it cannot be opened. */
   static async open(path: string, { clock, ...options }: AccountsOptions): Promise<Accounts> {
     const accounts = new Accounts(path, clock, options);
-    await accounts.ledger.open();
-    await accounts.reader.open();
+    await accounts.clients.open();
     return accounts;
   }
 
   /** The number of tasks that wait for the ledger or are in flight. */
   get waitingTasks(): number {
-    return this.ledger.waitingTasks + this.reader.waitingTasks;
+    return this.clients.waitingTasks;
   }
 
   /** False while charges cannot be written or keys cannot be read. */
   get isAvailable(): boolean {
-    return this.outages.size === 0;
+    return this.clients.isAvailable;
   }
 
   /**
@@ -145,7 +119,7 @@ export class Accounts {
       this.countFailure(network);
       return this.identifyNew(parts, network);
     }
-    if (parts !== undefined && hasSecret(known, parts.secret)) return known;
+    if (parts !== undefined && hasSecret(known, parts.secret)) return this.withUse(known);
     this.countFailure(network);
     throw refuse("invalid_api_key", {});
   }
@@ -157,7 +131,7 @@ export class Accounts {
   async identityOfKey(keyId: string): Promise<Identity> {
     const key = this.keys.get(keyId) ?? (await this.keys.load(keyId).catch(refuseUnmetered));
     if (key === undefined) throw refuse("invalid_api_key", {});
-    return key;
+    return this.withUse(key);
   }
 
   /** Counts a request against the rate limits of the account. Refuses with `rate_limit_exceeded`; refused requests do not count. */
@@ -210,7 +184,7 @@ export class Accounts {
   async holdOnce(identity: Identity, usageClass: UsageClass, request: IdempotentRequest, units = 1): Promise<Hold> {
     const { accountId } = identity.key;
     const atMs = this.clock.wallMs();
-    const found = await this.reader.call("findRepetition", { accountId, request, atMs }).catch(refuseUnmetered);
+    const found = await this.clients.reader.call("findRepetition", { accountId, request, atMs }).catch(refuseUnmetered);
     if (found === "mismatched") throw refuse("idempotency_key_reused", {});
     if (found === "repeated") return { usageClass, units, micros: 0, release: () => undefined, request };
     return this.hold(identity, usageClass, request, units);
@@ -230,7 +204,7 @@ export class Accounts {
     const { accountId, keyId } = key;
     const charge = { chargeId, accountId, keyId, usageClass, units, atMs: this.clock.wallMs() };
     const task = request === undefined ? charge : { ...charge, request };
-    const failure = await this.ledger.call("charge", task, release).catch(refuseUnmetered);
+    const failure = await this.clients.ledger.call("charge", task, release).catch(refuseUnmetered);
     if (failure === null) return micros;
     if (failure === "repeated") return 0;
     throw failure === "mismatched" ? refuse("idempotency_key_reused", {}) : refuseForBilling(failure);
@@ -242,30 +216,34 @@ export class Accounts {
     query: QueryOf<"getUsage">,
   ): Promise<{ readonly range: UsageRange; readonly rows: readonly UsageRow[] }> {
     const range = usageRange(query, dayOf(this.clock.wallMs()));
-    const rows = await this.reader.call("listUsage", { accountId: key.accountId, range }).catch(refuseUnmetered);
+    const rows = await this.clients.reader
+      .call("listUsage", { accountId: key.accountId, range })
+      .catch(refuseUnmetered);
     return { range, rows };
   }
 
   /** Runs today's automatic tier review. Returns its results, empty if it has already run. */
   async review(): Promise<readonly ReviewResult[]> {
-    return this.ledger.call("reviewTiers", { day: dayOf(this.clock.wallMs()) });
+    return this.clients.ledger.call("reviewTiers", { day: dayOf(this.clock.wallMs()) });
   }
 
-  /** Deletes the idempotency keys that have expired. */
-  async purgeIdempotencyKeys(): Promise<void> {
-    const beforeMs = this.clock.wallMs() - idempotencyMs;
-    while (await this.ledger.call("purgeIdempotencyKeys", { beforeMs }));
+  /** Deletes the idempotency keys, sessions and one-time links that have expired. */
+  async purgeExpired(): Promise<void> {
+    const atMs = this.clock.wallMs();
+    while (await this.clients.ledger.call("purgeIdempotencyKeys", { beforeMs: atMs - idempotencyMs }));
+    await this.administration.update("purgeSessions", { atMs });
   }
 
   /** Waits for pending charges, then closes the file. Does not resolve while the disk hangs. */
   async close(): Promise<void> {
-    await Promise.all([this.ledger.close(), this.reader.close()]);
+    await this.keyUses.flush();
+    await this.clients.close();
   }
 
   /** Waits for a key that is cached but too old, or is being looked up for another request. */
   private async identifyCached({ keyId, secret }: ApiKeyParts, network: string): Promise<Identity> {
     const key = await this.keys.load(keyId).catch(refuseUnmetered);
-    if (hasSecret(key, secret)) return key;
+    if (hasSecret(key, secret)) return this.withUse(key);
     this.countFailure(network);
     throw refuse("invalid_api_key", {});
   }
@@ -281,6 +259,12 @@ export class Accounts {
     }
     if (!hasSecret(key, secret)) throw refuse("invalid_api_key", {});
     this.failedAuthentications.uncount(network);
+    return this.withUse(key);
+  }
+
+  /** Records the use of a key. Returns the key. */
+  private withUse(key: CachedKey): CachedKey {
+    this.keyUses.add(key.key.keyId, this.clock.wallMs());
     return key;
   }
 

@@ -19,6 +19,15 @@ export interface ApiKey {
   readonly scopes: readonly ApiScope[];
   readonly createdAtMs: number;
   readonly revokedAtMs: number | null;
+  /** What its creator calls it; empty by default. */
+  readonly name: string;
+  /** True for the key that pages are charged to. Its secret is not kept. */
+  readonly isWeb: boolean;
+}
+
+/** A key with the time of its last use, which is known to a minute; null if it has never been used. */
+export interface UsedKey extends ApiKey {
+  readonly lastUsedAtMs: number | null;
 }
 
 /** A key that is not revoked, the SHA-256 of its secret in hex, and its account. */
@@ -28,37 +37,77 @@ export interface ActiveKey {
   readonly account: Account;
 }
 
+/** Describes the names that a key can have. */
+export const keyLabelRule = "at most 80 characters without control characters";
+
+/** Returns true for a name that a key can have; the empty name too. */
+export const isKeyLabel = (name: string): boolean => name.length <= 80 && !/\p{Cc}/u.test(name);
+
+export interface NewKey {
+  readonly accountId: string;
+  readonly scopes: readonly ApiScope[];
+  readonly name?: string;
+  readonly isWeb?: boolean;
+  readonly atMs: number;
+}
+
 /** Creates a key. Returns it with its secret, which cannot be read again. Throws a UserError if the account is unknown. */
 export function createKey(
   database: SqliteDatabase,
-  {
-    accountId,
-    scopes: grantedScopes,
-    atMs,
-  }: { readonly accountId: string; readonly scopes: readonly ApiScope[]; readonly atMs: number },
+  { accountId, scopes: grantedScopes, name = "", isWeb = false, atMs }: NewKey,
 ): { readonly key: string; readonly keyId: string } {
   const { key, keyId, sha256 } = generateApiKey();
   if (database.one(sql`SELECT 1 FROM accounts WHERE account_id = ${accountId}`) === undefined)
     throw unknownAccount(accountId);
   database.run(sql`
-    INSERT INTO keys (key_id, account_id, sha256, scopes, created_at_ms)
-    VALUES (${keyId}, ${accountId}, ${sha256}, ${grantedScopes.join()}, ${atMs})`);
+    INSERT INTO keys (key_id, account_id, sha256, scopes, created_at_ms, name, is_web)
+    VALUES (${keyId}, ${accountId}, ${sha256}, ${grantedScopes.join()}, ${atMs}, ${name}, ${isWeb})`);
   return { key, keyId };
 }
 
-/** Returns the keys of an account, oldest first, including revoked ones. */
-export function listKeys(database: SqliteDatabase, accountId: string): readonly ApiKey[] {
-  return database
-    .all(sql`SELECT * FROM keys WHERE account_id = ${accountId} ORDER BY created_at_ms, key_id`)
-    .map(keyFromRow);
+/** Returns the id of the key that pages of an account are charged to; creates it if there is none. */
+export function webKeyOf(database: SqliteDatabase, accountId: string, atMs: number): string {
+  const row = database.one(
+    sql`SELECT key_id FROM keys WHERE account_id = ${accountId} AND is_web = 1 AND revoked_at_ms IS NULL`,
+  );
+  if (row !== undefined) return textIn(row, "key_id");
+  return createKey(database, { accountId, scopes, name: "Explorer", isWeb: true, atMs }).keyId;
 }
 
-/** Revokes a key permanently. Idempotent: the first revocation time stays. Throws a UserError if the id is unknown. */
-export function revokeKey(database: SqliteDatabase, keyId: string, atMs: number): void {
-  const updatedRows = database.run(
-    sql`UPDATE keys SET revoked_at_ms = coalesce(revoked_at_ms, ${atMs}) WHERE key_id = ${keyId}`,
-  );
-  if (updatedRows === 0) throw new UserError(`Unknown key ${keyId}: expected a key id listed by "carquet keys list".`);
+/** Returns the keys of an account, oldest first, including revoked ones. */
+export function listKeys(database: SqliteDatabase, accountId: string): readonly UsedKey[] {
+  return database
+    .all(sql`
+      SELECT * FROM keys LEFT JOIN key_uses USING (key_id)
+      WHERE  account_id = ${accountId} ORDER BY created_at_ms, key_id`)
+    .map((row) => ({
+      ...keyFromRow(row),
+      lastUsedAtMs: row.last_used_at_ms === null ? null : integerIn(row, "last_used_at_ms"),
+    }));
+}
+
+/** When keys were last used. */
+export type KeyUses = readonly (readonly [keyId: string, atMs: number])[];
+
+/** Records when keys were last used. Ignores unknown keys. */
+export function recordKeyUses(database: SqliteDatabase, uses: KeyUses): void {
+  for (const [keyId, atMs] of uses)
+    database.run(sql`
+      INSERT INTO key_uses (key_id, last_used_at_ms) SELECT key_id, ${atMs} FROM keys WHERE key_id = ${keyId}
+      ON CONFLICT DO UPDATE SET last_used_at_ms = max(last_used_at_ms, excluded.last_used_at_ms)`);
+}
+
+/**
+ * Revokes a key permanently. Idempotent: the first revocation time stays. Returns the id of its account. Throws a UserError if the id is
+ * unknown, or is not that of a key of `ofAccount`.
+ */
+export function revokeKey(database: SqliteDatabase, keyId: string, atMs: number, ofAccount?: string): string {
+  const row = database.one(sql`
+    UPDATE keys SET revoked_at_ms = coalesce(revoked_at_ms, ${atMs})
+    WHERE  key_id = ${keyId} AND account_id = coalesce(${ofAccount ?? null}, account_id)
+    RETURNING account_id`);
+  if (row === undefined) throw new UserError(`Unknown key ${keyId}: expected a key id listed by "carquet keys list".`);
+  return textIn(row, "account_id");
 }
 
 /** Returns an active key with its account's spending in a UTC month, or null if the key is unknown or revoked. */
@@ -77,5 +126,7 @@ function keyFromRow(row: Row): ApiKey {
     scopes: scopes.filter((scope) => grantedScopes.includes(scope)),
     createdAtMs: integerIn(row, "created_at_ms"),
     revokedAtMs: row.revoked_at_ms === null ? null : integerIn(row, "revoked_at_ms"),
+    name: textIn(row, "name"),
+    isWeb: integerIn(row, "is_web") === 1,
   };
 }

@@ -1,70 +1,50 @@
 /**
- * Sessions of signed-in browsers. A cookie has 256 random bits; only its SHA-256 is kept. A session ends 12 hours after its last use, and
- * 30 days after its start.
+ * Sessions of signed-in browsers. The cookie is a random secret; the accounts file holds its hash. Forms of a session carry a token that
+ * is derived from the cookie, so that no other site can send them.
  */
-import { createHash, randomBytes } from "node:crypto";
-import { LRUCache } from "lru-cache";
-import { SqliteDatabase } from "../db/sqlite.ts";
-import type { Clock } from "./clock.ts";
-import { createKey, scopes } from "./keys.ts";
+import { createHmac, timingSafeEqual } from "node:crypto";
+import type { Administration } from "./administration/administration.ts";
+import { newSecret, secretHash } from "./sign-in/secrets.ts";
+import { type SessionRecord, seenResolutionMs } from "./sign-in/session-table.ts";
 
-export interface BrowserSession {
-  readonly accountId: string;
-  /** The key that the pages of the session are charged to. */
-  readonly keyId: string;
-  /** What forms of the session carry, so that other sites cannot submit them. */
+export interface BrowserSession extends SessionRecord {
+  /** The value that forms of the session carry. */
   readonly csrfToken: string;
 }
 
-const [idleMs, absoluteMs] = [12 * 3_600_000, 30 * 86_400_000];
-/** Older sessions than the last ones end. */
-const sessionsMost = 10_000;
-
-interface KeptSession extends BrowserSession {
-  readonly createdAtMs: number;
-  seenAtMs: number;
-}
+const secretPattern = /^[\w-]{43}$/;
 
 export class Sessions {
-  private readonly bySha256 = new LRUCache<string, KeptSession>({ max: sessionsMost });
+  constructor(private readonly administration: Administration) {}
 
-  constructor(
-    private readonly path: string,
-    private readonly clock: Clock,
-  ) {}
-
-  /** Starts a session of an account. Returns the value of its cookie. Throws a UserError if the account is unknown. */
+  /** Starts a session of an account. Returns the value of its cookie. */
   async create(accountId: string): Promise<string> {
-    const [cookie, atMs] = [newSecret(), this.clock.wallMs()];
-    const database = SqliteDatabase.open(this.path, { busyMs: 5_000 });
-    try {
-      const { keyId } = createKey(database, { accountId, scopes, atMs });
-      this.bySha256.set(sha256Of(cookie), {
-        ...{ accountId, keyId, csrfToken: newSecret() },
-        ...{ createdAtMs: atMs, seenAtMs: atMs },
-      });
-    } finally {
-      database.close();
-    }
+    const cookie = newSecret();
+    const atMs = this.administration.nowMs;
+    await this.administration.update("startSession", { accountId, sha256: secretHash(cookie), atMs });
     return cookie;
   }
 
-  /** Returns a session that has not ended. */
+  /** Returns the session of a cookie, or undefined if it has ended. Its idle time starts again. */
   async find(cookie: string): Promise<BrowserSession | undefined> {
-    const session = this.bySha256.get(sha256Of(cookie));
-    const atMs = this.clock.wallMs();
-    if (session === undefined || atMs - session.seenAtMs > idleMs || atMs - session.createdAtMs > absoluteMs)
-      return undefined;
-    session.seenAtMs = atMs;
-    return session;
+    if (!secretPattern.test(cookie)) return undefined;
+    const [sha256, atMs] = [secretHash(cookie), this.administration.nowMs];
+    const session = await this.administration.query("session", { sha256, atMs });
+    if (session === null) return undefined;
+    if (atMs - session.seenAtMs > seenResolutionMs) await this.administration.update("touchSession", { sha256, atMs });
+    return { ...session, csrfToken: csrfTokenOf(cookie) };
   }
 
   /** Ends a session. Idempotent. */
   async end(cookie: string): Promise<void> {
-    this.bySha256.delete(sha256Of(cookie));
+    await this.administration.update("endSession", { sha256: secretHash(cookie) });
   }
 }
 
-const newSecret = (): string => randomBytes(32).toString("base64url");
+const csrfTokenOf = (cookie: string): string => createHmac("sha256", cookie).update("csrf token").digest("base64url");
 
-const sha256Of = (secret: string): string => createHash("sha256").update(secret).digest("hex");
+/** Returns true if a form carries the token of a session. Constant-time. */
+export function matchesCsrfToken({ csrfToken }: Pick<BrowserSession, "csrfToken">, sent: string): boolean {
+  const [expected, found] = [Buffer.from(csrfToken), Buffer.from(sent)];
+  return expected.length === found.length && timingSafeEqual(expected, found);
+}

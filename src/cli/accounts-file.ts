@@ -1,5 +1,7 @@
 /** Opens the accounts file for a command, also while the service runs, and prints the results of commands about it. */
 import { existsSync } from "node:fs";
+import { userInfo } from "node:os";
+import type { Author } from "../accounts/administration/audit-log.ts";
 import { createAccountsFile, openAccountsFile } from "../accounts/file/schema.ts";
 import type { Json } from "../base/json.ts";
 import { UserError } from "../base/user-error.ts";
@@ -32,6 +34,18 @@ function useAndClose<T>(database: SqliteDatabase, work: (database: SqliteDatabas
     return work(database);
   } finally {
     database.close();
+  }
+}
+
+/** Returns the author of changes by this command, for the audit log: the user of the operating system. */
+export const commandAuthor = (): Author => ({ actor: `command line (${userName()})`, atMs: Date.now() });
+
+/** Returns the name of the user, or the id of one without a name, as in a container. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.getuid?.() ?? "unknown"}`;
   }
 }
 

@@ -1,4 +1,4 @@
-/** Daily tier reviews, and the purge of expired idempotency keys: polls the ledger, which reviews each UTC day once, while the service runs. */
+/** Daily tier reviews, and the purge of what has expired in the accounts file: polls the ledger, which reviews each UTC day once, while the service runs. */
 import type { Logger } from "pino";
 import type { Accounts } from "../accounts/accounts.ts";
 import { bounds } from "../base/bounds.ts";
@@ -13,7 +13,7 @@ export function startDailyReviews(accounts: Accounts, logger: Logger): () => Pro
       .then((results) => {
         for (const { accountId, from, to, outcome } of results)
           logger.info({ account: accountId, from, to, outcome }, "tier review");
-        return accounts.purgeIdempotencyKeys();
+        return accounts.purgeExpired();
       })
       .catch((thrown: unknown) => logger.warn({ message: messageOf(thrown) }, "tier review failed; retrying later"));
   };

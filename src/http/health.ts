@@ -12,25 +12,29 @@ export interface HealthChecks {
   readonly isLedgerAvailable: () => boolean;
 }
 
-export const serveHealth =
-  (
-    current: CurrentVersion,
-    responseCache: ResponseCache,
-    { isStopping, isLedgerAvailable }: HealthChecks,
-  ): Middleware =>
-  async (context, next) => {
-    if (context.path === "/healthz") {
-      context.body = { status: "ok" };
-      return;
-    }
-    if (context.path !== "/readyz") return next();
+/** Whether the service can answer, and what of it is damaged or not in use. */
+export interface Readiness {
+  readonly isReady: boolean;
+  readonly report: {
+    readonly status: string;
+    readonly reasons: readonly string[];
+    readonly version: string | null;
+    readonly lake: CurrentVersion["fileCounts"];
+    readonly serving: { readonly index: boolean; readonly rows: boolean; readonly fallbacks: number };
+    readonly answers: ResponseCache["counts"];
+  };
+}
+
+/** Returns a function that reports the readiness of a service. */
+export const readinessOf =
+  (current: CurrentVersion, responseCache: ResponseCache, { isStopping, isLedgerAvailable }: HealthChecks) =>
+  (): Readiness => {
     const { version } = current;
     const reasons = [...(isLedgerAvailable() ? [] : ["ledger"]), ...current.faults];
     const isReady = version !== undefined && isLedgerAvailable() && !isStopping();
     const ready = reasons.length === 0 ? "ready" : "degraded";
     const fault = version === undefined ? "no version published" : "ledger unavailable";
-    context.status = isReady ? 200 : 503;
-    context.body = {
+    const report = {
       status: isReady ? ready : isStopping() ? "stopping" : fault,
       reasons,
       version: version ?? null,
@@ -38,4 +42,18 @@ export const serveHealth =
       serving: { ...(current.served ?? { index: false, rows: false }), fallbacks: current.fallbacks },
       answers: responseCache.counts,
     };
+    return { isReady, report };
+  };
+
+export const serveHealth =
+  (readiness: () => Readiness): Middleware =>
+  async (context, next) => {
+    if (context.path === "/healthz") {
+      context.body = { status: "ok" };
+      return;
+    }
+    if (context.path !== "/readyz") return next();
+    const { isReady, report } = readiness();
+    context.status = isReady ? 200 : 503;
+    context.body = report;
   };

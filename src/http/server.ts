@@ -9,11 +9,11 @@ import { bounds } from "../base/bounds.ts";
 import { messageOf } from "../base/user-error.ts";
 import { operationsThrough } from "./ask.ts";
 import { refuseExcess } from "./connections.ts";
-import type { Middleware, RequestState } from "./context.ts";
+import type { RequestState } from "./context.ts";
 import { startDailyReviews } from "./daily-review.ts";
 import { serveDocs } from "./docs.ts";
 import { drainer } from "./drain.ts";
-import { serveHealth } from "./health.ts";
+import { type Readiness, readinessOf, serveHealth } from "./health.ts";
 import { createHttpServer, listen, replaceCertificate, type Tls, urlOf } from "./http-server.ts";
 import { createMetricsServer } from "./metrics-server.ts";
 import { closeConnections } from "./middleware/close-connections.ts";
@@ -43,12 +43,12 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
   const { host, port, metricsPort, logger, tls } = options;
   const { drainDelayMs: delayMs = 0, drainTimeoutMs: timeoutMs = bounds.drainMs } = options;
   const state = await openState(options);
-  const health = serveHealth(state.current, state.responseCache, {
+  const readiness = readinessOf(state.current, state.responseCache, {
     isStopping: () => state.isStopping,
     isLedgerAvailable: () => state.accounts.isAvailable,
   });
-  const server = createHttpServer(options, createApp(options, state, health), state.connections);
-  const metricsServer = createMetricsServer(state.metrics, health);
+  const server = createHttpServer(options, createApp(options, state, readiness), state.connections);
+  const metricsServer = createMetricsServer(state.metrics, serveHealth(readiness));
   const drain = drainer(server);
   const stopReviews = startDailyReviews(state.accounts, logger);
   const close = async (): Promise<void> => {
@@ -80,7 +80,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
 function createApp(
   { logger, trustedProxies = 0, mountSite = () => undefined }: ServeOptions,
   state: AppState,
-  health: Middleware,
+  readiness: () => Readiness,
 ): Koa<RequestState> {
   const app = new Koa<RequestState>({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   app.use(logRequests(logger));
@@ -89,11 +89,11 @@ function createApp(
   app.use(setSecurityHeaders);
   app.use(compressResponses);
   app.use(handleErrors);
-  app.use(health);
+  app.use(serveHealth(readiness));
   app.use(refuseExcess(state.connections));
   app.use(refuseLongUri);
   const metered = meteredPipelines(state);
-  mountSite(app, { ...state, ask: operationsThrough(metered) });
+  mountSite(app, { ...state, ask: operationsThrough(metered), readiness });
   app.use(refuseOtherMethods);
   app.use(serveDocs());
   app.use(routes(state, metered));

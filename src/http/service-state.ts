@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import { Accounts } from "../accounts/accounts.ts";
 import type { Clock } from "../accounts/clock.ts";
 import { Sessions } from "../accounts/sessions.ts";
+import { SignIn } from "../accounts/sign-in/sign-in.ts";
 import { bounds } from "../base/bounds.ts";
 import type { Synchronous } from "../db/sqlite.ts";
 import { TableEncoder } from "../formats/table-formats.ts";
@@ -17,6 +18,7 @@ import { type ConnectionLimits, Connections, connectionsWithin, descriptorLimit 
 import type { RequestState } from "./context.ts";
 import type { ExportServices } from "./exports/respond-with-export.ts";
 import { Spool, type SpoolBounds } from "./exports/spool.ts";
+import type { Readiness } from "./health.ts";
 import type { Tls } from "./http-server.ts";
 import { Metrics } from "./metrics.ts";
 import type { AdmissionBounds } from "./middleware/admit.ts";
@@ -74,8 +76,10 @@ export interface ServeOptions
 export interface SiteServices {
   readonly accounts: Accounts;
   readonly sessions: Sessions;
+  readonly signIn: SignIn;
   readonly current: CurrentVersion;
   readonly ask: AskOperation;
+  readonly readiness: () => Readiness;
 }
 
 /** Limits of exports. */
@@ -89,6 +93,7 @@ export interface AppState extends PipelineServices {
   readonly connections: Connections;
   readonly metrics: Metrics;
   readonly sessions: Sessions;
+  readonly signIn: SignIn;
   readonly pastIndexes: PastIndexes | undefined;
   isStopping: boolean;
 }
@@ -109,7 +114,8 @@ export async function openState(options: ServeOptions): Promise<AppState> {
   return {
     ...{ current, responseCache, accounts, metrics, pastIndexes, admission, connections, isStopping: false },
     encoder: new TableEncoder(),
-    sessions: new Sessions(options.accounts, options.clock ?? systemClock),
+    sessions: new Sessions(accounts.administration),
+    signIn: new SignIn(accounts.administration, options.clock ?? systemClock),
     exports: { lake: options.lake, current, accounts, spool: new Spool(exportSettings), ...exportSettings },
     exportAdmission: { ...admission, concurrentRequests, deadlineMs },
   };

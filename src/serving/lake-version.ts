@@ -28,6 +28,7 @@ import {
   lookUpStatement,
   snapshotSizesOf,
 } from "./listing-files.ts";
+import { DeliveryRecords } from "./parquet/deliveries.ts";
 import { ParquetSource } from "./parquet/parquet-source.ts";
 import { ParquetTrends } from "./parquet/parquet-trends.ts";
 import type { ListedFile } from "./verified-files.ts";
@@ -125,10 +126,7 @@ export class LakeVersion {
     return this.listingsOf(files, (parquet) => this.resources.serving.sourceOr(parquet, this.engine));
   }
 
-  /**
-   * Returns all sold listings; with a day, at least those whose sale became known after it. Earlier releases partitioned sold listings by the
-   * month of `sold_date`.
-   */
+  /** Returns all sold listings; with a day, at least those whose sale became known after it. Earlier releases partitioned by `sold_date`. */
   soldSince(day: string | undefined): Listings {
     const month = day === undefined ? "" : plusDays(day, 1 - life.soldAfterDays).slice(0, "YYYY-MM".length);
     const files = this.manifest.tables.sold.filter(({ partition }) => (partition ?? "") >= month);
@@ -144,6 +142,11 @@ export class LakeVersion {
   get trends(): TrendSource {
     const { manifest, folder, dimensions } = this.resources;
     return new ParquetTrends(manifest, folder, dimensions, (files, query) => this.rowsFrom(files, query));
+  }
+
+  /** What the ingests of its days read and refused. */
+  get deliveries(): DeliveryRecords {
+    return new DeliveryRecords(this.manifest, this.resources.folder, (files, query) => this.rowsFrom(files, query));
   }
 
   /** Returns the listings of a VIN, or the listing with an id (32 hexadecimal digits), in any state; empty if there are none. */

@@ -3,13 +3,17 @@ import Router from "@koa/router";
 import type Koa from "koa";
 import type { RequestState } from "../http/context.ts";
 import type { SiteServices } from "../http/service-state.ts";
+import { addAccountRoutes } from "./account/routes.ts";
 import { addExplorerRoutes } from "./explorer/routes.ts";
+import { addOperatorRoutes } from "./operator/routes.ts";
 import { serveAssets } from "./shell/assets.ts";
 
 /** Adds the web application to a service. It passes requests for other paths on. */
 export function mountSite(app: Koa<RequestState>, services: SiteServices): void {
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   addExplorerRoutes(router, services);
+  addAccountRoutes(router, services);
+  addOperatorRoutes(router, services);
   app.use(serveAssets);
   app.use(router.routes());
 }

@@ -44,7 +44,7 @@ test("a file that is not an accounts file is refused and left unchanged", async 
   ours.close();
   assert.throws(
     () => openAccountsFile(later, { busyMs: 10 }),
-    /later: Accounts file version 9 is too new: expected at most 2\. /,
+    /later: Accounts file version 9 is too new: expected at most 3\. /,
   );
   assert.throws(() => openAccountsFile(join(folder, "none"), { busyMs: 10 }), /none: cannot be opened/);
 });
@@ -104,6 +104,7 @@ const breakages: readonly (readonly [fault: string, statement: Sql])[] = [
   ],
   ["Daily usage differs from the sum of its charges", sql`UPDATE usage_days SET requests = requests + 1`],
   ["Daily usage differs from the sum of its charges", sql`UPDATE usage_days SET usage_class = 'facet_counts'`],
+  ["Daily usage differs from the sum of its charges", sql`UPDATE usage_days SET last_entry = last_entry - 1`],
   ["Charge differs from its price", sql`UPDATE prices SET micros = micros + 1`],
   ["Foreign key without a target", sql`DELETE FROM prices`],
 ];

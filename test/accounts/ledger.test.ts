@@ -1,9 +1,11 @@
 /** The ledger: credits, charges, batches, spend caps, and reviews of tiers. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { changeAccount, getAccount } from "../../src/accounts/account.ts";
+import { changeAccount, createAccount, getAccount } from "../../src/accounts/account.ts";
+import { createKey, scopes } from "../../src/accounts/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { postCharge } from "../../src/accounts/ledger/charging.ts";
+import { listEntryPage } from "../../src/accounts/ledger/entry-pages.ts";
 import {
   addCredit,
   adjustBalance,
@@ -181,4 +183,37 @@ test("automatic review runs once per UTC day, however often it is called", async
   addCredit(database, { ...paidCredit, accountId, micros: 25_000_000 });
   assert.deepEqual(reviewOnce(database, "2026-12-20"), []);
   assert.equal(reviewOnce(database, "2026-12-21").length, 1);
+});
+
+test("pages of entries hold every entry of the account once, newest first, also where days overlap", async (t) => {
+  const ledger = await createLedger(t);
+  const { database, accountId, keyId } = ledger;
+  const other = createAccount(database, { email: "c@d.example", tier: 1, atMs });
+  const { keyId: otherKey } = createKey(database, { accountId: other, scopes, atMs });
+  for (const id of [accountId, other]) addCredit(database, { ...paidCredit, accountId: id, micros: 1_000_000 });
+  // Days 0, 1, 0, 2, 1, 3: the charges of a day lie between those of others.
+  for (const [index, day] of [0, 1, 0, 2, 1, 3].entries())
+    for (const [id, key] of [
+      [accountId, keyId],
+      [other, otherKey],
+    ] as const) {
+      const charge = { ...searchCharge(ledger, `${id} ${index}`), accountId: id, keyId: key, atMs: atMs + day * dayMs };
+      assert.equal(postCharge(database, charge), undefined);
+    }
+  adjustBalance(database, { accountId, micros: 5, atMs });
+  const all = listEntryPage(database, { accountId, before: null, limit: 100 });
+  assert.deepEqual(
+    all.map(({ entryId, kind }) => (kind === "charge" ? entryId : kind)),
+    ["adjustment", ...[5, 4, 3, 2, 1, 0].map((index) => `${accountId} ${index}`), "paid"],
+  );
+  for (const limit of [1, 2, 3, 5]) {
+    const paged = [];
+    for (let before: number | null = null; ; ) {
+      const page = listEntryPage(database, { accountId, before, limit });
+      paged.push(...page);
+      before = page.at(-1)?.entry ?? null;
+      if (before === null) break;
+    }
+    assert.deepEqual(paged, all, `pages of ${limit}`);
+  }
 });

@@ -27,14 +27,16 @@ async function runJson(...args: readonly string[]): Promise<Readonly<Record<stri
 
 /** Creates an account and a key with the command line. */
 async function createKeyedAccount(): Promise<{ account: readonly string[]; key: string; keyId: string }> {
-  const { account_id, ...rest } = await runJson("accounts", "create", "--email", "joe@dealers.example");
+  const created = await runJson("accounts", "create", "--email", "joe@dealers.example");
+  const { account_id, invitation_url, ...rest } = created;
   assert.ok(typeof account_id === "string" && Object.keys(rest).length === 0);
+  assert.match(String(invitation_url), /^http:\/\/127\.0\.0\.1:8080\/invitation\?token=[\w-]{43}$/);
   assert.match(account_id, /^acct_[0-9a-z]{16}$/);
   assert.equal(statSync(file).mode & 0o777, 0o600);
   const account = ["--account", account_id];
-  const created = await runJson("keys", "create", ...account, "--scopes", "inventory.read,usage.read");
-  assert.deepEqual(Object.keys(created).sort(), ["key", "key_id"]);
-  const [key, keyId] = [String(created.key), String(created.key_id)];
+  const newKey = await runJson("keys", "create", ...account, "--scopes", "inventory.read,usage.read", "--name", "sync");
+  assert.deepEqual(Object.keys(newKey).sort(), ["key", "key_id"]);
+  const [key, keyId] = [String(newKey.key), String(newKey.key_id)];
   assert.match(key, new RegExp(`^cq_live_${keyId}_[\\w-]{43}$`));
   return { account, key, keyId };
 }
@@ -105,7 +107,7 @@ test("the command line takes an account from creation to paid requests and a res
   await eventually("the key is revoked", async () => (await status("/v1/usage")) === 401);
 
   const keys = await run("keys", "list", ...account);
-  assert.match(keys, new RegExp(`${keyId} +inventory\\.read,usage\\.read +\\S+Z +\\S+Z\n`));
+  assert.match(keys, new RegExp(`${keyId} +inventory\\.read,usage\\.read +\\S+Z +\\S+Z +\\S+Z +sync *\n`));
   assert.ok(!keys.includes(key.slice(-43)), "a secret is shown once");
   await runJson("credits", "reverse", creditId, "--note", "stolen card");
   assert.equal((await runJson("accounts", "show", ...account)).balance_usd, "-20.002");

@@ -9,6 +9,7 @@ import { integerIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { integerLiteral, type Sql, sql } from "../../db/sql.ts";
 import type { SqliteDatabase } from "../../db/sqlite.ts";
+import { auditLogTriggers, signInTables, usageTrigger } from "./version-3-schema.ts";
 
 /** The statements that migrate a file from the previous version to version `to`. */
 export interface Migration {
@@ -33,6 +34,26 @@ export const migrations: readonly Migration[] = [
         PRIMARY KEY (account_id, idempotency_key)
       ) STRICT, WITHOUT ROWID`,
       sql`CREATE INDEX idempotency_keys_by_time ON idempotency_keys (at_ms)`,
+    ],
+  },
+  {
+    to: 3,
+    statements: [
+      sql`ALTER TABLE accounts ADD COLUMN is_operator INTEGER NOT NULL DEFAULT 0 CHECK (is_operator IN (0, 1))`,
+      sql`ALTER TABLE keys ADD COLUMN name TEXT NOT NULL DEFAULT ''`,
+      sql`ALTER TABLE keys ADD COLUMN is_web INTEGER NOT NULL DEFAULT 0 CHECK (is_web IN (0, 1))`,
+      sql`ALTER TABLE usage_days ADD COLUMN first_entry INTEGER NOT NULL DEFAULT 0`,
+      sql`ALTER TABLE usage_days ADD COLUMN last_entry INTEGER NOT NULL DEFAULT 0`,
+      sql`UPDATE usage_days SET first_entry = charges.first_entry, last_entry = charges.last_entry
+          FROM (SELECT account_id, date(at_ms / 1000, 'unixepoch') AS day, usage_class, min(entry) AS first_entry,
+                       max(entry) AS last_entry
+                FROM   entries JOIN prices USING (price) WHERE kind = 'charge' GROUP BY 1, 2, 3) AS charges
+          WHERE charges.account_id = usage_days.account_id AND charges.day = usage_days.day
+                AND charges.usage_class = usage_days.usage_class`,
+      sql`DROP TRIGGER usage_follows_from_charges`,
+      usageTrigger,
+      ...signInTables,
+      ...auditLogTriggers,
     ],
   },
 ];

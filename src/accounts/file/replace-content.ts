@@ -11,7 +11,7 @@ import { createSchema } from "./schema.ts";
 
 /**
  * Replaces the content. When it holds the write lock, and before it changes anything, calls `beforeReplacing` with the number of accounts,
- * keys, entries, confirmations and reviews that the backup lacks or has with other values. Rolls back if that throws, or if the result
+ * keys, entries, confirmations, reviews and passwords that the backup lacks or has with other values. Rolls back if that throws, or if the result
  * fails its audit.
  */
 export function replaceContent(
@@ -32,6 +32,9 @@ export function replaceContent(
     createSchema(database, () => {
       for (const table of tables) database.run(sql`INSERT INTO main.${table} SELECT * FROM backup.${table}`);
     });
+    // A session that has been ended since the backup must not begin again.
+    database.run(sql`DELETE FROM sessions`);
+    database.run(sql`DELETE FROM one_time_links`);
     const [fault] = audit(database).faults;
     if (fault !== undefined) throw new UserError(`Restore rolled back, the result fails its audit: ${fault}.`);
   });
@@ -46,6 +49,7 @@ function countDiscardedRows(database: SqliteDatabase): number {
          + (SELECT count(*) FROM (SELECT * FROM main.keys          EXCEPT SELECT * FROM backup.keys))
          + (SELECT count(*) FROM (SELECT * FROM main.entries       EXCEPT SELECT * FROM backup.entries))
          + (SELECT count(*) FROM (SELECT * FROM main.confirmations EXCEPT SELECT * FROM backup.confirmations))
-         + (SELECT count(*) FROM (SELECT * FROM main.reviews       EXCEPT SELECT * FROM backup.reviews)) AS row_count`);
+         + (SELECT count(*) FROM (SELECT * FROM main.reviews       EXCEPT SELECT * FROM backup.reviews))
+         + (SELECT count(*) FROM (SELECT * FROM main.passwords     EXCEPT SELECT * FROM backup.passwords)) AS row_count`);
   return integerIn(count, "row_count");
 }

@@ -7,6 +7,7 @@ import { integerLiteral, type Sql, sql } from "../../db/sql.ts";
 import { makeFile, SqliteDatabase, type SqliteOptions, syncFile } from "../../db/sqlite.ts";
 import { prices, pricingVersion } from "../policy/prices.ts";
 import { accountsVersion, schemaVersionOf } from "./migrations.ts";
+import { auditLogTriggers, signInTables, usageTrigger } from "./version-3-schema.ts";
 
 /** SQLite's `application_id` of accounts files. */
 const applicationId = 1_668_380_020;
@@ -26,6 +27,7 @@ const tables: readonly Sql[] = [
         cap_micros     INTEGER CHECK (cap_micros >= 0),
         per_10s        INTEGER CHECK (per_10s >= 0),
         per_60s        INTEGER CHECK (per_60s >= 0),
+        is_operator    INTEGER NOT NULL DEFAULT 0 CHECK (is_operator IN (0, 1)),
         CHECK ((per_10s IS NULL) = (per_60s IS NULL))
       ) STRICT`,
   sql`CREATE TABLE keys (
@@ -34,7 +36,9 @@ const tables: readonly Sql[] = [
         sha256        TEXT NOT NULL CHECK (length(sha256) = 64),
         scopes        TEXT NOT NULL,
         created_at_ms INTEGER NOT NULL,
-        revoked_at_ms INTEGER
+        revoked_at_ms INTEGER,
+        name          TEXT NOT NULL DEFAULT '',
+        is_web        INTEGER NOT NULL DEFAULT 0 CHECK (is_web IN (0, 1))
       ) STRICT`,
   sql`CREATE INDEX keys_by_account ON keys (account_id)`,
   sql`CREATE TABLE prices (
@@ -90,6 +94,8 @@ const tables: readonly Sql[] = [
         usage_class    TEXT NOT NULL,
         requests       INTEGER NOT NULL,
         charged_micros INTEGER NOT NULL,
+        first_entry    INTEGER NOT NULL DEFAULT 0,
+        last_entry     INTEGER NOT NULL DEFAULT 0,
         PRIMARY KEY (account_id, day, usage_class)
       ) STRICT, WITHOUT ROWID`,
   sql`CREATE TABLE reviews (
@@ -103,6 +109,7 @@ const tables: readonly Sql[] = [
       ) STRICT`,
   sql`CREATE UNIQUE INDEX one_queued_review_of_an_account ON reviews (account_id) WHERE outcome = 'queued'`,
   sql`CREATE TABLE reviewed_days (day TEXT PRIMARY KEY) STRICT, WITHOUT ROWID`,
+  ...signInTables,
 ];
 
 const triggers: readonly Sql[] = [
@@ -123,15 +130,8 @@ const triggers: readonly Sql[] = [
       BEGIN
         UPDATE accounts SET balance_micros = balance_micros + NEW.micros WHERE account_id = NEW.account_id;
       END`,
-  sql`CREATE TRIGGER usage_follows_from_charges AFTER INSERT ON entries WHEN NEW.kind = 'charge'
-      BEGIN
-        INSERT INTO spending VALUES (NEW.account_id, strftime('%Y-%m', NEW.at_ms / 1000, 'unixepoch'), -NEW.micros)
-        ON CONFLICT DO UPDATE SET micros = micros + excluded.micros;
-        INSERT INTO usage_days
-        SELECT NEW.account_id, date(NEW.at_ms / 1000, 'unixepoch'), usage_class, 1, -NEW.micros
-        FROM   prices WHERE price = NEW.price
-        ON CONFLICT DO UPDATE SET requests = requests + 1, charged_micros = charged_micros + excluded.charged_micros;
-      END`,
+  usageTrigger,
+  ...auditLogTriggers,
 ];
 
 /** Opens an existing accounts file of the current version. Throws a UserError for any other file. */

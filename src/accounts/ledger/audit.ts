@@ -41,11 +41,12 @@ const checks: Readonly<Record<string, Sql>> = {
     SELECT account_id || ' ' || day || ' ' || usage_class AS violation
     FROM   usage_days FULL JOIN (
              SELECT account_id, date(at_ms / 1000, 'unixepoch') AS day, usage_class, count(*) AS charge_count,
-                    -sum(entries.micros) AS charge_micros
+                    -sum(entries.micros) AS charge_micros, min(entry) AS first_charge, max(entry) AS last_charge
              FROM   entries JOIN prices USING (price) WHERE kind = 'charge'
              GROUP BY account_id, day, usage_class
            ) USING (account_id, day, usage_class)
-    WHERE  requests IS NOT charge_count OR charged_micros IS NOT charge_micros`,
+    WHERE  requests IS NOT charge_count OR charged_micros IS NOT charge_micros
+           OR first_entry IS NOT first_charge OR last_entry IS NOT last_charge`,
 };
 
 export interface AuditResult {

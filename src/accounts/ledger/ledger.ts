@@ -111,7 +111,8 @@ function post(database: SqliteDatabase, kind: string, idPrefix: string, posting:
   return entryId;
 }
 
-function getPaidCredit(
+/** Returns a paid credit. Throws a UserError if the id is unknown. */
+export function getPaidCredit(
   database: SqliteDatabase,
   creditId: string,
 ): { readonly accountId: string; readonly micros: number } {

@@ -4,10 +4,10 @@ import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
 import { sql } from "../../db/sql.ts";
 import type { SqliteDatabase } from "../../db/sqlite.ts";
-import { type Account, changeAccount, listAccounts, tierIn } from "../account.ts";
+import { type Account, changeAccount, findAccount, listAccounts, tierIn } from "../account.ts";
 import { dayOf } from "../clock.ts";
 import { listEntries } from "../ledger/ledger.ts";
-import { decideTier, type PaidCredit, type Tier } from "./tiers.ts";
+import { type AccountHistory, decideTier, type PaidCredit, type Tier } from "./tiers.ts";
 
 /** The effect of a review on an account. */
 export interface ReviewResult {
@@ -35,11 +35,7 @@ export function reviewOnce(database: SqliteDatabase, day: string): readonly Revi
 
 function reviewAccount(database: SqliteDatabase, account: Account, day: string): readonly ReviewResult[] {
   const { accountId, email, tier: from } = account;
-  const credits = listEntries(database, accountId).flatMap(paidCreditFromRow);
-  const declined = database.one(
-    sql`SELECT max(decided_day) AS day FROM reviews WHERE account_id = ${accountId} AND outcome = 'declined'`,
-  )?.day;
-  const decision = decideTier({ ...account, credits, declined: typeof declined === "string" ? declined : null }, day);
+  const decision = decideTier(historyOf(database, account), day);
   if (decision.to === null) return [];
   const outcome = decision.reviewKind === "automatic" ? "automatic" : "queued";
   const insertedRows = database.run(sql`
@@ -47,6 +43,33 @@ function reviewAccount(database: SqliteDatabase, account: Account, day: string):
     VALUES (${accountId}, ${day}, ${from}, ${decision.to}, ${outcome}) ON CONFLICT DO NOTHING`);
   if (outcome === "automatic") changeAccount(database, accountId, { tier: decision.to });
   return insertedRows === 0 ? [] : [{ accountId, email, from, to: decision.to, outcome }];
+}
+
+/** What an account lacks for the next tier. */
+export interface TierProgress {
+  readonly tier: Tier;
+  /** The unmet requirements; empty if the account qualifies. */
+  readonly missing: readonly string[];
+  /** True if the promotion waits for an operator. */
+  readonly isQueued: boolean;
+}
+
+/** Returns what an account lacks for the next tier as of a UTC day, or undefined if the account is unknown. */
+export function tierProgress(database: SqliteDatabase, accountId: string, day: string): TierProgress | undefined {
+  const account = findAccount(database, accountId, day.slice(0, 7));
+  if (account === undefined) return undefined;
+  const queued = database.one(sql`SELECT 1 FROM reviews WHERE account_id = ${accountId} AND outcome = 'queued'`);
+  const { missing } = decideTier(historyOf(database, account), day);
+  return { tier: account.tier, missing, isQueued: queued !== undefined };
+}
+
+function historyOf(database: SqliteDatabase, account: Account): AccountHistory {
+  const { accountId } = account;
+  const credits = listEntries(database, accountId).flatMap(paidCreditFromRow);
+  const declined = database.one(
+    sql`SELECT max(decided_day) AS day FROM reviews WHERE account_id = ${accountId} AND outcome = 'declined'`,
+  )?.day;
+  return { ...account, credits, declined: typeof declined === "string" ? declined : null };
 }
 
 function paidCreditFromRow(row: Row): readonly PaidCredit[] {

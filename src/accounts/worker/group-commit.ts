@@ -5,6 +5,8 @@
 import { messageOf } from "../../base/user-error.ts";
 import { sql } from "../../db/sql.ts";
 import type { SqliteDatabase } from "../../db/sqlite.ts";
+import { runQuery } from "../administration/queries.ts";
+import { runUpdate } from "../administration/updates.ts";
 import { rewriteHeader } from "../file/schema.ts";
 import { findActiveKey } from "../keys.ts";
 import { type AccountBalance, ChargeBatch, hasCharge } from "../ledger/charging.ts";
@@ -16,7 +18,14 @@ import type { BatchResult, LedgerTask, TaskOutcome } from "./messages.ts";
 
 type TaskOutput = Extract<TaskOutcome, { readonly output: unknown }>["output"];
 
-const writeTaskNames = ["charge", "refundCharges", "purgeIdempotencyKeys", "reviewTiers", "probeWrite"] as const;
+const writeTaskNames = [
+  "charge",
+  "refundCharges",
+  "purgeIdempotencyKeys",
+  "reviewTiers",
+  "update",
+  "probeWrite",
+] as const;
 
 type WriteTask = Extract<LedgerTask, { readonly name: (typeof writeTaskNames)[number] }>;
 type ReadTask = Exclude<LedgerTask, WriteTask>;
@@ -73,6 +82,8 @@ function runWriteTask(database: SqliteDatabase, { name, input }: WriteTask, char
       return purgeIdempotencyKeys(database, input.beforeMs);
     case "reviewTiers":
       return reviewOnce(database, input.day);
+    case "update":
+      return runUpdate(database, input);
     case "probeWrite":
       rewriteHeader(database);
       return null;
@@ -89,6 +100,8 @@ function runReadTask(database: SqliteDatabase, { name, input }: ReadTask): TaskO
       return listUsage(database, input.accountId, input.range);
     case "findRepetition":
       return findRepetition(database, input.accountId, input.request, input.atMs) ?? null;
+    case "query":
+      return runQuery(database, input);
     case "probeRead":
       database.one(sql`SELECT 1 FROM accounts`);
       return null;

@@ -63,7 +63,7 @@ const [tooSlow, workerExited] = ["The ledger is too slow.", "The ledger worker h
 
 export class LedgerClient {
   private worker: Worker | undefined;
-  private startedAtMs = 0;
+  private startedAtMs = Number.NEGATIVE_INFINITY;
   private queue: PendingCall[] = [];
   private inFlight: readonly PendingCall[] = [];
   /** The number of charges whose outcome is being looked up or refunded. */

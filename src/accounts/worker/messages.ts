@@ -4,6 +4,8 @@
  */
 
 import type { Synchronous } from "../../db/sqlite.ts";
+import type { QueryName, QueryOutput, QueryRequest } from "../administration/queries.ts";
+import type { UpdateOutcome, UpdateRequest } from "../administration/updates.ts";
 import type { ActiveKey } from "../keys.ts";
 import type { AccountBalance, ChargeEntry } from "../ledger/charging.ts";
 import type { IdempotentRequest, Repetition } from "../ledger/idempotency.ts";
@@ -44,6 +46,10 @@ export interface LedgerTasks {
     readonly input: { readonly accountId: string; readonly range: UsageRange };
     readonly output: readonly UsageRow[];
   };
+  /** Reads for a page. */
+  readonly query: { readonly input: QueryRequest; readonly output: QueryOutput<QueryName> };
+  /** Writes for a page; the message of a UserError if the change cannot be made. Not in a batch with charges. */
+  readonly update: { readonly input: UpdateRequest; readonly output: UpdateOutcome };
 }
 
 /** A charge, with the idempotency key of its request if it has one. */

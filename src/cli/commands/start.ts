@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Command } from "commander";
+import { linkUrl } from "../../accounts/sign-in/one-time-links.ts";
 import { prefetch } from "../../base/prefetch.ts";
 import type { DatabaseOptions } from "../../db/duckdb.ts";
 import { generateDays } from "../../demo/generate.ts";
@@ -10,7 +11,7 @@ import { defaultShares, type MarketShape } from "../../demo/market-shape.ts";
 import { type Delivery, deliveriesAt } from "../../ingest/feed/delivery.ts";
 import { ingest } from "../../ingest/ingest.ts";
 import { currentVersion } from "../../lake/manifest.ts";
-import { createDemoKey } from "../demo-key.ts";
+import { createDemoAccess, type DemoAccess } from "../demo-key.ts";
 import { engineOptions } from "../options.ts";
 import { createProgress } from "../progress.ts";
 import { daysOption, listingsOption } from "./generate.ts";
@@ -31,14 +32,14 @@ export const startCommand = (): Command =>
   addServeOptions(new Command("start"))
     .description(
       "Fill an empty lake with a generated market (takes less than half a minute), create a demo account with promotional credits and an API key, " +
-        "print three example requests, and serve.",
+        "print three example requests and a link that signs in to the explorer once, and serve.",
     )
     .addOption(listingsOption().default(demo.listings))
     .addOption(daysOption().default(demo.days))
     .action(async (settings: StartSettings) => {
       if ((await currentVersion(settings.lake)) === undefined) await ingestDemoMarket(settings);
-      const key = createDemoKey(settings.accounts, Date.now());
-      await serveUntilStopped(settings, (url) => exampleRequests(url, key));
+      const access = createDemoAccess(settings.accounts, Date.now());
+      await serveUntilStopped(settings, (url) => greeting(url, access));
     });
 
 /** Generates the demo market in a temporary folder and ingests it; generates each day while the previous one is ingested. */
@@ -71,8 +72,9 @@ async function* generateDeliveries(
   for await (const { folder } of generateDays(feeds, shape, engine)) yield* await deliveriesAt(folder, undefined);
 }
 
-const exampleRequests = (url: string, key: string): readonly string[] => [
+const greeting = (url: string, { key, linkSecret }: DemoAccess): readonly string[] => [
   `curl -H 'Authorization: Bearer ${key}' '${url}/v1/listings?limit=3'`,
   `curl -H 'Authorization: Bearer ${key}' '${url}/v1/listings?make=toyota,honda&max_price=30000&sort=price&fields=year,make,model,trim,price,miles,city,state'`,
   `curl '${url}/v1/openapi.json'`,
+  `explore the market, signed in to the demo account: ${linkUrl(url, "sign_in", linkSecret)}`,
 ];

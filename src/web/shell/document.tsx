@@ -30,6 +30,9 @@ const links: readonly Link[] = [
   { path: "/docs", text: "API docs" },
 ];
 
+/** For operator accounts. */
+const operatorLink: Link = { section: "operator", path: "/operator", text: "Operator" };
+
 const [style, client] = [assetPath("style.css"), assetPath("client.js")];
 
 /** Returns a whole HTML document. */
@@ -61,7 +64,7 @@ const Document = ({ content, visitor }: DocumentProps): JSX.Element => (
         <a class="mark" href="/">
           Carquet
         </a>
-        {visitor === undefined ? null : <Navigation section={content.section} />}
+        {visitor === undefined ? null : <Navigation section={content.section} visitor={visitor} />}
         {visitor === undefined ? null : <Account content={content} visitor={visitor} />}
       </header>
       <main id="main" tabIndex={-1}>
@@ -71,10 +74,15 @@ const Document = ({ content, visitor }: DocumentProps): JSX.Element => (
   </html>
 );
 
-const Navigation = ({ section }: { readonly section: Section | undefined }): JSX.Element => (
+interface NavigationProps {
+  readonly section: Section | undefined;
+  readonly visitor: Visitor;
+}
+
+const Navigation = ({ section, visitor: { identity } }: NavigationProps): JSX.Element => (
   <nav aria-label="Main">
     <ul>
-      {links.map((link) => (
+      {[...links, ...(identity.cached.account.isOperator ? [operatorLink] : [])].map((link) => (
         <li key={link.path}>
           <a
             href={link.path}
@@ -89,16 +97,27 @@ const Navigation = ({ section }: { readonly section: Section | undefined }): JSX
 );
 
 /** The account, and its money: what the page cost, what the month has cost, and what is left. */
-const Account = ({ content: { micros }, visitor: { identity } }: DocumentProps & { readonly visitor: Visitor }) => {
+const Account = ({
+  content: { micros, section },
+  visitor: { identity, csrfToken },
+}: DocumentProps & { readonly visitor: Visitor }) => {
   const { email, balanceMicros, spentMicros } = identity.cached.account;
   return (
     <section class="account" id="account" aria-label="Account">
       <dl>
-        {micros === undefined ? null : <Amount name="This view" micros={micros} id="view-cost" />}
+        {micros === undefined || section === "dashboard" || section === "operator" ? null : (
+          <Amount name="This view" micros={micros} id="view-cost" />
+        )}
         <Amount name="This month" micros={spentMicros} />
         <Amount name="Balance" micros={balanceMicros} />
       </dl>
       <span class="email">{email}</span>
+      <form method="post" action="/sign-out">
+        <input type="hidden" name="csrf_token" value={csrfToken} />
+        <button type="submit" class="plain">
+          Sign out
+        </button>
+      </form>
     </section>
   );
 };

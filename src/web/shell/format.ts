@@ -18,6 +18,12 @@ export function usd(micros: number): string {
   return micros < 0 ? `−${text}` : text;
 }
 
+/** Formats an amount in micros that is added or taken. */
+export const signedAmount = (micros: number): string => (micros > 0 ? `+${usd(micros)}` : usd(micros));
+
+/** Formats a Unix time in UTC to the minute, for example `2026-11-19 08:15`. */
+export const time = (atMs: number): string => new Date(atMs).toISOString().slice(0, 16).replace("T", " ");
+
 /** Formats a signed fraction as a percentage. */
 export function percent(fraction: number | null | undefined): string {
   if (fraction === null || fraction === undefined) return unknown;

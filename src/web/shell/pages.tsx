@@ -63,13 +63,15 @@ export function signedInPage(services: SiteServices, anonymousPage: AnonymousPag
 export function sendPage(context: RequestContext, content: PageContent, visitor?: Visitor): void {
   context.status = content.status ?? 200;
   context.set("Content-Security-Policy", contentSecurityPolicy);
+  // With `no-referrer`, browsers send the origin of forms as null.
+  context.set("Referrer-Policy", "same-origin");
   context.set("Cache-Control", "private, no-cache");
   context.set("Content-Type", "text/html; charset=utf-8");
   context.body = renderDocument(content, visitor);
 }
 
 /** Returns the page that shows a refusal, or any other exception, which it logs. */
-function errorPage(context: RequestContext, thrown: unknown): PageContent {
+export function errorPage(context: RequestContext, thrown: unknown): PageContent {
   const { requestId, log } = context.state;
   const refusal = refusalOf(thrown, requestId);
   if (!(thrown instanceof Refusal)) log.error({ requestId, err: thrown }, "internal error");

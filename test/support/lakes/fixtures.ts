@@ -19,10 +19,10 @@ export async function copyFixtureLake(scope: Scope, format: 1): Promise<string> 
   return lake;
 }
 
-/** Copies the accounts file of a format. */
-export async function copyFixtureAccounts(scope: Scope, format: 1): Promise<string> {
+/** Copies the accounts file of a schema version. */
+export async function copyFixtureAccounts(scope: Scope, version: 1 | 2): Promise<string> {
   const path = join(await temporaryFolder(scope), "accounts.db");
-  await cp(join(folder, `format-${format}`, "accounts.db"), path);
+  await cp(join(folder, version === 1 ? "format-1" : `accounts-${version}`, "accounts.db"), path);
   return path;
 }
 

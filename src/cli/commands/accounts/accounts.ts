@@ -1,22 +1,18 @@
 /** `carquet accounts`: creates accounts and changes their state, spend cap and limits. */
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
-import {
-  type Account,
-  type AccountChange,
-  changeAccount,
-  createAccount,
-  effectiveLimits,
-  getAccount,
-  listAccounts,
-} from "../../../accounts/account.ts";
+import { type Account, effectiveLimits, getAccount, listAccounts } from "../../../accounts/account.ts";
+import { type ChangeInput, type ChangeName, makeChange } from "../../../accounts/administration/changes.ts";
 import { monthOf } from "../../../accounts/clock.ts";
 import { formatUsd } from "../../../accounts/money.ts";
 import { type AccountState, billingState } from "../../../accounts/policy/billing-state.ts";
+import type { RateLimits } from "../../../accounts/policy/rate-limiter.ts";
 import { type Tier, tiers } from "../../../accounts/policy/tiers.ts";
+import { linkUrl } from "../../../accounts/sign-in/one-time-links.ts";
 import type { Json } from "../../../base/json.ts";
 import { UserError } from "../../../base/user-error.ts";
 import {
   type AccountsFileSettings,
+  commandAuthor,
   formatTime,
   printResult,
   printRows,
@@ -24,7 +20,7 @@ import {
   withNewAccountsFile,
 } from "../../accounts-file.ts";
 import { countParser, usdParser } from "../../option-parsers.ts";
-import { accountsOption, jsonOption, mandatory } from "../../options.ts";
+import { accountsOption, jsonOption, mandatory, publicUrlOption } from "../../options.ts";
 
 interface AccountSettings extends AccountsFileSettings {
   readonly account: string;
@@ -44,6 +40,8 @@ export const accountsCommand = (): Command =>
   new Command("accounts")
     .description("Create and change accounts. Safe while the service runs; changes take effect within a second.")
     .addCommand(create())
+    .addCommand(invite())
+    .addCommand(operator())
     .addCommand(list())
     .addCommand(show())
     .addCommand(state())
@@ -53,18 +51,58 @@ export const accountsCommand = (): Command =>
     .addCommand(rateLimit("rate-limit"))
     .addCommand(rateLimit("override"), { hidden: true });
 
+interface InvitationSettings extends AccountsFileSettings {
+  readonly publicUrl: string;
+}
+
+/** The option that sets the address of a link; a command does not know that of the service. */
+const linkUrlOption = (): Option => publicUrlOption().default("http://127.0.0.1:8080");
+
 const create = (): Command =>
-  accountsFileCommand("create", "create an account; to use the API it also needs a key and credits")
+  accountsFileCommand(
+    "create",
+    "create an account and an invitation to its dashboard; to use the API it also needs a key and credits",
+  )
     .addOption(mandatory(new Option("--email <email>", "contact address").argParser(emailParser)))
     .addOption(new Option("--tier <n>", "usage tier, 1 to 4").default(1).argParser(tierParser))
-    .action(
-      ({ accounts, json, email, tier }: AccountsFileSettings & { readonly email: string; readonly tier: Tier }) => {
-        const account_id = withNewAccountsFile(accounts, (database) =>
-          createAccount(database, { email, tier, atMs: Date.now() }),
-        );
-        printResult({ account_id }, account_id, json);
-      },
-    );
+    .addOption(linkUrlOption())
+    .action((settings: InvitationSettings & { readonly email: string; readonly tier: Tier }) => {
+      const { accounts, json, email, tier } = settings;
+      const [account_id, secret] = withNewAccountsFile(accounts, (database) =>
+        database.transaction(() => {
+          const accountId = makeChange(database, "accounts create", { email, tier }, commandAuthor());
+          const link = { accountId, kind: "invitation" } as const;
+          return [accountId, makeChange(database, "accounts invite", link, commandAuthor())];
+        }),
+      );
+      const invitation_url = linkUrl(settings.publicUrl, "invitation", secret);
+      printResult({ account_id, invitation_url }, account_id, json);
+      // On standard error, so that a script can take standard output for the id.
+      if (!json) process.stderr.write(`invitation, valid once within 7 days: ${invitation_url}\n`);
+    });
+
+const invite = (): Command =>
+  accountsFileCommand("invite", "create a link that sets the password of an account once; resets a forgotten password")
+    .addOption(accountOption())
+    .addOption(linkUrlOption())
+    .action(({ accounts, json, account, publicUrl }: AccountSettings & InvitationSettings) => {
+      const link = { accountId: account, kind: "invitation" } as const;
+      const secret = withAccountsFile(accounts, (database) =>
+        makeChange(database, "accounts invite", link, commandAuthor()),
+      );
+      const invitation_url = linkUrl(publicUrl, "invitation", secret);
+      printResult({ account_id: account, invitation_url }, invitation_url, json);
+    });
+
+const operator = (): Command =>
+  accountsFileCommand("operator", "let an account see and change all accounts in the dashboard, or stop that")
+    .addOption(accountOption())
+    .addArgument(new Argument("<on|off>", "whether the account is an operator").choices(["on", "off"]))
+    .action((onOrOff: "on" | "off", settings: AccountSettings) => {
+      const isOperator = onOrOff === "on";
+      const input = { accountId: settings.account, isOperator };
+      change(settings, ["accounts operator", input], `is now ${isOperator ? "an" : "no"} operator`);
+    });
 
 const list = (): Command =>
   accountsFileCommand("list", "list all accounts, oldest first").action(({ accounts, json }: AccountsFileSettings) => {
@@ -89,7 +127,7 @@ const state = (): Command =>
     .addOption(accountOption())
     .addArgument(new Argument("<state>", "new state").choices(["active", "suspended"]))
     .action((newState: AccountState, settings: AccountSettings) =>
-      change(settings, { state: newState }, `is now ${newState}`),
+      change(settings, ["accounts state", { accountId: settings.account, state: newState }], `is now ${newState}`),
     );
 
 const cap = (): Command =>
@@ -99,7 +137,7 @@ const cap = (): Command =>
     .action((capMicros: number | null, settings: AccountSettings) =>
       change(
         settings,
-        { capMicros },
+        ["accounts cap", { accountId: settings.account, capMicros }],
         capMicros === null ? "now has no spend cap" : `now has a spend cap of ${formatUsd(capMicros)} USD`,
       ),
     );
@@ -112,7 +150,11 @@ const lowBalance = (name: string): Command =>
     .addOption(accountOption())
     .addArgument(new Argument("<usd>", "amount in USD").argParser(usdParser("zero")))
     .action((lowBalanceMicros: number, settings: AccountSettings) =>
-      change(settings, { lowBalanceMicros }, `now has a low balance below ${formatUsd(lowBalanceMicros)} USD`),
+      change(
+        settings,
+        ["accounts low-balance", { accountId: settings.account, lowBalanceMicros }],
+        `now has a low balance below ${formatUsd(lowBalanceMicros)} USD`,
+      ),
     );
 
 interface RateLimitSettings extends AccountSettings {
@@ -128,21 +170,23 @@ const rateLimit = (name: string): Command =>
     .addOption(new Option("--per60s <n>", "requests in 60 seconds; needs --per10s").argParser(countParser))
     .addOption(new Option("--none", "restore the limits of the tier").default(false).conflicts(["per10s", "per60s"]))
     .action((settings: RateLimitSettings) => {
-      const { per10s, per60s, none } = settings;
-      if (none) return change(settings, { rateLimitOverride: null }, "now has the rate limits of its tier");
+      const { account: accountId, per10s, per60s, none } = settings;
+      const changeTo = (rateLimitOverride: RateLimits | null, message: string): void =>
+        change(settings, ["accounts rate-limit", { accountId, rateLimitOverride }], message);
+      if (none) return changeTo(null, "now has the rate limits of its tier");
       if (per10s === undefined || per60s === undefined)
         throw new UserError("Incomplete rate limits: expected both --per10s and --per60s, or --none.");
-      return change(
-        settings,
-        { rateLimitOverride: { per10s, per60s } },
-        `now has rate limits of ${per10s} requests in 10 s and ${per60s} in 60 s`,
-      );
+      return changeTo({ per10s, per60s }, `now has rate limits of ${per10s} requests in 10 s and ${per60s} in 60 s`);
     });
 
 /** Changes an account and prints it as JSON, or `<account> <message>`. */
-function change({ accounts, account, json }: AccountSettings, changes: AccountChange, message: string): void {
+function change<Name extends ChangeName>(
+  { accounts, account, json }: AccountSettings,
+  [name, input]: readonly [Name, ChangeInput<Name>],
+  message: string,
+): void {
   const row = withAccountsFile(accounts, (database) => {
-    changeAccount(database, account, changes);
+    makeChange(database, name, input, commandAuthor());
     return toRow(getAccount(database, account, monthOf(Date.now())));
   });
   printResult(row, `${account} ${message}`, json);
@@ -166,6 +210,7 @@ function toRow(account: Account): Readonly<Record<string, Json>> {
     per_10s: limits.per10s,
     per_60s: limits.per60s,
     is_override: account.rateLimitOverride !== null,
+    is_operator: account.isOperator,
   };
 }
 

@@ -1,22 +1,16 @@
 /** `carquet credits`: posts credits, confirmations, adjustments and reversals to the ledger. Never posts charges. */
 import { Argument, Command, Option } from "commander";
 import { getAccount } from "../../../accounts/account.ts";
+import { makeChange } from "../../../accounts/administration/changes.ts";
 import { monthOf } from "../../../accounts/clock.ts";
-import {
-  addCredit,
-  adjustBalance,
-  type CreditKind,
-  confirmCredit,
-  creditKinds,
-  listEntries,
-  reverseCredit,
-} from "../../../accounts/ledger/ledger.ts";
+import { type CreditKind, creditKinds, listEntries } from "../../../accounts/ledger/ledger.ts";
 import { formatUsd } from "../../../accounts/money.ts";
 import type { Row } from "../../../base/json.ts";
 import { integerIn } from "../../../base/json.ts";
 import type { SqliteDatabase } from "../../../db/sqlite.ts";
 import {
   type AccountsFileSettings,
+  commandAuthor,
   formatTime,
   printResult,
   printRows,
@@ -63,7 +57,12 @@ const add = (): Command =>
     .action((settings: PostingSettings & { readonly kind: CreditKind; readonly unconfirmed: boolean }) => {
       const { kind, unconfirmed } = settings;
       postAndPrint(settings, "credit_id", (database) =>
-        addCredit(database, { ...postingOf(settings), kind, isConfirmed: !unconfirmed }),
+        makeChange(
+          database,
+          "credits add",
+          { ...postingOf(settings), kind, isConfirmed: !unconfirmed },
+          commandAuthor(),
+        ),
       );
     });
 
@@ -80,14 +79,16 @@ const adjust = (): Command =>
     .addOption(new Option("--reference <text>", "unique id of the cause; the same one is posted once"))
     .addOption(noteOption())
     .action((settings: PostingSettings) =>
-      postAndPrint(settings, "adjustment_id", (database) => adjustBalance(database, postingOf(settings))),
+      postAndPrint(settings, "adjustment_id", (database) =>
+        makeChange(database, "credits adjust", postingOf(settings), commandAuthor()),
+      ),
     );
 
 const confirm = (): Command =>
   accountsFileCommand("confirm", "confirm the payment of a paid credit")
     .addArgument(new Argument("<credit-id>", "id of the credit"))
     .action((creditId: string, { accounts, json }: AccountsFileSettings) => {
-      withAccountsFile(accounts, (database) => confirmCredit(database, creditId, Date.now()));
+      withAccountsFile(accounts, (database) => makeChange(database, "credits confirm", { creditId }, commandAuthor()));
       printResult({ credit_id: creditId, confirmed: true }, `${creditId} is confirmed`, json);
     });
 
@@ -96,7 +97,10 @@ const reverse = (): Command =>
     .addArgument(new Argument("<credit-id>", "id of the credit"))
     .addOption(noteOption())
     .action((creditId: string, { accounts, json, note }: AccountsFileSettings & { readonly note?: string }) => {
-      const reversal_id = withAccountsFile(accounts, (database) => reverseCredit(database, creditId, Date.now(), note));
+      const input = { creditId, ...(note === undefined ? {} : { note }) };
+      const { reversalId: reversal_id } = withAccountsFile(accounts, (database) =>
+        makeChange(database, "credits reverse", input, commandAuthor()),
+      );
       printResult({ reversal_id }, reversal_id, json);
     });
 
@@ -111,7 +115,6 @@ function postingOf({ account, usd, reference, note }: PostingSettings) {
   return {
     accountId: account,
     micros: usd,
-    atMs: Date.now(),
     ...(reference === undefined ? {} : { reference }),
     ...(note === undefined ? {} : { note }),
   };

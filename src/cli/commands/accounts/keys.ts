@@ -1,8 +1,10 @@
 /** `carquet keys`: creates, lists and revokes API keys. */
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
-import { type ApiScope, createKey, defaultScopes, listKeys, revokeKey, scopes } from "../../../accounts/keys.ts";
+import { makeChange } from "../../../accounts/administration/changes.ts";
+import { type ApiScope, defaultScopes, isKeyLabel, keyLabelRule, listKeys, scopes } from "../../../accounts/keys.ts";
 import {
   type AccountsFileSettings,
+  commandAuthor,
   formatTime,
   printResult,
   printRows,
@@ -12,6 +14,11 @@ import { accountOption, accountsFileCommand } from "./accounts.ts";
 
 interface AccountSettings extends AccountsFileSettings {
   readonly account: string;
+}
+
+interface NewKeySettings extends AccountSettings {
+  readonly scopes: readonly ApiScope[];
+  readonly name: string;
 }
 
 export const keysCommand = (): Command =>
@@ -32,30 +39,28 @@ const create = (): Command =>
         .default(defaultScopes, defaultScopes.join())
         .argParser(scopesParser),
     )
-    .action(
-      ({
-        accounts,
-        json,
-        account,
-        scopes: grantedScopes,
-      }: AccountSettings & { readonly scopes: readonly ApiScope[] }) => {
-        const { key, keyId } = withAccountsFile(accounts, (database) =>
-          createKey(database, { accountId: account, scopes: grantedScopes, atMs: Date.now() }),
-        );
-        printResult({ key, key_id: keyId }, key, json);
-      },
-    );
+    .addOption(new Option("--name <text>", "what the key is for").default("").argParser(nameParser))
+    .action(({ accounts, json, account, scopes: grantedScopes, name }: NewKeySettings) => {
+      const input = { accountId: account, scopes: grantedScopes, name };
+      const { key, keyId } = withAccountsFile(accounts, (database) =>
+        makeChange(database, "keys create", input, commandAuthor()),
+      );
+      printResult({ key, key_id: keyId }, key, json);
+    });
 
 const list = (): Command =>
   accountsFileCommand("list", "list the keys of an account without their secrets, including revoked ones")
     .addOption(accountOption())
     .action(({ accounts, json, account }: AccountSettings) => {
       const keys = withAccountsFile(accounts, (database) => listKeys(database, account));
-      const rows = keys.map(({ keyId, scopes: grantedScopes, createdAtMs, revokedAtMs }) => ({
-        key_id: keyId,
-        scopes: grantedScopes.join(),
-        created_at: formatTime(createdAtMs),
-        revoked_at: revokedAtMs === null ? null : formatTime(revokedAtMs),
+      const time = (atMs: number | null): string | null => (atMs === null ? null : formatTime(atMs));
+      const rows = keys.map((key) => ({
+        key_id: key.keyId,
+        scopes: key.scopes.join(),
+        created_at: time(key.createdAtMs),
+        revoked_at: time(key.revokedAtMs),
+        last_used_at: time(key.lastUsedAtMs),
+        name: key.name,
       }));
       printRows(rows, json);
     });
@@ -64,9 +69,14 @@ const revoke = (): Command =>
   accountsFileCommand("revoke", "revoke a key permanently")
     .addArgument(new Argument("<key-id>", "id of the key, not the key itself"))
     .action((keyId: string, { accounts, json }: AccountsFileSettings) => {
-      withAccountsFile(accounts, (database) => revokeKey(database, keyId, Date.now()));
+      withAccountsFile(accounts, (database) => makeChange(database, "keys revoke", { keyId }, commandAuthor()));
       printResult({ key_id: keyId, revoked: true }, `${keyId} is now revoked`, json);
     });
+
+function nameParser(text: string): string {
+  if (isKeyLabel(text)) return text;
+  throw new InvalidArgumentError(`Expected ${keyLabelRule}.`);
+}
 
 function scopesParser(text: string): readonly ApiScope[] {
   const names = text.split(",").map((name) => name.trim());

@@ -1,8 +1,14 @@
 /** `carquet tiers`: reviews accounts for promotion to the next usage tier, and decides manual reviews. */
 import { Command } from "commander";
-import { dayOf } from "../../../accounts/clock.ts";
-import { decideReview, queuedReviews, reviewAccounts } from "../../../accounts/policy/tier-reviews.ts";
-import { type AccountsFileSettings, printResult, printRows, withAccountsFile } from "../../accounts-file.ts";
+import { makeChange } from "../../../accounts/administration/changes.ts";
+import { queuedReviews } from "../../../accounts/policy/tier-reviews.ts";
+import {
+  type AccountsFileSettings,
+  commandAuthor,
+  printResult,
+  printRows,
+  withAccountsFile,
+} from "../../accounts-file.ts";
 import { accountOption, accountsFileCommand } from "./accounts.ts";
 
 export const tiersCommand = (): Command =>
@@ -13,15 +19,15 @@ export const tiersCommand = (): Command =>
     )
     .addCommand(reviewAll())
     .addCommand(queue())
-    .addCommand(decide("approve", "approved", "approve the queued review of an account and promote it"))
-    .addCommand(
-      decide("decline", "declined", "decline the queued review of an account; the next one is possible after 30 days"),
-    );
+    .addCommand(decide("approve", "approve the queued review of an account and promote it"))
+    .addCommand(decide("decline", "decline the queued review of an account; the next one is possible after 30 days"));
 
 const reviewAll = (): Command =>
   accountsFileCommand("review", "review all accounts now and print those that are promoted or queued").action(
     ({ accounts, json }: AccountsFileSettings) => {
-      const results = withAccountsFile(accounts, (database) => reviewAccounts(database, dayOf(Date.now())));
+      const results = withAccountsFile(accounts, (database) =>
+        makeChange(database, "tiers review", {}, commandAuthor()),
+      );
       const rows = results.map(({ accountId, email, from, to, outcome }) => ({
         account_id: accountId,
         email,
@@ -47,13 +53,13 @@ const queue = (): Command =>
     },
   );
 
-const decide = (name: string, outcome: "approved" | "declined", summary: string): Command =>
+const decide = (name: "approve" | "decline", summary: string): Command =>
   accountsFileCommand(name, summary)
     .addOption(accountOption())
     .action(({ accounts, json, account }: AccountsFileSettings & { readonly account: string }) => {
       const { from, to } = withAccountsFile(accounts, (database) =>
-        decideReview(database, account, outcome, dayOf(Date.now())),
+        makeChange(database, `tiers ${name}`, { accountId: account }, commandAuthor()),
       );
-      const tier = outcome === "approved" ? to : from;
+      const [outcome, tier] = name === "approve" ? ["approved", to] : ["declined", from];
       printResult({ account_id: account, outcome, tier }, `${account} is now in tier ${tier}`, json);
     });

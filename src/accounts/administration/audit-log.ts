@@ -1,0 +1,56 @@
+/** The `audit_log` table: who changed what, by the command line and in the dashboard. Append-only. */
+import { integerIn, textIn } from "../../base/json.ts";
+import { sql } from "../../db/sql.ts";
+import type { SqliteDatabase } from "../../db/sqlite.ts";
+
+/** Who makes a change, and when. */
+export interface Author {
+  /** An account id, `command line (<user>)` or `service`. */
+  readonly actor: string;
+  readonly atMs: number;
+}
+
+export interface AuditRecord extends Author {
+  /** Increases from record to record. */
+  readonly record: number;
+  /** The command that makes the same change, for example `keys revoke`. */
+  readonly action: string;
+  /** The account that was changed; null for changes of all accounts. */
+  readonly accountId: string | null;
+  readonly details: string;
+}
+
+/** Appends a record. */
+export function recordChange(database: SqliteDatabase, record: Omit<AuditRecord, "record">): void {
+  const { atMs, actor, action, accountId, details } = record;
+  database.run(sql`
+    INSERT INTO audit_log (at_ms, actor, action, account_id, details)
+    VALUES (${atMs}, ${actor}, ${action}, ${accountId}, ${details})`);
+}
+
+/** A page of the audit log: the records below `before`, of one account if it is named. */
+export interface AuditLogPage {
+  readonly before: number | null;
+  readonly limit: number;
+  readonly accountId?: string;
+}
+
+/** Returns records, newest first. */
+export function listAuditRecords(
+  database: SqliteDatabase,
+  { before, limit, accountId }: AuditLogPage,
+): readonly AuditRecord[] {
+  const ofAccount = accountId === undefined ? sql`true` : sql`account_id = ${accountId}`;
+  return database
+    .all(sql`
+      SELECT * FROM audit_log WHERE ${ofAccount} AND record < ${before ?? Number.MAX_SAFE_INTEGER}
+      ORDER BY record DESC LIMIT ${limit}`)
+    .map((row) => ({
+      record: integerIn(row, "record"),
+      atMs: integerIn(row, "at_ms"),
+      actor: textIn(row, "actor"),
+      action: textIn(row, "action"),
+      accountId: row.account_id === null ? null : textIn(row, "account_id"),
+      details: textIn(row, "details"),
+    }));
+}

@@ -1,0 +1,179 @@
+/**
+ * Changes of accounts: the functions behind both the commands and the dashboard, by the name of the command. Each change and its record
+ * in the audit log are one transaction.
+ */
+import type { SqliteDatabase } from "../../db/sqlite.ts";
+import { type AccountChange, changeAccount, createAccount } from "../account.ts";
+import { dayOf } from "../clock.ts";
+import { createKey, type NewKey, revokeKey } from "../keys.ts";
+import {
+  addCredit,
+  adjustBalance,
+  type Credit,
+  confirmCredit,
+  getPaidCredit,
+  reverseCredit,
+} from "../ledger/ledger.ts";
+import { formatUsd } from "../money.ts";
+import type { AccountState } from "../policy/billing-state.ts";
+import type { RateLimits } from "../policy/rate-limiter.ts";
+import { decideReview, type QueuedReview, type ReviewResult, reviewAccounts } from "../policy/tier-reviews.ts";
+import type { Tier } from "../policy/tiers.ts";
+import { type Credentials, setPassword } from "../sign-in/credentials.ts";
+import { createLink, type LinkKind } from "../sign-in/one-time-links.ts";
+import { type Author, recordChange } from "./audit-log.ts";
+
+/** What the audit log says about a change. */
+interface Description {
+  readonly accountId: string | null;
+  readonly details: string;
+}
+
+/** A change: its effect, and its record. */
+interface Change<Input, Output> {
+  readonly apply: (database: SqliteDatabase, input: Input, atMs: number) => Output;
+  readonly describe: (input: Input, output: Output) => Description;
+}
+
+const defineChange = <Input, Output>(
+  apply: Change<Input, Output>["apply"],
+  describe: Change<Input, Output>["describe"],
+): Change<Input, Output> => ({ apply, describe });
+
+interface OfAccount {
+  readonly accountId: string;
+}
+
+/** Defines a change of the columns of an account. */
+const accountChange = <Input extends OfAccount>(
+  changeOf: (input: Input) => AccountChange,
+  details: (input: Input) => string,
+): Change<Input, null> =>
+  defineChange(
+    (database, input) => {
+      changeAccount(database, input.accountId, changeOf(input));
+      return null;
+    },
+    (input) => ({ accountId: input.accountId, details: details(input) }),
+  );
+
+/** An entry that is posted now. */
+interface Posting extends OfAccount {
+  readonly micros: number;
+  readonly reference?: string;
+  readonly note?: string;
+}
+
+const amount = ({ micros, reference, note }: Posting): string =>
+  [`${formatUsd(micros)} USD`, reference, note].filter((part) => part !== undefined).join(", ");
+
+const decision = (outcome: "approved" | "declined"): Change<OfAccount, QueuedReview> =>
+  defineChange(
+    (database, { accountId }, atMs) => decideReview(database, accountId, outcome, dayOf(atMs)),
+    (_, { accountId, from, to }) => ({ accountId, details: `from tier ${from} to tier ${to}` }),
+  );
+
+export const changes = {
+  "accounts create": defineChange(
+    (database, { email, tier }: { readonly email: string; readonly tier: Tier }, atMs) =>
+      createAccount(database, { email, tier, atMs }),
+    ({ email, tier }, accountId) => ({ accountId, details: `${email}, tier ${tier}` }),
+  ),
+  "accounts invite": defineChange(
+    (database, { accountId, kind }: OfAccount & { readonly kind: LinkKind }, atMs) =>
+      createLink(database, { accountId, kind, atMs }),
+    ({ accountId, kind }) => ({ accountId, details: kind === "invitation" ? "invitation" : "sign-in link" }),
+  ),
+  "accounts operator": accountChange(
+    ({ isOperator }: OfAccount & { readonly isOperator: boolean }) => ({ isOperator }),
+    ({ isOperator }) => (isOperator ? "on" : "off"),
+  ),
+  "accounts state": accountChange(
+    ({ state }: OfAccount & { readonly state: AccountState }) => ({ state }),
+    ({ state }) => state,
+  ),
+  "accounts cap": accountChange(
+    ({ capMicros }: OfAccount & { readonly capMicros: number | null }) => ({ capMicros }),
+    ({ capMicros }) => (capMicros === null ? "none" : `${formatUsd(capMicros)} USD`),
+  ),
+  "accounts low-balance": accountChange(
+    ({ lowBalanceMicros }: OfAccount & { readonly lowBalanceMicros: number }) => ({ lowBalanceMicros }),
+    ({ lowBalanceMicros }) => `${formatUsd(lowBalanceMicros)} USD`,
+  ),
+  "accounts rate-limit": accountChange(
+    ({ rateLimitOverride }: OfAccount & { readonly rateLimitOverride: RateLimits | null }) => ({ rateLimitOverride }),
+    ({ rateLimitOverride: limits }) =>
+      limits === null ? "none" : `${limits.per10s} in 10 s, ${limits.per60s} in 60 s`,
+  ),
+  "accounts password": defineChange(
+    (database, credentials: Credentials, atMs) => {
+      setPassword(database, credentials, atMs);
+      return null;
+    },
+    ({ accountId }) => ({ accountId, details: "" }),
+  ),
+  "keys create": defineChange(
+    (database, key: Omit<NewKey, "atMs" | "isWeb">, atMs) => createKey(database, { ...key, atMs }),
+    ({ accountId, scopes, name = "" }, { keyId }) => ({ accountId, details: `${keyId}, ${scopes.join()}, "${name}"` }),
+  ),
+  "keys revoke": defineChange(
+    (database, { keyId, accountId }: { readonly keyId: string; readonly accountId?: string }, atMs) =>
+      revokeKey(database, keyId, atMs, accountId),
+    ({ keyId }, accountId) => ({ accountId, details: keyId }),
+  ),
+  "credits add": defineChange(
+    (database, credit: Omit<Credit, "atMs">, atMs) => addCredit(database, { ...credit, atMs }),
+    (credit, creditId) => ({ accountId: credit.accountId, details: `${creditId}, ${credit.kind}, ${amount(credit)}` }),
+  ),
+  "credits adjust": defineChange(
+    (database, posting: Posting, atMs) => adjustBalance(database, { ...posting, atMs }),
+    (posting, entryId) => ({ accountId: posting.accountId, details: `${entryId}, ${amount(posting)}` }),
+  ),
+  "credits confirm": defineChange(
+    (database, { creditId }: { readonly creditId: string }, atMs) => {
+      confirmCredit(database, creditId, atMs);
+      return getPaidCredit(database, creditId);
+    },
+    ({ creditId }, { accountId }) => ({ accountId, details: creditId }),
+  ),
+  "credits reverse": defineChange(
+    (database, { creditId, note }: { readonly creditId: string; readonly note?: string }, atMs) => ({
+      ...getPaidCredit(database, creditId),
+      reversalId: reverseCredit(database, creditId, atMs, note),
+    }),
+    ({ creditId, note }, { accountId }) => ({
+      accountId,
+      details: note === undefined ? creditId : `${creditId}, ${note}`,
+    }),
+  ),
+  "tiers approve": decision("approved"),
+  "tiers decline": decision("declined"),
+  "tiers review": defineChange(
+    (database, _: object, atMs): readonly ReviewResult[] => reviewAccounts(database, dayOf(atMs)),
+    (_, results) => ({
+      accountId: null,
+      details: results.map(({ accountId, to, outcome }) => `${accountId} to tier ${to}: ${outcome}`).join("; "),
+    }),
+  ),
+};
+
+type ChangeTable = typeof changes;
+export type ChangeName = keyof ChangeTable;
+export type ChangeInput<Name extends ChangeName> = Parameters<ChangeTable[Name]["apply"]>[1];
+export type ChangeOutput<Name extends ChangeName> = ReturnType<ChangeTable[Name]["apply"]>;
+
+/** Makes a change and records it. Throws a UserError, without a record, if it cannot be made. */
+export function makeChange<Name extends ChangeName>(
+  database: SqliteDatabase,
+  name: Name,
+  input: ChangeInput<Name>,
+  { actor, atMs }: Author,
+): ChangeOutput<Name> {
+  // The input and the output belong to the name; the compiler loses this when it looks the change up.
+  const { apply, describe } = changes[name] as unknown as Change<ChangeInput<Name>, ChangeOutput<Name>>;
+  return database.transaction(() => {
+    const output = apply(database, input, atMs);
+    recordChange(database, { atMs, actor, action: name, ...describe(input, output) });
+    return output;
+  });
+}

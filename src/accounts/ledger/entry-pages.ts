@@ -1,0 +1,77 @@
+/** Pages of an account's entries, charges included, newest first. */
+import { integerIn, type Row, textIn } from "../../base/json.ts";
+import { type Sql, sql } from "../../db/sql.ts";
+import type { SqliteDatabase } from "../../db/sqlite.ts";
+
+/** The entries of an account below `before`; null for the newest. */
+export interface EntryPage {
+  readonly accountId: string;
+  readonly before: number | null;
+  readonly limit: number;
+}
+
+export interface LedgerEntry {
+  /** Increases from entry to entry. */
+  readonly entry: number;
+  readonly entryId: string;
+  readonly kind: string;
+  readonly micros: number;
+  readonly atMs: number;
+  /** The usage class and the key of a charge. */
+  readonly usageClass: string | null;
+  readonly keyId: string | null;
+  readonly reference: string | null;
+  readonly note: string | null;
+}
+
+/** Returns a page of entries. Reads the entries of all accounts only between the first and the last charge of the account in a day. */
+export function listEntryPage(database: SqliteDatabase, page: EntryPage): readonly LedgerEntry[] {
+  const { accountId, before, limit } = page;
+  const end = before ?? Number.MAX_SAFE_INTEGER;
+  const others = database.all(sql`
+    ${selectEntries(accountId)} AND kind <> 'charge' AND entry < ${end} ORDER BY entry DESC LIMIT ${limit}`);
+  return [...others, ...listCharges(database, accountId, end, limit)]
+    .map(entryFromRow)
+    .sort((a, b) => b.entry - a.entry)
+    .slice(0, limit);
+}
+
+/** Returns the last charges of an account below an entry, day by day. */
+function listCharges(database: SqliteDatabase, accountId: string, before: number, limit: number): readonly Row[] {
+  const days = database.all(sql`
+    SELECT   min(first_entry) AS first_entry, max(last_entry) AS last_entry
+    FROM     usage_days WHERE account_id = ${accountId} GROUP BY day
+    HAVING   min(first_entry) < ${before} ORDER BY last_entry DESC`);
+  const charges: Row[] = [];
+  let end = before;
+  for (const day of days) {
+    // A charge after midnight can precede one before midnight: days can overlap.
+    const [first, next] = [integerIn(day, "first_entry"), Math.min(end, integerIn(day, "last_entry") + 1)];
+    if (charges.length === limit) break;
+    charges.push(
+      ...database.all(sql`
+        ${selectEntries(accountId)} AND kind = 'charge' AND entry >= ${first} AND entry < ${next}
+        ORDER BY entry DESC LIMIT ${limit - charges.length}`),
+    );
+    end = Math.min(end, first);
+  }
+  return charges;
+}
+
+const selectEntries = (accountId: string): Sql => sql`
+  SELECT entry, entry_id, kind, entries.micros, at_ms, usage_class, key_id, reference, note
+  FROM   entries LEFT JOIN prices USING (price) WHERE account_id = ${accountId}`;
+
+const entryFromRow = (row: Row): LedgerEntry => ({
+  entry: integerIn(row, "entry"),
+  entryId: textIn(row, "entry_id"),
+  kind: textIn(row, "kind"),
+  micros: integerIn(row, "micros"),
+  atMs: integerIn(row, "at_ms"),
+  usageClass: textOrNull(row, "usage_class"),
+  keyId: textOrNull(row, "key_id"),
+  reference: textOrNull(row, "reference"),
+  note: textOrNull(row, "note"),
+});
+
+const textOrNull = (row: Row, column: string): string | null => (row[column] === null ? null : textIn(row, column));

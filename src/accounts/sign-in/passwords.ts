@@ -1,0 +1,84 @@
+/**
+ * Passwords: scrypt hashes with the parameters that OWASP recommends, as PHC strings that name their parameters. Hashing runs on libuv's
+ * thread pool and takes 128 MiB and about half a second, so at most two hashes are computed at once and few wait.
+ */
+import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
+import { bounds } from "../../base/bounds.ts";
+import { refuse } from "../../contract/errors.ts";
+
+/** The cost parameters of a hash: N = 2 ** ln. */
+interface ScryptCost {
+  readonly ln: number;
+  readonly r: number;
+  readonly p: number;
+}
+
+const currentCost: ScryptCost = { ln: 17, r: 8, p: 1 };
+const [saltBytes, hashBytes] = [16, 32];
+/** The accepted lengths, in characters. There are no rules of composition. */
+export const passwordLengths = { min: 12, max: 256 } as const;
+
+/** Describes the passwords that are accepted. */
+export const passwordRule = `${passwordLengths.min} to ${passwordLengths.max} characters`;
+
+/** Returns true if a password has an accepted length. */
+export function isAcceptedPassword(password: string): boolean {
+  const { length } = [...password.normalize("NFKC")];
+  return passwordLengths.min <= length && length <= passwordLengths.max;
+}
+
+/** Returns the hash of a password as a PHC string, `$scrypt$ln=17,r=8,p=1$<salt>$<hash>`. Refuses with `overloaded`. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(saltBytes);
+  return phcString(currentCost, salt, await derive(password, salt, currentCost));
+}
+
+/** A hash that no password matches: verifying against it takes as long as against any other. */
+const decoyHash = phcString(currentCost, Buffer.alloc(saltBytes), Buffer.alloc(hashBytes));
+
+/** Returns true if a password has this hash. Without a hash, does the same work and returns false. Refuses with `overloaded`. */
+export async function matchesPassword(password: string, phc: string | undefined): Promise<boolean> {
+  const { cost, salt, hash } = parsePhcString(phc ?? decoyHash);
+  const isEqual = timingSafeEqual(await derive(password, salt, cost), hash);
+  return isEqual && phc !== undefined;
+}
+
+function phcString({ ln, r, p }: ScryptCost, salt: Buffer, hash: Buffer): string {
+  const [saltText, hashText] = [salt, hash].map((bytes) => bytes.toString("base64").replaceAll("=", ""));
+  return `$scrypt$ln=${ln},r=${r},p=${p}$${saltText}$${hashText}`;
+}
+
+const phcPattern = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
+
+function parsePhcString(phc: string): { readonly cost: ScryptCost; readonly salt: Buffer; readonly hash: Buffer } {
+  const [, ln, r, p, salt = "", hash = ""] = phcPattern.exec(phc) ?? [];
+  if (hash === "") throw new TypeError("Invalid password hash: expected a PHC string of scrypt.");
+  return {
+    cost: { ln: Number(ln), r: Number(r), p: Number(p) },
+    salt: Buffer.from(salt, "base64"),
+    hash: Buffer.from(hash, "base64"),
+  };
+}
+
+let running = 0;
+const waiting: (() => void)[] = [];
+
+/** Computes a hash when fewer than `bounds.passwordHashes` are being computed. */
+async function derive(password: string, salt: Buffer, { ln, r, p }: ScryptCost): Promise<Buffer> {
+  if (running >= bounds.passwordHashes) {
+    if (waiting.length >= bounds.waitingPasswordHashes) throw refuse("overloaded", {});
+    await new Promise<void>((resolve) => waiting.push(resolve));
+  } else running += 1;
+  try {
+    const options = { N: 2 ** ln, r, p, maxmem: 2 * 128 * r * 2 ** ln };
+    return await new Promise<Buffer>((resolve, reject) =>
+      scrypt(password.normalize("NFKC"), salt, hashBytes, options, (error, hash) =>
+        error === null ? resolve(hash) : reject(error),
+      ),
+    );
+  } finally {
+    const next = waiting.shift();
+    if (next === undefined) running -= 1;
+    else next();
+  }
+}

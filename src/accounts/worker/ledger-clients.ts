@@ -1,0 +1,80 @@
+/**
+ * The ledger clients of a service, each with a worker: one writes the ledger, one reads keys and usage, so that charges never wait for
+ * look-ups, and one works for pages, so that neither waits for them. The worker for pages starts with its first task.
+ */
+import type { Synchronous } from "../../db/sqlite.ts";
+import { LedgerClient, type LedgerClientOptions } from "./ledger-client.ts";
+
+export interface LedgerClientsOptions {
+  readonly synchronous: Synchronous;
+  /** The module that the writing worker runs; tests pass one that crashes. */
+  readonly workerModule?: URL | undefined;
+  readonly onBalances: LedgerClientOptions["onBalances"];
+  /** Called when the ledger becomes unavailable, with the reason, and when it recovers. */
+  readonly onAvailabilityChange: LedgerClientOptions["onAvailabilityChange"];
+  /** Called when a batch of the ledger ends, with the time since it was sent. */
+  readonly onBatch: LedgerClientOptions["onBatch"];
+}
+
+const ledgerWorkerModule = new URL("./ledger-worker.ts", import.meta.url);
+
+const bounds = { batchMost: 512, waitingMost: 4096, stalledMs: 5_000, restartMs: 1_000 } as const;
+/** How long a worker waits for the lock of another process that writes. */
+const busyMs = 2_000;
+
+export class LedgerClients {
+  /** Writes the ledger. */
+  readonly ledger: LedgerClient;
+  /** Reads keys and usage. */
+  readonly reader: LedgerClient;
+  /** Reads and changes accounts for pages. Its outages are no state of the service: each request of a page finds out. */
+  readonly pages: LedgerClient;
+  /** The clients that are down. */
+  private readonly outages = new Set<LedgerClientOptions["probe"]>();
+
+  constructor(path: string, { synchronous, workerModule = ledgerWorkerModule, ...events }: LedgerClientsOptions) {
+    const settings = { path, busyMs, synchronous };
+    const onAvailabilityChange =
+      (probe: LedgerClientOptions["probe"]) =>
+      (isDown: boolean, reason: string): void => {
+        const wasAvailable = this.isAvailable;
+        if (isDown) this.outages.add(probe);
+        else this.outages.delete(probe);
+        if (this.isAvailable !== wasAvailable) events.onAvailabilityChange(isDown, reason);
+      };
+    const optionsOf = (probe: LedgerClientOptions["probe"], module: URL): LedgerClientOptions => ({
+      ...{ ...bounds, ...events, probe, workerModule: module, onAvailabilityChange: onAvailabilityChange(probe) },
+    });
+    this.ledger = new LedgerClient({ ...settings, isReadOnly: false }, optionsOf("probeWrite", workerModule));
+    this.reader = new LedgerClient({ ...settings, isReadOnly: true }, optionsOf("probeRead", ledgerWorkerModule));
+    this.pages = new LedgerClient(
+      { ...settings, isReadOnly: false },
+      {
+        ...optionsOf("probeRead", ledgerWorkerModule),
+        onBatch: () => undefined,
+        onAvailabilityChange: () => undefined,
+      },
+    );
+  }
+
+  /** Starts the workers, which create the file if it does not exist. Throws a UserError if it cannot be opened. */
+  async open(): Promise<void> {
+    await this.ledger.open();
+    await this.reader.open();
+  }
+
+  /** The number of tasks of the ledger that wait or are in flight. */
+  get waitingTasks(): number {
+    return this.ledger.waitingTasks + this.reader.waitingTasks;
+  }
+
+  /** False while charges cannot be written or keys cannot be read. */
+  get isAvailable(): boolean {
+    return this.outages.size === 0;
+  }
+
+  /** Waits for all tasks, then closes the file. Does not resolve while the disk hangs. */
+  async close(): Promise<void> {
+    await Promise.all([this.ledger.close(), this.reader.close(), this.pages.close()]);
+  }
+}

@@ -1,0 +1,182 @@
+/** API keys in the dashboard: the list, new keys, whose secret is shown once, and revocation. */
+import type { JSX } from "preact";
+import { isKeyLabel, keyLabelRule, scopes, type UsedKey } from "../../accounts/keys.ts";
+import { UserError } from "../../base/user-error.ts";
+import { refuse } from "../../contract/errors.ts";
+import type { SiteServices } from "../../http/service-state.ts";
+import { serviceOrigin } from "../explorer/api-requests.tsx";
+import { time } from "../shell/format.ts";
+import { Form, type VisitorForm } from "../shell/forms.tsx";
+import type { PageHandler } from "../shell/pages.tsx";
+import type { Visitor } from "../shell/visitor.ts";
+import { dashboardPage, Notice, ScrollingTable } from "./dashboard-page.tsx";
+
+const path = "/dashboard/keys";
+
+export const keysPage =
+  ({ accounts: { administration } }: SiteServices): PageHandler =>
+  async ({ visitor, query }) => {
+    const keys = await administration.query("keys", { accountId: visitor.identity.key.accountId });
+    const active = keys.filter(({ revokedAtMs }) => revokedAtMs === null);
+    const revoked = keys.filter(({ revokedAtMs }) => revokedAtMs !== null);
+    return dashboardPage(
+      path,
+      "Keys",
+      <>
+        <Notice text={query.get("changed") === "revoked" ? "The key is revoked." : undefined} />
+        <p class="muted">All keys share the account's balance, spend cap and rate limits.</p>
+        <KeyTable label="Active keys" keys={active.toReversed()} />
+        <NewKeyForm visitor={visitor} />
+        {revoked.length === 0 ? null : (
+          <details>
+            <summary>Revoked keys: {revoked.length}</summary>
+            <KeyTable label="Revoked keys" keys={revoked.toReversed()} />
+          </details>
+        )}
+      </>,
+    );
+  };
+
+const KeyTable = ({ label, keys }: { readonly label: string; readonly keys: readonly UsedKey[] }): JSX.Element => (
+  <ScrollingTable label={label}>
+    <thead>
+      <tr>
+        <th>Name</th>
+        <th>Id</th>
+        <th>Scopes</th>
+        <th>Created</th>
+        <th>Last used</th>
+        <th>Revoke</th>
+      </tr>
+    </thead>
+    <tbody>
+      {keys.map((key) => (
+        <KeyRow key={key.keyId} apiKey={key} />
+      ))}
+    </tbody>
+  </ScrollingTable>
+);
+
+const KeyRow = ({ apiKey: { keyId, name, isWeb, ...key } }: { readonly apiKey: UsedKey }): JSX.Element => (
+  <tr>
+    <td>{name === "" ? <span class="muted">unnamed</span> : name}</td>
+    <td>
+      <code>{keyId}</code>
+    </td>
+    <td>{key.scopes.join(", ")}</td>
+    <td class="time">{time(key.createdAtMs)}</td>
+    <td class="time">{key.lastUsedAtMs === null ? "never" : time(key.lastUsedAtMs)}</td>
+    <td>
+      {key.revokedAtMs !== null ? <span class="time">{time(key.revokedAtMs)}</span> : null}
+      {key.revokedAtMs === null && !isWeb ? <a href={`${path}/${keyId}/revoke`}>Revoke</a> : null}
+      {key.revokedAtMs === null && isWeb ? <span class="muted">pays for these pages</span> : null}
+    </td>
+  </tr>
+);
+
+const NewKeyForm = ({ visitor }: { readonly visitor: Visitor }): JSX.Element => (
+  <section class="block" aria-labelledby="new-key">
+    <h2 id="new-key">New key</h2>
+    <Form visitor={visitor} action={path} class="stack form">
+      <label>
+        Name
+        <input type="text" name="name" maxLength={80} placeholder="nightly sync" />
+      </label>
+      <fieldset class="checks">
+        <legend>Scopes</legend>
+        {scopes.map((scope) => (
+          <label key={scope} class="check">
+            <input type="checkbox" name="scope" value={scope} checked /> <code>{scope}</code>
+          </label>
+        ))}
+      </fieldset>
+      <button type="submit">Create the key</button>
+    </Form>
+  </section>
+);
+
+/** Creates a key of the visitor's account and shows its secret. */
+export const createVisitorKey =
+  ({ accounts: { administration } }: SiteServices) =>
+  async ({ context, visitor, fields }: VisitorForm) => {
+    const { accountId } = visitor.identity.key;
+    const name = (fields.get("name") ?? "").trim();
+    const granted = scopes.filter((scope) => fields.getAll("scope").includes(scope));
+    if (granted.length === 0) throw new UserError("No scopes: expected at least one.");
+    if (!isKeyLabel(name)) throw new UserError(`Invalid name of a key: expected ${keyLabelRule}.`);
+    const { key } = await administration.change(accountId, "keys create", { accountId, scopes: granted, name });
+    return dashboardPage(path, "New key", <NewKey apiKey={key} name={name} origin={serviceOrigin(context)} />);
+  };
+
+interface NewKeyProps {
+  readonly apiKey: string;
+  readonly name: string;
+  readonly origin: string;
+}
+
+const NewKey = ({ apiKey, name, origin }: NewKeyProps): JSX.Element => (
+  <>
+    <p class="message" role="status">
+      The key {name === "" ? "" : `“${name}” `}works now. Copy it: it is shown only this once.
+    </p>
+    <Code label="Key" text={apiKey} />
+    <Code label="First request" text={`curl -H 'Authorization: Bearer ${apiKey}' '${origin}/v1/listings?limit=1'`} />
+    <p>
+      <a href={path}>All keys</a>
+    </p>
+  </>
+);
+
+/** A text to copy. */
+const Code = ({ label, text }: { readonly label: string; readonly text: string }): JSX.Element => (
+  <figure class="code">
+    <figcaption>{label}</figcaption>
+    <button type="button" class="copy js-only" data-copy>
+      Copy
+    </button>
+    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+    <pre tabIndex={0}>
+      <code>{text}</code>
+    </pre>
+  </figure>
+);
+
+/** Asks for the confirmation that a key is to be revoked. */
+export const revocationPage =
+  ({ accounts: { administration } }: SiteServices): PageHandler =>
+  async ({ visitor, params: { keyId = "" } }) => {
+    const keys = await administration.query("keys", { accountId: visitor.identity.key.accountId });
+    const key = keys.find((known) => known.keyId === keyId && known.revokedAtMs === null && !known.isWeb);
+    if (key === undefined) throw refuse("not_found", { what: "active key", id: keyId });
+    return dashboardPage(
+      path,
+      "Revoke a key",
+      <>
+        <p>
+          {key.name === "" ? "The key " : `“${key.name}”, `}
+          <code>{keyId}</code>, {key.lastUsedAtMs === null ? "never used" : `last used ${time(key.lastUsedAtMs)}`},
+          stops working within a second, and for good.
+        </p>
+        <Form visitor={visitor} action={`${path}/${keyId}/revoke`} class="inline">
+          <button type="submit" class="danger">
+            Revoke the key
+          </button>
+          <a class="button" href={path}>
+            Keep it
+          </a>
+        </Form>
+      </>,
+    );
+  };
+
+/** Revokes a key of the visitor's account. */
+export const revokeVisitorKey =
+  ({ accounts: { administration } }: SiteServices) =>
+  async ({ visitor, params: { keyId = "" } }: VisitorForm) => {
+    const { accountId, keyId: webKeyId } = visitor.identity.key;
+    const keys = await administration.query("keys", { accountId });
+    if (keyId === webKeyId || !keys.some((key) => key.keyId === keyId))
+      throw refuse("not_found", { what: "key", id: keyId });
+    await administration.change(accountId, "keys revoke", { keyId, accountId });
+    return { location: `${path}?changed=revoked` };
+  };

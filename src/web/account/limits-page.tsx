@@ -1,0 +1,97 @@
+/** Rate limits in the dashboard: the tier, what is left of both windows, and what the next tier needs. */
+import type { JSX } from "preact";
+import { dayOf } from "../../accounts/clock.ts";
+import type { RateLimits, RemainingRequests } from "../../accounts/policy/rate-limiter.ts";
+import type { TierProgress } from "../../accounts/policy/tier-reviews.ts";
+import { type Tier, tierLimits, tiers } from "../../accounts/policy/tiers.ts";
+import type { SiteServices } from "../../http/service-state.ts";
+import { count } from "../shell/format.ts";
+import type { PageHandler } from "../shell/pages.tsx";
+import { dashboardPage, Figures, ScrollingTable } from "./dashboard-page.tsx";
+
+export const limitsPage =
+  ({ accounts }: SiteServices): PageHandler =>
+  async ({ visitor: { identity } }) => {
+    const { administration } = accounts;
+    const { accountId } = identity.key;
+    const progress = await administration.query("tierProgress", { accountId, day: dayOf(administration.nowMs) });
+    const { limits, remaining } = accounts.limits(identity);
+    const { tier, rateLimitOverride } = identity.cached.account;
+    return dashboardPage(
+      "/dashboard/limits",
+      "Limits",
+      <>
+        <Windows limits={limits} remaining={remaining} tier={tier} isOverride={rateLimitOverride !== null} />
+        <NextTier progress={progress} />
+        <Tiers current={tier} />
+      </>,
+    );
+  };
+
+interface WindowsProps {
+  readonly limits: RateLimits;
+  readonly remaining: RemainingRequests;
+  readonly tier: Tier;
+  readonly isOverride: boolean;
+}
+
+const Windows = ({ limits, remaining, tier, isOverride }: WindowsProps): JSX.Element => (
+  <Figures
+    figures={[
+      {
+        name: "Tier",
+        value: String(tier),
+        note: isOverride ? "The operator has set other limits for this account" : "Limits of the tier apply",
+      },
+      { name: "Left in 10 seconds", value: count(remaining.per10s), note: `of ${count(limits.per10s)} requests` },
+      { name: "Left in 60 seconds", value: count(remaining.per60s), note: `of ${count(limits.per60s)} requests` },
+    ]}
+  />
+);
+
+const NextTier = ({ progress }: { readonly progress: TierProgress | null }): JSX.Element | null => {
+  if (progress === null || progress.tier === 4) return null;
+  return (
+    <section class="block" aria-labelledby="next-tier">
+      <h2 id="next-tier">Tier {progress.tier + 1}</h2>
+      {progress.isQueued ? <p>The account qualifies. The promotion waits for the operator.</p> : null}
+      {!progress.isQueued && progress.missing.length === 0 ? (
+        <p>The account qualifies. The next daily review promotes it.</p>
+      ) : null}
+      {progress.missing.length === 0 ? null : (
+        <>
+          <p>Still missing:</p>
+          <ul class="bullets">
+            {progress.missing.map((requirement) => (
+              <li key={requirement}>{requirement}</li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  );
+};
+
+const Tiers = ({ current }: { readonly current: Tier }): JSX.Element => (
+  <section class="block" aria-labelledby="tiers">
+    <h2 id="tiers">All tiers</h2>
+    <ScrollingTable label="Limits of all tiers">
+      <thead>
+        <tr>
+          <th>Tier</th>
+          <th class="number">Requests in 10 s</th>
+          <th class="number">Requests in 60 s</th>
+        </tr>
+      </thead>
+      <tbody>
+        {tiers.map((tier) => (
+          <tr key={tier} aria-current={tier === current ? "true" : undefined}>
+            <td>{tier}</td>
+            <td class="number">{count(tierLimits[tier].per10s)}</td>
+            <td class="number">{count(tierLimits[tier].per60s)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </ScrollingTable>
+  </section>
+);

@@ -1,0 +1,184 @@
+/** The dashboard's first page: balance, billing state, the spend cap, and usage by day. */
+import type { JSX } from "preact";
+import type { Account } from "../../accounts/account.ts";
+import { dayOf, monthOf } from "../../accounts/clock.ts";
+import { type UsageRange, type UsageRow, usageRange } from "../../accounts/ledger/usage.ts";
+import { parseUsd } from "../../accounts/money.ts";
+import { type BillingState, billingState } from "../../accounts/policy/billing-state.ts";
+import { plusDays } from "../../base/day.ts";
+import { UserError } from "../../base/user-error.ts";
+import type { SiteServices } from "../../http/service-state.ts";
+import { count, day as dayText, usd } from "../shell/format.ts";
+import { Form, type VisitorForm } from "../shell/forms.tsx";
+import type { PageHandler } from "../shell/pages.tsx";
+import type { Visitor } from "../shell/visitor.ts";
+import { dashboardPage, Figures, Notice, ScrollingTable } from "./dashboard-page.tsx";
+import { UsageChart } from "./usage-chart.tsx";
+
+/** The ranges of usage that the page offers, in days. */
+const rangesDays = [30, 90, 366] as const;
+
+export const moneyPage =
+  ({ accounts: { administration } }: SiteServices): PageHandler =>
+  async ({ visitor, query }) => {
+    const { accountId } = visitor.identity.key;
+    const today = dayOf(administration.nowMs);
+    const days = rangesDays.find((known) => String(known) === query.get("days")) ?? rangesDays[0];
+    const range = usageRange({ start_date: plusDays(today, 1 - days), end_date: today }, today);
+    const [account, rows] = await Promise.all([
+      administration.query("account", { accountId, month: monthOf(administration.nowMs) }),
+      administration.query("usage", { accountId, range }),
+    ]);
+    if (account === null) throw new TypeError(`No account ${accountId}: expected that of a session.`);
+    const changed = query.get("changed") === "cap" ? "The spend cap is changed." : undefined;
+    return dashboardPage(
+      "/dashboard",
+      "Money and usage",
+      <>
+        <Notice text={changed} />
+        <Funds account={account} />
+        <Cap account={account} visitor={visitor} />
+        <Usage range={range} rows={rows} days={days} />
+      </>,
+    );
+  };
+
+/** What each billing state means for the account's requests. */
+const stateNotes: Readonly<Record<BillingState, string>> = {
+  active: "Paid requests pass",
+  low_balance: "Paid requests pass; add credit soon",
+  exhausted: "Paid requests are refused: the balance is used up",
+  suspended: "Paid requests are refused: the operator has suspended the account",
+};
+
+/** The name of a billing state for people. */
+export const stateText = (state: BillingState): string => state.replace("_", " ");
+
+const Funds = ({ account }: { readonly account: Account }): JSX.Element => {
+  const state = billingState(account);
+  return (
+    <Figures
+      figures={[
+        { name: "Balance", value: usd(account.balanceMicros), note: `Low below ${usd(account.lowBalanceMicros)}` },
+        { name: "Billing state", value: stateText(state), note: stateNotes[state] },
+        { name: "Spent this month", value: usd(account.spentMicros), note: capNote(account) },
+      ]}
+    />
+  );
+};
+
+const capNote = ({ capMicros, spentMicros }: Account): string =>
+  capMicros === null ? "No spend cap" : `${usd(Math.max(0, capMicros - spentMicros))} left of ${usd(capMicros)}`;
+
+const Cap = ({ account, visitor }: { readonly account: Account; readonly visitor: Visitor }): JSX.Element => (
+  <section class="block" aria-labelledby="cap">
+    <h2 id="cap">Monthly spend cap</h2>
+    {account.capMicros === null ? null : <Gauge part={account.spentMicros} whole={account.capMicros} />}
+    <p class="muted">
+      The most that the account is charged in a UTC calendar month. A request beyond it is refused with 402. Empty for
+      no cap.
+    </p>
+    <Form visitor={visitor} action="/dashboard/cap" class="inline">
+      <label>
+        USD a month
+        <input
+          type="text"
+          name="cap"
+          inputMode="decimal"
+          value={account.capMicros === null ? "" : String(account.capMicros / 1_000_000)}
+        />
+      </label>
+      <button type="submit">Set the cap</button>
+    </Form>
+  </section>
+);
+
+/** A bar that shows a part of a whole. */
+const Gauge = ({ part, whole }: { readonly part: number; readonly whole: number }): JSX.Element => {
+  const share = whole === 0 ? 1 : Math.min(1, part / whole);
+  return (
+    <svg
+      class="gauge"
+      viewBox="0 0 100 4"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={`${Math.round(share * 100)} % of the spend cap is used`}
+    >
+      <rect class="track" width="100" height="4" />
+      <rect class={share < 0.9 ? "part" : "part full"} width={Math.round(share * 1000) / 10} height="4" />
+    </svg>
+  );
+};
+
+interface UsageProps {
+  readonly range: UsageRange;
+  readonly rows: readonly UsageRow[];
+  readonly days: number;
+}
+
+const Usage = ({ range, rows, days }: UsageProps): JSX.Element => (
+  <section class="block" aria-labelledby="usage">
+    <div class="heading">
+      <h2 id="usage">Usage by day and class</h2>
+      <ul class="choices">
+        {rangesDays.map((choice) => (
+          <li key={choice}>
+            <a href={`/dashboard?days=${choice}`} aria-current={choice === days ? "true" : undefined}>
+              {choice} days
+            </a>
+          </li>
+        ))}
+      </ul>
+    </div>
+    <div class="charts">
+      <UsageChart title="Requests" range={range} rows={rows} measure="requests" />
+      <UsageChart title="Dollars" range={range} rows={rows} measure="charged_micros" />
+    </div>
+    <UsageTable rows={rows} />
+  </section>
+);
+
+const UsageTable = ({ rows }: Pick<UsageProps, "rows">): JSX.Element => (
+  <details>
+    <summary>Table of the numbers</summary>
+    <ScrollingTable label="Usage by day and class">
+      <thead>
+        <tr>
+          <th>Day</th>
+          <th>Class</th>
+          <th class="number">Requests</th>
+          <th class="number">Charged</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.toReversed().map((row) => (
+          <tr key={`${row.date} ${row.metering_class}`}>
+            <td>{dayText(row.date)}</td>
+            <td>{row.metering_class}</td>
+            <td class="number">{count(row.requests)}</td>
+            <td class="number">{usd(row.charged_micros)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </ScrollingTable>
+  </details>
+);
+
+/** Sets the spend cap of the visitor's account. */
+export const setCap =
+  ({ accounts: { administration } }: SiteServices) =>
+  async ({ visitor, fields }: VisitorForm) => {
+    const { accountId } = visitor.identity.key;
+    await administration.change(accountId, "accounts cap", { accountId, capMicros: capOf(fields.get("cap") ?? "") });
+    return { location: "/dashboard?changed=cap" };
+  };
+
+/** Parses a spend cap; null for an empty text. Throws a UserError. */
+export function capOf(text: string): number | null {
+  if (text.trim() === "") return null;
+  const micros = parseUsd(text.trim());
+  if (micros !== undefined && micros >= 0) return micros;
+  throw new UserError(
+    `Invalid spend cap "${text.slice(0, 40)}": expected an amount in USD such as 25 or 0.50, or nothing.`,
+  );
+}

@@ -1,0 +1,97 @@
+/** Sign-in, sign-out and invitations. */
+import type Router from "@koa/router";
+import { clientNetwork } from "../../base/client-network.ts";
+import { UserError } from "../../base/user-error.ts";
+import type { Middleware, RequestState } from "../../http/context.ts";
+import type { SiteServices } from "../../http/service-state.ts";
+import { publicForm, type SentForm, visitorForm } from "../shell/forms.tsx";
+import { type Redirect, sendPage } from "../shell/pages.tsx";
+import { deadLinkPage, invitationPage } from "./invitation-page.tsx";
+import { endBrowserSession, startBrowserSession } from "./session-cookie.ts";
+import { failedSignInPage, signInPage } from "./sign-in-page.tsx";
+
+/** Adds the pages of sign-in to a router. */
+export function addSignInRoutes(router: Router<RequestState>, services: SiteServices): void {
+  router.get("/sign-in", openSignIn(services));
+  router.post(
+    "/sign-in",
+    publicForm((form) => signIn(services, form)),
+  );
+  router.post(
+    "/sign-out",
+    visitorForm(services, ({ context }) => signOut(services, { context })),
+  );
+  router.get("/invitation", openInvitation(services));
+  router.post(
+    "/invitation",
+    publicForm((form) => acceptInvitation(services, form)),
+  );
+}
+
+/** Shows the form, or uses the sign-in link that the address names. */
+const openSignIn =
+  (services: SiteServices): Middleware =>
+  async (context) => {
+    const secret = new URLSearchParams(context.querystring).get("token");
+    if (secret === null) return sendPage(context, { ...signInPage("/"), status: 200 });
+    const link = await services.signIn.useSignInLink(secret);
+    if (link === undefined) return sendPage(context, deadLinkPage);
+    await startBrowserSession(context, services, link.accountId);
+    context.set("Cache-Control", "no-store");
+    context.redirect("/");
+  };
+
+/** An unknown name and a wrong password have the same answer. */
+async function signIn(services: SiteServices, { context, fields }: SentForm) {
+  const [name, password] = [fields.get("name") ?? "", fields.get("password") ?? ""];
+  const target = localTarget(fields.get("next"));
+  const result = await services.signIn.attempt({ name, password, network: clientNetwork(context.ip) });
+  if (result === "wrong")
+    return failedSignInPage(target, name, "No account has this name and password: expected the ones of an invitation.");
+  if ("retryAfterSeconds" in result) {
+    const { retryAfterSeconds } = result;
+    context.set("Retry-After", String(retryAfterSeconds));
+    const message = `Too many failed attempts. Try again in ${Math.ceil(retryAfterSeconds / 60)} minutes.`;
+    return { ...failedSignInPage(target, name, message), status: 429 };
+  }
+  await startBrowserSession(context, services, result.accountId);
+  return { location: target };
+}
+
+async function signOut(services: SiteServices, { context }: Pick<SentForm, "context">): Promise<Redirect> {
+  await endBrowserSession(context, services);
+  return { location: "/" };
+}
+
+const openInvitation =
+  (services: SiteServices): Middleware =>
+  async (context) => {
+    const secret = new URLSearchParams(context.querystring).get("token") ?? "";
+    const link = await services.signIn.findLink(secret, "invitation");
+    sendPage(context, link === undefined ? deadLinkPage : invitationPage(link, secret));
+  };
+
+async function acceptInvitation(services: SiteServices, { context, fields }: SentForm) {
+  const secret = fields.get("token") ?? "";
+  const link = await services.signIn.findLink(secret, "invitation");
+  if (link === undefined) return deadLinkPage;
+  const password = fields.get("password") ?? "";
+  if (password !== fields.get("repeated"))
+    return invitationPage(link, secret, "The two passwords differ: expected the same twice.");
+  try {
+    if ((await services.signIn.acceptInvitation(secret, password)) === undefined) return deadLinkPage;
+  } catch (thrown) {
+    if (thrown instanceof UserError) return invitationPage(link, secret, thrown.message);
+    throw thrown;
+  }
+  await startBrowserSession(context, services, link.accountId);
+  return { location: "/dashboard" };
+}
+
+/** Returns the page of this service that follows a sign-in; `/` for an address of any other host. */
+function localTarget(next: string | null): string {
+  const base = "http://service.invalid";
+  if (next === null || !URL.canParse(next, base)) return "/";
+  const { origin, pathname, search } = new URL(next, base);
+  return origin === base && !pathname.startsWith("//") ? `${pathname}${search}` : "/";
+}

@@ -1,0 +1,68 @@
+/** The audit log in the operator's view. */
+import type { JSX } from "preact";
+import type { AuditRecord } from "../../accounts/administration/audit-log.ts";
+import type { SiteServices } from "../../http/service-state.ts";
+import { ScrollingTable } from "../account/dashboard-page.tsx";
+import { time } from "../shell/format.ts";
+import type { PageHandler } from "../shell/pages.tsx";
+import { operatorPage } from "./operator-page.tsx";
+
+const path = "/operator/audit";
+const pageRecords = 50;
+
+export const auditPage =
+  ({ accounts: { administration } }: SiteServices): PageHandler =>
+  async ({ query }) => {
+    const text = query.get("before") ?? "";
+    const before = /^\d{1,15}$/.test(text) ? Number(text) : null;
+    const found = await administration.query("auditLog", { before, limit: pageRecords + 1 });
+    const records = found.slice(0, pageRecords);
+    const last = records.at(-1);
+    return operatorPage(
+      path,
+      "Audit log",
+      <>
+        <p class="muted">
+          Who changed what, newest first, by the command line and by these pages. An action has the name of the command
+          that does the same. Times are UTC.
+        </p>
+        <AuditTable records={records} />
+        <nav class="page-links" aria-label="Pages of the audit log">
+          {before === null ? null : <a href={path}>Newest</a>}
+          {found.length > pageRecords && last !== undefined ? (
+            <a href={`${path}?before=${last.record}`}>Older</a>
+          ) : null}
+        </nav>
+      </>,
+    );
+  };
+
+/** A table of audit records. */
+export const AuditTable = ({ records }: { readonly records: readonly AuditRecord[] }): JSX.Element => (
+  <ScrollingTable label="Audit records">
+    <thead>
+      <tr>
+        <th>Time</th>
+        <th>Actor</th>
+        <th>Action</th>
+        <th>Account</th>
+        <th>Details</th>
+      </tr>
+    </thead>
+    <tbody>
+      {records.map((record) => (
+        <tr key={record.record}>
+          <td class="time">{time(record.atMs)}</td>
+          <td>{record.actor}</td>
+          <td class="time">{record.action}</td>
+          <td>
+            {record.accountId === null ? null : (
+              <a href={`/operator/accounts/${record.accountId}`}>{record.accountId}</a>
+            )}
+          </td>
+          <td>{record.details}</td>
+        </tr>
+      ))}
+    </tbody>
+  </ScrollingTable>
+);

@@ -1,0 +1,68 @@
+/** The frame of the operator's pages, which only operator accounts see. */
+import type Router from "@koa/router";
+import type { ComponentChildren } from "preact";
+import { refuse } from "../../contract/errors.ts";
+import type { RequestContext, RequestState } from "../../http/context.ts";
+import type { SiteServices } from "../../http/service-state.ts";
+import { SectionNavigation } from "../account/dashboard-page.tsx";
+import { signInPage } from "../account/sign-in-page.tsx";
+import type { PageContent } from "../shell/document.tsx";
+import { type VisitorForm, visitorForm } from "../shell/forms.tsx";
+import { type PageHandler, type Redirect, signedInPage } from "../shell/pages.tsx";
+import type { Visitor } from "../shell/visitor.ts";
+
+/** The pages of the operator's view. */
+const pages = [
+  { path: "/operator", text: "Service" },
+  { path: "/operator/accounts", text: "Accounts" },
+  { path: "/operator/ingest", text: "Ingest" },
+  { path: "/operator/audit", text: "Audit log" },
+] as const;
+
+/** Returns a page of the operator's view. */
+export const operatorPage = (
+  path: (typeof pages)[number]["path"],
+  title: string,
+  body: ComponentChildren,
+): PageContent => ({
+  title,
+  section: "operator",
+  body: (
+    <div class="board">
+      <SectionNavigation name="Operator" pages={pages} current={path} />
+      <h1>{title}</h1>
+      {body}
+    </div>
+  ),
+});
+
+/** For all other accounts, the operator's view does not exist. */
+function requireOperator({ identity }: Visitor, { path }: RequestContext): void {
+  if (!identity.cached.account.isOperator) throw refuse("not_found", { what: "resource", id: path });
+}
+
+/** Adds a page of the operator's view to a router. */
+export function addOperatorPage(
+  router: Router<RequestState>,
+  services: SiteServices,
+  [path, handle]: readonly [path: string, handle: PageHandler],
+): void {
+  const guarded: PageHandler = async (visit) => {
+    requireOperator(visit.visitor, visit.context);
+    return handle(visit);
+  };
+  router.get(path, signedInPage(services, signInPage, guarded));
+}
+
+/** Adds a form of the operator's view to a router. */
+export function addOperatorForm(
+  router: Router<RequestState>,
+  services: SiteServices,
+  [path, handle]: readonly [path: string, handle: (form: VisitorForm) => Promise<PageContent | Redirect>],
+): void {
+  const guarded = async (form: VisitorForm): Promise<PageContent | Redirect> => {
+    requireOperator(form.visitor, form.context);
+    return handle(form);
+  };
+  router.post(path, visitorForm(services, guarded));
+}

@@ -1,0 +1,146 @@
+/**
+ * Forms: a POST of a page, sent by the same page. Refuses forms that another site sends, by the headers of the browser, and by the token
+ * that the forms of a session carry.
+ */
+import type { ComponentChildren, JSX } from "preact";
+import { matchesCsrfToken } from "../../accounts/sessions.ts";
+import { UserError } from "../../base/user-error.ts";
+import { Refusal } from "../../contract/errors.ts";
+import type { Middleware, RequestContext } from "../../http/context.ts";
+import type { SiteServices } from "../../http/service-state.ts";
+import type { PageContent } from "./document.tsx";
+import type { TextParameters } from "./page-requests.ts";
+import { errorPage, type Redirect, sendPage } from "./pages.tsx";
+import { type Visitor, visitorOf } from "./visitor.ts";
+
+/** A form that a browser has sent. */
+export interface SentForm {
+  readonly context: RequestContext;
+  /** The parameters of the path. */
+  readonly params: TextParameters;
+  readonly fields: URLSearchParams;
+}
+
+/** A form of a signed-in account. */
+export interface VisitorForm extends SentForm {
+  readonly visitor: Visitor;
+}
+
+type FormResult = Promise<PageContent | Redirect>;
+
+/** The most bytes of a form. */
+const formBytesMax = 16_384;
+
+/** Returns a middleware that handles a form which needs no session. */
+export const publicForm =
+  (handle: (form: SentForm) => FormResult): Middleware =>
+  async (context) => {
+    const form = await readForm(context);
+    if ("status" in form) return sendPage(context, form);
+    await sendResult(context, undefined, () => handle(form));
+  };
+
+/** Returns a middleware that handles a form of a signed-in account. A browser that is not signed in is sent to the sign-in page. */
+export const visitorForm =
+  (services: SiteServices, handle: (form: VisitorForm) => FormResult): Middleware =>
+  async (context) => {
+    const [form, visitor] = [await readForm(context), await visitorOf(context, services)];
+    if ("status" in form) return sendPage(context, form, visitor);
+    await sendResult(context, visitor, async () => {
+      if (visitor === undefined) return { location: "/sign-in" };
+      if (!matchesCsrfToken(visitor, form.fields.get(csrfField) ?? "")) return forgedPage;
+      return handle({ ...form, visitor });
+    });
+  };
+
+/** Returns a form, or the page that refuses it. */
+async function readForm(context: RequestContext): Promise<SentForm | (PageContent & { readonly status: number })> {
+  if (!isSameOrigin(context)) return forgedPage;
+  const fields = await readFields(context);
+  return fields === undefined ? malformedPage : { context, params: context.params ?? {}, fields };
+}
+
+async function sendResult(
+  context: RequestContext,
+  visitor: Visitor | undefined,
+  work: () => FormResult,
+): Promise<void> {
+  try {
+    const result = await work();
+    if ("location" in result) {
+      context.status = 303;
+      context.redirect(result.location);
+    } else sendPage(context, result, visitor);
+  } catch (thrown) {
+    if (thrown instanceof UserError) sendPage(context, refusedPage(thrown.message), visitor);
+    else if (thrown instanceof Refusal) sendPage(context, errorPage(context, thrown), visitor);
+    else throw thrown;
+  }
+  // A form can show a secret.
+  context.set("Cache-Control", "no-store");
+}
+
+/** Returns true if the browser says that a page of this service sends the request. Browsers without Fetch Metadata send an origin. */
+function isSameOrigin(context: RequestContext): boolean {
+  const [site, origin] = [context.get("Sec-Fetch-Site"), context.get("Origin")];
+  if (site !== "") return site === "same-origin";
+  return URL.canParse(origin) && new URL(origin).host === context.host;
+}
+
+/** Reads the fields of a form. Returns undefined for a body that is too long or of another type. */
+async function readFields(context: RequestContext): Promise<URLSearchParams | undefined> {
+  if (context.is("application/x-www-form-urlencoded") === false) return undefined;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of context.req) {
+    bytes += chunk.length;
+    if (bytes > formBytesMax) return undefined;
+    chunks.push(chunk);
+  }
+  return new URLSearchParams(Buffer.concat(chunks).toString("utf8"));
+}
+
+const csrfField = "csrf_token";
+
+interface FormProps {
+  readonly visitor: Visitor;
+  readonly action: string;
+  readonly class?: string;
+  readonly children: ComponentChildren;
+}
+
+/** A form of a signed-in account. */
+export const Form = ({ visitor, action, class: className, children }: FormProps): JSX.Element => (
+  <form class={className} method="post" action={action}>
+    <input type="hidden" name={csrfField} value={visitor.csrfToken} />
+    {children}
+  </form>
+);
+
+const forgedPage = {
+  title: "Form refused",
+  status: 403,
+  body: (
+    <section class="narrow">
+      <h1>Form refused</h1>
+      <p>This form was not sent by a page of this service, or its session has ended. Open the page again.</p>
+      <p>
+        <a href="/dashboard">Dashboard</a>
+      </p>
+    </section>
+  ),
+} satisfies PageContent;
+
+const malformedPage = { ...forgedPage, status: 400 };
+
+const refusedPage = (message: string): PageContent => ({
+  title: "Not changed",
+  status: 422,
+  body: (
+    <section class="narrow">
+      <h1>Nothing was changed</h1>
+      <p role="alert">{message}</p>
+      <p>Go back to correct it.</p>
+    </section>
+  ),
+});

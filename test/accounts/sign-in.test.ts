@@ -1,0 +1,121 @@
+/** Passwords, sessions, one-time links, uses of keys, and the audit log, in the accounts file. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createAccount } from "../../src/accounts/account.ts";
+import { listAuditRecords } from "../../src/accounts/administration/audit-log.ts";
+import { makeChange } from "../../src/accounts/administration/changes.ts";
+import { backUp, restore } from "../../src/accounts/file/backup.ts";
+import { listKeys, recordKeyUses, revokeKey } from "../../src/accounts/keys.ts";
+import { findCredentials, setPassword } from "../../src/accounts/sign-in/credentials.ts";
+import { createLink, useLink } from "../../src/accounts/sign-in/one-time-links.ts";
+import { hashPassword, isAcceptedPassword, matchesPassword } from "../../src/accounts/sign-in/passwords.ts";
+import { newSecret, secretHash } from "../../src/accounts/sign-in/secrets.ts";
+import { findSession, insertSession, purgeSessions, touchSession } from "../../src/accounts/sign-in/session-table.ts";
+import { sql } from "../../src/db/sql.ts";
+import { inAccountsFile } from "../support/accounts.ts";
+import { atMs, createLedger, dayMs } from "../support/ledger.ts";
+
+const hourMs = 3_600_000;
+
+test("a password is stored as a salted scrypt hash with its parameters", async () => {
+  const [first, second] = await Promise.all([hashPassword("correct horse"), hashPassword("correct horse")]);
+  assert.match(first, /^\$scrypt\$ln=17,r=8,p=1\$[\w+/]{22}\$[\w+/]{43}$/);
+  assert.notEqual(first, second);
+  assert.deepEqual(
+    await Promise.all([
+      matchesPassword("correct horse", first),
+      matchesPassword("wrong horse", first),
+      matchesPassword("correct horse", undefined),
+    ]),
+    [true, false, false],
+  );
+  const lengths = [11, 12, 256, 257].map((length) => isAcceptedPassword("🐎".repeat(length)));
+  assert.deepEqual(lengths, [false, true, true, false]);
+});
+
+test("a session ends 12 hours after its last request, 30 days after its start, and with its key", async (t) => {
+  const { database, accountId } = await createLedger(t);
+  const sha256 = secretHash(newSecret());
+  insertSession(database, { accountId, sha256, atMs });
+  const isOpen = (ms: number): boolean => findSession(database, sha256, atMs + ms) !== null;
+  assert.deepEqual([isOpen(12 * hourMs - 1), isOpen(12 * hourMs)], [true, false]);
+  for (let ms = 0; ms < 30 * dayMs; ms += 11 * hourMs) touchSession(database, sha256, atMs + ms);
+  assert.deepEqual([isOpen(30 * dayMs - 1), isOpen(30 * dayMs)], [true, false]);
+  purgeSessions(database, atMs + 30 * dayMs);
+  assert.deepEqual(database.all(sql`SELECT * FROM sessions`), []);
+  insertSession(database, { accountId, sha256, atMs });
+  const { keyId } = findSession(database, sha256, atMs) ?? {};
+  assert.ok(keyId);
+  revokeKey(database, keyId, atMs);
+  assert.ok(!isOpen(0));
+});
+
+test("a one-time link works once, until it expires, and until a newer one of its kind", async (t) => {
+  const { database, accountId } = await createLedger(t);
+  const use = (secret: string, ms = 0): boolean =>
+    useLink(database, secretHash(secret), "invitation", atMs + ms) !== null;
+  const create = (): string => createLink(database, { accountId, kind: "invitation", atMs });
+  const [replaced, secret] = [create(), create()];
+  assert.deepEqual([use(replaced), use(secret, 7 * dayMs - 1), use(secret)], [false, true, false]);
+  assert.equal(use(create(), 7 * dayMs), false);
+});
+
+test("an email address names an account only if no other account with a password has it", async (t) => {
+  const { database, accountId } = await createLedger(t);
+  const found = (name: string): string | undefined => findCredentials(database, name)?.accountId;
+  assert.equal(found("a@b.example"), undefined);
+  setPassword(database, { accountId, hash: "x" }, atMs);
+  const other = createAccount(database, { email: "A@B.example", tier: 1, atMs });
+  assert.deepEqual([found("a@B.example"), found(accountId)], [accountId, accountId]);
+  setPassword(database, { accountId: other, hash: "y" }, atMs);
+  assert.deepEqual([found("a@b.example"), found(accountId), found(other)], [undefined, accountId, other]);
+});
+
+test("the last use of a key never goes back, and is no row that a restore discards", async (t) => {
+  const { database, accountId, keyId, path } = await createLedger(t);
+  backUp(path, `${path}.copy`);
+  recordKeyUses(database, [
+    [keyId, atMs + 5],
+    ["0000000000000000", atMs],
+  ]);
+  recordKeyUses(database, [[keyId, atMs]]);
+  assert.deepEqual(
+    listKeys(database, accountId).map(({ lastUsedAtMs }) => lastUsedAtMs),
+    [atMs + 5],
+  );
+  restore(path, `${path}.copy`, { stamp: "now", discard: false });
+});
+
+test("a restore brings no session and no link back, and refuses to lose a password", async (t) => {
+  const { database, accountId, path } = await createLedger(t);
+  insertSession(database, { accountId, sha256: secretHash("1"), atMs });
+  createLink(database, { accountId, kind: "sign_in", atMs });
+  backUp(path, `${path}.copy`);
+  setPassword(database, { accountId, hash: "x" }, atMs);
+  const restoring = (discard: boolean) => restore(path, `${path}.copy`, { stamp: "now", discard });
+  assert.throws(() => restoring(false), /would discard 1 row/);
+  restoring(true);
+  inAccountsFile(path, (restored) => {
+    assert.deepEqual(restored.all(sql`SELECT 1 FROM sessions UNION ALL SELECT 1 FROM one_time_links`), []);
+  });
+});
+
+test("the audit log has a record of each change, none of a refused one, and is never changed", async (t) => {
+  const { database, accountId } = await createLedger(t);
+  const author = { actor: "command line (joe)", atMs };
+  const { keyId } = makeChange(database, "keys create", { accountId, scopes: ["usage.read"], name: "sync" }, author);
+  makeChange(database, "keys revoke", { keyId }, { actor: accountId, atMs: atMs + 1 });
+  assert.throws(() => makeChange(database, "keys revoke", { keyId, accountId: "acct_other" }, author), /Unknown key/);
+  assert.throws(() => makeChange(database, "accounts cap", { accountId: "acct_other", capMicros: 1 }, author));
+  const records = listAuditRecords(database, { before: null, limit: 10 });
+  assert.deepEqual(
+    records.map(({ actor, action, details }) => [actor, action, details]),
+    [
+      [accountId, "keys revoke", keyId],
+      ["command line (joe)", "keys create", `${keyId}, usage.read, "sync"`],
+    ],
+  );
+  assert.deepEqual(listAuditRecords(database, { before: records[0]?.record ?? 0, limit: 10 }), records.slice(1));
+  assert.throws(() => database.run(sql`UPDATE audit_log SET actor = 'x'`), /audit records are never changed/);
+  assert.throws(() => database.run(sql`DELETE FROM audit_log`), /audit records are never removed/);
+});

@@ -1,0 +1,190 @@
+/** The dashboard in a browser: from an invitation to a key that is used and revoked; and the accessibility of every page. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { test } from "node:test";
+import type { Page } from "playwright-core";
+import { getAccount } from "../../src/accounts/account.ts";
+import { makeChange } from "../../src/accounts/administration/changes.ts";
+import { dayOf } from "../../src/accounts/clock.ts";
+import { reviewAccounts } from "../../src/accounts/policy/tier-reviews.ts";
+import { plusDays } from "../../src/base/day.ts";
+import { createCustomer, inAccountsFile } from "../support/accounts.ts";
+import { eventually } from "../support/command-line.ts";
+import { launchBrowser, skipWithoutBrowser } from "../support/http/browser.ts";
+import { createLinkSecret } from "../support/http/forms.ts";
+import { startService } from "../support/http/service.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
+
+const skip = skipWithoutBrowser;
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** A browser page of a service with an invited account; it fails the test if the page loads anything from another host. */
+async function openPage(): Promise<{ page: Page; url: string; accounts: string; accountId: string }> {
+  const { lake } = await createLake(fileScope);
+  const { url, accounts, customer } = await startService(fileScope, lake);
+  const browser = await launchBrowser(fileScope);
+  const page = await browser.newPage();
+  page.on("request", (request) => assert.ok(request.url().startsWith(url), request.url()));
+  return { page, url, accounts, accountId: customer.accountId };
+}
+
+const visit = skip === false ? await openPage() : undefined;
+
+/** Returns the violations of accessibility rules on a page, in both color schemes. */
+async function violationsOn(page: Page): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    // The policy of the page forbids inline scripts, but not those that the browser's debugger evaluates.
+    await page.evaluate(axe);
+    const run = "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes[0].html))";
+    found.push(...((await page.evaluate(run)) as readonly string[]));
+  }
+  return found.map((violation) => `${new URL(page.url()).pathname}: ${violation}`);
+}
+
+test("an invited account creates a key, uses it, sees its use, and revokes it", { skip }, async () => {
+  assert.ok(visit);
+  const { page, url, accounts, accountId } = visit;
+  const violations: string[] = [];
+  const password = "correct horse battery";
+  await page.goto(`${url}/invitation?token=${createLinkSecret(accounts, accountId, "invitation")}`);
+  violations.push(...(await violationsOn(page)));
+  await page.getByLabel("New password").fill(password);
+  await page.getByLabel("The same again").fill(password);
+  await page.getByRole("button", { name: "Set the password" }).click();
+  await page.getByRole("heading", { name: "Money and usage", level: 1 }).waitFor();
+  await page.getByRole("button", { name: "Sign out" }).click();
+
+  for (const secret of ["wrong password", password]) {
+    await page.goto(`${url}/dashboard/keys`);
+    await page.getByLabel("Email or account id").fill(accountId);
+    await page.getByLabel("Password").fill(secret);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    if (secret !== password) await page.getByRole("alert").getByText("No account has this name and password").waitFor();
+    violations.push(...(await violationsOn(page)));
+  }
+
+  await page.getByLabel("Name").fill("browser <b>test</b>");
+  await page.getByLabel("dealers.read").uncheck();
+  await page.getByRole("button", { name: "Create the key" }).click();
+  const key = (await page.locator("figure.code pre").first().textContent()) ?? "";
+  assert.match(key, /^cq_live_/);
+  const curl = (await page.locator("figure.code pre").last().textContent()) ?? "";
+  assert.equal(curl, `curl -H 'Authorization: Bearer ${key}' '${url}/v1/listings?limit=1'`);
+  violations.push(...(await violationsOn(page)));
+  const statusOf = async (path: string): Promise<number> =>
+    (await fetch(`${url}${path}`, { headers: { Authorization: `Bearer ${key}` } })).status;
+  await eventually("the key works", async () => (await statusOf("/v1/listings?limit=1")) === 200);
+  assert.equal(await statusOf("/v1/dealers"), 403);
+
+  const row = page.getByRole("row").filter({ hasText: "browser <b>test</b>" });
+  await eventually("its use is seen", async () => {
+    await page.goto(`${url}/dashboard/keys`);
+    return !((await row.textContent()) ?? "").includes("never");
+  });
+  assert.ok(!(await page.content()).includes(key.slice(-43)), "a secret is shown once");
+  await row.getByRole("link", { name: "Revoke" }).click();
+  violations.push(...(await violationsOn(page)));
+  await page.getByRole("button", { name: "Revoke the key" }).click();
+  await page.getByText("The key is revoked.").waitFor();
+  await eventually("the key is refused", async () => (await statusOf("/v1/usage")) === 401, 2_000);
+  assert.deepEqual(violations, []);
+});
+
+test("the dashboard shows what the ledger holds, and every page is accessible and fits a phone", { skip }, async () => {
+  assert.ok(visit);
+  const { page, url } = visit;
+  await page.goto(`${url}/dashboard/ledger`);
+  await page.getByRole("row").filter({ hasText: "listing_search" }).first().waitFor();
+  assert.ok((await page.getByRole("row").filter({ hasText: "paid" }).textContent())?.includes("+$1,000.00"));
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByText("All entries as CSV").click()]);
+  const csv = readFileSync(await download.path(), "utf8");
+  assert.match(csv, /^time,entry_id,kind,usd,usage_class,key_id,reference,note\r\n.*,charge,-0\.002,listing_search,/);
+
+  await page.goto(`${url}/dashboard`);
+  await page.getByLabel("USD a month").fill("25");
+  await page.getByRole("button", { name: "Set the cap" }).click();
+  await page.getByText("The spend cap is changed.").waitFor();
+  assert.match((await page.locator(".amounts").textContent()) ?? "", /\$24\.9\d* left of \$25\.00/);
+  await page.getByLabel("USD a month").fill("much");
+  await page.getByRole("button", { name: "Set the cap" }).click();
+  await page.getByRole("alert").getByText('Invalid spend cap "much"').waitFor();
+
+  const violations: string[] = [];
+  await page.setViewportSize({ width: 360, height: 700 });
+  for (const path of [
+    "/dashboard",
+    "/dashboard/keys",
+    "/dashboard/ledger",
+    "/dashboard/limits",
+    "/dashboard/settings",
+  ]) {
+    await page.goto(`${url}${path}`);
+    violations.push(...(await violationsOn(page)));
+    const overflow = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+    assert.equal(overflow, 0, path);
+  }
+  assert.deepEqual(violations, []);
+});
+
+test("an operator sees and changes accounts, and every page of it is accessible; no other account sees it", {
+  skip,
+}, async () => {
+  assert.ok(visit);
+  const { page, url, accounts, accountId } = visit;
+  assert.equal((await page.goto(`${url}/operator`))?.status(), 404);
+  const { accountId: other } = createCustomer(accounts, { tier: 3, usd: "600", override: null });
+  const by = { actor: "test", atMs: Date.now() };
+  inAccountsFile(accounts, (database) => {
+    makeChange(database, "accounts operator", { accountId, isOperator: true }, by);
+    reviewAccounts(database, plusDays(dayOf(by.atMs), 31));
+  });
+  await eventually("the account is an operator", async () => (await page.goto(`${url}/operator`))?.status() === 200);
+  const violations: string[] = [...(await violationsOn(page))];
+  await page.setViewportSize({ width: 1280, height: 800 });
+  const form = page.locator(`form[action="/operator/reviews/${other}"]`);
+  await form.getByRole("button", { name: "Approve" }).click();
+  await page.getByText("The review is decided.").waitFor();
+
+  await page.goto(`${url}/operator/accounts?q=${other}`);
+  violations.push(...(await violationsOn(page)));
+  await page.getByRole("link", { name: "buyer@dealers.example" }).click();
+  await page.getByLabel("Credit, USD").fill("12.50");
+  await page.getByLabel("Kind").selectOption("promotional");
+  await page.getByRole("button", { name: "Add the credit" }).click();
+  await page.getByText("The account is changed.").waitFor();
+  await page.getByLabel("Requests in 10 s").fill("7");
+  await page.getByLabel("Requests in 60 s").fill("9");
+  await page.getByRole("button", { name: "Override the limits" }).click();
+  await page.getByText("7 in 10 s, 9 in 60 s, overridden").waitFor();
+  await page.getByRole("button", { name: "Suspend the account" }).click();
+  await page.getByRole("button", { name: "Reactivate the account" }).waitFor();
+  violations.push(...(await violationsOn(page)));
+  const changed = inAccountsFile(accounts, (database) => getAccount(database, other, "2026-11"));
+  assert.deepEqual(
+    [changed.tier, changed.state, changed.balanceMicros, changed.rateLimitOverride],
+    [4, "suspended", 612_500_000, { per10s: 7, per60s: 9 }],
+  );
+  await page.getByRole("button", { name: "Create an invitation" }).click();
+  assert.match((await page.locator("figure.code pre").textContent()) ?? "", /\/invitation\?token=[\w-]{43}$/);
+
+  await page.goto(`${url}/operator/ingest`);
+  violations.push(...(await violationsOn(page)));
+  await page.locator('a[href^="/operator/ingest/"]').last().click();
+  await page.getByRole("heading", { name: "Issues" }).waitFor();
+  violations.push(...(await violationsOn(page)));
+  await page.goto(`${url}/operator/audit`);
+  const actions = await page.locator("tbody tr td:nth-child(3)").allTextContents();
+  assert.deepEqual(actions.slice(0, 5), [
+    "accounts invite",
+    "accounts state",
+    "accounts rate-limit",
+    "credits add",
+    "tiers approve",
+  ]);
+  violations.push(...(await violationsOn(page)));
+  assert.deepEqual(violations, []);
+});

@@ -1,0 +1,209 @@
+/** Sign-in over HTTP: cookies, invitations, equal answers, limits, forged forms, and other accounts' ids. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { bounds } from "../../src/base/bounds.ts";
+import { sql } from "../../src/db/sql.ts";
+import { createCustomer, inAccountsFile } from "../support/accounts.ts";
+import { cookieOf, createLinkSecret, csrfTokenIn, sendForm } from "../support/http/forms.ts";
+import { startService } from "../support/http/service.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
+
+const { lake } = await createLake(fileScope);
+const client = await startService(fileScope, lake);
+const { url, accounts } = client;
+const password = "correct horse battery";
+
+const get = (path: string, cookie?: string): Promise<Response> =>
+  fetch(`${url}${path}`, { redirect: "manual", headers: cookie === undefined ? {} : { Cookie: cookie } });
+const status = async (path: string, cookie?: string): Promise<number> => (await get(path, cookie)).status;
+const signIn = (name: string, secret: string, headers?: Record<string, string>): Promise<Response> =>
+  sendForm(url, "/sign-in", { name, password: secret, next: "/dashboard" }, headers && { headers });
+const startSession = async (accountId: string): Promise<string> =>
+  `carquet-session=${await client.sessions.create(accountId)}`;
+
+/** Creates an account and sets its password by an invitation. Returns its id and a session cookie. */
+async function createHolder(): Promise<{ readonly accountId: string; readonly cookie: string }> {
+  const { accountId } = createCustomer(accounts);
+  const token = createLinkSecret(accounts, accountId, "invitation");
+  const response = await sendForm(url, "/invitation", { token, password, repeated: password });
+  assert.equal(response.status, 303);
+  return { accountId, cookie: cookieOf(response).cookie };
+}
+
+const holder = await createHolder();
+
+test("an invitation sets a password once, and only an acceptable one", async () => {
+  const { accountId } = createCustomer(accounts);
+  const replaced = createLinkSecret(accounts, accountId, "invitation");
+  const token = createLinkSecret(accounts, accountId, "invitation");
+  assert.equal(await status(`/invitation?token=${replaced}`), 404);
+  const page = await (await get(`/invitation?token=${token}`)).text();
+  assert.ok(page.includes(accountId) && page.includes(`value="${token}"`));
+  const accept = (chosen: string, repeated = chosen): Promise<Response> =>
+    sendForm(url, "/invitation", { token, password: chosen, repeated });
+  for (const [chosen, repeated, says] of [
+    ["elevenchars", "elevenchars", "expected 12 to 256 characters"],
+    [password, `${password}!`, "The two passwords differ"],
+  ] as const) {
+    const refused = await accept(chosen, repeated);
+    assert.equal(refused.status, 422);
+    assert.ok((await refused.text()).includes(says), says);
+  }
+  assert.equal((await accept(password)).headers.get("Location"), "/dashboard");
+  assert.equal((await accept(password)).status, 404);
+  assert.equal(await status(`/sign-in?token=${token}`), 404);
+});
+
+test("signing in sets a new cookie with all flags, and ends the session that the browser had", async () => {
+  const response = await signIn(holder.accountId, password);
+  const { cookie, attributes } = cookieOf(response);
+  assert.deepEqual([response.status, response.headers.get("Location")], [303, "/dashboard"]);
+  assert.match(cookie, /^carquet-session=[\w-]{43}$/);
+  assert.deepEqual(attributes.filter((attribute) => !attribute.startsWith("expires")).sort(), [
+    "httponly",
+    "path=/",
+    "samesite=lax",
+  ]);
+  const again = await sendForm(url, "/sign-in", { name: holder.accountId, password }, { cookie });
+  assert.notEqual(cookieOf(again).cookie, cookie);
+  assert.deepEqual(
+    [await status("/dashboard", cookie), await status("/dashboard", cookieOf(again).cookie)],
+    [401, 200],
+  );
+  const stored = inAccountsFile(accounts, (database) => JSON.stringify(database.all(sql`SELECT * FROM sessions`)));
+  assert.ok(!stored.includes(cookieOf(again).cookie.slice(16)), "only a hash is stored");
+});
+
+test("over HTTPS the cookie belongs to this host alone", async (t) => {
+  const behindProxy = await startService(t, lake, { trustedProxies: 1, accounts });
+  const headers = { Origin: behindProxy.url, "X-Forwarded-Proto": "https" };
+  const form = { name: holder.accountId, password };
+  const { cookie, attributes } = cookieOf(await sendForm(behindProxy.url, "/sign-in", form, { headers }));
+  assert.match(cookie, /^__Host-carquet-session=/);
+  assert.ok(attributes.includes("secure") && attributes.includes("path=/"));
+});
+
+test("signing out and a new password end sessions", async () => {
+  const { accountId, cookie } = await createHolder();
+  const other = await startSession(accountId);
+  const third = await startSession(accountId);
+  const token = csrfTokenIn(await (await get("/dashboard", cookie)).text());
+  const form = { csrf_token: token, password: `${password} 2`, repeated: `${password} 2` };
+  const wrong = await sendForm(url, "/dashboard/password", { ...form, current: "not the password" }, { cookie });
+  assert.equal(wrong.status, 422);
+  assert.equal(await status("/dashboard", other), 200);
+  const changed = await sendForm(url, "/dashboard/password", { ...form, current: password }, { cookie });
+  assert.equal(changed.status, 303);
+  for (const ended of [cookie, other, third]) assert.equal(await status("/dashboard", ended), 401);
+  const { cookie: renewed } = cookieOf(changed);
+  const renewedToken = csrfTokenIn(await (await get("/dashboard", renewed)).text());
+  assert.equal((await sendForm(url, "/sign-out", { csrf_token: renewedToken }, { cookie: renewed })).status, 303);
+  assert.equal(await status("/dashboard", renewed), 401);
+});
+
+test("an unknown account, one without a password and a wrong password have the same answer", async () => {
+  const { accountId: unset } = createCustomer(accounts);
+  const answers = [];
+  for (const name of [holder.accountId, unset, "acct_none", "buyer@dealers.example"]) {
+    const response = await signIn(name, "wrong password");
+    const { "x-request-id": _, date: __, ...headers } = Object.fromEntries(response.headers);
+    answers.push({ status: response.status, headers, body: (await response.text()).replaceAll(name, "NAME") });
+  }
+  const [first] = answers;
+  assert.equal(first?.status, 401);
+  for (const answer of answers)
+    assert.deepEqual(
+      { ...answer, headers: { ...answer.headers, "content-length": "" } },
+      { ...first, headers: { ...first?.headers, "content-length": "" } },
+    );
+});
+
+test("attempts are limited per account, whether or not it exists", async () => {
+  const { failuresMost } = bounds.failedSignIns;
+  const { accountId } = createCustomer(accounts);
+  for (const name of [accountId, "acct_nobody"]) {
+    const statuses = await Promise.all(
+      Array.from({ length: failuresMost + 1 }, async () => signIn(name, "wrong password")),
+    );
+    const limited = statuses.filter((response) => response.status === 429);
+    assert.deepEqual(
+      [limited.length, statuses.filter((response) => response.status === 401).length],
+      [1, failuresMost],
+    );
+    assert.match(limited[0]?.headers.get("Retry-After") ?? "", /^\d+$/);
+  }
+  assert.equal((await signIn(holder.accountId, password)).status, 303, "other accounts sign in");
+});
+
+test("a form of another site, or without the session's token, changes nothing", async () => {
+  const cookie = await startSession(holder.accountId);
+  const token = csrfTokenIn(await (await get("/dashboard", cookie)).text());
+  const otherToken = csrfTokenIn(await (await get("/dashboard", await startSession(holder.accountId))).text());
+  const send = async (csrf_token: string, headers?: Record<string, string>): Promise<number> =>
+    (await sendForm(url, "/dashboard/cap", { csrf_token, cap: "7" }, { cookie, ...(headers && { headers }) })).status;
+  const capMicros = (): unknown =>
+    inAccountsFile(accounts, (database) =>
+      database.one(sql`SELECT cap_micros FROM accounts WHERE account_id = ${holder.accountId}`),
+    )?.cap_micros;
+  for (const [sent, headers] of [
+    ["", undefined],
+    [otherToken, undefined],
+    [token, { Origin: "https://evil.example" }],
+    [token, { Origin: "null" }],
+    [token, {}],
+    [token, { Origin: url, "Sec-Fetch-Site": "cross-site" }],
+    [token, { Origin: url, "Sec-Fetch-Site": "same-site" }],
+  ] as const)
+    assert.equal(await send(sent, headers), 403, JSON.stringify(headers));
+  assert.equal(capMicros(), null);
+  assert.equal((await signIn(holder.accountId, password, { Origin: "https://evil.example" })).status, 403);
+  assert.equal(await send(token, { "Sec-Fetch-Site": "same-origin" }), 303);
+  assert.equal(capMicros(), 7_000_000);
+  assert.equal(await status("/sign-out"), 404, "a GET changes nothing");
+  const large = await sendForm(url, "/sign-in", { name: "x".repeat(20_000) });
+  assert.equal(large.status, 400);
+});
+
+test("a sign-in link works once and opens the explorer", async () => {
+  const token = createLinkSecret(accounts, holder.accountId, "sign_in");
+  assert.equal(await status(`/invitation?token=${token}`), 404, "it sets no password");
+  const response = await get(`/sign-in?token=${token}`);
+  assert.deepEqual([response.status, response.headers.get("Location")], [302, "/"]);
+  assert.equal(await status("/dashboard", cookieOf(response).cookie), 200);
+  assert.equal(await status(`/sign-in?token=${token}`), 404);
+});
+
+test("the page after a sign-in is one of this service", async () => {
+  for (const [next, target] of [
+    ["/listings/1?x=2", "/listings/1?x=2"],
+    ["//evil.example", "/"],
+    ["/\\evil.example", "/"],
+    ["https://evil.example/", "/"],
+    ["javascript:alert(1)", "/"],
+  ] as const) {
+    const response = await sendForm(url, "/sign-in", { name: holder.accountId, password, next });
+    assert.equal(response.headers.get("Location"), target, next);
+  }
+});
+
+test("a session ends when its key is revoked, and pages need one", async () => {
+  const { accountId, keyId } = createCustomer(accounts);
+  const cookie = await startSession(accountId);
+  const [stranger, own] = [createCustomer(accounts), await (await get("/dashboard/keys", cookie)).text()];
+  assert.ok(own.includes(keyId) && !own.includes(stranger.keyId));
+  const token = csrfTokenIn(own);
+  assert.equal(await status(`/dashboard/keys/${stranger.keyId}/revoke`, cookie), 404);
+  const revoke = (id: string): Promise<Response> =>
+    sendForm(url, `/dashboard/keys/${id}/revoke`, { csrf_token: token }, { cookie });
+  assert.equal((await revoke(stranger.keyId)).status, 404);
+  const answer = await fetch(`${url}/v1/usage`, { headers: stranger.bearer });
+  assert.equal(answer.status, 200, "the key of another account still works");
+  inAccountsFile(accounts, (database) =>
+    database.run(sql`UPDATE keys SET revoked_at_ms = 1 WHERE account_id = ${accountId} AND is_web = 1`),
+  );
+  assert.equal(await status("/dashboard", cookie), 401);
+  for (const path of ["/dashboard/keys", "/dashboard/ledger", "/dashboard/limits", "/dashboard/settings", "/operator"])
+    assert.equal(await status(path), 401, path);
+  assert.equal((await get("/dashboard/ledger.csv")).headers.get("Location"), "/sign-in");
+});
