@@ -1,7 +1,7 @@
 /** The charts of docs/analysts.md, each drawn from the answer above it: the rows of a CSV, by the name in the flag `chart=<name>`. */
 import { areaY, type PlotOptions } from "@observablehq/plot";
 import { type Chart, chartColors } from "../../bench/report/svg-chart.ts";
-import { bars, type ChartPoint, dollars, type LabeledValue, legendOf, lines, scatter } from "./chart-forms.ts";
+import { bars, type ChartPoint, type LabeledValue, legendOf, lines, scatter, wholeDollars } from "./chart-forms.ts";
 
 /** A row of an answer. Columns without a value are empty. */
 export type AnswerRow = Readonly<Record<string, string>>;
@@ -39,7 +39,7 @@ function priceByDay(rows: readonly AnswerRow[]): Chart {
   const high = trendPoints(rows, "price.p75", "");
   const band = trendPoints(rows, "price.p25", "").map(({ x, y }, index) => ({ x, low: y, high: high[index]?.y }));
   const area = areaY(band, { x: "x", y1: "low", y2: "high", fill: chartColors.orange, fillOpacity: 0.18 });
-  const options: PlotOptions = { x: dayAxis, y: { label: "US dollars", tickFormat: dollars }, marks: [area] };
+  const options: PlotOptions = { x: dayAxis, y: { label: "US dollars", tickFormat: wholeDollars }, marks: [area] };
   return {
     title: "Price of a used Ford F-150",
     subtitle: "Median asking price of the active listings of each day; the band holds the middle half of the prices",
@@ -119,7 +119,7 @@ function cheapestStates(rows: readonly AnswerRow[]): Chart {
   return {
     title: "The same new model, state by state",
     subtitle: "Median asking price; states with at least 15 of the model; the cheapest state of each model is orange",
-    panels: [bars(places, "US dollars", dollars)],
+    panels: [bars(places, "US dollars", wholeDollars)],
     ...size(heightOfBars(places.length)),
   };
 }
@@ -156,7 +156,7 @@ function priceByMiles(rows: readonly AnswerRow[]): Chart {
     title: "Used Toyota RAV4: price against mileage",
     subtitle: "A dot for each active listing, colored by model year",
     legend: legendOf(points),
-    panels: [scatter(points, { x, y: { label: "US dollars", tickFormat: dollars } })],
+    panels: [scatter(points, { x, y: { label: "US dollars", tickFormat: wholeDollars } })],
     ...size(320),
   };
 }

@@ -20,7 +20,7 @@ export interface ChartPoint {
 }
 
 /** Formats a number as whole dollars. */
-export const dollars = (value: number): string => `$${Math.round(value).toLocaleString("en")}`;
+export const wholeDollars = (value: number): string => `$${Math.round(value).toLocaleString("en")}`;
 
 const longest = (texts: readonly string[]): number => Math.max(...texts.map(({ length }) => length));
 const plain = { labelArrow: "none", tickSize: 0 } as const;
