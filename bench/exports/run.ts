@@ -1,5 +1,6 @@
 /**
- * Measures exports: `node --import tsx/esm bench/exports/run.ts [--lake DIR] [--search make=Ford] [--rounds 3] [--seconds 60]`.
+ * Measures exports: `node --import tsx/esm bench/exports/run.ts [--lake DIR] [--search make=Ford] [--formats parquet,csv]
+ * [--rounds 3] [--seconds 60]`.
  *
  * First writes all listings of a search in each format with `carquet export`. Prints seconds, rows per second, bytes and peak memory of
  * each. Then lets eight clients search a service, in turn with and without an export over HTTP, and prints the latencies of the searches.
@@ -24,6 +25,7 @@ const { values } = parseArgs({
   options: {
     lake: { type: "string", default: "data/lake" },
     search: { type: "string", default: "" },
+    formats: { type: "string", default: exportFormats.join() },
     rounds: { type: "string", default: "3" },
     seconds: { type: "string", default: "60" },
   },
@@ -34,7 +36,9 @@ const print = (line: string): boolean => process.stdout.write(`${line}\n`);
 
 await withResources(async (acquire) => {
   const folder = await acquire(mkdtemp(join(tmpdir(), "carquet-bench-")), (path) => rm(path, { recursive: true }));
-  for (const format of exportFormats) print(await measureFormat(format, join(folder, format)));
+  const formats = values.formats.split(",");
+  for (const format of exportFormats.filter((name) => formats.includes(name)))
+    print(await measureFormat(format, join(folder, format)));
   const accounts = join(folder, "accounts.db");
   const key = createBenchKey(accounts);
   const args = ["serve", "--lake", values.lake, "--accounts", accounts, "--port", "0", ...withoutResponseCache];

@@ -177,10 +177,12 @@ test("a DuckDB file that another process has open is busy, and the fault names t
   const code = `
     const { DuckDatabase } = await import("./src/db/duckdb.ts");
     const { literal, sql } = await import("./src/db/sql.ts");
-    const session = await (await DuckDatabase.open()).connect();
+    const database = await DuckDatabase.open();
+    const session = await database.connect();
     await session.run(sql\`ATTACH \${literal(process.argv[1])} AS held\`);
     console.log("held");
-    setInterval(() => {}, 1000);`;
+    // A database that nothing refers to is closed when it is collected.
+    setInterval(() => [database, session], 1000);`;
   const holder = spawn(process.execPath, ["--import", "tsx/esm", "--input-type=module", "-e", code, path], {
     cwd: projectPath("."),
     stdio: ["ignore", "pipe", "inherit"],

@@ -1,17 +1,19 @@
 /** Headers of responses that have several formats. */
+import { redactKeys } from "../../accounts/api-key.ts";
 import type { Operation } from "../../contract/document.ts";
 import { splitQuery } from "../../contract/query-string.ts";
 import { answerFormats, type FormatName } from "../../formats/table-formats.ts";
 import type { OperationContext } from "../context.ts";
 import type { Pagination } from "../present.ts";
 
-/** Sets `X-Total-Count` and the `Link` to the next page. */
+/** Sets `X-Total-Count` and the `Link` to the next page; no link if the request has an API key in its query, which would be in it. */
 export function setPageHeaders(context: OperationContext, { total, next_offset }: Pagination): void {
   context.set("X-Total-Count", String(total));
   if (next_offset === null) return;
   const query = splitQuery(context.querystring).filter(([name]) => name !== "offset");
   const pairs = [...query.map(([name, raw]) => `${name}=${raw}`), `offset=${next_offset}`];
   const target = `${context.path}?${pairs.join("&")}`.replaceAll(/[^!#-;=?-~]/g, escapeByte);
+  if (redactKeys(target) !== target) return;
   context.set("Link", `<${target}>; rel="next"`);
 }
 
