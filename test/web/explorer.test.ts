@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
-import { launchBrowser, skipWithoutBrowser } from "../support/http/browser.ts";
+import { skipWithoutBrowser } from "../support/http/browser.ts";
 import { fetchTotal } from "../support/http/paging.ts";
 import { startService } from "../support/http/service.ts";
 import { generateFeeds } from "../support/lakes/generated.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
-import { assertAccessible, signedInBrowser } from "../support/web/site.ts";
+import { assertAccessible, assertFitsPhone, type Site, signedInBrowser } from "../support/web/site.ts";
 
 const { lake } = await createLake(fileScope, await generateFeeds(fileScope, { listings: 400, days: 7 }));
 const client = await startService(fileScope, lake);
@@ -47,10 +47,11 @@ async function countsOf(facet: string, filters: string): Promise<Readonly<Record
 
 describe("in a browser", { skip: skipWithoutBrowser }, async () => {
   const site = skipWithoutBrowser ? undefined : await signedInBrowser(fileScope, client);
-  const open = (path: string): Promise<Page> => {
-    if (site === undefined) throw new Error("No browser.");
-    return site.open(path);
+  const signedIn = (): Site => {
+    if (site === undefined) throw new TypeError("No browser.");
+    return site;
   };
+  const open = (path: string): Promise<Page> => signedIn().open(path);
 
   test("chosen values filter the results, and each facet is counted without its own filter", async () => {
     const page = await open("/");
@@ -110,14 +111,10 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     assert.equal(await shownTotal(page), await fetchTotal(client, "make=Toyota&inventory_status=sold"));
   });
 
-  test("a shared URL shows the same view without scripts, and its form works", async (scope) => {
+  test("a shared URL shows the same view without scripts, and its form works", async () => {
     const path = "/?make=Toyota,Honda&max_price=40000&sort=price&layout=table";
     const total = await shownTotal(await open(path));
-    const context = await launchBrowser(scope, { javaScriptEnabled: false });
-    const value = await client.sessions.create(client.customer.accountId);
-    await context.addCookies([{ name: "carquet-session", value, url: client.url }]);
-    const page = await context.newPage();
-    await page.goto(`${client.url}${path}`);
+    const page = await signedIn().openWithoutScripts(path);
     assert.equal(numberIn(await page.locator("#total").textContent()), total);
     await page.locator('[id="inventory_type=new"]').check();
     await page.locator("form.filters button.apply").click();
@@ -165,7 +162,7 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     assert.equal(page.url(), `${client.url}/?inventory_type=used&make=Toyota&body_type=SUV&state=CA`);
   });
 
-  test("every page is accessible, and none asks another host or violates the policy", async () => {
+  test("every page is accessible and fits a phone, and none asks another host or violates the policy", async () => {
     const { data } = await client.getBody("searchListings", "/v1/listings?make=Toyota&limit=1");
     const { id, dealer_id } = data[0] ?? {};
     const paths = [
@@ -179,11 +176,10 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
       const page = await open(path);
       for (const summary of await page.locator("#api > summary").all()) await summary.click();
       await assertAccessible(page);
+      await assertFitsPhone(page);
       await page.close();
     }
-    const anonymous = await (await launchBrowser(fileScope)).newPage();
-    await anonymous.goto(client.url);
-    await assertAccessible(anonymous);
-    assert.deepEqual(site?.faults, []);
+    await assertAccessible(await signedIn().openAnonymously("/"));
+    assert.deepEqual(signedIn().faults, []);
   });
 });

@@ -91,19 +91,19 @@ const ValueField = ({ name, value, listings, isChosen }: ValueFieldProps): JSX.E
       checked={isChosen}
       disabled={value.includes(",")}
     />
-    <span class="name">{labels[value] ?? value}</span>
+    <span class="name">{labels.get(value) ?? value}</span>
     <span class="count">{count(listings)}</span>
   </label>
 );
 
 /** Values of closed vocabularies, in words. */
-const labels: Readonly<Record<string, string>> = {
-  new: "New",
-  used: "Used",
-  certified: "Certified",
-  franchise: "Franchise",
-  independent: "Independent",
-  stock: "In stock",
-  transit: "In transit",
-  build: "To be built",
-};
+const labels: ReadonlyMap<string, string> = new Map([
+  ["new", "New"],
+  ["used", "Used"],
+  ["certified", "Certified"],
+  ["franchise", "Franchise"],
+  ["independent", "Independent"],
+  ["stock", "In stock"],
+  ["transit", "In transit"],
+  ["build", "To be built"],
+]);

@@ -69,8 +69,7 @@ export const noFacets: ViewFacets = { values: {}, ranges: {} };
 
 /** Returns the parameters of the facet requests of a view. */
 function facetRequests(view: ViewParameters, asOf: string): readonly TextParameters[] {
-  const isFiltered = ({ parameters }: FacetDefinition): boolean =>
-    parameters.some((name) => name !== undefined && view[name] !== undefined);
+  const isFiltered = (facet: FacetDefinition): boolean => namesOf(facet).some((name) => view[name] !== undefined);
   const unfiltered = facetDefinitions.filter((facet) => !isFiltered(facet));
   return [
     ...(unfiltered.length === 0 ? [] : [requestOf(view, unfiltered, asOf)]),
@@ -84,8 +83,12 @@ const requestOf = (view: ViewParameters, facets: readonly FacetDefinition[], asO
   ...apiFilters(view, asOf),
 });
 
-const withoutFilter = (view: ViewParameters, { parameters }: FacetDefinition): ViewParameters =>
-  Object.fromEntries(Object.entries(view).filter(([name]) => !parameters.includes(name)));
+const withoutFilter = (view: ViewParameters, facet: FacetDefinition): ViewParameters =>
+  Object.fromEntries(Object.entries(view).filter(([name]) => !namesOf(facet).includes(name)));
+
+/** Returns the parameters that filter by a facet: its own, and that of its name, such as a list of years beside their bounds. */
+const namesOf = ({ name, parameters }: FacetDefinition): readonly string[] =>
+  [name, ...parameters].filter((parameter) => parameter !== undefined);
 
 /** Counts the facets of a view of the data at an as-of date. Throws a Refusal, as the API refuses. */
 export async function countViewFacets(requests: PageRequests, view: ViewParameters, asOf: string): Promise<ViewFacets> {

@@ -29,7 +29,16 @@ export function matchWords(text: string, values: readonly NamedValue[]): Matched
     else chosen.set(found.name, (chosen.get(found.name) ?? new Set()).add(found.value));
     at += found?.words ?? 1;
   }
-  return { parameters: Object.fromEntries([...chosen].map(([name, items]) => [name, [...items].join()])), unmatched };
+  const years = [...(chosen.get("year") ?? [])].sort();
+  chosen.delete("year");
+  const lists = [...chosen].map(([name, items]): readonly [string, string] => [name, [...items].join()]);
+  return { parameters: { ...Object.fromEntries(lists), ...yearBounds(years) }, unmatched };
+}
+
+/** Returns one year, or the first and the last of several ones, as bounds. */
+function yearBounds(years: readonly string[]): TextParameters {
+  const [first, last] = [years[0], years.at(-1)];
+  return first === undefined || last === undefined ? {} : { min_year: first, max_year: last };
 }
 
 interface Match extends NamedValue {

@@ -9,7 +9,10 @@ import type { Scope } from "../scope.ts";
 export interface Site {
   /** Opens a page of the signed-in account. */
   open(path: string): Promise<Page>;
-  readonly context: BrowserContext;
+  /** Opens a page of the service in a browser without a history, as a visitor who is not signed in. */
+  openAnonymously(path: string): Promise<Page>;
+  /** Opens a page of the signed-in account in a browser without scripts. */
+  openWithoutScripts(path: string): Promise<Page>;
   /** Errors of scripts, violations of the policy, dialogs, and requests to other hosts, of all pages. */
   readonly faults: readonly string[];
 }
@@ -17,18 +20,27 @@ export interface Site {
 /** Launches a browser that is signed in to the customer's account. */
 export async function signedInBrowser(scope: Scope, client: Client): Promise<Site> {
   const context = await launchBrowser(scope);
-  const value = await client.sessions.create(client.customer.accountId);
-  await context.addCookies([{ name: "carquet-session", value, url: client.url, httpOnly: true, sameSite: "Lax" }]);
+  const browser = context.browser();
+  if (browser === null) throw new TypeError("The context has no browser.");
   const faults: string[] = [];
-  context.on("page", (page) => collectFaults(page, client.url, faults));
+  const openIn = async (where: BrowserContext, path: string): Promise<Page> => {
+    const page = await where.newPage();
+    collectFaults(page, client.url, faults);
+    await page.goto(`${client.url}${path}`);
+    return page;
+  };
+  const signIn = async (where: BrowserContext): Promise<BrowserContext> => {
+    const value = await client.sessions.create(client.customer.accountId);
+    await where.addCookies([{ name: "carquet-session", value, url: client.url, httpOnly: true, sameSite: "Lax" }]);
+    return where;
+  };
+  await signIn(context);
   return {
-    context,
     faults,
-    async open(path) {
-      const page = await context.newPage();
-      await page.goto(`${client.url}${path}`);
-      return page;
-    },
+    open: (path) => openIn(context, path),
+    openAnonymously: async (path) => openIn(await browser.newContext(), path),
+    openWithoutScripts: async (path) =>
+      openIn(await signIn(await browser.newContext({ javaScriptEnabled: false })), path),
   };
 }
 
@@ -54,15 +66,26 @@ interface Violation {
   readonly nodes: readonly { readonly html: string }[];
 }
 
-/** Fails if axe finds a violation on a page, in the light or the dark theme. */
+/** Fails if axe finds a violation on a page: with all rules in the light theme, with that of contrasts in the dark one. */
 export async function assertAccessible(page: Page): Promise<void> {
   await page.evaluate(axe);
-  for (const colorScheme of ["light", "dark"] as const) {
+  for (const [colorScheme, options] of [
+    ["light", "{}"],
+    ["dark", '{ runOnly: ["color-contrast"] }'],
+  ] as const) {
     await page.emulateMedia({ colorScheme });
     const violations: readonly Violation[] = await page.evaluate(
-      "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => ({ html })) })))",
+      `axe.run(${options}).then(({ violations }) => violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => ({ html })) })))`,
     );
     const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join("; ")}`);
     assert.deepEqual(found, [], `${page.url()}, ${colorScheme}`);
   }
+}
+
+/** Fails if a page is wider than a narrow phone. */
+export async function assertFitsPhone(page: Page): Promise<void> {
+  const width = 360;
+  await page.setViewportSize({ width, height: 800 });
+  const contentWidth = await page.evaluate(() => document.documentElement.scrollWidth);
+  assert.ok(contentWidth <= width, `${page.url()}: ${contentWidth} pixels wide`);
 }
