@@ -224,7 +224,8 @@ export class Accounts {
 
   /** Runs today's automatic tier review. Returns its results, empty if it has already run. */
   async review(): Promise<readonly ReviewResult[]> {
-    return this.clients.ledger.call("reviewTiers", { day: dayOf(this.clock.wallMs()) });
+    const atMs = this.clock.wallMs();
+    return this.clients.ledger.call("reviewTiers", { day: dayOf(atMs), atMs });
   }
 
   /** Deletes the idempotency keys, sessions and one-time links that have expired. */

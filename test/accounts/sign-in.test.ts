@@ -4,16 +4,19 @@ import { test } from "node:test";
 import { createAccount } from "../../src/accounts/account.ts";
 import { listAuditRecords } from "../../src/accounts/administration/audit-log.ts";
 import { makeChange } from "../../src/accounts/administration/changes.ts";
+import { dayOf } from "../../src/accounts/clock.ts";
 import { backUp, restore } from "../../src/accounts/file/backup.ts";
 import { listKeys, recordKeyUses, revokeKey } from "../../src/accounts/keys.ts";
+import { addCredit } from "../../src/accounts/ledger/ledger.ts";
 import { findCredentials, setPassword } from "../../src/accounts/sign-in/credentials.ts";
 import { createLink, useLink } from "../../src/accounts/sign-in/one-time-links.ts";
 import { hashPassword, isAcceptedPassword, matchesPassword } from "../../src/accounts/sign-in/passwords.ts";
 import { newSecret, secretHash } from "../../src/accounts/sign-in/secrets.ts";
 import { findSession, insertSession, purgeSessions, touchSession } from "../../src/accounts/sign-in/session-table.ts";
+import { commitBatch } from "../../src/accounts/worker/group-commit.ts";
 import { sql } from "../../src/db/sql.ts";
 import { inAccountsFile } from "../support/accounts.ts";
-import { atMs, createLedger, dayMs } from "../support/ledger.ts";
+import { atMs, createLedger, dayMs, paidCredit } from "../support/ledger.ts";
 
 const hourMs = 3_600_000;
 
@@ -118,4 +121,20 @@ test("the audit log has a record of each change, none of a refused one, and is n
   assert.deepEqual(listAuditRecords(database, { before: records[0]?.record ?? 0, limit: 10 }), records.slice(1));
   assert.throws(() => database.run(sql`UPDATE audit_log SET actor = 'x'`), /audit records are never changed/);
   assert.throws(() => database.run(sql`DELETE FROM audit_log`), /audit records are never removed/);
+});
+
+test("the daily review of the service is in the audit log if it changes an account", async (t) => {
+  const { database, accountId } = await createLedger(t);
+  const review = (days: number): readonly string[] => {
+    const [day, reviewedAtMs] = [dayOf(atMs + days * dayMs), atMs + days * dayMs];
+    const task = { name: "reviewTiers", input: { day, atMs: reviewedAtMs } } as const;
+    commitBatch(database, [task], assert.ifError);
+    return listAuditRecords(database, { before: null, limit: 10 }).map(
+      ({ actor, action, details }) => `${actor}: ${action}: ${details}`,
+    );
+  };
+  addCredit(database, { ...paidCredit, accountId, micros: 25_000_000 });
+  assert.deepEqual(review(6), []);
+  const promoted = [`service: tiers review: ${accountId} to tier 2: automatic`];
+  assert.deepEqual([review(7), review(7)], [promoted, promoted]);
 });

@@ -212,7 +212,7 @@ test("carquet verify reports intact lake without faults", async () => {
   assert.match(err, /^2026-11-19\.1: 1\/\d+ snapshots\/[^\n]+\n/);
 });
 
-test("carquet start fills an empty lake, prints three working requests and then its address", async () => {
+test("carquet start fills an empty lake, prints a sign-in link, three working requests and then its address", async () => {
   const fresh = join(await temporaryFolder(fileScope), "lake");
   const service = await startServing(fileScope, [
     "start",
@@ -242,6 +242,12 @@ test("carquet start fills an empty lake, prints three working requests and then 
   const [, key = ""] = /Bearer ([\w-]+)/.exec(requests[0] ?? "") ?? [];
   const { headers } = await fetch(`${service.url}/v1/usage`, { headers: { Authorization: `Bearer ${key}` } });
   assert.equal(headers.get("X-RateLimit-Tier"), "tier_4");
+  const [link = ""] = lines.flatMap((line) => /signed in to the demo account: (\S+)$/.exec(line)?.[1] ?? []);
+  const signedIn = await fetch(link, { redirect: "manual" });
+  const [cookie = ""] = (signedIn.headers.getSetCookie()[0] ?? "").split(";");
+  const explorer = await fetch(`${service.url}${signedIn.headers.get("Location")}`, { headers: { Cookie: cookie } });
+  assert.ok((await explorer.text()).includes("demo@carquet.invalid"), "the link opens the explorer signed in");
+  assert.equal((await fetch(link)).status, 404, "the link works once");
   service.terminate();
   assert.equal((await service.ended).code, 0);
 
@@ -249,9 +255,12 @@ test("carquet start fills an empty lake, prints three working requests and then 
   const again = await startServing(fileScope, ["start"], { env });
   assert.deepEqual(
     again.announced.map((line) =>
-      line.replace(/^(?:curl(?: -H '[^']+')? ('https:\/\/cars\.example\/v1\/)|(listening on http:)).*$/, "$1$2"),
+      line.replace(
+        /^(?:(explore )|curl(?: -H '[^']+')? ('https:\/\/cars\.example\/v1\/)|(listening on http:)).*$/,
+        "$1$2$3",
+      ),
     ),
-    [...Array.from({ length: 3 }, () => "'https://cars.example/v1/"), "listening on http:"],
+    ["explore ", ...Array.from({ length: 3 }, () => "'https://cars.example/v1/"), "listening on http:"],
     "a filled lake is not filled again, and the public URL is printed",
   );
   again.terminate();

@@ -73,6 +73,7 @@ const decision = (outcome: "approved" | "declined"): Change<OfAccount, QueuedRev
     (_, { accountId, from, to }) => ({ accountId, details: `from tier ${from} to tier ${to}` }),
   );
 
+/** All changes, by the name of the command that makes them. */
 export const changes = {
   "accounts create": defineChange(
     (database, { email, tier }: { readonly email: string; readonly tier: Tier }, atMs) =>

@@ -5,6 +5,8 @@
 import { messageOf } from "../../base/user-error.ts";
 import { sql } from "../../db/sql.ts";
 import type { SqliteDatabase } from "../../db/sqlite.ts";
+import { recordChange } from "../administration/audit-log.ts";
+import { changes } from "../administration/changes.ts";
 import { runQuery } from "../administration/queries.ts";
 import { runUpdate } from "../administration/updates.ts";
 import { rewriteHeader } from "../file/schema.ts";
@@ -14,7 +16,7 @@ import { findRepetition, postOnce, purgeIdempotencyKeys } from "../ledger/idempo
 import { refundCharge } from "../ledger/ledger.ts";
 import { listUsage } from "../ledger/usage.ts";
 import { reviewOnce } from "../policy/tier-reviews.ts";
-import type { BatchResult, LedgerTask, TaskOutcome } from "./messages.ts";
+import type { BatchResult, LedgerTask, LedgerTasks, TaskOutcome } from "./messages.ts";
 
 type TaskOutput = Extract<TaskOutcome, { readonly output: unknown }>["output"];
 
@@ -81,13 +83,21 @@ function runWriteTask(database: SqliteDatabase, { name, input }: WriteTask, char
     case "purgeIdempotencyKeys":
       return purgeIdempotencyKeys(database, input.beforeMs);
     case "reviewTiers":
-      return reviewOnce(database, input.day);
+      return reviewAndRecord(database, input);
     case "update":
       return runUpdate(database, input);
     case "probeWrite":
       rewriteHeader(database);
       return null;
   }
+}
+
+/** Runs the daily review, and records it in the audit log if it promoted or queued an account. */
+function reviewAndRecord(database: SqliteDatabase, { day, atMs }: LedgerTasks["reviewTiers"]["input"]): TaskOutput {
+  const results = reviewOnce(database, day);
+  const description = changes["tiers review"].describe({}, results);
+  if (results.length > 0) recordChange(database, { atMs, actor: "service", action: "tiers review", ...description });
+  return results;
 }
 
 function runReadTask(database: SqliteDatabase, { name, input }: ReadTask): TaskOutput {

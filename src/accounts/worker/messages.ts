@@ -31,7 +31,10 @@ export interface LedgerTasks {
   /** Reads the file. */
   readonly probeRead: { readonly input: object; readonly output: null };
   /** Runs the automatic tier review of a UTC day, unless it has already run. */
-  readonly reviewTiers: { readonly input: { readonly day: string }; readonly output: readonly ReviewResult[] };
+  readonly reviewTiers: {
+    readonly input: { readonly day: string; readonly atMs: number };
+    readonly output: readonly ReviewResult[];
+  };
   /** Returns an active key; null if it is unknown or revoked. */
   readonly findKey: {
     readonly input: { readonly keyId: string; readonly month: string };
