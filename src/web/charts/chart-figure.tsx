@@ -28,12 +28,14 @@ interface ChartFigureProps {
   /** The names of several lines in one plot. */
   readonly names?: readonly string[];
   readonly isWide?: boolean;
+  /** Whether the table is open at first. */
+  readonly isOpen?: boolean;
   readonly numbers: Numbers;
   readonly children: ComponentChildren;
 }
 
 export const ChartFigure = (props: ChartFigureProps): JSX.Element => {
-  const { id, title, note, names = [], isWide = false, numbers, children } = props;
+  const { id, title, note, names = [], isWide = false, isOpen = false, numbers, children } = props;
   return (
     <figure class={isWide ? "graph wide" : "graph"}>
       <figcaption>
@@ -50,19 +52,21 @@ export const ChartFigure = (props: ChartFigureProps): JSX.Element => {
         </ul>
       )}
       {numbers.rows.length === 0 ? <p class="empty">No listing has these values.</p> : children}
-      {numbers.rows.length === 0 ? null : <NumbersTable id={id} title={title} numbers={numbers} />}
+      {numbers.rows.length === 0 ? null : <NumbersTable id={id} title={title} isOpen={isOpen} numbers={numbers} />}
     </figure>
   );
 };
 
-const NumbersTable = ({ id, title, numbers }: Pick<ChartFigureProps, "id" | "title" | "numbers">): JSX.Element => {
+type NumbersTableProps = Pick<ChartFigureProps, "id" | "title" | "isOpen" | "numbers">;
+
+const NumbersTable = ({ id, title, isOpen, numbers }: NumbersTableProps): JSX.Element => {
   const { columns, rows } = numbers;
   return (
     <div class="numbers">
       <a class="csv" href={csvUrl(numbers)} download={`${id}.csv`}>
         CSV<span class="visually-hidden"> of {title}</span>
       </a>
-      <details id={`numbers-${id}`}>
+      <details id={`numbers-${id}`} open={isOpen}>
         <summary>
           Table<span class="visually-hidden"> of {title}</span>
         </summary>

@@ -25,7 +25,7 @@ interface HistogramPanelsProps {
   readonly format: (value: number) => string;
   /** Formats a tick. */
   readonly tickFormat: (value: number) => string;
-  /** The value that is emphasized. */
+  /** The value whose bar is emphasized. */
   readonly marked?: number | null;
 }
 
@@ -37,7 +37,10 @@ export const HistogramPanels = (props: HistogramPanelsProps): JSX.Element => {
   const most = Math.max(...histograms.flatMap((one) => one.buckets.map((range) => size(range, one))), 1);
   const y = roundAxis([0, most], (value) => (isShare ? `${value}%` : count(value)), 4);
   const x = rangeAxis(histograms, tickFormat);
-  const holds = ({ min, max }: HistogramRange): boolean => marked !== null && marked >= min && marked < max;
+  const classOf = (range: HistogramRange, histogram: Histogram): string => {
+    if (marked === null) return isRegular(range, histogram) ? "bar" : "bar faint";
+    return marked >= range.min && marked < range.max ? "bar" : "bar faint";
+  };
   const panelOf = (histogram: Histogram): readonly [string, JSX.Element] => [
     histogram.name,
     <PlotArea key={histogram.name} label={`${title}: ${summaryOf(histogram, format)}`} x={x.axis} y={y}>
@@ -47,7 +50,7 @@ export const HistogramPanels = (props: HistogramPanelsProps): JSX.Element => {
         return (
           <rect
             key={range.min}
-            class={holds(range) ? "bar marked" : isRegular(range, histogram) ? "bar" : "bar tail"}
+            class={classOf(range, histogram)}
             x={percentText(start + width * 0.04)}
             width={percentText(width * 0.92)}
             y={percentText(100 - top)}

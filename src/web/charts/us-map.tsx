@@ -32,7 +32,7 @@ interface UsMapProps {
 export const shadesMost = 5;
 
 /** The radius of the smallest and of the largest dot, on a map of all states. */
-const [radiusMin, radiusMax] = [2, 13];
+const [radiusMin, radiusMax] = [2, 11];
 
 export const UsMap = ({ label, states, dots, focus }: UsMapProps): JSX.Element => {
   const shapes = stateShapes();
@@ -112,10 +112,10 @@ interface ShadeKeyProps {
 
 export const ShadeKey = ({ texts }: ShadeKeyProps): JSX.Element => (
   <ul class="shade-key">
-    {texts.map((text, index) => (
+    {["none", ...texts].map((text, index) => (
       <li key={text}>
         <svg width="14" height="14" aria-hidden="true">
-          <rect class={`state shade-${index + 1}`} width="14" height="14" />
+          <rect class={`state shade-${index}`} width="14" height="14" />
         </svg>
         {text}
       </li>

@@ -11,7 +11,7 @@ export const count = (value: number | null | undefined, unit = ""): string =>
 export const dollars = (value: number | null | undefined): string =>
   value === null || value === undefined ? unknown : `${value < 0 ? "−" : ""}$${integers.format(Math.abs(value))}`;
 
-const shortNumbers = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 });
+const shortNumbers = new Intl.NumberFormat("en-US", { notation: "compact", maximumSignificantDigits: 4 });
 
 /** Formats a number for an axis, for example `25K`. */
 export const shortCount = (value: number): string => shortNumbers.format(value);

@@ -11,7 +11,8 @@ export interface HostileSummary {
   readonly refused: number;
 }
 
-const internals = / {4}at |\.ts\b|node_modules|duckdb|\.parquet|read_parquet|SELECT |FROM |Binder|Parser Error|\{\w+\}|undefined,/;
+const internals =
+  / {4}at |\.ts\b|node_modules|duckdb|\.parquet|read_parquet|SELECT |FROM |Binder|Parser Error|\{\w+\}|undefined,/;
 const messageCharactersMost = 2000;
 
 /** Sends hostile requests; fails with the first that is neither answered nor refused as the document says. */

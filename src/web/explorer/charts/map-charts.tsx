@@ -165,7 +165,7 @@ function shadeBounds(values: readonly number[]): readonly number[] {
 }
 
 const boundTexts = (bounds: readonly number[], format: (value: number) => string): readonly string[] =>
-  bounds.map((bound) => `to ${format(bound)}`);
+  bounds.map((bound) => `up to ${format(bound)}`);
 
 interface MapShading {
   readonly shading: Shading;

@@ -54,7 +54,7 @@ export async function askPriceCharts(
           id="prices"
           title="Prices"
           facet="price"
-          unit="US dollars"
+          unit="price in US dollars"
           counted={counted}
           format={dollars}
           tickFormat={shortDollars}
@@ -91,6 +91,7 @@ const PricesAndMiles = ({ searches, priced }: PricesAndMilesProps): JSX.Element 
     <ChartFigure
       id="prices-and-miles"
       title="Price against miles"
+      isWide={samples.length > 1}
       note={samples.map(({ search, note }, index) => (
         <span key={index}>{`${samples.length > 1 ? `${search.name}: ` : ""}${note} `}</span>
       ))}
@@ -153,7 +154,7 @@ const MedianPrices = ({ view, by, counted }: MedianPricesProps): JSX.Element => 
           <a href={viewPath(withParameters(view, { by: other }))}>{`By ${other}`}</a>
         </>
       }
-      isWide={counted.length > 1}
+      isWide
       numbers={{
         columns: [
           ...searchColumns(searches),

@@ -58,7 +58,8 @@ export const RangeChart = ({ id, title, facet, unit, counted, format, tickFormat
     <ChartFigure
       id={id}
       title={title}
-      note={`${measure} by ${unit}. ${counted.map((one) => statsText(one, facet, format)).join("; ")}.`}
+      note={`${measure} by ${unit}. ${searches.length > 1 ? "" : statsText(counted[0], facet, format)}${tailsText(counted, facet)}`}
+      isWide={searches.length > 1}
       numbers={{
         columns: [
           ...searchColumns(searches),
@@ -77,7 +78,7 @@ export const RangeChart = ({ id, title, facet, unit, counted, format, tickFormat
       <HistogramPanels
         title={`${title}, ${measure.toLowerCase()} by ${unit}`}
         histograms={counted.map((one) => ({
-          name: one.search.name,
+          name: `${one.search.name}. ${statsText(one, facet, format)}`,
           buckets: bucketsOf(one),
           interval: intervalOf(one, facet) ?? 1,
         }))}
@@ -88,10 +89,19 @@ export const RangeChart = ({ id, title, facet, unit, counted, format, tickFormat
   );
 };
 
-/** Says what the middle of a search is, and of how many listings the value is unknown. */
-function statsText({ answer }: CountedSearch, facet: RangeFacetName, format: (value: number) => string): string {
-  const stats = answer.data.stats[facet];
-  const median = stats?.median ?? null;
-  const middle = median === null ? "No median" : `Median ${format(Math.round(median))}`;
-  return stats === undefined || stats.missing === 0 ? middle : `${middle}, ${count(stats.missing)} unknown`;
+/** Says how many listings a search has, what their middle is, and of how many the value is unknown. */
+function statsText(one: CountedSearch | undefined, facet: RangeFacetName, format: (value: number) => string): string {
+  const { stats, total = 0 } = one?.answer.data ?? {};
+  const { median = null, missing = 0 } = stats?.[facet] ?? {};
+  const middle = median === null ? "" : `, median ${format(Math.round(median))}`;
+  return `${count(total)} listings${middle}${missing === 0 ? "" : `, ${count(missing)} unknown`}.`;
+}
+
+/** Says what pale bars are, if there are any. */
+function tailsText(counted: readonly CountedSearch[], facet: RangeFacetName): string {
+  const hasTails = counted.some((one) => {
+    const { buckets = [], interval = null } = one.answer.data.range_facets[facet] ?? {};
+    return buckets.some(({ min, max }) => max - min !== interval);
+  });
+  return hasTails ? " A pale bar at an end has all that lies beyond." : "";
 }

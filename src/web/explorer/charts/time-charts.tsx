@@ -43,7 +43,7 @@ export async function askTimeCharts(
           id="days-on-market"
           title="Days on market"
           facet="days_on_market"
-          unit="days"
+          unit="days on market"
           counted={counted}
           format={count}
           tickFormat={shortCount}
