@@ -15,10 +15,11 @@ export interface Axis {
 
 type Extent = readonly [min: number, max: number];
 
-/** Returns an axis over an extent that is widened to round numbers; `ticksMost` is approximate. */
+/** Returns an axis over an extent that is widened to round numbers, with whole numbers as ticks; `ticksMost` is approximate. */
 export function roundAxis([min, max]: Extent, format: (value: number) => string, ticksMost = 5): Axis {
   const scale = scaleLinear([min, max > min ? max : min + 1], [0, 100]).nice(ticksMost);
-  return { at: scale, ticks: scale.ticks(ticksMost).map((value) => ({ at: scale(value), text: format(value) })) };
+  const values = scale.ticks(ticksMost).filter(Number.isInteger);
+  return { at: (value) => scale(value), ticks: values.map((value) => ({ at: scale(value), text: format(value) })) };
 }
 
 /** Returns an axis over days, `YYYY-MM-DD`, as times in milliseconds. */

@@ -54,7 +54,7 @@ export const LinePlot = ({
               class={`mark search-${index + 1}`}
               cx={percentText(x.at(timeOfDay(day)))}
               cy={percentText(100 - y.at(value))}
-              r="3"
+              r="2.5"
             >
               <title>{pointTitle}</title>
             </circle>

@@ -40,7 +40,7 @@ export const UsMap = ({ label, states, dots, focus }: UsMapProps): JSX.Element =
   const shaded = new Map(states.map((state) => [state.code, state]));
   const largest = Math.max(1, ...dots.map(({ size }) => size));
   return (
-    <svg class="us-map" viewBox={view.box} role="img" aria-label={label}>
+    <svg class="us-map" viewBox={view.box} role="group" aria-label={label}>
       {[...shapes]
         .sort((one, other) => drawOrder(shaded, one) - drawOrder(shaded, other))
         .map((shape) => (
@@ -78,7 +78,7 @@ const MapState = ({ shape, state }: MapStateProps): JSX.Element => {
       </path>
     );
   return (
-    <a href={state.path} tabIndex={-1}>
+    <a href={state.path} tabIndex={-1} aria-label={state.title}>
       <path class={`state shade-${state.shade}${state.isChosen ? " chosen" : ""}`} d={shape.path}>
         <title>{state.title}</title>
       </path>

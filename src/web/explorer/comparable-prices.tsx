@@ -21,7 +21,7 @@ export const ComparablePrices = ({ price, comparables }: ComparablePricesProps):
         <a href={viewPath(filters)}>{`${count(total)} ${words(filters)} for sale`}</a>
         {standing === undefined ? ": too few to compare, or without prices." : "."}
       </p>
-      {ranges.length === 0 ? null : (
+      {standing === undefined ? null : (
         <HistogramPanels
           title={`Prices, of which this one is ${dollars(price)}`}
           histograms={[{ name: "", buckets: ranges, interval }]}
@@ -30,17 +30,21 @@ export const ComparablePrices = ({ price, comparables }: ComparablePricesProps):
           marked={price}
         />
       )}
-      <dl class="figures">
-        {["Lowest quarter up to", "Median", "Highest quarter from"].map((name, index) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{dollars(quartiles[index])}</dd>
-          </div>
-        ))}
-      </dl>
+      {standing === undefined ? null : <Quartiles quartiles={quartiles} />}
     </section>
   );
 };
 
 const words = ({ inventory_type, year, make, model }: Comparables["filters"]): string =>
   [inventory_type, year, make, model].filter((part) => part !== undefined).join(" ");
+
+const Quartiles = ({ quartiles }: Pick<Comparables, "quartiles">): JSX.Element => (
+  <dl class="figures">
+    {["Lowest quarter up to", "Median", "Highest quarter from"].map((name, index) => (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd>{dollars(quartiles[index])}</dd>
+      </div>
+    ))}
+  </dl>
+);

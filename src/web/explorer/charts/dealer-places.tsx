@@ -94,7 +94,7 @@ export const DealerChart = ({ searches, dealers }: DealerChartProps): JSX.Elemen
   return (
     <ChartFigure
       id="dealers"
-      title="Dealers by inventory"
+      title={dealers[0]?.state === undefined ? "Dealers by inventory" : "ZIP codes by inventory"}
       note={`Listings for sale today, whatever the other filters: dealers are filtered by state and type only. ${shareNote(dealers)}`}
       isWide
       numbers={{
