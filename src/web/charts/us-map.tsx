@@ -40,6 +40,7 @@ export const UsMap = ({ label, states, dots, focus }: UsMapProps): JSX.Element =
   const shaded = new Map(states.map((state) => [state.code, state]));
   const largest = Math.max(1, ...dots.map(({ size }) => size));
   return (
+    // biome-ignore lint/a11y/useSemanticElements: a drawing is no set of fields, and an image may not contain links
     <svg class="us-map" viewBox={view.box} role="group" aria-label={label}>
       {[...shapes]
         .sort((one, other) => drawOrder(shaded, one) - drawOrder(shaded, other))

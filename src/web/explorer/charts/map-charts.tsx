@@ -1,7 +1,7 @@
 /** The map: states in shades of their inventory or median price, and dealers, or the ZIP codes of one state, as dots. */
 import type { JSX } from "preact";
 import type { AnswerOf } from "../../../contract/types.ts";
-import { ChartFigure, type NumbersCell } from "../../charts/chart-figure.tsx";
+import { ChartFigure, type Numbers, type NumbersCell } from "../../charts/chart-figure.tsx";
 import { Panels } from "../../charts/plot-area.tsx";
 import { type ShadedState, ShadeKey, shadesMost, UsMap } from "../../charts/us-map.tsx";
 import { stateShapes } from "../../charts/us-states.ts";
@@ -89,7 +89,6 @@ interface StateMapProps {
 const StateMap = ({ view, mapped }: StateMapProps): JSX.Element => {
   const shading: Shading = view.shade === "median" ? "median" : "count";
   const format = shading === "median" ? dollars : count;
-  const searches = mapped.map(({ search }) => search);
   const values = mapped.flatMap(({ answer }) => statesOf(answer).flatMap((state) => shadedValue(state, shading) ?? []));
   const bounds = shadeBounds(values);
   const link = (text: string, shade: string | undefined) => (
@@ -101,25 +100,12 @@ const StateMap = ({ view, mapped }: StateMapProps): JSX.Element => {
       title={shading === "median" ? "Median price by state" : "Inventory by state"}
       note={
         <>
-          {`${noteOf(shading)} ${dotsNote(mapped)} `}
+          {`${noteOf(shading)} ${dotsNote(mapped)}${unmappedNote(mapped)} `}
           {shading === "median" ? link("Shade by inventory", undefined) : link("Shade by median price", "median")}
         </>
       }
       isWide
-      numbers={{
-        columns: [
-          ...searchColumns(searches),
-          { name: "state", title: "State" },
-          { name: "listings", title: "Listings", format: count },
-          { name: "median_price", title: "Median price", format: dollars },
-        ],
-        rows: mapped.flatMap(({ search, answer }) =>
-          statesOf(answer).map(({ code, name, listings, median }): readonly NumbersCell[] => [
-            ...searchCells(searches, search),
-            ...[{ text: name, path: viewPath(withParameters(view, { state: code })) }, listings, median],
-          ]),
-        ),
-      }}
+      numbers={stateNumbers(view, mapped)}
     >
       <Panels
         panels={mapped.map((one) => [
@@ -133,10 +119,28 @@ const StateMap = ({ view, mapped }: StateMapProps): JSX.Element => {
           />,
         ])}
       />
-      <ShadeKey texts={boundTexts(bounds, format)} />
+      <ShadeKey texts={bounds.map((bound) => `up to ${format(bound)}`)} />
     </ChartFigure>
   );
 };
+
+function stateNumbers(view: ViewParameters, mapped: readonly MappedSearch[]): Numbers {
+  const searches = mapped.map(({ search }) => search);
+  return {
+    columns: [
+      ...searchColumns(searches),
+      { name: "state", title: "State" },
+      { name: "listings", title: "Listings", format: count },
+      { name: "median_price", title: "Median price", format: dollars },
+    ],
+    rows: mapped.flatMap(({ search, answer }) =>
+      statesOf(answer).map(({ code, name, listings, median }): readonly NumbersCell[] => [
+        ...searchCells(searches, search),
+        ...[{ text: name, path: viewPath(withParameters(view, { state: code })) }, listings, median],
+      ]),
+    ),
+  };
+}
 
 const noteOf = (shading: Shading): string =>
   shading === "median"
@@ -145,6 +149,14 @@ const noteOf = (shading: Shading): string =>
 
 const dotsNote = ([first]: readonly MappedSearch[]): string =>
   first?.dealers.state === undefined ? "Dots are dealers." : "Dots are ZIP codes.";
+
+/** Names the states that have listings, but no shape, such as Puerto Rico. */
+function unmappedNote(mapped: readonly MappedSearch[]): string {
+  const shapes = new Set(stateShapes().map(({ code }) => code));
+  const codes = mapped.flatMap(({ answer }) => statesOf(answer).map(({ code }) => code));
+  const unmapped = [...new Set(codes)].filter((code) => !shapes.has(code));
+  return unmapped.length === 0 ? "" : ` Not on the map: ${unmapped.join(", ")}.`;
+}
 
 const summaryOf = ({ answer }: MappedSearch): string => {
   const [most] = statesOf(answer);
@@ -163,9 +175,6 @@ function shadeBounds(values: readonly number[]): readonly number[] {
   );
   return [...new Set(bounds)];
 }
-
-const boundTexts = (bounds: readonly number[], format: (value: number) => string): readonly string[] =>
-  bounds.map((bound) => `up to ${format(bound)}`);
 
 interface MapShading {
   readonly shading: Shading;

@@ -78,22 +78,14 @@ interface PricesAndMilesProps {
 }
 
 const PricesAndMiles = ({ searches, priced }: PricesAndMilesProps): JSX.Element => {
-  const samples = priced.map(({ search, answer, sample }) => {
-    const points = sample.listings.flatMap((listing) => {
-      const { id, price, miles } = listing;
-      if (typeof price !== "number" || typeof miles !== "number") return [];
-      const name = nameOf(listing);
-      return [{ id, name, x: miles, y: price, title: `${name}: ${dollars(price)}, ${count(miles, " miles")}` }];
-    });
-    return { search, points, note: sampleNote(points.length, sample, answer.data.total) };
-  });
+  const drawn = priced.map(drawSample);
   return (
     <ChartFigure
       id="prices-and-miles"
       title="Price against miles"
-      isWide={samples.length > 1}
-      note={samples.map(({ search, note }, index) => (
-        <span key={index}>{`${samples.length > 1 ? `${search.name}: ` : ""}${note} `}</span>
+      isWide={drawn.length > 1}
+      note={drawn.map(({ search, note }, index) => (
+        <span key={index}>{`${drawn.length > 1 ? `${search.name}: ` : ""}${note} `}</span>
       ))}
       numbers={{
         columns: [
@@ -102,24 +94,32 @@ const PricesAndMiles = ({ searches, priced }: PricesAndMilesProps): JSX.Element 
           { name: "miles", title: "Miles", format: count },
           { name: "price", title: "Price", format: dollars },
         ],
-        rows: samples.flatMap(({ search, points }) =>
-          points.map(({ id, name, x, y }) => [
-            ...searchCells(searches, search),
-            { text: name, path: `/listings/${id}` },
-            ...[x, y],
-          ]),
+        rows: drawn.flatMap(({ search, points }) =>
+          points.map(({ cell, x, y }) => [...searchCells(searches, search), cell, x, y]),
         ),
       }}
     >
       <ScatterPanels
         title="Price in US dollars against miles"
-        scatters={samples.map(({ search: { name }, points }) => ({ name, points }))}
+        scatters={drawn.map(({ search: { name }, points }) => ({ name, points }))}
         xFormat={shortCount}
         yFormat={shortDollars}
       />
     </ChartFigure>
   );
 };
+
+/** Returns the points of a sample, and says which listings they are. */
+function drawSample({ search, answer, sample }: PricedSearch) {
+  const points = sample.listings.flatMap((listing) => {
+    const { id, price, miles } = listing;
+    if (typeof price !== "number" || typeof miles !== "number") return [];
+    const text = nameOf(listing);
+    const title = `${text}: ${dollars(price)}, ${count(miles, " miles")}`;
+    return [{ cell: { text, path: `/listings/${id}` }, x: miles, y: price, title }];
+  });
+  return { search, points, note: sampleNote(points.length, sample, answer.data.total) };
+}
 
 /** Says which listings are drawn, and how many of how many. */
 function sampleNote(drawn: number, { listings, rule }: ListingSample, total: number): string {
