@@ -118,7 +118,7 @@ function startSlot(range: HistogramRange, histogram: Histogram): number {
 
 /** Returns round values within two ends. */
 function tickValues(min: number, max: number): readonly number[] {
-  const { ticks, at } = roundAxis([min, max], String, 5);
+  const { ticks, at } = roundAxis([min, max], String, 4);
   const [from, to] = [at(min), at(max)];
   return ticks.filter((tick) => tick.at >= from - 1e-6 && tick.at <= to + 1e-6).map(({ text }) => Number(text));
 }
