@@ -123,6 +123,9 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     const dealers = await client.getBody("searchDealers", `/v1/dealers?state=${most?.value}&limit=100`);
     const zips = new Set(dealers.data.map(({ postal_code }) => postal_code));
     assert.equal(await page.locator(".us-map .place").count(), zips.size);
+    const compared = await open("/?layout=charts&chart=map&inventory_type=used&beside=inventory_type%3Dnew");
+    assert.equal(await compared.locator(".us-map").count(), 2);
+    assert.equal(await compared.locator("figure", { hasText: "Dealers by inventory" }).locator(".panel").count(), 1);
   });
 
   test("a kept search stands beside the next one, in ranges of one width", async () => {

@@ -5,7 +5,7 @@ import { ChartFigure, type NumbersCell } from "../../charts/chart-figure.tsx";
 import { RankingPanels } from "../../charts/ranking-panels.tsx";
 import type { MapDot } from "../../charts/us-map.tsx";
 import { count, plainWords, text } from "../../shell/format.ts";
-import type { PageRequests } from "../../shell/page-requests.ts";
+import type { PageRequests, TextParameters } from "../../shell/page-requests.ts";
 import { listOf, type ViewParameters } from "../view.ts";
 import { type ChartSearch, searchCells, searchColumns } from "./chart-searches.ts";
 
@@ -22,13 +22,15 @@ export interface MappedDealers {
 /** Requests for dealers, and the dealers of each. */
 const [pagesMost, pageDealers] = [3, 100];
 
-/** Asks for the dealers that the filters of a search on dealers let pass: state, type and id. */
-export async function askDealers(requests: PageRequests, filters: ViewParameters): Promise<MappedDealers> {
-  const { state, dealer_type: type, dealer_id } = filters;
-  const query = {
-    ...{ limit: String(pageDealers), ...(state === undefined ? {} : { state }) },
-    ...{ ...(type === undefined ? {} : { type }), ...(dealer_id === undefined ? {} : { dealer_id }) },
-  };
+/** Returns the parameters of a search for dealers that correspond to filters of listings: state, type and id. */
+export function dealerFilters({ state, dealer_type: type, dealer_id }: ViewParameters): TextParameters {
+  const filters = Object.entries({ state, type, dealer_id });
+  return Object.fromEntries(filters.filter((entry): entry is [string, string] => entry[1] !== undefined));
+}
+
+/** Asks for the dealers that match some filters. */
+export async function askDealers(requests: PageRequests, filters: TextParameters): Promise<MappedDealers> {
+  const query = { ...filters, limit: String(pageDealers) };
   const first = await requests.ask("searchDealers", query);
   const { total } = first.pagination;
   const pages = Math.min(pagesMost, Math.ceil(total / pageDealers));
@@ -84,35 +86,35 @@ function zipsOf(dealers: readonly Dealer[]): readonly ZipCode[] {
 const barsMost = 15;
 
 interface DealerChartProps {
-  readonly searches: readonly ChartSearch[];
-  /** The dealers of each search. */
-  readonly dealers: readonly MappedDealers[];
+  /** Searches whose dealers differ. */
+  readonly searches: readonly { readonly search: ChartSearch; readonly dealers: MappedDealers }[];
 }
 
-export const DealerChart = ({ searches, dealers }: DealerChartProps): JSX.Element => {
-  const named = searches.map((search, index) => ({ search, mapped: dealers[index] ?? noDealers }));
+export const DealerChart = ({ searches }: DealerChartProps): JSX.Element => {
+  const named = searches.map(({ search }) => search);
+  const first = searches[0]?.dealers ?? noDealers;
   return (
     <ChartFigure
       id="dealers"
-      title={dealers[0]?.state === undefined ? "Dealers by inventory" : "ZIP codes by inventory"}
-      note={`Listings for sale today, whatever the other filters: dealers are filtered by state and type only. ${shareNote(dealers)}`}
+      title={first.state === undefined ? "Dealers by inventory" : "ZIP codes by inventory"}
+      note={`Listings for sale today, whatever the other filters: dealers are filtered by state and type only. ${shareNote(first)}`}
       isWide
       numbers={{
         columns: [
-          ...searchColumns(searches),
+          ...searchColumns(named),
           ...[dealerColumn, { name: "postal_code", title: "ZIP" }, { name: "city", title: "City" }],
           ...[
             { name: "state", title: "State" },
             { name: "listings", title: "Listings", format: count },
           ],
         ],
-        rows: named.flatMap(({ search, mapped }) =>
-          mapped.dealers.map((dealer) => [...searchCells(searches, search), ...dealerCells(dealer)]),
+        rows: searches.flatMap(({ search, dealers: { dealers } }) =>
+          dealers.map((dealer) => [...searchCells(named, search), ...dealerCells(dealer)]),
         ),
       }}
     >
       <RankingPanels
-        rankings={named.map(({ search, mapped }) => ({ name: search.name, values: largest(mapped) }))}
+        rankings={searches.map(({ search, dealers }) => ({ name: search.name, values: largest(dealers) }))}
         format={count}
       />
     </ChartFigure>
@@ -127,10 +129,10 @@ const dealerCells = (dealer: Dealer): readonly NumbersCell[] => [
   ...[dealer.postal_code, dealer.city, dealer.state, dealer.listing_count],
 ];
 
-const shareNote = ([first = noDealers]: readonly MappedDealers[]): string =>
-  first.dealers.length < first.total
-    ? `The map and the table have the ${count(first.dealers.length)} largest of ${count(first.total)} dealers.`
-    : `All ${count(first.total)} dealers.`;
+const shareNote = ({ dealers, total }: MappedDealers): string =>
+  dealers.length < total
+    ? `The map and the table have the ${count(dealers.length)} largest of ${count(total)} dealers.`
+    : `All ${count(total)} dealers.`;
 
 const largest = ({ state, dealers }: MappedDealers) =>
   state === undefined

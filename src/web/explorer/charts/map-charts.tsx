@@ -6,7 +6,7 @@ import { Panels } from "../../charts/plot-area.tsx";
 import { type ShadedState, ShadeKey, shadesMost, UsMap } from "../../charts/us-map.tsx";
 import { stateShapes } from "../../charts/us-states.ts";
 import { count, dollars } from "../../shell/format.ts";
-import type { PageRequests } from "../../shell/page-requests.ts";
+import { type PageRequests, queryString, type TextParameters } from "../../shell/page-requests.ts";
 import { apiFilters, listOf, type ViewParameters, viewPath, withParameters } from "../view.ts";
 import {
   type ChartAnswers,
@@ -15,7 +15,7 @@ import {
   searchCells,
   searchColumns,
 } from "./chart-searches.ts";
-import { askDealers, DealerChart, type MappedDealers, mapDots } from "./dealer-places.tsx";
+import { askDealers, DealerChart, dealerFilters, type MappedDealers, mapDots } from "./dealer-places.tsx";
 
 /** What shades the states. */
 type Shading = "count" | "median";
@@ -37,7 +37,22 @@ export async function askMapCharts(
   searches: readonly ChartSearch[],
   { view, asOf }: { readonly view: ViewParameters; readonly asOf: string },
 ): Promise<ChartAnswers> {
-  const mapped = await Promise.all(searches.map((search) => askMap(requests, search, asOf)));
+  const dealers = new Map<string, Promise<MappedDealers>>();
+  const askOnce = (filters: TextParameters): Promise<MappedDealers> => {
+    const key = queryString(filters);
+    const asked = dealers.get(key) ?? askDealers(requests, filters);
+    dealers.set(key, asked);
+    return asked;
+  };
+  const mapped = await Promise.all(
+    searches.map(async (search): Promise<MappedSearch> => {
+      const [answer, found] = await Promise.all([
+        askStates(requests, search, asOf),
+        askOnce(dealerFilters(search.filters)),
+      ]);
+      return { search, answer, dealers: found };
+    }),
+  );
   const [first] = mapped;
   return {
     total: first === undefined ? 0 : totalOf(first),
@@ -45,21 +60,17 @@ export async function askMapCharts(
     charts: (
       <>
         <StateMap view={view} mapped={mapped} />
-        <DealerChart searches={searches} dealers={mapped.map(({ dealers }) => dealers)} />
+        <DealerChart searches={mapped.filter((one, index) => index === 0 || one.dealers !== first?.dealers)} />
       </>
     ),
   };
 }
 
-/** Asks for the states of a search, counted without its filter by state, and for the dealers. */
-async function askMap(requests: PageRequests, search: ChartSearch, asOf: string): Promise<MappedSearch> {
+/** Asks for the states of a search, counted without its filter by state. */
+function askStates(requests: PageRequests, search: ChartSearch, asOf: string): Promise<AnswerOf<"getFacets">> {
   const { state: _, ...filters } = apiFilters(search.filters, asOf);
   const query = { facets: "state", metric: "price.median", facet_value_limit: "100" };
-  const [answer, dealers] = await Promise.all([
-    requests.ask("getFacets", { ...query, ...filters }),
-    askDealers(requests, search.filters),
-  ]);
-  return { search, answer, dealers };
+  return requests.ask("getFacets", { ...query, ...filters });
 }
 
 /** Returns the total of a search, whose states were counted without its filter by state. */

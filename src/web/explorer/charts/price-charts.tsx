@@ -125,6 +125,7 @@ function drawSample({ search, answer, sample }: PricedSearch) {
 function sampleNote(drawn: number, { listings, rule }: ListingSample, total: number): string {
   const unknown = listings.length - drawn;
   const rest = unknown === 0 ? "" : ` ${count(unknown)} of them without a price or miles.`;
+  if (total === 0) return "No listings.";
   if (rule === "all") return `All ${count(total)} listings.${rest}`;
   return `A sample of ${count(listings.length)} of ${count(total)} listings: ${rule}.${rest}`;
 }
