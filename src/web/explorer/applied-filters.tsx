@@ -43,7 +43,7 @@ export const AppliedFilters = ({ view }: { readonly view: ViewParameters }): JSX
             )}
           >
             <span class="visually-hidden">Remove </span>
-            {`${titleOf(name)} ${(view[name] ?? "").replaceAll(",", ", ")}`}
+            {`${filterTitle(name)} ${(view[name] ?? "").replaceAll(",", ", ")}`}
             <span aria-hidden="true"> ×</span>
           </a>
         </li>
@@ -58,7 +58,7 @@ export const AppliedFilters = ({ view }: { readonly view: ViewParameters }): JSX
 };
 
 /** Returns the words for a parameter. */
-function titleOf(name: string): string {
+export function filterTitle(name: string): string {
   const facet = facetDefinitions.find(({ parameters }) => parameters.includes(name));
   if (facet === undefined) return name.replaceAll("_", " ");
   return facet.isRange ? `${facet.title} ${name.startsWith("min_") ? "from" : "to"}` : facet.title;

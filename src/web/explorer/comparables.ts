@@ -12,6 +12,8 @@ export interface Comparables {
   /** The prices below which 25, 50 and 75 % of them are; null if they are fewer than ten. */
   readonly quartiles: readonly (number | null)[];
   readonly ranges: readonly CountedRange[];
+  /** The width of the regular ranges. */
+  readonly interval: number;
 }
 
 /** The metrics of the quartiles. */
@@ -38,6 +40,7 @@ export async function findComparables(
     total: first?.data.total ?? 0,
     quartiles: answers.map(({ data }) => data.facets.model?.[0]?.metric?.value ?? null),
     ranges: first?.data.range_facets.price?.buckets ?? [],
+    interval: first?.data.range_facets.price?.interval ?? 1,
   };
 }
 

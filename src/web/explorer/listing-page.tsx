@@ -10,6 +10,7 @@ import { findComparables } from "./comparables.ts";
 import { FindBox } from "./find-box.tsx";
 import { FeatureList, ListingDetails, OptionTable, PricingTable } from "./listing-details.tsx";
 import type { ShownListing } from "./listing-fields.tsx";
+import { PriceHistory } from "./price-history.tsx";
 
 type Details = AnswerOf<"getListing">["data"];
 
@@ -108,46 +109,6 @@ export const OutsideLink = ({ url, children }: OutsideLinkProps): JSX.Element | 
     </a>
   );
 };
-
-const PriceHistory = ({ listing: { price_history: changes } }: { readonly listing: Details }): JSX.Element => (
-  <section>
-    <h2>Price history</h2>
-    {changes.length === 0 ? (
-      <p class="muted">The price has not changed.</p>
-    ) : (
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Day</th>
-            <th scope="col" class="number">
-              Before
-            </th>
-            <th scope="col" class="number">
-              After
-            </th>
-            <th scope="col" class="number">
-              Change
-            </th>
-            <th scope="col" class="number">
-              Miles
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {changes.map(({ changed_at, date, price, price_before: before, miles }) => (
-            <tr key={changed_at}>
-              <td>{day(date)}</td>
-              <td class="number">{dollars(before)}</td>
-              <td class="number">{dollars(price)}</td>
-              <td class="number">{price === null || before === null ? "–" : dollars(price - before)}</td>
-              <td class="number">{count(miles)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    )}
-  </section>
-);
 
 const OtherListings = ({ listings }: { readonly listings: readonly ShownListing[] }): JSX.Element => (
   <section>

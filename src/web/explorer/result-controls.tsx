@@ -23,7 +23,9 @@ const sorts: readonly (readonly [value: string, text: string])[] = [
   ["listed_at", "First observed first"],
 ];
 
+/** The sort of the listings. Charts have none, and keep it. */
 export const SortField = ({ view }: ControlProps): JSX.Element => {
+  if (view.layout === "charts") return <input type="hidden" name="sort" form="view" value={view.sort ?? ""} />;
   const offered = view.postal_code === undefined ? sorts : [...sorts, ["distance", "Nearest first"] as const];
   return (
     <label class="sort">
@@ -40,21 +42,30 @@ export const SortField = ({ view }: ControlProps): JSX.Element => {
 };
 
 export const LayoutFields = ({ view }: ControlProps): JSX.Element => {
-  const isTable = view.layout === "table";
+  const shown = layouts.some(([layout]) => layout === view.layout) ? view.layout : undefined;
   return (
     <>
       <span class="layouts">
-        <a href={viewPath(withParameters(view, { layout: undefined }))} aria-current={isTable ? undefined : "true"}>
-          Cards
-        </a>
-        <a href={viewPath(withParameters(view, { layout: "table" }))} aria-current={isTable ? "true" : undefined}>
-          Table
-        </a>
+        {layouts.map(([layout, text]) => (
+          <a
+            key={text}
+            href={viewPath(withParameters(view, { layout }))}
+            aria-current={layout === shown ? "true" : undefined}
+          >
+            {text}
+          </a>
+        ))}
       </span>
-      {isTable ? <ColumnFields view={view} /> : null}
+      {shown === "table" ? <ColumnFields view={view} /> : null}
     </>
   );
 };
+
+const layouts: readonly (readonly [layout: string | undefined, text: string])[] = [
+  [undefined, "Cards"],
+  ["table", "Table"],
+  ["charts", "Charts"],
+];
 
 const ColumnFields = ({ view }: ControlProps): JSX.Element => {
   const chosen = chosenColumns(listOf(view, "columns"));

@@ -8,6 +8,7 @@ import type { PageRequests, TextParameters } from "../shell/page-requests.ts";
 import type { PageHandler } from "../shell/pages.tsx";
 import { ApiRequests, serviceOrigin } from "./api-requests.tsx";
 import { AppliedFilters, controlledNames, KeptFields } from "./applied-filters.tsx";
+import { askCharts, ChartControls } from "./charts/charts-view.tsx";
 import { FacetPanel } from "./facet-panel.tsx";
 import { countViewFacets, noFacets, type ViewFacets } from "./facets.ts";
 import { FindBox } from "./find-box.tsx";
@@ -28,7 +29,7 @@ export const searchPage =
     const view = readView(query, days.last);
     const canonical = viewPath(view);
     if (canonical !== viewPath(Object.fromEntries(query))) return { location: canonical };
-    const found = await findView(requests, view, days.last);
+    const found = await findView(requests, view, days);
     return {
       title: titleOf(found, view),
       section: "explorer",
@@ -43,24 +44,42 @@ export const searchPage =
     };
   };
 
+/** What a view shows of its search. */
+interface ShownResults {
+  readonly total: number;
+  readonly unmatched: AnswerOf<"searchListings">["meta"]["unmatched"];
+  readonly results: JSX.Element;
+}
+
 /** The answers of a view, or why it is invalid. */
 interface FoundView {
-  readonly answer?: AnswerOf<"searchListings">;
+  readonly shown?: ShownResults;
   readonly facets: ViewFacets;
   readonly invalid?: string;
 }
 
-/** Searches and counts. An invalid view has no answer, so that its filters can be corrected. */
-async function findView(requests: PageRequests, view: ViewParameters, asOf: string): Promise<FoundView> {
-  const [answer, facets] = await Promise.allSettled([
-    requests.ask("searchListings", searchParameters(view, asOf)),
-    countViewFacets(requests, view, asOf),
+/** Searches and counts. An invalid view has no results, so that its filters can be corrected. */
+async function findView(requests: PageRequests, view: ViewParameters, days: SnapshotDays): Promise<FoundView> {
+  const [shown, facets] = await Promise.allSettled([
+    view.layout === "charts" ? findCharts(requests, view, days) : findListings(requests, view, days.last),
+    countViewFacets(requests, view, days.last),
   ]);
-  if (answer.status === "fulfilled" && facets.status === "fulfilled")
-    return { answer: answer.value, facets: facets.value };
-  const reason: unknown = answer.status === "rejected" ? answer.reason : facets.status === "rejected" && facets.reason;
+  if (shown.status === "fulfilled" && facets.status === "fulfilled")
+    return { shown: shown.value, facets: facets.value };
+  const reason: unknown = shown.status === "rejected" ? shown.reason : facets.status === "rejected" && facets.reason;
   if (reason instanceof Refusal && errors[reason.code][0] === 400) return { facets: noFacets, invalid: reason.message };
   throw reason;
+}
+
+async function findListings(requests: PageRequests, view: ViewParameters, asOf: string): Promise<ShownResults> {
+  const answer = await requests.ask("searchListings", searchParameters(view, asOf));
+  const { total } = answer.pagination;
+  return { total, unmatched: answer.meta.unmatched, results: <ResultList view={view} answer={answer} /> };
+}
+
+async function findCharts(requests: PageRequests, view: ViewParameters, days: SnapshotDays): Promise<ShownResults> {
+  const { charts, ...head } = await askCharts(requests, view, days);
+  return { ...head, results: <div class="graphs">{charts}</div> };
 }
 
 /** Returns the parameters of the search of a view. */
@@ -83,8 +102,8 @@ const snapshotDays = (current: CurrentVersion): Promise<SnapshotDays> =>
     return { first: days[0] ?? as_of, last: as_of };
   });
 
-const titleOf = ({ answer }: FoundView, view: ViewParameters): string =>
-  answer === undefined ? "Explorer" : `${count(answer.pagination.total)} listings${view.make ? `, ${view.make}` : ""}`;
+const titleOf = ({ shown }: FoundView, view: ViewParameters): string =>
+  shown === undefined ? "Explorer" : `${count(shown.total)} listings${view.make ? `, ${view.make}` : ""}`;
 
 interface SearchViewProps {
   readonly view: ViewParameters;
@@ -108,19 +127,20 @@ const SearchView = ({ view, days, found, children }: SearchViewProps): JSX.Eleme
         Apply
       </button>
       <a class="button done" href="#results" data-filters>
-        {found.answer === undefined ? "Show results" : `Show ${count(found.answer.pagination.total)} listings`}
+        {found.shown === undefined ? "Show results" : `Show ${count(found.shown.total)} listings`}
       </a>
     </form>
     <section class="results" id="results" aria-labelledby="total">
       <ResultHead view={view} found={found} />
       <AppliedFilters view={view} />
+      {view.layout === "charts" ? <ChartControls view={view} asOf={days.last} /> : null}
       {found.invalid === undefined ? null : (
         <p class="notice" role="alert">
           {found.invalid}
         </p>
       )}
       <Unmatched view={view} found={found} />
-      {found.answer === undefined ? null : <ResultList view={view} answer={found.answer} />}
+      {found.shown?.results}
       {children}
     </section>
   </div>
@@ -128,11 +148,11 @@ const SearchView = ({ view, days, found, children }: SearchViewProps): JSX.Eleme
 
 const words = { active: "for sale", past: "for sale", sold: "sold" } as const;
 
-const ResultHead = ({ view, found: { answer } }: Pick<SearchViewProps, "view" | "found">): JSX.Element => (
+const ResultHead = ({ view, found: { shown } }: Pick<SearchViewProps, "view" | "found">): JSX.Element => (
   <div class="head">
     <h1 id="total">
-      {answer === undefined ? "No results" : `${count(answer.pagination.total)} ${words[inventoryOf(view)]}`}
-      {view.snapshot_date === undefined || answer === undefined ? null : (
+      {shown === undefined ? "No results" : `${count(shown.total)} ${words[inventoryOf(view)]}`}
+      {view.snapshot_date === undefined || shown === undefined ? null : (
         <span class="muted"> on {day(view.snapshot_date)}</span>
       )}
     </h1>
@@ -147,8 +167,8 @@ const ResultHead = ({ view, found: { answer } }: Pick<SearchViewProps, "view" | 
 );
 
 /** Values that no listing has ever had, with what may have been meant. The years of a range are not its reader's words. */
-const Unmatched = ({ view, found: { answer } }: Pick<SearchViewProps, "view" | "found">): JSX.Element | null => {
-  const unmatched = (answer?.meta.unmatched ?? []).filter(({ parameter }) => view[parameter] !== undefined);
+const Unmatched = ({ view, found: { shown } }: Pick<SearchViewProps, "view" | "found">): JSX.Element | null => {
+  const unmatched = (shown?.unmatched ?? []).filter(({ parameter }) => view[parameter] !== undefined);
   if (unmatched.length === 0) return null;
   return (
     <ul class="notice">

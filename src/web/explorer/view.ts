@@ -1,6 +1,6 @@
 /**
  * A view of the explorer: the parameters of its URL. Filters are named and spelled as in the API, so that a view is an API request; a few
- * parameters are the page's: `min_year` and `max_year` stand for a list of years, `layout` and `columns` choose what is shown.
+ * parameters are the page's: `min_year` and `max_year` stand for a list of years, the others choose what is shown.
  */
 import { parametersWithDefault } from "../../contract/types.ts";
 import { queryString, type TextParameters } from "../shell/page-requests.ts";
@@ -9,12 +9,18 @@ import { queryString, type TextParameters } from "../shell/page-requests.ts";
 export type ViewParameters = TextParameters;
 
 /** Parameters that only the page knows. */
-const layoutNames: ReadonlySet<string> = new Set(["layout", "columns"]);
+const layoutNames: ReadonlySet<string> = new Set(["layout", "columns", "chart", "by", "period", "shade", "beside"]);
 const yearNames: ReadonlySet<string> = new Set(["min_year", "max_year"]);
 /** Parameters of a search that are no filters. */
 const searchNames: ReadonlySet<string> = new Set([...parametersWithDefault, "include", "format"]);
 /** Values that mean the same as no value. */
-const defaults: TextParameters = { sort: "days_on_market", offset: "0", layout: "cards", inventory_status: "active" };
+const defaults: TextParameters = {
+  sort: "days_on_market",
+  offset: "0",
+  layout: "cards",
+  chart: "prices",
+  inventory_status: "active",
+};
 
 /** Returns the view of a query. Repeated parameters, as forms send them, are lists. The snapshot of the present day needs no parameter. */
 export function readView(query: URLSearchParams, asOf: string): ViewParameters {

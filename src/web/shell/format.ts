@@ -11,6 +11,14 @@ export const count = (value: number | null | undefined, unit = ""): string =>
 export const dollars = (value: number | null | undefined): string =>
   value === null || value === undefined ? unknown : `${value < 0 ? "−" : ""}$${integers.format(Math.abs(value))}`;
 
+const shortNumbers = new Intl.NumberFormat("en-US", { notation: "compact", maximumSignificantDigits: 4 });
+
+/** Formats a number for an axis, for example `25K`. */
+export const shortCount = (value: number): string => shortNumbers.format(value);
+
+/** Formats dollars for an axis, for example `$25K`. */
+export const shortDollars = (value: number): string => `$${shortNumbers.format(value)}`;
+
 /** Formats a price or balance in micros, with as many decimals as it needs, at least two and at most six. */
 export function usd(micros: number): string {
   const [whole = "0", decimals = ""] = (Math.abs(micros) / 1_000_000).toFixed(6).split(".");

@@ -1,6 +1,6 @@
 /** Chromium for tests: Debian's, or the executable that `CHROMIUM` names. */
 import { existsSync } from "node:fs";
-import { type BrowserContext, chromium } from "playwright-core";
+import { type BrowserContext, type BrowserContextOptions, chromium } from "playwright-core";
 import { onScopeEnd, type Scope } from "../scope.ts";
 
 const paths = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -11,8 +11,8 @@ export const skipWithoutBrowser =
   executablePath === undefined ? "no browser found: install chromium, or set CHROMIUM to its path" : false;
 
 /** Launches a browser without a history; closes it when the scope ends. */
-export async function launchBrowser(scope: Scope): Promise<BrowserContext> {
+export async function launchBrowser(scope: Scope, options: BrowserContextOptions = {}): Promise<BrowserContext> {
   const browser = await chromium.launch({ ...(executablePath === undefined ? {} : { executablePath }) });
   onScopeEnd(scope, () => browser.close());
-  return browser.newContext();
+  return browser.newContext(options);
 }

@@ -1,0 +1,117 @@
+/** A chart with its title, its key, and its numbers as a table and as CSV. */
+import { stringify } from "csv-stringify/sync";
+import type { ComponentChildren, JSX } from "preact";
+
+/** A number, a text, or a text with a link to a page. */
+export type NumbersCell = string | number | null | { readonly text: string; readonly path: string };
+
+export interface NumbersColumn {
+  /** The name of the column in CSV. */
+  readonly name: string;
+  readonly title: string;
+  /** Formats the numbers of the table; without it, the column has texts. */
+  readonly format?: (value: number) => string;
+}
+
+/** The numbers behind a chart. */
+export interface Numbers {
+  readonly columns: readonly NumbersColumn[];
+  readonly rows: readonly (readonly NumbersCell[])[];
+}
+
+interface ChartFigureProps {
+  /** Distinguishes the charts of a page, and names the CSV file. */
+  readonly id: string;
+  readonly title: string;
+  /** What is shown, with units. */
+  readonly note: ComponentChildren;
+  /** The names of several lines in one plot. */
+  readonly names?: readonly string[];
+  readonly isWide?: boolean;
+  /** Whether the table is open at first. */
+  readonly isOpen?: boolean;
+  readonly numbers: Numbers;
+  readonly children: ComponentChildren;
+}
+
+export const ChartFigure = (props: ChartFigureProps): JSX.Element => {
+  const { id, title, note, names = [], isWide = false, isOpen = false, numbers, children } = props;
+  return (
+    <figure class={isWide ? "graph wide" : "graph"}>
+      <figcaption>
+        <h2>{title}</h2>
+        <p class="note">{note}</p>
+      </figcaption>
+      {names.length < 2 ? null : (
+        <ul class="graph-key">
+          {names.map((name, index) => (
+            <li class={`search-${index + 1}`} key={index}>
+              {name}
+            </li>
+          ))}
+        </ul>
+      )}
+      {numbers.rows.length === 0 ? <p class="empty">No listing has these values.</p> : children}
+      {numbers.rows.length === 0 ? null : <NumbersTable id={id} title={title} isOpen={isOpen} numbers={numbers} />}
+    </figure>
+  );
+};
+
+type NumbersTableProps = Pick<ChartFigureProps, "id" | "title" | "isOpen" | "numbers">;
+
+const NumbersTable = ({ id, title, isOpen, numbers }: NumbersTableProps): JSX.Element => {
+  const { columns, rows } = numbers;
+  return (
+    <div class="numbers">
+      <a class="csv" href={csvUrl(numbers)} download={`${id}.csv`}>
+        CSV<span class="visually-hidden"> of {title}</span>
+      </a>
+      <details id={`numbers-${id}`} open={isOpen}>
+        <summary>
+          Table<span class="visually-hidden"> of {title}</span>
+        </summary>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+        <section class="scroll" aria-label={`Numbers of ${title}`} tabIndex={0}>
+          <table>
+            <thead>
+              <tr>
+                {columns.map((column) => (
+                  <th key={column.name} scope="col" class={column.format === undefined ? undefined : "number"}>
+                    {column.title}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((row, index) => (
+                <tr key={index}>
+                  {columns.map((column, at) => (
+                    <td key={column.name} class={column.format === undefined ? undefined : "number"}>
+                      {cellContent(row[at] ?? null, column)}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      </details>
+    </div>
+  );
+};
+
+function cellContent(cell: NumbersCell, { format = String }: NumbersColumn): ComponentChildren {
+  if (cell === null) return "–";
+  if (typeof cell === "number") return format(cell);
+  return typeof cell === "string" ? cell : <a href={cell.path}>{cell.text}</a>;
+}
+
+/** Returns a data URL of a CSV file. Spreadsheets do not read its texts as formulas. */
+function csvUrl({ columns, rows }: Numbers): string {
+  const cells = rows.map((row) => row.map((cell) => (typeof cell === "object" && cell !== null ? cell.text : cell)));
+  const text = stringify([columns.map(({ name }) => name), ...cells], {
+    record_delimiter: "windows",
+    escape_formulas: true,
+  });
+  return `data:text/csv;charset=utf-8,${encodeURIComponent(text)}`;
+}

@@ -1,0 +1,99 @@
+/** Lines over days: one for each series, interrupted where a value is unknown. */
+import type { JSX } from "preact";
+import { type Axis, dayAxis, percentText, roundAxis, timeOfDay } from "./axis.ts";
+import { PlotArea } from "./plot-area.tsx";
+
+export interface LinePoint {
+  readonly day: string;
+  readonly value: number | null;
+  readonly title: string;
+}
+
+export interface Line {
+  readonly name: string;
+  readonly points: readonly LinePoint[];
+}
+
+interface LinePlotProps {
+  readonly title: string;
+  readonly lines: readonly Line[];
+  readonly format: (value: number) => string;
+  /** Whether the axis begins at zero. */
+  readonly isFromZero?: boolean;
+  /** Whether a value lasts until the next point. */
+  readonly isStepped?: boolean;
+}
+
+/** Points are marked if they are at most so many. */
+const marksMost = 60;
+
+export const LinePlot = ({
+  title,
+  lines,
+  format,
+  isFromZero = false,
+  isStepped = false,
+}: LinePlotProps): JSX.Element => {
+  const points = lines.flatMap((line) => line.points);
+  const values = points.flatMap(({ value }) => (value === null ? [] : [value]));
+  const days = points.map(({ day }) => day).sort();
+  const x = dayAxis(days[0] ?? "", days.at(-1) ?? "");
+  const y = roundAxis(extentOf(values, isFromZero), format, 4);
+  return (
+    <PlotArea label={`${title}: ${summaryOf(lines, format)}`} x={x} y={y}>
+      <svg viewBox="0 0 100 100" preserveAspectRatio="none" width="100%" height="100%" class="lines" aria-hidden="true">
+        {lines.map((line, index) => (
+          <path key={index} class={`line search-${index + 1}`} d={pathOf(line.points, x, y, isStepped)} />
+        ))}
+      </svg>
+      {lines.flatMap((line, index) =>
+        line.points.map(({ day, value, title: pointTitle }) =>
+          value === null || line.points.length > marksMost ? null : (
+            <circle
+              key={`${index} ${day}`}
+              class={`mark search-${index + 1}`}
+              cx={percentText(x.at(timeOfDay(day)))}
+              cy={percentText(100 - y.at(value))}
+              r="2.5"
+            >
+              <title>{pointTitle}</title>
+            </circle>
+          ),
+        ),
+      )}
+    </PlotArea>
+  );
+};
+
+/** Returns the extent of an axis: at least 5 % of the greatest value, so that noise is not drawn large. */
+function extentOf(values: readonly number[], isFromZero: boolean): readonly [number, number] {
+  const [min, max] = [Math.min(...values), Math.max(...values)];
+  if (values.length === 0) return [0, 1];
+  if (isFromZero) return [0, max];
+  const margin = Math.max(0, (Math.abs(max) * 0.05 - (max - min)) / 2);
+  return [min - margin, max + margin];
+}
+
+/** Returns the path through the known values. */
+function pathOf(points: readonly LinePoint[], x: Axis, y: Axis, isStepped: boolean): string {
+  const parts: string[] = [];
+  let isInterrupted = true;
+  for (const { day, value } of points) {
+    if (value !== null) {
+      const [left, top] = [round(x.at(timeOfDay(day))), round(100 - y.at(value))];
+      parts.push(isInterrupted ? `M${left},${top}` : isStepped ? `H${left}V${top}` : `L${left},${top}`);
+    }
+    isInterrupted = value === null;
+  }
+  return parts.join("");
+}
+
+const round = (value: number): number => Math.round(value * 100) / 100;
+
+function summaryOf(lines: readonly Line[], format: (value: number) => string): string {
+  const texts = lines.map(({ name, points }) => {
+    const known = points.flatMap(({ value }) => (value === null ? [] : [format(value)]));
+    return `${name === "" ? "" : `${name} `}from ${known[0] ?? "unknown"} to ${known.at(-1) ?? "unknown"}`;
+  });
+  return texts.join("; ");
+}

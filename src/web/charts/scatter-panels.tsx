@@ -1,0 +1,66 @@
+/** Scatter plots with common axes, which end where all but a few points lie: single ones far away would leave no room for the others. */
+import type { JSX } from "preact";
+import { type Axis, percentText, roundAxis } from "./axis.ts";
+import { Panels, PlotArea } from "./plot-area.tsx";
+
+export interface ScatterPoint {
+  readonly x: number;
+  readonly y: number;
+  readonly title: string;
+}
+
+interface ScatterPanelsProps {
+  readonly title: string;
+  readonly scatters: readonly { readonly name: string; readonly points: readonly ScatterPoint[] }[];
+  readonly xFormat: (value: number) => string;
+  readonly yFormat: (value: number) => string;
+}
+
+export const ScatterPanels = ({ title, scatters, xFormat, yFormat }: ScatterPanelsProps): JSX.Element => {
+  const points = scatters.flatMap((scatter) => scatter.points);
+  const x = axisOver(
+    points.map((point) => point.x),
+    xFormat,
+  );
+  const y = axisOver(
+    points.map((point) => point.y),
+    yFormat,
+  );
+  const isWithin = (point: ScatterPoint): boolean => x.at(point.x) <= 100 && y.at(point.y) <= 100;
+  const beyond = points.filter((point) => !isWithin(point)).length;
+  return (
+    <>
+      <Panels
+        panels={scatters.map(({ name, points: own }) => [
+          name,
+          <PlotArea key={name} label={`${title}: ${own.length} listings; the table has the numbers`} x={x} y={y}>
+            {own.filter(isWithin).map((point, index) => (
+              <circle
+                key={index}
+                class="dot"
+                cx={percentText(x.at(point.x))}
+                cy={percentText(100 - y.at(point.y))}
+                r="3"
+              >
+                <title>{point.title}</title>
+              </circle>
+            ))}
+          </PlotArea>,
+        ])}
+      />
+      {beyond === 0 ? null : <p class="note">{`${beyond} beyond the axes; the table has all.`}</p>}
+    </>
+  );
+};
+
+/** Points beyond the 99th percentile are drawn if the greatest value is at most so many times as large. */
+const reachMost = 1.5;
+
+const axisOver = (values: readonly number[], format: (value: number) => string): Axis =>
+  roundAxis([0, Math.max(1, reachOf(values))], format, 4);
+
+function reachOf(values: readonly number[]): number {
+  const sorted = [...values].sort((one, other) => one - other);
+  const [high, most] = [sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0, sorted.at(-1) ?? 0];
+  return most > high * reachMost ? high : most;
+}

@@ -1,0 +1,63 @@
+/** The searches that charts show: that of the view, and the one that it is compared with, whose filters are in the parameter `beside`. */
+import type { JSX } from "preact";
+import type { AnswerOf } from "../../../contract/types.ts";
+import { queryString, type TextParameters } from "../../shell/page-requests.ts";
+import { filterTitle } from "../applied-filters.tsx";
+import { filterNames, readView, type ViewParameters } from "../view.ts";
+
+export interface ChartSearch {
+  /** Its filters, in words. */
+  readonly name: string;
+  readonly filters: ViewParameters;
+}
+
+/** A search with its counts. */
+export interface CountedSearch {
+  readonly search: ChartSearch;
+  readonly answer: AnswerOf<"getFacets">;
+}
+
+/** The charts of a view, with what is said about the search of the view. */
+export interface ChartAnswers {
+  readonly total: number;
+  readonly unmatched: AnswerOf<"getFacets">["meta"]["unmatched"];
+  readonly charts: JSX.Element;
+}
+
+/** The value of `beside` for a search without filters. */
+const noFilters = "all";
+
+/** Returns the search of a view, and the one beside it if it differs. */
+export function chartSearches(view: ViewParameters, asOf: string): readonly ChartSearch[] {
+  const own = searchOf(view);
+  if (view.beside === undefined) return [own];
+  const other = searchOf(readView(new URLSearchParams(view.beside), asOf));
+  return besideValue(other.filters) === besideValue(own.filters) ? [own] : [own, other];
+}
+
+/** Returns the value of `beside` that stands for the filters of a view. */
+export const besideValue = (view: ViewParameters): string => queryString(filtersOf(view)) || noFilters;
+
+/** Returns the filters of a view, as parameters of the page, in a fixed order. */
+const filtersOf = (view: ViewParameters): TextParameters =>
+  Object.fromEntries([...filterNames(view)].sort().map((name): readonly [string, string] => [name, view[name] ?? ""]));
+
+function searchOf(view: ViewParameters): ChartSearch {
+  const filters = filtersOf(view);
+  const words = Object.entries(filters).map(([name, value]) => `${filterTitle(name)} ${value.replaceAll(",", ", ")}`);
+  return { name: words.length === 0 ? "All listings" : words.join(" · "), filters };
+}
+
+/** Returns the columns of a table of several searches that distinguish them: one, or none for a single search. */
+export const searchColumns = (searches: readonly ChartSearch[]): readonly { name: string; title: string }[] =>
+  searches.length > 1 ? [{ name: "search", title: "Search" }] : [];
+
+/** Returns the cells of `searchColumns` for a search. */
+export const searchCells = (searches: readonly ChartSearch[], search: ChartSearch): readonly string[] =>
+  searches.length > 1 ? [search.name] : [];
+
+/** Returns what is said about the first of some searches. */
+export const headOf = ([first]: readonly CountedSearch[]): Omit<ChartAnswers, "charts"> => ({
+  total: first?.answer.data.total ?? 0,
+  unmatched: first?.answer.meta.unmatched,
+});

@@ -1,0 +1,187 @@
+/** Charts of prices: their distribution, against miles, and the medians of makes or models. */
+import type { JSX } from "preact";
+import type { AnswerOf } from "../../../contract/types.ts";
+import { ChartFigure } from "../../charts/chart-figure.tsx";
+import { RankingPanels } from "../../charts/ranking-panels.tsx";
+import { ScatterPanels } from "../../charts/scatter-panels.tsx";
+import { count, dollars, shortCount, shortDollars } from "../../shell/format.ts";
+import type { PageRequests } from "../../shell/page-requests.ts";
+import { nameOf } from "../listing-fields.tsx";
+import { apiFilters, listOf, type ViewParameters, viewPath, withParameters } from "../view.ts";
+import {
+  type ChartAnswers,
+  type ChartSearch,
+  type CountedSearch,
+  headOf,
+  searchCells,
+  searchColumns,
+} from "./chart-searches.ts";
+import { countRanges, RangeChart } from "./range-chart.tsx";
+import { type ListingSample, sampleListings } from "./vin-sample.ts";
+
+type FacetAnswer = AnswerOf<"getFacets">;
+
+/** A search with its medians by make or model. */
+interface PricedSearch extends CountedSearch {
+  readonly sample: ListingSample;
+}
+
+/** The most makes or models of the chart. */
+const rankedMost = 20;
+
+/** Asks for the charts of prices. */
+export async function askPriceCharts(
+  requests: PageRequests,
+  searches: readonly ChartSearch[],
+  { view, asOf }: { readonly view: ViewParameters; readonly asOf: string },
+): Promise<ChartAnswers> {
+  const by = rankedFacet(view);
+  const counted = await countRanges(requests, searches, {
+    ...{ asOf, facet: "price" },
+    query: { facets: `${by},price`, metric: "price.median", facet_value_limit: String(rankedMost) },
+  });
+  const priced = await Promise.all(
+    counted.map(async (one) => ({
+      ...one,
+      sample: await sampleListings(requests, apiFilters(one.search.filters, asOf), one.answer.data.total),
+    })),
+  );
+  return {
+    ...headOf(counted),
+    charts: (
+      <>
+        <RangeChart
+          id="prices"
+          title="Prices"
+          facet="price"
+          unit="price in US dollars"
+          counted={counted}
+          format={dollars}
+          tickFormat={shortDollars}
+        />
+        <PricesAndMiles searches={searches} priced={priced} />
+        <MedianPrices view={view} by={by} counted={counted} />
+      </>
+    ),
+  };
+}
+
+/** Returns the facet whose medians are compared: models within one make, unless the view says which. */
+function rankedFacet(view: ViewParameters): "make" | "model" {
+  if (view.by === "make" || view.by === "model") return view.by;
+  return listOf(view, "make").length === 1 ? "model" : "make";
+}
+
+interface PricesAndMilesProps {
+  readonly searches: readonly ChartSearch[];
+  readonly priced: readonly PricedSearch[];
+}
+
+const PricesAndMiles = ({ searches, priced }: PricesAndMilesProps): JSX.Element => {
+  const drawn = priced.map(drawSample);
+  return (
+    <ChartFigure
+      id="prices-and-miles"
+      title="Price against miles"
+      isWide={drawn.length > 1}
+      note={drawn.map(({ search, note }, index) => (
+        <span key={index}>{`${drawn.length > 1 ? `${search.name}: ` : ""}${note} `}</span>
+      ))}
+      numbers={{
+        columns: [
+          ...searchColumns(searches),
+          { name: "listing", title: "Listing" },
+          { name: "miles", title: "Miles", format: count },
+          { name: "price", title: "Price", format: dollars },
+        ],
+        rows: drawn.flatMap(({ search, points }) =>
+          points.map(({ cell, x, y }) => [...searchCells(searches, search), cell, x, y]),
+        ),
+      }}
+    >
+      <ScatterPanels
+        title="Price in US dollars against miles"
+        scatters={drawn.map(({ search: { name }, points }) => ({ name, points }))}
+        xFormat={shortCount}
+        yFormat={shortDollars}
+      />
+    </ChartFigure>
+  );
+};
+
+/** Returns the points of a sample, and says which listings they are. */
+function drawSample({ search, answer, sample }: PricedSearch) {
+  const points = sample.listings.flatMap((listing) => {
+    const { id, price, miles } = listing;
+    if (typeof price !== "number" || typeof miles !== "number") return [];
+    const text = nameOf(listing);
+    const title = `${text}: ${dollars(price)}, ${count(miles, " miles")}`;
+    return [{ cell: { text, path: `/listings/${id}` }, x: miles, y: price, title }];
+  });
+  return { search, points, note: sampleNote(points.length, sample, answer.data.total) };
+}
+
+/** Says which listings are drawn, and how many of how many. */
+function sampleNote(drawn: number, { listings, rule }: ListingSample, total: number): string {
+  const unknown = listings.length - drawn;
+  const rest = unknown === 0 ? "" : ` ${count(unknown)} of them without a price or miles.`;
+  if (total === 0) return "No listings.";
+  if (rule === "all") return `All ${count(total)} listings.${rest}`;
+  return `A sample of ${count(listings.length)} of ${count(total)} listings: ${rule}.${rest}`;
+}
+
+interface MedianPricesProps {
+  readonly view: ViewParameters;
+  readonly by: "make" | "model";
+  readonly counted: readonly CountedSearch[];
+}
+
+const MedianPrices = ({ view, by, counted }: MedianPricesProps): JSX.Element => {
+  const searches = counted.map(({ search }) => search);
+  const other = by === "make" ? "model" : "make";
+  const rows = counted.flatMap(({ search, answer }) =>
+    bucketsOf(answer, by).map(({ value, count: listings, metric }) => [
+      ...searchCells(searches, search),
+      ...[value, listings, metric?.value ?? null],
+    ]),
+  );
+  return (
+    <ChartFigure
+      id={`median-price-by-${by}`}
+      title={`Median price by ${by}`}
+      note={
+        <>
+          {`US dollars; the ${rankedMost} ${by}s with the most listings, if at least 10 have a price. `}
+          <a href={viewPath(withParameters(view, { by: other }))}>{`By ${other}`}</a>
+        </>
+      }
+      isWide
+      numbers={{
+        columns: [
+          ...searchColumns(searches),
+          { name: by, title: by === "make" ? "Make" : "Model" },
+          { name: "listings", title: "Listings", format: count },
+          { name: "median_price", title: "Median price", format: dollars },
+        ],
+        rows,
+      }}
+    >
+      <RankingPanels
+        rankings={counted.map(({ search, answer }) => ({ name: search.name, values: rankedValues(view, by, answer) }))}
+        format={(value) => dollars(value)}
+      />
+    </ChartFigure>
+  );
+};
+
+const bucketsOf = ({ data }: FacetAnswer, by: "make" | "model") => data.facets[by] ?? [];
+
+/** Returns the values with a median, highest first. Those with a comma cannot be filtered by. */
+const rankedValues = (view: ViewParameters, by: "make" | "model", answer: FacetAnswer) =>
+  bucketsOf(answer, by)
+    .flatMap(({ value, metric }) => (typeof metric?.value === "number" ? [{ name: value, value: metric.value }] : []))
+    .map((ranked) => ({
+      ...ranked,
+      path: ranked.name.includes(",") ? undefined : viewPath(withParameters(view, { [by]: ranked.name })),
+    }))
+    .sort((one, two) => two.value - one.value);

@@ -1,0 +1,107 @@
+/** Histograms of a number of searches: the ranges of a numeric facet, as the API counts them. */
+import type { JSX } from "preact";
+import { ChartFigure } from "../../charts/chart-figure.tsx";
+import { HistogramPanels } from "../../charts/histogram-panels.tsx";
+import { count } from "../../shell/format.ts";
+import type { PageRequests, TextParameters } from "../../shell/page-requests.ts";
+import { apiFilters } from "../view.ts";
+import { type ChartSearch, type CountedSearch, searchCells, searchColumns } from "./chart-searches.ts";
+
+type RangeFacetName = "price" | "days_on_market";
+
+interface RangeQuery {
+  readonly asOf: string;
+  /** The numeric facet whose ranges are compared. */
+  readonly facet: RangeFacetName;
+  /** The parameters of the facet requests, without filters. */
+  readonly query: TextParameters;
+}
+
+/** Counts searches in ranges of one width: the widest that the API chooses for one of them. */
+export async function countRanges(
+  requests: PageRequests,
+  searches: readonly ChartSearch[],
+  { asOf, facet, query }: RangeQuery,
+): Promise<readonly CountedSearch[]> {
+  const ask = async (search: ChartSearch, more: TextParameters = {}): Promise<CountedSearch> => ({
+    search,
+    answer: await requests.ask("getFacets", { ...query, ...more, ...apiFilters(search.filters, asOf) }),
+  });
+  const counted = await Promise.all(searches.map((search) => ask(search)));
+  const widest = Math.max(...counted.map((one) => intervalOf(one, facet) ?? 0));
+  return Promise.all(
+    counted.map((one) => {
+      const interval = intervalOf(one, facet);
+      return interval === null || interval === widest ? one : ask(one.search, { interval: `${facet}:${widest}` });
+    }),
+  );
+}
+
+const intervalOf = ({ answer }: CountedSearch, facet: RangeFacetName): number | null =>
+  answer.data.range_facets[facet]?.interval ?? null;
+
+interface RangeChartProps {
+  readonly id: string;
+  readonly title: string;
+  readonly facet: RangeFacetName;
+  readonly unit: string;
+  readonly counted: readonly CountedSearch[];
+  readonly format: (value: number) => string;
+  readonly tickFormat: (value: number) => string;
+}
+
+export const RangeChart = ({ id, title, facet, unit, counted, format, tickFormat }: RangeChartProps): JSX.Element => {
+  const searches = counted.map(({ search }) => search);
+  const bucketsOf = ({ answer }: CountedSearch) => answer.data.range_facets[facet]?.buckets ?? [];
+  const measure = counted.length > 1 ? "Share of listings" : "Listings";
+  return (
+    <ChartFigure
+      id={id}
+      title={title}
+      note={`${measure} by ${unit}. ${searches.length > 1 ? "" : statsText(counted[0], facet, format)}${tailsText(counted, facet)}`}
+      isWide={searches.length > 1}
+      numbers={{
+        columns: [
+          ...searchColumns(searches),
+          { name: "from", title: "From", format },
+          { name: "below", title: "Below", format },
+          { name: "listings", title: "Listings", format: count },
+        ],
+        rows: counted.flatMap((one) =>
+          bucketsOf(one).map(({ min, max, count: listings }) => [
+            ...searchCells(searches, one.search),
+            ...[min, max, listings],
+          ]),
+        ),
+      }}
+    >
+      <HistogramPanels
+        title={`${title}, ${measure.toLowerCase()} by ${unit}`}
+        histograms={counted.map((one) => ({
+          name: `${one.search.name}. ${statsText(one, facet, format)}`,
+          buckets: bucketsOf(one),
+          interval: intervalOf(one, facet) ?? 1,
+        }))}
+        format={format}
+        tickFormat={tickFormat}
+      />
+    </ChartFigure>
+  );
+};
+
+/** Says how many listings a search has, what their middle is, and of how many the value is unknown. */
+function statsText(one: CountedSearch | undefined, facet: RangeFacetName, format: (value: number) => string): string {
+  const { stats, total = 0 } = one?.answer.data ?? {};
+  const { median = null, missing = 0 } = stats?.[facet] ?? {};
+  const middle = median === null ? "" : `, median ${format(Math.round(median))}`;
+  return `${count(total)} listings${middle}${missing === 0 ? "" : `, ${count(missing)} unknown`}.`;
+}
+
+/** Says what pale bars are, if there are any. */
+function tailsText(counted: readonly CountedSearch[], facet: RangeFacetName): string {
+  const hasTails = counted.some((one) => {
+    const { buckets = [], interval = null } = one.answer.data.range_facets[facet] ?? {};
+    return buckets.some(({ min, max }) => max - min !== interval);
+  });
+  return hasTails ? " A pale bar at an end has all that lies beyond." : "";
+}

@@ -1,0 +1,177 @@
+/** Charts over time: days on market, and trends over the snapshot days. */
+import type { JSX } from "preact";
+import { isDay, plusDays } from "../../../base/day.ts";
+import type { AnswerOf } from "../../../contract/types.ts";
+import { ChartFigure } from "../../charts/chart-figure.tsx";
+import { LinePlot, type LinePoint } from "../../charts/line-plot.tsx";
+import { count, day, dollars, shortCount, shortDollars } from "../../shell/format.ts";
+import type { PageRequests, TextParameters } from "../../shell/page-requests.ts";
+import type { SnapshotDays } from "../inventory-bar.tsx";
+import { apiFilters, type ViewParameters } from "../view.ts";
+import { type ChartAnswers, type ChartSearch, headOf, searchCells, searchColumns } from "./chart-searches.ts";
+import { countRanges, RangeChart } from "./range-chart.tsx";
+
+/** The periods of trends, in days. */
+export const trendPeriods: readonly string[] = ["30", "90", "365"];
+
+/** Periods of at most so many days have a point for each day, longer ones for each week. */
+const dailyMost = 45;
+
+type TrendPoint = AnswerOf<"getTrends">["data"][number]["points"][number];
+
+interface TrendedSearch {
+  readonly search: ChartSearch;
+  readonly points: readonly TrendPoint[];
+}
+
+/** Asks for the charts over time. */
+export async function askTimeCharts(
+  requests: PageRequests,
+  searches: readonly ChartSearch[],
+  { view, days }: { readonly view: ViewParameters; readonly days: SnapshotDays },
+): Promise<ChartAnswers> {
+  const asOf = days.last;
+  const [counted, trended] = await Promise.all([
+    countRanges(requests, searches, { asOf, facet: "days_on_market", query: { facets: "days_on_market" } }),
+    Promise.all(searches.map((search) => askTrends(requests, search, { view, days }))),
+  ]);
+  return {
+    ...headOf(counted),
+    charts: (
+      <>
+        <RangeChart
+          id="days-on-market"
+          title="Days on market"
+          facet="days_on_market"
+          unit="days on market"
+          counted={counted}
+          format={count}
+          tickFormat={shortCount}
+        />
+        {trendDefinitions.map((definition) => (
+          <TrendChart key={definition.metric} definition={definition} trended={trended} firstDay={days.first} />
+        ))}
+      </>
+    ),
+  };
+}
+
+/** Parameters of inventory views, which trends do not have. */
+const inventoryNames: ReadonlySet<string> = new Set(["inventory_status", "sold_within_days", "snapshot_date"]);
+
+/** Asks for the trends of a search until the day that it shows. */
+async function askTrends(
+  requests: PageRequests,
+  search: ChartSearch,
+  { view, days }: { readonly view: ViewParameters; readonly days: SnapshotDays },
+): Promise<TrendedSearch> {
+  const { snapshot_date: past } = search.filters;
+  const filters = Object.entries(apiFilters(search.filters, days.last)).filter(([name]) => !inventoryNames.has(name));
+  const period = Number(trendPeriods.includes(view.period ?? "") ? view.period : "90");
+  const { data } = await requests.ask("getTrends", {
+    metric: trendDefinitions.map(({ metric }) => metric).join(),
+    ...periodQuery(past ?? days.last, period, days),
+    ...Object.fromEntries(filters),
+  });
+  return { search, points: data[0]?.points ?? [] };
+}
+
+/** Returns the period and the interval of trends that end on a day. An invalid day is left to the API to refuse. */
+function periodQuery(to: string, period: number, { first }: SnapshotDays): TextParameters {
+  if (!isDay(to)) return { to };
+  const start = plusDays(to, 1 - period);
+  const from = start < first && first <= to ? first : start;
+  return { from, to, interval: plusDays(from, dailyMost) > to ? "day" : "week" };
+}
+
+interface TrendDefinition {
+  readonly metric: string;
+  readonly title: string;
+  /** What the metric is, with its unit. */
+  readonly note: string;
+  /** Whether it is the sum of an interval's events, shown for each day. */
+  readonly isFlow?: boolean;
+  readonly isFromZero?: boolean;
+  readonly format: (value: number) => string;
+  readonly tickFormat: (value: number) => string;
+}
+
+const rate = (value: number): string => (Number.isInteger(value) ? count(value) : value.toFixed(1));
+const rounded = (value: number): string => count(Math.round(value));
+
+const trendDefinitions: readonly TrendDefinition[] = [
+  {
+    ...{ metric: "price.median", title: "Median price", note: "US dollars, of the listings for sale on each day." },
+    ...{ format: (value) => dollars(Math.round(value)), tickFormat: shortDollars },
+  },
+  {
+    ...{ metric: "count", title: "Inventory", note: "Listings for sale on each day." },
+    ...{ isFromZero: true, format: count, tickFormat: shortCount },
+  },
+  {
+    ...{
+      metric: "days_on_market.median",
+      title: "Median days on market",
+      note: "Of the listings for sale on each day.",
+    },
+    ...{ isFromZero: true, format: rounded, tickFormat: shortCount },
+  },
+  {
+    ...{
+      metric: "new_listings",
+      title: "New listings a day",
+      note: "First observed; without the first day of the data.",
+    },
+    ...{ isFlow: true, isFromZero: true, format: rate, tickFormat: shortCount },
+  },
+  {
+    ...{ metric: "sold", title: "Sold a day", note: "By the day on which the sale became known." },
+    ...{ isFlow: true, isFromZero: true, format: rate, tickFormat: shortCount },
+  },
+];
+
+interface TrendChartProps {
+  readonly definition: TrendDefinition;
+  readonly trended: readonly TrendedSearch[];
+  readonly firstDay: string;
+}
+
+const TrendChart = ({ definition, trended, firstDay }: TrendChartProps): JSX.Element => {
+  const { metric, title, note, isFromZero = false, format, tickFormat } = definition;
+  const searches = trended.map(({ search }) => search);
+  const lines = trended.map(({ search, points }) => ({
+    search,
+    name: searches.length > 1 ? search.name : "",
+    points: points.map((point) => linePoint(point, definition, firstDay)),
+  }));
+  return (
+    <ChartFigure
+      id={`trend-${metric.replaceAll(/[._]/g, "-")}`}
+      title={title}
+      note={note}
+      names={searches.map(({ name }) => name)}
+      numbers={{
+        columns: [
+          ...searchColumns(searches),
+          { name: "day", title: "Until" },
+          { name: metric.replaceAll(".", "_"), title, format },
+        ],
+        rows: lines.flatMap(({ search, points }) =>
+          points.map((point) => [...searchCells(searches, search), point.day, point.value]),
+        ),
+      }}
+    >
+      <LinePlot title={title} lines={lines} format={tickFormat} isFromZero={isFromZero} />
+    </ChartFigure>
+  );
+};
+
+/** Returns the point of a metric on the last day of an interval. On the first day of the data, every listing is new. */
+function linePoint(point: TrendPoint, definition: TrendDefinition, firstDay: string): LinePoint {
+  const { metric, isFlow = false, format } = definition;
+  const found = point.metrics.find(({ name }) => name === metric)?.value ?? null;
+  const isUnknown =
+    found === null || (isFlow && point.days === 0) || (metric === "new_listings" && point.start <= firstDay);
+  const value = isUnknown ? null : isFlow ? found / point.days : found;
+  return { day: point.end, value, title: `${day(point.end)}: ${value === null ? "unknown" : format(value)}` };
+}
