@@ -8,11 +8,11 @@ import { type BillingState, billingState } from "../../accounts/policy/billing-s
 import { plusDays } from "../../base/day.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { SiteServices } from "../../http/service-state.ts";
-import { count, day as dayText, usd } from "../shell/format.ts";
+import { usd } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import type { Visitor } from "../shell/visitor.ts";
-import { dashboardPage, Figures, Notice, ScrollingTable } from "./dashboard-page.tsx";
+import { dashboardPage, Figures, Notice } from "./dashboard-page.tsx";
 import { UsageChart } from "./usage-chart.tsx";
 
 /** The ranges of usage that the page offers, in days. */
@@ -130,38 +130,11 @@ const Usage = ({ range, rows, days }: UsageProps): JSX.Element => (
         ))}
       </ul>
     </div>
-    <div class="charts">
+    <div class="graphs">
       <UsageChart title="Requests" range={range} rows={rows} measure="requests" />
-      <UsageChart title="Dollars" range={range} rows={rows} measure="charged_micros" />
+      <UsageChart title="Charges" range={range} rows={rows} measure="charged_micros" />
     </div>
-    <UsageTable rows={rows} />
   </section>
-);
-
-const UsageTable = ({ rows }: Pick<UsageProps, "rows">): JSX.Element => (
-  <details>
-    <summary>Table of the numbers</summary>
-    <ScrollingTable label="Usage by day and class">
-      <thead>
-        <tr>
-          <th>Day</th>
-          <th>Class</th>
-          <th class="number">Requests</th>
-          <th class="number">Charged</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.toReversed().map((row) => (
-          <tr key={`${row.date} ${row.metering_class}`}>
-            <td>{dayText(row.date)}</td>
-            <td>{row.metering_class}</td>
-            <td class="number">{count(row.requests)}</td>
-            <td class="number">{usd(row.charged_micros)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </ScrollingTable>
-  </details>
 );
 
 /** Sets the spend cap of the visitor's account. */

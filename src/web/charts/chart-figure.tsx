@@ -25,17 +25,20 @@ interface ChartFigureProps {
   readonly title: string;
   /** What is shown, with units. */
   readonly note: ComponentChildren;
-  /** The names of several lines in one plot. */
+  /** The names of several series in one plot. */
   readonly names?: readonly string[];
   readonly isWide?: boolean;
   /** Whether the table is open at first. */
   readonly isOpen?: boolean;
   readonly numbers: Numbers;
+  /** What is said if there are no numbers. */
+  readonly empty?: string;
   readonly children: ComponentChildren;
 }
 
 export const ChartFigure = (props: ChartFigureProps): JSX.Element => {
   const { id, title, note, names = [], isWide = false, isOpen = false, numbers, children } = props;
+  const { empty = "No listing has these values." } = props;
   return (
     <figure class={isWide ? "graph wide" : "graph"}>
       <figcaption>
@@ -45,13 +48,13 @@ export const ChartFigure = (props: ChartFigureProps): JSX.Element => {
       {names.length < 2 ? null : (
         <ul class="graph-key">
           {names.map((name, index) => (
-            <li class={`search-${index + 1}`} key={index}>
+            <li class={`series-${index + 1}`} key={index}>
               {name}
             </li>
           ))}
         </ul>
       )}
-      {numbers.rows.length === 0 ? <p class="empty">No listing has these values.</p> : children}
+      {numbers.rows.length === 0 ? <p class="empty">{empty}</p> : children}
       {numbers.rows.length === 0 ? null : <NumbersTable id={id} title={title} isOpen={isOpen} numbers={numbers} />}
     </figure>
   );

@@ -43,7 +43,7 @@ export const LinePlot = ({
     <PlotArea label={`${title}: ${summaryOf(lines, format)}`} x={x} y={y}>
       <svg viewBox="0 0 100 100" preserveAspectRatio="none" width="100%" height="100%" class="lines" aria-hidden="true">
         {lines.map((line, index) => (
-          <path key={index} class={`line search-${index + 1}`} d={pathOf(line.points, x, y, isStepped)} />
+          <path key={index} class={`line series-${index + 1}`} d={pathOf(line.points, x, y, isStepped)} />
         ))}
       </svg>
       {lines.flatMap((line, index) =>
@@ -51,7 +51,7 @@ export const LinePlot = ({
           value === null || line.points.length > marksMost ? null : (
             <circle
               key={`${index} ${day}`}
-              class={`mark search-${index + 1}`}
+              class={`mark series-${index + 1}`}
               cx={percentText(x.at(timeOfDay(day)))}
               cy={percentText(100 - y.at(value))}
               r="2.5"

@@ -52,7 +52,7 @@ export const Panels = ({ panels }: PanelsProps): JSX.Element => (
   <div class={panels.length > 1 ? "panels several" : "panels"}>
     {panels.map(([name, plot], index) => (
       <div class="panel" key={index}>
-        {panels.length > 1 ? <h3 class={`search-${index + 1}`}>{name}</h3> : null}
+        {panels.length > 1 ? <h3 class={`series-${index + 1}`}>{name}</h3> : null}
         {plot}
       </div>
     ))}
