@@ -1,7 +1,6 @@
 /** The dashboard in a browser: from an invitation to a key that is used and revoked; and the accessibility of every page. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
 import { getAccount } from "../../src/accounts/account.ts";
@@ -16,9 +15,9 @@ import { createLinkSecret } from "../support/http/forms.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
+import { assertAccessible, assertFitsPhone } from "../support/web/site.ts";
 
 const skip = skipWithoutBrowser;
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** A browser page of a service with an invited account; it fails the test if the page loads anything from another host. */
 async function openPage(): Promise<{ page: Page; url: string; accounts: string; accountId: string }> {
@@ -32,26 +31,12 @@ async function openPage(): Promise<{ page: Page; url: string; accounts: string; 
 
 const visit = skip === false ? await openPage() : undefined;
 
-/** Returns the violations of accessibility rules on a page, in both color schemes. */
-async function violationsOn(page: Page): Promise<readonly string[]> {
-  const found: string[] = [];
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    // The policy of the page forbids inline scripts, but not those that the browser's debugger evaluates.
-    await page.evaluate(axe);
-    const run = "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes[0].html))";
-    found.push(...((await page.evaluate(run)) as readonly string[]));
-  }
-  return found.map((violation) => `${new URL(page.url()).pathname}: ${violation}`);
-}
-
 test("an invited account creates a key, uses it, sees its use, and revokes it", { skip }, async () => {
   assert.ok(visit);
   const { page, url, accounts, accountId } = visit;
-  const violations: string[] = [];
   const password = "correct horse battery";
   await page.goto(`${url}/invitation?token=${createLinkSecret(accounts, accountId, "invitation")}`);
-  violations.push(...(await violationsOn(page)));
+  await assertAccessible(page);
   await page.getByLabel("New password").fill(password);
   await page.getByLabel("The same again").fill(password);
   await page.getByRole("button", { name: "Set the password" }).click();
@@ -64,7 +49,7 @@ test("an invited account creates a key, uses it, sees its use, and revokes it", 
     await page.getByLabel("Password").fill(secret);
     await page.getByRole("button", { name: "Sign in" }).click();
     if (secret !== password) await page.getByRole("alert").getByText("No account has this name and password").waitFor();
-    violations.push(...(await violationsOn(page)));
+    await assertAccessible(page);
   }
 
   await page.getByLabel("Name").fill("browser <b>test</b>");
@@ -74,7 +59,7 @@ test("an invited account creates a key, uses it, sees its use, and revokes it", 
   assert.match(key, /^cq_live_/);
   const curl = (await page.locator("figure.code pre").last().textContent()) ?? "";
   assert.equal(curl, `curl -H 'Authorization: Bearer ${key}' '${url}/v1/listings?limit=1'`);
-  violations.push(...(await violationsOn(page)));
+  await assertAccessible(page);
   const statusOf = async (path: string): Promise<number> =>
     (await fetch(`${url}${path}`, { headers: { Authorization: `Bearer ${key}` } })).status;
   await eventually("the key works", async () => (await statusOf("/v1/listings?limit=1")) === 200);
@@ -87,11 +72,10 @@ test("an invited account creates a key, uses it, sees its use, and revokes it", 
   });
   assert.ok(!(await page.content()).includes(key.slice(-43)), "a secret is shown once");
   await row.getByRole("link", { name: "Revoke" }).click();
-  violations.push(...(await violationsOn(page)));
+  await assertAccessible(page);
   await page.getByRole("button", { name: "Revoke the key" }).click();
   await page.getByText("The key is revoked.").waitFor();
   await eventually("the key is refused", async () => (await statusOf("/v1/usage")) === 401, 2_000);
-  assert.deepEqual(violations, []);
 });
 
 test("the dashboard shows what the ledger holds, and every page is accessible and fits a phone", { skip }, async () => {
@@ -113,8 +97,6 @@ test("the dashboard shows what the ledger holds, and every page is accessible an
   await page.getByRole("button", { name: "Set the cap" }).click();
   await page.getByRole("alert").getByText('Invalid spend cap "much"').waitFor();
 
-  const violations: string[] = [];
-  await page.setViewportSize({ width: 360, height: 700 });
   for (const path of [
     "/dashboard",
     "/dashboard/keys",
@@ -123,11 +105,9 @@ test("the dashboard shows what the ledger holds, and every page is accessible an
     "/dashboard/settings",
   ]) {
     await page.goto(`${url}${path}`);
-    violations.push(...(await violationsOn(page)));
-    const overflow = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
-    assert.equal(overflow, 0, path);
+    await assertAccessible(page);
+    await assertFitsPhone(page);
   }
-  assert.deepEqual(violations, []);
 });
 
 test("an operator sees and changes accounts, and every page of it is accessible; no other account sees it", {
@@ -143,14 +123,14 @@ test("an operator sees and changes accounts, and every page of it is accessible;
     reviewAccounts(database, plusDays(dayOf(by.atMs), 31));
   });
   await eventually("the account is an operator", async () => (await page.goto(`${url}/operator`))?.status() === 200);
-  const violations: string[] = [...(await violationsOn(page))];
+  await assertAccessible(page);
   await page.setViewportSize({ width: 1280, height: 800 });
   const form = page.locator(`form[action="/operator/reviews/${other}"]`);
   await form.getByRole("button", { name: "Approve" }).click();
   await page.getByText("The review is decided.").waitFor();
 
   await page.goto(`${url}/operator/accounts?q=${other}`);
-  violations.push(...(await violationsOn(page)));
+  await assertAccessible(page);
   await page.getByRole("link", { name: "buyer@dealers.example" }).click();
   await page.getByLabel("Credit, USD").fill("12.50");
   await page.getByLabel("Kind").selectOption("promotional");
@@ -162,7 +142,7 @@ test("an operator sees and changes accounts, and every page of it is accessible;
   await page.getByText("7 in 10 s, 9 in 60 s, overridden").waitFor();
   await page.getByRole("button", { name: "Suspend the account" }).click();
   await page.getByRole("button", { name: "Reactivate the account" }).waitFor();
-  violations.push(...(await violationsOn(page)));
+  await assertAccessible(page);
   const changed = inAccountsFile(accounts, (database) => getAccount(database, other, "2026-11"));
   assert.deepEqual(
     [changed.tier, changed.state, changed.balanceMicros, changed.rateLimitOverride],
@@ -172,10 +152,10 @@ test("an operator sees and changes accounts, and every page of it is accessible;
   assert.match((await page.locator("figure.code pre").textContent()) ?? "", /\/invitation\?token=[\w-]{43}$/);
 
   await page.goto(`${url}/operator/ingest`);
-  violations.push(...(await violationsOn(page)));
+  await assertAccessible(page);
   await page.locator('a[href^="/operator/ingest/"]').last().click();
   await page.getByRole("heading", { name: "Issues" }).waitFor();
-  violations.push(...(await violationsOn(page)));
+  await assertAccessible(page);
   await page.goto(`${url}/operator/audit`);
   const actions = await page.locator("tbody tr td:nth-child(3)").allTextContents();
   assert.deepEqual(actions.slice(0, 5), [
@@ -185,6 +165,5 @@ test("an operator sees and changes accounts, and every page of it is accessible;
     "credits add",
     "tiers approve",
   ]);
-  violations.push(...(await violationsOn(page)));
-  assert.deepEqual(violations, []);
+  await assertAccessible(page);
 });
