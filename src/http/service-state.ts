@@ -68,12 +68,15 @@ export interface ServeOptions
   readonly scrub?: ScrubOptions | undefined;
   /** Where and when indexes of past days are built; absent for never. */
   readonly pastIndexSettings?: PastIndexSettings | undefined;
+  /** The URL that clients use, if it differs from the address listened on. */
+  readonly publicUrl?: string;
   /** Adds the middleware of the web application; none by default. */
   readonly mountSite?: (app: Koa<RequestState>, services: SiteServices) => void;
 }
 
-/** What the web application needs of the service. */
+/** What the web application and the agent server need of the service. */
 export interface SiteServices {
+  readonly publicUrl: string | undefined;
   readonly accounts: Accounts;
   readonly sessions: Sessions;
   readonly signIn: SignIn;

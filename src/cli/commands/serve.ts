@@ -8,6 +8,7 @@ import { messageOf, UserError } from "../../base/user-error.ts";
 import { serve } from "../../http/server.ts";
 import type { ExportSettings } from "../../http/service-state.ts";
 import type { PastIndexSettings } from "../../serving/past/past-indexes.ts";
+import { mountAgents } from "../../mcp/mount-agents.ts";
 import { mountSite } from "../../web/site.ts";
 import { type CertificateFiles, readCertificate, watchCertificate } from "../certificate-files.ts";
 import { LogDestination } from "../log-destination.ts";
@@ -125,7 +126,11 @@ export async function serveUntilStopped(
     ...{ exports: exportLimits(settings), pastIndexSettings: pastIndexSettingsOf(settings) },
     ...(trustProxy === undefined ? {} : { trustedProxies: trustProxy }),
     ...(files === undefined ? {} : { tls: readCertificate(files) }),
-    mountSite,
+    mountSite: (app, services) => {
+      mountAgents(app, services);
+      mountSite(app, services);
+    },
+    ...(settings.publicUrl === undefined ? {} : { publicUrl: settings.publicUrl }),
     ...{ metricsPort: settings.metricsPort, droppedLogLines: () => destination.droppedLines },
     ...{ drainDelayMs: settings.drainDelay * 1000, drainTimeoutMs: settings.drainTimeout * 1000 },
   });

@@ -1,0 +1,17 @@
+/** The agent server: the Model Context Protocol over streamable HTTP at `/mcp`. It searches through the API's pipeline only. */
+import Router from "@koa/router";
+import type Koa from "koa";
+import type { RequestState } from "../http/context.ts";
+import { refuseKeyInQuery } from "../http/middleware/refuse-key-in-query.ts";
+import type { SiteServices } from "../http/service-state.ts";
+import { identifyAgent } from "./identify-agent.ts";
+
+/** Adds the agent server to a service. It passes requests for other paths on. */
+export function mountAgents(app: Koa<RequestState>, { accounts }: SiteServices): void {
+  const router = new Router<RequestState>({ sensitive: true, strict: true });
+  router.all("/mcp", refuseKeyInQuery, async (context) => {
+    await identifyAgent(context, accounts);
+    context.status = 501;
+  });
+  app.use(router.routes());
+}
