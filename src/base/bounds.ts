@@ -66,6 +66,20 @@ export const bounds = {
   /** Password hashes that are computed at once, each in 128 MiB, and those that wait. */
   passwordHashes: 2,
   waitingPasswordHashes: 20,
+  /** Registrations of OAuth clients, with fetches of client ID metadata documents, from one client address, and authorization requests. */
+  clientRegistrations: { failuresMost: 60, windowMs: 3_600_000, networksMost: 10_000 },
+  authorizationRequests: { failuresMost: 100, windowMs: 600_000, networksMost: 10_000 },
+  /** The size of a registration, and of a client ID metadata document. */
+  registrationBytes: 8_192,
+  clientDocumentBytes: 5_120,
+  /** How long a registered client is kept that has not been given a token, and since it was last given one. */
+  unusedClientMs: 86_400_000,
+  usedClientMs: 90 * 86_400_000,
+  /** Lifetimes of what the authorization server issues, in seconds: a refresh token is replaced with each use. */
+  authorizationRequestSeconds: 900,
+  authorizationCodeSeconds: 60,
+  accessTokenSeconds: 3_600,
+  refreshTokenSeconds: 30 * 86_400,
   /** How often the server checks whether the daily tier review is due. */
   reviewPollMs: 60_000,
   /** How long an idle connection stays open. */

@@ -16,6 +16,8 @@ export interface RequestState {
   operation?: OperationId;
   /** The code of the error response, if any. */
   errorCode?: string;
+  /** Parameters of the `WWW-Authenticate` header of a refusal, such as the URL of metadata. */
+  challengeParameters?: readonly string[];
   /** The API key and its account; set by `identify`. */
   identity?: Identity;
   /** The job of a metered operation; set by `admit`. */

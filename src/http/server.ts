@@ -64,8 +64,10 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
     await close();
     throw thrown;
   }
+  const url = urlOf(server, host, tls === undefined ? "http" : "https");
+  if (state.baseUrl === "") state.baseUrl = url;
   return {
-    url: urlOf(server, host, tls === undefined ? "http" : "https"),
+    url,
     sessions: state.sessions,
     metricsUrl: metricsPort === undefined ? undefined : `${urlOf(metricsServer, host, "http")}/metrics`,
     async stop() {

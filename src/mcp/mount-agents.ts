@@ -7,10 +7,10 @@ import type { SiteServices } from "../http/service-state.ts";
 import { identifyAgent } from "./identify-agent.ts";
 
 /** Adds the agent server to a service. It passes requests for other paths on. */
-export function mountAgents(app: Koa<RequestState>, { accounts }: SiteServices): void {
+export function mountAgents(app: Koa<RequestState>, services: SiteServices): void {
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   router.all("/mcp", refuseKeyInQuery, async (context) => {
-    await identifyAgent(context, accounts);
+    await identifyAgent(context, services);
     context.status = 501;
   });
   app.use(router.routes());
