@@ -78,7 +78,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
 }
 
 function createApp(
-  { logger, trustedProxies = 0, publicUrl, mountSite = () => undefined }: ServeOptions,
+  { logger, host, trustedProxies = 0, publicUrl, mountSite = () => undefined }: ServeOptions,
   state: AppState,
   readiness: () => Readiness,
 ): Koa<RequestState> {
@@ -93,7 +93,7 @@ function createApp(
   app.use(refuseExcess(state.connections));
   app.use(refuseLongUri);
   const pipelines = operationPipelines(state);
-  mountSite(app, { ...state, publicUrl, ask: operationsThrough(pipelines), readiness });
+  mountSite(app, { ...state, publicUrl, host, ask: operationsThrough(pipelines), readiness });
   app.use(refuseOtherMethods);
   app.use(serveDocs());
   app.use(routes(state, pipelines));
