@@ -24,7 +24,7 @@ export function resultOfAnswer(id: OperationId, body: AnswerBody, usage: CallUsa
     structuredContent: shown,
     ...(usage === undefined ? {} : { _meta: { [usageKey]: usage } }),
   });
-  const fits = (shown: AnswerBody): boolean => JSON.stringify(resultOf(shown)).length <= bounds.answerCharacters;
+  const fits = (shown: AnswerBody): boolean => JSON.stringify(resultOf(shown)).length < bounds.answerCharacters;
   return resultOf(fits(body) ? body : shortened(body, fits));
 }
 
@@ -40,7 +40,7 @@ function shortened(body: AnswerBody, fits: (shown: AnswerBody) => boolean): Answ
   const fewer = longest(items, (count) => withFewerItems(body, count), fits);
   if (fewer !== undefined && Array.isArray(fewer.data) && fewer.data.length > 0) return fewer;
   const first = items > 1 ? withFewerItems(body, 1) : body;
-  const short = longest(longestListIn(first.data), (length) => withShorterLists(first, length), fits);
+  const short = longest(longestListIn(first), (length) => withShorterLists(first, length), fits);
   if (short === undefined) throw refuse("incompatible_parameters", tooLarge);
   return short;
 }
@@ -79,11 +79,12 @@ function withFewerItems(body: AnswerBody, count: number): AnswerBody {
   return { ...fewer, pagination: { ...pagination, next_offset }, note };
 }
 
-/** Returns an answer whose lists, at any depth of `data`, have at most `length` entries. */
+/** Returns an answer whose lists, at any depth, have at most `length` entries. */
 function withShorterLists(body: AnswerBody, length: number): AnswerBody {
   const advice = "Narrow the request: fewer facets, values, metrics or expansions, or a shorter period.";
   const note = [body.note, `Lists are shortened to their first ${length} entries, ${limitText}. ${advice}`];
-  return { ...body, data: shorten(body.data, length), note: note.filter((part) => part !== undefined).join(" ") };
+  const members = Object.entries(body).map(([name, member]) => [name, shorten(member ?? null, length)] as const);
+  return { ...body, ...Object.fromEntries(members), note: note.filter((part) => part !== undefined).join(" ") };
 }
 
 function shorten(value: Json, length: number): Json {
@@ -92,10 +93,10 @@ function shorten(value: Json, length: number): Json {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, shorten(member, length)]));
 }
 
-function longestListIn(value: Json): number {
+function longestListIn(value: Json | AnswerBody | undefined): number {
   if (typeof value !== "object" || value === null) return 0;
-  const lengths = (isList(value) ? value : Object.values(value)).map(longestListIn);
+  const lengths = (isList(value) ? value : Object.values(value)).map((member) => longestListIn(member));
   return lengths.reduce((most, length) => Math.max(most, length), isList(value) ? value.length : 0);
 }
 
-const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
+const isList = (value: unknown): value is readonly Json[] => Array.isArray(value);

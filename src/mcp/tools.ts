@@ -82,7 +82,7 @@ export const tools: readonly Tool[] = [
     id: "getFacets",
     title: "Compare prices and other measures",
     description:
-      "Compares a mean or percentile (such as `price.median`, `price.p25`, `miles.mean`, `days_on_market.p90`) between the values of " +
+      "Compares a mean or percentile (such as `price.median`, `price.p25`, `miles.mean`, `days_on_market.p75`) between the values of " +
       "exactly one categorical attribute in `facets`, such as `trim`, `year` or `state`. Add `price` or another number to `facets` for its " +
       "distribution over all matches. Takes the filters of `search_listings`; narrow them to comparable vehicles.",
     parameters: [...words("facets metric sort facet_value_limit"), ...filters],

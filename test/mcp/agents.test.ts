@@ -173,7 +173,7 @@ describe("a refused call says what to change", () => {
   test("a value that does not exist is reported with the nearest one", async () => {
     const { body, text } = await agent.call("search_listings", { make: ["Toyotta"] });
     assert.deepEqual(body.data, []);
-    assert.match(text, /0 matches[^]*make,Toyotta,Toyota/);
+    assert.match(text, /0 matches[\s\S]*make,Toyotta,Toyota/);
   });
 });
 
@@ -243,12 +243,13 @@ describe("the largest answers", () => {
       },
     ],
     ["search_dealers", { limit: 100 }],
+    ["search_listings", { make: Array.from({ length: 100 }, (_, index) => `${index}`.repeat(100)) }],
   ];
   for (const [tool, args] of largest)
     test(`${tool} stays below the limit and is complete or says how to go on`, async () => {
       const { body, text, characters, isError } = await local.call(tool, args);
       assert.equal(isError, false, text);
-      assert.ok(characters <= 40_000, `${characters} characters`);
+      assert.ok(characters < 40_000, `${characters} characters`);
       if (body.note === undefined) return;
       assert.ok(text.startsWith(String(body.note)));
       if (isObject(body.pagination)) assert.match(String(body.note), /Continue with offset=\d+/);

@@ -74,7 +74,8 @@ const questions: readonly Question[] = [
     },
   },
   {
-    asked: "Buyer: Which cars with heated seats and one owner have dropped in price, and how far?",
+    asked:
+      "Buyer: Which cars with heated seats and one owner have been for sale for longest, and how did their prices change?",
     async answer(call) {
       const values = await call("find_values", { facets: ["features"], facet_value_prefix: "heated" });
       const [feature] = listAt(values, "data", "facets", "features");
@@ -86,7 +87,7 @@ const questions: readonly Question[] = [
       });
       const [first] = listAt(found, "data");
       const listing = await call("get_listing", { listing_id: first?.id, include: ["price_history"] });
-      assert.ok(listAt(listing, "data", "price_history").length >= 0);
+      assert.ok(Array.isArray(at(listing, "data", "price_history")) && at(listing, "data", "id") === first?.id);
     },
   },
   {
@@ -126,17 +127,17 @@ const questions: readonly Question[] = [
     },
   },
   {
-    asked: "Dealer: Who else within 50 miles sells used Fords, and how many?",
+    asked: "Dealer: How many used Fords are for sale within 50 miles of 60634, and which dealers are in Chicago?",
     async answer(call) {
       const counts = await call("count_facets", {
         facets: ["dealer_type", "price"],
         make: ["Ford"],
         inventory_type: ["used"],
-        postal_code: "75201",
+        postal_code: "60634",
         radius: 50,
       });
       assert.equal(typeof at(counts, "data", "total"), "number");
-      const dealers = await call("search_dealers", { state: ["TX"], make: ["Ford"] });
+      const dealers = await call("search_dealers", { q: "Chicago" });
       assert.ok(listAt(dealers, "data").length > 0);
     },
   },
@@ -162,7 +163,7 @@ const questions: readonly Question[] = [
     },
   },
   {
-    asked: "Analyst: In which states are used SUVs dearest, at the median and the 90th percentile?",
+    asked: "Analyst: In which states are used SUVs dearest, at the median and the 75th percentile?",
     async answer(call) {
       const suvs = {
         body_type: ["SUV"],
@@ -171,7 +172,7 @@ const questions: readonly Question[] = [
         sort: "-metric",
         facet_value_limit: 10,
       };
-      for (const metric of ["price.median", "price.p90"]) {
+      for (const metric of ["price.median", "price.p75"]) {
         const found = await call("market_statistics", { ...suvs, metric });
         assert.ok(Number(at(found, "data", "facets", "state", 0, "metric", "value")) > 0);
       }
@@ -190,7 +191,7 @@ test("ten questions are answered by few calls and short answers", async () => {
       const result = await agent.call(tool, args);
       assert.equal(result.isError, false, `${asked} ${tool}: ${result.text}`);
       assert.equal(at(result.body, "meta", "unmatched"), undefined, `${asked} ${tool}`);
-      assert.ok(result.characters <= 40_000);
+      assert.ok(result.characters < 40_000);
       calls.push({ tool, answer: result });
       return result.body;
     });
