@@ -150,12 +150,12 @@ function parsed(text: string): unknown {
 }
 
 function webRequestOf({ method, href, headers }: RequestContext, text: string, signal: AbortSignal): Request {
-  const pairs = Object.entries(headers).flatMap(([name, value]) =>
+  const pairs = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, String(value)]],
   );
   const url = URL.canParse(href) ? href : "http://invalid.invalid/mcp";
   const body = method === "GET" || method === "HEAD" ? {} : { body: text };
-  return new Request(url, { method, headers: Object.fromEntries(pairs), signal, ...body });
+  return new Request(url, { method, headers: new Headers(pairs), signal, ...body });
 }
 
 /** Headers that the HTTP server sets: it closes a connection after a request with a body. */

@@ -10,7 +10,8 @@ const transportParameters = new Set(["format"]);
 /** Returns the request. Arguments that are null or an empty list count as omitted. */
 export function requestOfCall({ id, defaults }: Tool, values: Readonly<Record<string, unknown>>): OperationRequest {
   const { parameters } = operation(id);
-  const [query, params]: Record<string, string>[] = [{}, {}];
+  const query: Record<string, string> = {};
+  const params: Record<string, string> = {};
   const isOmitted = (value: unknown): boolean =>
     value === null || value === undefined || (Array.isArray(value) && value.length === 0);
   const given = Object.entries(values).filter(([name, value]) => !isOmitted(value) && !transportParameters.has(name));
@@ -18,9 +19,9 @@ export function requestOfCall({ id, defaults }: Tool, values: Readonly<Record<st
     const parameter = parameters.find((known) => known.name === name);
     const separator = parameter === undefined ? "," : separatorOf(parameter);
     const text = Array.isArray(value) ? value.map(textOf).join(separator) : textOf(value);
-    Object.assign((parameter?.in === "path" ? params : query) ?? {}, { [name]: text });
+    (parameter?.in === "path" ? params : query)[name] = text;
   }
-  return operationRequest(id, query ?? {}, params);
+  return operationRequest(id, query, params);
 }
 
 /** An object is no value of any parameter; its JSON text appears in the refusal. */

@@ -15,7 +15,7 @@ export interface CallUsage {
 }
 
 /** The key of `CallUsage` in the `_meta` of a result. */
-export const usageKey = "carquet/usage";
+const usageKey = "carquet/usage";
 
 /** Returns the result of a call. An answer beyond `bounds.answerCharacters` has fewer items, and a note that says how to get the others. */
 export function resultOfAnswer(id: OperationId, body: AnswerBody, usage: CallUsage | undefined): CallToolResult {

@@ -1,17 +1,15 @@
 /** The schemas of a tool, derived from the parameters and the response of its operation in the document. */
+import type { JSONObject, JSONValue } from "@modelcontextprotocol/server";
 import { document, type Operation, operation, type Parameter } from "../contract/document.ts";
 import { resolveIn } from "../contract/operations.ts";
 import type { Tool } from "./tools.ts";
 
 /** A JSON Schema of an object. */
-export interface ObjectSchema {
-  readonly type: "object";
-  readonly properties: Readonly<Record<string, JsonSchema>>;
-  readonly required: readonly string[];
-  readonly [keyword: string]: unknown;
-}
-
-type JsonSchema = Readonly<Record<string, unknown>>;
+type ObjectSchema = {
+  type: "object";
+  properties: Record<string, JSONObject>;
+  required: string[];
+};
 
 /** Returns a parameter of an operation. */
 function parameterOf({ id, parameters }: Operation, name: string): Parameter {
@@ -25,10 +23,10 @@ function parameterOf({ id, parameters }: Operation, name: string): Parameter {
 export function inputSchemaOf({ id, parameters, described, defaults }: Tool): ObjectSchema {
   const definition = operation(id);
   const offered = parameters.map((name) => parameterOf(definition, name));
-  const properties = offered.map((parameter): readonly [string, JsonSchema] => {
+  const properties = offered.map((parameter): readonly [string, JSONObject] => {
     const { name, description = "" } = parameter;
     const isDescribed = described.includes(name);
-    const schema = argumentSchema(parameter.schema, isDescribed);
+    const schema = argumentSchema(copyOf(parameter.schema), isDescribed);
     const value = defaults[name] ?? schema.default;
     return [
       name,
@@ -47,7 +45,7 @@ export function inputSchemaOf({ id, parameters, described, defaults }: Tool): Ob
 }
 
 /** The keywords that an agent needs; limits of sizes are left to the operation, whose errors state them. */
-const argumentKeywords = ["type", "enum", "minimum", "maximum", "default"] as const;
+const argumentKeywords = new Set(["type", "enum", "minimum", "maximum", "default"]);
 
 /** The greatest integer of most parameters, which says nothing. */
 const integerMost = 2 ** 31 - 1;
@@ -55,20 +53,21 @@ const integerMost = 2 ** 31 - 1;
 /** A longer list of values is in the schema of one tool only. */
 const repeatedValuesMost = 10;
 
-function argumentSchema(schema: object, isDescribed: boolean): JsonSchema {
-  const { items, ...resolved }: JsonSchema = resolveIn(document, schema);
-  const isSaid = (keyword: string, value: unknown): boolean =>
-    value !== undefined && value !== integerMost && (keyword !== "enum" || isDescribed || !isLong(value));
-  const kept = argumentKeywords
-    .map((keyword) => [keyword, resolved[keyword]] as const)
-    .filter(([keyword, value]) => isSaid(keyword, value));
+function argumentSchema(schema: JSONObject, isDescribed: boolean): JSONObject {
+  const { items, ...resolved } = resolveIn<JSONObject>(document, schema);
+  const isSaid = (keyword: string, value: JSONValue): boolean =>
+    argumentKeywords.has(keyword) && value !== integerMost && (keyword !== "enum" || isDescribed || !isLong(value));
+  const kept = Object.entries(resolved).filter(([keyword, value]) => isSaid(keyword, value));
   return { ...Object.fromEntries(kept), ...(isSchema(items) ? { items: argumentSchema(items, isDescribed) } : {}) };
 }
 
-const isLong = (values: unknown): boolean => Array.isArray(values) && values.length > repeatedValuesMost;
+const isLong = (values: JSONValue): boolean => Array.isArray(values) && values.length > repeatedValuesMost;
 
-const isSchema = (value: unknown): value is JsonSchema =>
+const isSchema = (value: JSONValue | undefined): value is JSONObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Returns a copy of a part of the document. */
+const copyOf = (part: object): JSONObject => JSON.parse(JSON.stringify(part));
 
 /** Returns a description without sentences on how to write a URL, which an agent does not. */
 const withoutAdvice = (description: string): string =>
@@ -87,19 +86,27 @@ const withoutAdvice = (description: string): string =>
 const structure = new Set(["type", "properties", "required", "items", "additionalProperties", "oneOf"]);
 
 /** Returns the schema of a tool's structured content: the body of its operation's response, and a note where it was shortened. */
-export function outputSchemaOf({ id }: Tool): ObjectSchema {
-  const body = inline(operation(id).body) as ObjectSchema;
-  return { ...body, properties: { ...body.properties, note: { type: "string" } } };
+export function outputSchemaOf({ id }: Tool): JSONObject {
+  const body = structureOf(copyOf(operation(id).body));
+  const properties = isSchema(body.properties) ? body.properties : {};
+  return { ...body, properties: { ...properties, note: { type: "string" } } };
 }
 
 /** Copies the structure of a schema, with its references resolved. */
-function inline(schema: unknown, isProperties = false): unknown {
-  if (Array.isArray(schema)) return schema.map((item) => inline(item));
-  if (!isSchema(schema)) return schema;
-  const { $ref } = schema;
-  if (!isProperties && typeof $ref === "string") return inline(resolveIn<JsonSchema>(document, { $ref }));
-  const kept = Object.entries(schema).filter(([keyword]) => isProperties || structure.has(keyword));
+function structureOf(schema: JSONObject): JSONObject {
+  if (typeof schema.$ref === "string") return structureOf(resolveIn<JSONObject>(document, { $ref: schema.$ref }));
+  const kept = Object.entries(schema).filter(([keyword]) => structure.has(keyword));
   return Object.fromEntries(
-    kept.map(([keyword, value]) => [keyword, inline(value, keyword === "properties" && !isProperties)]),
+    kept.map(([keyword, value]) => [keyword, keyword === "properties" ? propertiesOf(value) : partOf(value)]),
   );
 }
+
+const propertiesOf = (properties: JSONValue): JSONValue =>
+  isSchema(properties)
+    ? Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, partOf(value)]))
+    : properties;
+
+const partOf = (value: JSONValue): JSONValue => {
+  if (Array.isArray(value)) return value.map(partOf);
+  return isSchema(value) ? structureOf(value) : value;
+};

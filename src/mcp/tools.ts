@@ -16,10 +16,10 @@ export interface Tool {
   /** The parameters that its schema describes; of the others, which work as in `search_listings`, it states the type. */
   readonly described: readonly string[];
   /** Values of parameters that a call omits, where they differ from those of the operation. */
-  readonly defaults: Readonly<Record<string, string | number | readonly string[]>>;
+  readonly defaults: Readonly<Record<string, string | number | string[]>>;
 }
 
-const words = (text: string): readonly string[] => text.split(/\s+/);
+const words = (text: string): string[] => text.split(/\s+/);
 
 const vehicles =
   words(`make model trim year body_type drivetrain fuel_type powertrain_type transmission engine seating_capacity

@@ -59,7 +59,7 @@ async function connect(
     async call(name, args = {}, signal) {
       const result = await client.callTool({ name, arguments: args }, signal === undefined ? {} : { signal });
       const [content] = result.content;
-      assert.equal(content?.type, "text");
+      assert.ok(content?.type === "text");
       const { structuredContent: body = {}, isError = false, _meta: meta } = result;
       const usage = meta?.["carquet/usage"];
       assert.ok(isObject(body));

@@ -150,7 +150,7 @@ export async function serveUntilStopped(
 }
 
 /** Adds the agent server and the web application. */
-const mountAgentsAndSite: ServeOptions["mountSite"] = (app, services) => {
+const mountAgentsAndSite: NonNullable<ServeOptions["mountSite"]> = (app, services) => {
   mountAgents(app, services);
   mountSite(app, services);
 };
