@@ -15,6 +15,11 @@ export const bounds = {
   unchargedMs: 100,
   /** From the arrival of a request to its response. */
   deadlineMs: 10_000,
+  /** The most values of a facet among which `facet_value_prefix` looks. */
+  facetValues: 100_000,
+  /** The size of a request to the agent server, and of an answer, in characters of JSON. */
+  agentRequestBytes: 65_536,
+  answerCharacters: 40_000,
   /** The default size of the response cache. */
   responseCacheBytes: 64 * 2 ** 20,
   /** How often the server checks for a new version. */

@@ -28,8 +28,8 @@ export type RequestContext = ParameterizedContext<RequestState, DefaultContext>;
 export type Middleware = KoaMiddleware<RequestState, DefaultContext>;
 
 /**
- * What the pipeline of an operation needs of a request and its response. Koa's context has it; so has a request that a page of the
- * web application makes within the process.
+ * What the pipeline of an operation needs of a request and its response. Koa's context has it; so has a request that is made within the
+ * process.
  */
 export interface OperationContext {
   readonly state: RequestState;

@@ -81,6 +81,8 @@ export interface ServeOptions
 /** What the web application and the agent server need of the service. */
 export interface SiteServices {
   readonly publicUrl: string | undefined;
+  /** The name or address that the service listens on. */
+  readonly host: string;
   readonly accounts: Accounts;
   readonly sessions: Sessions;
   readonly signIn: SignIn;
