@@ -186,7 +186,7 @@ describe("accounts", () => {
       fetch(`${service.url}/mcp${query}`, { method: "POST", headers, body: "{}" });
     const codeOf = async (answer: Response) => [answer.status, (await answer.json()).error.code];
     const missing = await send({});
-    assert.equal(missing.headers.get("WWW-Authenticate"), "Bearer");
+    assert.match(missing.headers.get("WWW-Authenticate") ?? "", /^Bearer scope=".+", resource_metadata=".+"$/);
     assert.deepEqual(await codeOf(missing), [401, "missing_api_key"]);
     assert.deepEqual(await codeOf(await send({ Authorization: "Bearer nonsense" })), [401, "invalid_api_key"]);
     assert.deepEqual(await codeOf(await send({}, "?api_key=1")), [400, "query_string_api_key_rejected"]);

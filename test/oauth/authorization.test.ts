@@ -250,6 +250,17 @@ describe("tokens", () => {
     assert.notEqual(await statusOf(tokens.access_token), 401);
   });
 
+  test("a call that needs a scope which the token lacks is refused with the scopes to ask for", async () => {
+    const { tokens } = await connectAs("Narrow", { scope: "dealers.read" });
+    assert.notEqual((await askAgentServer(url, tokens.access_token, "search_dealers")).status, 403);
+    const refused = await askAgentServer(url, tokens.access_token, "search_listings");
+    assert.equal(refused.status, 403);
+    assert.match(
+      refused.headers.get("WWW-Authenticate") ?? "",
+      /^Bearer error="insufficient_scope", scope="dealers\.read inventory\.read", resource_metadata="/,
+    );
+  });
+
   test("a code works once, with its verifier and redirect; used again, it revokes the grant", async () => {
     const client = new OAuthClient(service);
     const { client_id: id } = await registerClient(url, { client_name: "Twice" });

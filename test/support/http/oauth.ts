@@ -122,13 +122,18 @@ export class OAuthClient {
   }
 }
 
-/** Returns the answer of the agent server to a request with a credential. */
-export const askAgentServer = (url: string, credential?: string): Promise<Response> =>
+/** Returns the answer of the agent server to a request with a credential: for its tools, or for a call of one. */
+export const askAgentServer = (url: string, credential?: string, tool?: string): Promise<Response> =>
   fetch(`${url}/mcp`, {
     method: "POST",
     headers: {
       ...{ Accept: "application/json, text/event-stream", "Content-Type": "application/json" },
       ...(credential === undefined ? {} : { Authorization: `Bearer ${credential}` }),
     },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+    body: JSON.stringify({
+      ...{ jsonrpc: "2.0", id: 1 },
+      ...(tool === undefined
+        ? { method: "tools/list" }
+        : { method: "tools/call", params: { name: tool, arguments: {} } }),
+    }),
   });
