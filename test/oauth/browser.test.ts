@@ -13,7 +13,6 @@ import {
   StreamableHTTPClientTransport,
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
-import type { Page } from "playwright-core";
 import { eventually } from "../support/command-line.ts";
 import { launchBrowser, skipWithoutBrowser } from "../support/http/browser.ts";
 import { createLinkSecret } from "../support/http/forms.ts";
@@ -50,7 +49,7 @@ class Agent implements OAuthClientProvider {
       if (url.startsWith("/callback")) agent.returned.push(new URL(url, agent.redirectUrl));
       response.setHeader("Content-Type", "text/html").end("<h1>Back in the agent</h1>");
     });
-    onScopeEnd(fileScope, () => server.close().closeAllConnections());
+    onScopeEnd(fileScope, async () => server.close().closeAllConnections());
     await once(server.listen(0, "127.0.0.1"), "listening");
     const agent = new Agent(`http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`, scope);
     return agent;
@@ -114,7 +113,6 @@ test("an agent is connected through sign-in and consent, is charged, is shown, a
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("heading", { name: "Connect an agent" }).waitFor();
   await assertAccessible(page);
-  await shoot(page, "consent");
   await page.getByRole("button", { name: "Allow" }).click();
   await page.getByRole("heading", { name: "Back in the agent" }).waitFor();
   await transport.finishAuth(agent.answer);
@@ -134,7 +132,6 @@ test("an agent is connected through sign-in and consent, is charged, is shown, a
     return !((await row.textContent()) ?? "").includes("never");
   });
   await assertAccessible(page);
-  await shoot(page, "agents");
   await page.goto(`${url}/dashboard/ledger`);
   await page.getByRole("row").filter({ hasText: "listing_search" }).first().waitFor();
 
@@ -163,16 +160,3 @@ test("an agent is connected through sign-in and consent, is charged, is shown, a
   assert.equal(declined.answer.get("error"), "access_denied");
   assert.deepEqual(violations, []);
 });
-
-/** Writes screenshots to the folder that `SCREENSHOTS` names, if it is set. */
-async function shoot(page: Page, name: string): Promise<void> {
-  const folder = process.env.SCREENSHOTS;
-  if (folder === undefined) return;
-  for (const colorScheme of ["light", "dark"] as const)
-    for (const width of [1280, 390]) {
-      await page.emulateMedia({ colorScheme });
-      await page.setViewportSize({ width, height: 900 });
-      await page.screenshot({ path: `${folder}/${name}-${width}-${colorScheme}.png`, fullPage: true });
-    }
-  await page.setViewportSize({ width: 1280, height: 900 });
-}

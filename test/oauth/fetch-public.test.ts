@@ -75,7 +75,7 @@ const ca = readFileSync(cert, "utf8");
 /** Starts a server of agent.example on this computer. Returns a URL of it. */
 async function startServer(listener: RequestListener): Promise<string> {
   const server = createServer({ key: readFileSync(key), cert: ca }, listener);
-  onScopeEnd(fileScope, () => server.close().closeAllConnections());
+  onScopeEnd(fileScope, async () => server.close().closeAllConnections());
   await once(server.listen(0, "127.0.0.1"), "listening");
   return `https://agent.example:${(server.address() as AddressInfo).port}/client.json`;
 }

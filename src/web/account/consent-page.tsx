@@ -67,13 +67,7 @@ const Consent = ({ id, request, visitor }: ConsentProps): JSX.Element => {
         </Fact>
       </dl>
       <h2>It may</h2>
-      <ul>
-        {request.scopes.map((scope) => (
-          <li key={scope}>
-            {descriptions[scope]}: {priceOf(scope)} <code>{scope}</code>
-          </li>
-        ))}
-      </ul>
+      <Scopes scopes={request.scopes} />
       <p class="muted">
         Your spend cap and rate limits apply. You can disconnect it at any time, in the dashboard under “Connected
         agents”. Allow only what you have just started yourself.
@@ -82,13 +76,26 @@ const Consent = ({ id, request, visitor }: ConsentProps): JSX.Element => {
         <button type="submit" name="answer" value="allow">
           Allow
         </button>
-        <button type="submit" name="answer" value="decline" class="plain">
+        <button type="submit" name="answer" value="decline">
           Decline
         </button>
       </Form>
     </section>
   );
 };
+
+const Scopes = ({ scopes }: Pick<ConsentRequest, "scopes">): JSX.Element => (
+  <ul class="scopes">
+    {scopes.map((scope) => (
+      <li key={scope}>
+        {descriptions[scope]}
+        <small>
+          <code>{scope}</code>, {priceOf(scope)}
+        </small>
+      </li>
+    ))}
+  </ul>
+);
 
 const Fact = ({ name, children }: { readonly name: string; readonly children: ComponentChildren }): JSX.Element => (
   <>

@@ -1,13 +1,14 @@
 /** An OAuth client for tests, and the browser of an account holder who answers its requests, over HTTP. */
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
+import type { ServeOptions } from "../../../src/http/service-state.ts";
 import { mountAgents } from "../../../src/mcp/mount-agents.ts";
 import { mountSite } from "../../../src/web/site.ts";
 import { csrfTokenIn, sendForm } from "./forms.ts";
 import type { Client, startService } from "./service.ts";
 
 /** Mounts the agent server and the web application, as `carquet serve` does. */
-export const mountAll: NonNullable<Parameters<typeof startService>[2]>["mountSite"] = (app, services) => {
+export const mountAll: NonNullable<ServeOptions["mountSite"]> = (app, services) => {
   mountAgents(app, services);
   mountSite(app, services);
 };
@@ -120,6 +121,17 @@ export class OAuthClient {
   private cookieHeader(): string {
     return [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
   }
+}
+
+/** Registers a client with a name, and connects it to the customer's account. */
+export async function connectClient(
+  service: Client,
+  name: string,
+  parameters: Fields = {},
+): Promise<{ readonly client: OAuthClient; readonly id: string; readonly tokens: TokenAnswer }> {
+  const id = String((await registerClient(service.url, { client_name: name })).client_id);
+  const client = new OAuthClient(service);
+  return { client, id, tokens: await client.connect({ clientId: id, parameters }) };
 }
 
 /** Returns the answer of the agent server to a request with a credential: for its tools, or for a call of one. */
