@@ -24,6 +24,7 @@ const commands: readonly CommandRow[] = [
   ["tiers <command>",         "review accounts for higher usage tiers",                 async () => (await import("./cli/commands/accounts/tiers.ts")).tiersCommand()],
   ["ledger <command>",        "back up, restore and verify the accounts file",          async () => (await import("./cli/commands/accounts/ledger.ts")).ledgerCommand()],
   ["sql [options] [query]",   "query the lake in SQL (DuckDB)",                         async () => (await import("./cli/commands/sql.ts")).sqlCommand()],
+  ["mcp [options]",           "serve the tools for agents over standard input and output", async () => (await import("./cli/commands/mcp.ts")).mcpCommand()],
   ["export [options] [parameters...]", "write all listings of a search to a file",  async () => (await import("./cli/commands/export.ts")).exportCommand()],
   ["vacuum [options]",        "remove old days, versions and their files",              async () => (await import("./cli/commands/vacuum.ts")).vacuumCommand()],
   ["migrate [options]",       "upgrade a lake and an accounts file from an older release", async () => (await import("./cli/commands/migrate.ts")).migrateCommand()],

@@ -21,6 +21,7 @@ const layers: Readonly<Record<string, number>> = {
   demo: 7,
   export: 7,
   http: 8,
+  mcp: 9,
   web: 9,
   cli: 10,
   "main.ts": 11,

@@ -20,6 +20,7 @@ import { KeyUseRecorder } from "./key-uses.ts";
 import type { ApiKey } from "./keys.ts";
 import { type IdempotentRequest, idempotencyMs } from "./ledger/idempotency.ts";
 import { type UsageRange, type UsageRow, usageRange } from "./ledger/usage.ts";
+import type { AccessToken } from "./oauth/oauth-state.ts";
 import { refuseForBilling, shortfall } from "./policy/billing-state.ts";
 import { FailedAuthentications } from "./policy/failed-authentications.ts";
 import { prices, type UsageClass } from "./policy/prices.ts";
@@ -134,6 +135,11 @@ export class Accounts {
     return this.withUse(key);
   }
 
+  /** Returns an access token by the hash of it; null if it is invalid. Refuses with `metering_unavailable`. */
+  findToken(sha256: string): Promise<AccessToken | null> {
+    return this.clients.reader.call("findToken", { sha256, atMs: this.clock.wallMs() }).catch(refuseUnmetered);
+  }
+
   /** Counts a request against the rate limits of the account. Refuses with `rate_limit_exceeded`; refused requests do not count. */
   countRequest({ cached: { account } }: Identity): void {
     const excess = this.rateLimiter.take(account.accountId, effectiveLimits(account));
@@ -228,11 +234,11 @@ export class Accounts {
     return this.clients.ledger.call("reviewTiers", { day: dayOf(atMs), atMs });
   }
 
-  /** Deletes the idempotency keys, sessions and one-time links that have expired. */
+  /** Deletes the idempotency keys, sessions, one-time links and OAuth state that have expired. */
   async purgeExpired(): Promise<void> {
     const atMs = this.clock.wallMs();
     while (await this.clients.ledger.call("purgeIdempotencyKeys", { beforeMs: atMs - idempotencyMs }));
-    await this.administration.update("purgeSessions", { atMs });
+    await this.administration.update("purgeExpired", { atMs });
   }
 
   /** Waits for pending charges, then closes the file. Does not resolve while the disk hangs. */
@@ -269,8 +275,13 @@ export class Accounts {
     return key;
   }
 
+  /** Takes back the count of an authentication that turned out to be valid. */
+  uncountFailure(network: string): void {
+    this.failedAuthentications.uncount(network);
+  }
+
   /** Counts a failed authentication. Refuses with `too_many_invalid_api_keys` if the network has reached its limit. */
-  private countFailure(network: string): void {
+  countFailure(network: string): void {
     const retryAfter = this.failedAuthentications.count(network);
     const { failuresMost: limit, windowMs } = serviceBounds.failedAuthentications;
     if (retryAfter !== undefined)

@@ -31,8 +31,17 @@ export function parseApiKey(key: string): ApiKeyParts | undefined {
   return keyId === undefined || secret === undefined ? undefined : { keyId, secret };
 }
 
-/** Whatever begins like a key, so that a truncated one matches too. */
-const keyLike = /cq_live_[\w-]*/gi;
+/** Returns a new access token of a grant: like an API key, so that it is redacted like one. */
+export const generateAccessToken = (keyId: string): string =>
+  `cq_oauth_${keyId}_${randomBytes(32).toString("base64url")}`;
+
+const accessTokenPattern = /^cq_oauth_[0-9a-hjkmnp-tv-z]{16}_[A-Za-z0-9_-]{43}$/;
+
+/** Returns true for what has the form of an access token. */
+export const isAccessToken = (credential: string): boolean => accessTokenPattern.test(credential);
+
+/** Whatever begins like a key or an access token, so that a truncated one matches too. */
+const keyLike = /cq_(?:live|oauth)_[\w-]*/gi;
 
 const percentEncoded = /%([0-9a-f]{2})/gi;
 

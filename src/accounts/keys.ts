@@ -23,6 +23,8 @@ export interface ApiKey {
   readonly name: string;
   /** True for the key that pages are charged to. Its secret is not kept. */
   readonly isWeb: boolean;
+  /** The OAuth client that uses the key by access tokens; null for all other keys. The secret of the key itself is not kept. */
+  readonly clientId: string | null;
 }
 
 /** A key with the time of its last use, which is known to a minute; null if it has never been used. */
@@ -48,20 +50,21 @@ export interface NewKey {
   readonly scopes: readonly ApiScope[];
   readonly name?: string;
   readonly isWeb?: boolean;
+  readonly clientId?: string;
   readonly atMs: number;
 }
 
 /** Creates a key. Returns it with its secret, which cannot be read again. Throws a UserError if the account is unknown. */
 export function createKey(
   database: SqliteDatabase,
-  { accountId, scopes: grantedScopes, name = "", isWeb = false, atMs }: NewKey,
+  { accountId, scopes: grantedScopes, name = "", isWeb = false, clientId, atMs }: NewKey,
 ): { readonly key: string; readonly keyId: string } {
   const { key, keyId, sha256 } = generateApiKey();
   if (database.one(sql`SELECT 1 FROM accounts WHERE account_id = ${accountId}`) === undefined)
     throw unknownAccount(accountId);
   database.run(sql`
-    INSERT INTO keys (key_id, account_id, sha256, scopes, created_at_ms, name, is_web)
-    VALUES (${keyId}, ${accountId}, ${sha256}, ${grantedScopes.join()}, ${atMs}, ${name}, ${isWeb})`);
+    INSERT INTO keys (key_id, account_id, sha256, scopes, created_at_ms, name, is_web, client_id)
+    VALUES (${keyId}, ${accountId}, ${sha256}, ${grantedScopes.join()}, ${atMs}, ${name}, ${isWeb}, ${clientId ?? null})`);
   return { key, keyId };
 }
 
@@ -110,6 +113,14 @@ export function revokeKey(database: SqliteDatabase, keyId: string, atMs: number,
   return textIn(row, "account_id");
 }
 
+/** Returns the key that an OAuth client uses; null if it is unknown, revoked, or a key of any other kind. */
+export function findGrant(database: SqliteDatabase, keyId: string): ApiKey | null {
+  const row = database.one(
+    sql`SELECT * FROM keys WHERE key_id = ${keyId} AND client_id IS NOT NULL AND revoked_at_ms IS NULL`,
+  );
+  return row === undefined ? null : keyFromRow(row);
+}
+
 /** Returns an active key with its account's spending in a UTC month, or null if the key is unknown or revoked. */
 export function findActiveKey(database: SqliteDatabase, keyId: string, month: string): ActiveKey | null {
   const row = database.one(sql`SELECT * FROM keys WHERE key_id = ${keyId} AND revoked_at_ms IS NULL`);
@@ -128,5 +139,6 @@ function keyFromRow(row: Row): ApiKey {
     revokedAtMs: row.revoked_at_ms === null ? null : integerIn(row, "revoked_at_ms"),
     name: textIn(row, "name"),
     isWeb: integerIn(row, "is_web") === 1,
+    clientId: row.client_id === null ? null : textIn(row, "client_id"),
   };
 }

@@ -15,6 +15,11 @@ export const bounds = {
   unchargedMs: 100,
   /** From the arrival of a request to its response. */
   deadlineMs: 10_000,
+  /** The most values of a facet among which `facet_value_prefix` looks. */
+  facetValues: 100_000,
+  /** The size of a request to the agent server, and of an answer, in characters of JSON. */
+  agentRequestBytes: 65_536,
+  answerCharacters: 40_000,
   /** The default size of the response cache. */
   responseCacheBytes: 64 * 2 ** 20,
   /** How often the server checks for a new version. */
@@ -66,6 +71,20 @@ export const bounds = {
   /** Password hashes that are computed at once, each in 128 MiB, and those that wait. */
   passwordHashes: 2,
   waitingPasswordHashes: 20,
+  /** Registrations of OAuth clients, with fetches of client ID metadata documents, from one client address, and authorization requests. */
+  clientRegistrations: { failuresMost: 60, windowMs: 3_600_000, networksMost: 10_000 },
+  authorizationRequests: { failuresMost: 100, windowMs: 600_000, networksMost: 10_000 },
+  /** The size of a registration, and of a client ID metadata document. */
+  registrationBytes: 8_192,
+  clientDocumentBytes: 5_120,
+  /** How long a registered client is kept that has not been given a token, and since it was last given one. */
+  unusedClientMs: 86_400_000,
+  usedClientMs: 90 * 86_400_000,
+  /** Lifetimes of what the authorization server issues, in seconds: a refresh token is replaced with each use. */
+  authorizationRequestSeconds: 900,
+  authorizationCodeSeconds: 60,
+  accessTokenSeconds: 3_600,
+  refreshTokenSeconds: 30 * 86_400,
   /** How often the server checks whether the daily tier review is due. */
   reviewPollMs: 60_000,
   /** How long an idle connection stays open. */

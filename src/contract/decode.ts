@@ -108,7 +108,8 @@ function parseValue(parameter: Parameter, text: string): unknown {
 
 const separators: Readonly<Record<string, string>> = { form: ",", pipeDelimited: "|", spaceDelimited: " " };
 
-function separatorOf({ schema, style }: Parameter): string {
+/** Returns what separates the items of a list. */
+export function separatorOf({ schema, style }: Parameter): string {
   return schema["x-separator"] ?? separators[style ?? "form"] ?? ",";
 }
 

@@ -46,6 +46,7 @@ export interface Parameter {
   readonly name: string;
   readonly in: "query" | "path";
   readonly required?: boolean;
+  readonly description?: string;
   readonly style?: string;
   readonly schema: Schema;
 }

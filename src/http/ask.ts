@@ -1,66 +1,63 @@
 /**
- * Requests that the web application makes within the process: a page asks an operation as a signed-in account. The request goes through
- * the pipeline of an API request after authentication: it is limited, validated, held, answered and charged like one, under a request id
- * of its own. It ends when the page's client disconnects.
+ * Requests that are made within the process: a page or a tool call asks an operation as an account. The request goes through the
+ * pipeline of an API request after authentication: it is limited, validated, held, answered and charged like one, under a request id
+ * of its own. It ends when the client of the page or the call disconnects.
  */
 import { v7 as uuidV7 } from "uuid";
 import type { Identity } from "../accounts/accounts.ts";
 import type { UsageClass } from "../accounts/policy/prices.ts";
 import { Refusal } from "../contract/errors.ts";
 import type { AnswerOf } from "../contract/types.ts";
-import type { OperationContext, RequestContext, RequestState } from "./context.ts";
-import type { EndpointId } from "./endpoints.ts";
-import type { MeteredPipelines } from "./pipeline.ts";
+import type { OperationContext, RequestState } from "./context.ts";
+import type { OperationRequest } from "./operation-request.ts";
+import type { AskedId, OperationPipelines } from "./pipeline.ts";
 
-/** An operation with its parameters, as a client of the API sends them. */
-export interface OperationRequest<Id extends EndpointId> {
-  readonly id: Id;
-  /** The path of the operation with its parameters. */
-  readonly path: string;
-  readonly params?: Readonly<Record<string, string>>;
-  /** Without the question mark. */
-  readonly querystring: string;
-}
-
-export interface OperationAnswer<Id extends EndpointId> {
+export interface OperationAnswer<Id extends AskedId> {
   readonly body: AnswerOf<Id>;
   /** The request id, under which the charge is in the ledger. */
   readonly requestId: string;
-  readonly usageClass: UsageClass;
+  /** Undefined for an operation that is never charged. */
+  readonly usageClass: UsageClass | undefined;
   /** What was charged. */
   readonly micros: number;
 }
 
-/** Asks an operation for a page, as an account. Throws a Refusal, as the API refuses. */
-export type AskOperation = <Id extends EndpointId>(
-  page: RequestContext,
+/** Whom an operation is asked for: a page's context, or a tool call. */
+export interface AskingContext extends Pick<OperationContext, "req" | "socket"> {
+  readonly state: Pick<RequestState, "requestId" | "arrivedAtMs" | "log">;
+  readonly res: Pick<OperationContext["res"], "closed">;
+}
+
+/** Asks an operation as an account. Throws a Refusal, as the API refuses, and Abandoned if the client has disconnected. */
+export type AskOperation = <Id extends AskedId>(
+  asking: AskingContext,
   identity: Identity,
   request: OperationRequest<Id>,
 ) => Promise<OperationAnswer<Id>>;
 
 /** Returns the function that asks the operations of some pipelines. */
 export const operationsThrough =
-  (pipelines: MeteredPipelines): AskOperation =>
-  async (page, identity, request) => {
-    const context = new AskedContext(page, identity, request);
+  (pipelines: OperationPipelines): AskOperation =>
+  async (asking, identity, request) => {
+    const context = new AskedContext(asking, identity, request);
     const { requestId, log } = context.state;
     const { id: operation, querystring: query } = request;
-    const line = { requestId, pageRequestId: page.state.requestId, account: identity.key.accountId, operation, query };
+    const line = { requestId, askedBy: asking.state.requestId, account: identity.key.accountId, operation, query };
     try {
       await pipelines[request.id](context, async () => {});
     } catch (thrown) {
-      log.info({ ...line, code: thrown instanceof Refusal ? thrown.code : undefined }, "operation of a page failed");
+      log.info(
+        { ...line, code: thrown instanceof Refusal ? thrown.code : undefined },
+        "operation within the process failed",
+      );
       throw thrown;
     }
-    log.info(line, "operation of a page");
+    log.info(line, "operation within the process");
     return context.answer();
   };
 
-/** The most operations of a page in progress at once, as far as Node.js can warn. */
-const operationsMost = 64;
-
 /** The context of one operation: what it would set on an HTTP response is read by `answer`. */
-class AskedContext<Id extends EndpointId> implements OperationContext {
+class AskedContext<Id extends AskedId> implements OperationContext {
   readonly state: RequestState;
   readonly path: string;
   readonly querystring: string;
@@ -73,14 +70,14 @@ class AskedContext<Id extends EndpointId> implements OperationContext {
   body: unknown;
   private readonly sent = new Map<string, string | number>();
 
-  constructor(page: RequestContext, identity: Identity, { path, querystring, params = {} }: OperationRequest<Id>) {
-    const { arrivedAtMs, log } = page.state;
+  constructor(asking: AskingContext, identity: Identity, { path, querystring, params = {} }: OperationRequest<Id>) {
+    const { arrivedAtMs, log } = asking.state;
     this.state = { requestId: uuidV7(), arrivedAtMs, log, identity };
     this.path = path;
     this.querystring = querystring;
     this.params = params;
-    this.req = page.req.setMaxListeners(operationsMost);
-    this.socket = page.socket;
+    this.req = asking.req;
+    this.socket = asking.socket;
     const setHeader = (name: string, value: string | number): OperationContext["res"] => {
       this.sent.set(name, value);
       return this.res;
@@ -89,12 +86,12 @@ class AskedContext<Id extends EndpointId> implements OperationContext {
       setHeader,
       headersSent: false,
       get closed() {
-        return page.res.closed;
+        return asking.res.closed;
       },
     };
   }
 
-  /** Requests of pages have no headers. */
+  /** Requests within the process have no headers. */
   get(): string {
     return "";
   }
@@ -106,11 +103,12 @@ class AskedContext<Id extends EndpointId> implements OperationContext {
   vary(): void {}
 
   answer(): OperationAnswer<Id> {
+    const body = Buffer.isBuffer(this.body) ? JSON.parse(this.body.toString()) : this.body;
     return {
-      body: JSON.parse(String(this.body)),
+      body,
       requestId: this.state.requestId,
-      usageClass: this.sent.get("X-Usage-Class") as UsageClass,
-      micros: Number(this.sent.get("X-Usage-Cost-Micros")),
+      usageClass: this.sent.get("X-Usage-Class") as UsageClass | undefined,
+      micros: Number(this.sent.get("X-Usage-Cost-Micros") ?? 0),
     };
   }
 }

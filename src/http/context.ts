@@ -16,6 +16,8 @@ export interface RequestState {
   operation?: OperationId;
   /** The code of the error response, if any. */
   errorCode?: string;
+  /** Parameters of the `WWW-Authenticate` header of a refusal, such as the URL of metadata. */
+  challengeParameters?: readonly string[];
   /** The API key and its account; set by `identify`. */
   identity?: Identity;
   /** The job of a metered operation; set by `admit`. */
@@ -26,8 +28,8 @@ export type RequestContext = ParameterizedContext<RequestState, DefaultContext>;
 export type Middleware = KoaMiddleware<RequestState, DefaultContext>;
 
 /**
- * What the pipeline of an operation needs of a request and its response. Koa's context has it; so has a request that a page of the
- * web application makes within the process.
+ * What the pipeline of an operation needs of a request and its response. Koa's context has it; so has a request that is made within the
+ * process.
  */
 export interface OperationContext {
   readonly state: RequestState;

@@ -1,6 +1,6 @@
 /**
  * The pipeline of every operation of the document, and the router of the API. Each pipeline reads as a list of verbs, one module per
- * verb. What follows authentication is the same for requests with an API key and for those that pages make (`ask.ts`).
+ * verb. What follows authentication is the same for requests with an API key and for those made within the process (`ask.ts`).
  */
 import Router from "@koa/router";
 import compose from "koa-compose";
@@ -69,21 +69,23 @@ function exportPipeline(id: "exportListings", { accounts, exports, exportAdmissi
   ]);
 }
 
-/** The pipeline of each metered operation in JSON after authentication. */
-export type MeteredPipelines = Readonly<Record<EndpointId, OperationStep>>;
+/** The operations that can be asked within the process: those that answer an account in JSON. */
+export type AskedId = EndpointId | "getUsage";
 
-/** Returns the pipelines of all metered operations in JSON. They count the requests of an account in progress together. */
-export function meteredPipelines(services: PipelineServices): MeteredPipelines {
+/** The pipeline of each operation in JSON after authentication. */
+export type OperationPipelines = Readonly<Record<AskedId, OperationStep>>;
+
+/** Returns the pipelines of all operations in JSON. They count the requests of an account in progress together. */
+export function operationPipelines(services: PipelineServices): OperationPipelines {
   const admitRequest = admit(services.accounts, services.admission);
   const ids = Object.keys(endpoints) as EndpointId[];
-  return Object.fromEntries(ids.map((id) => [id, meteredSteps(id, services, admitRequest)])) as MeteredPipelines;
+  const metered = Object.fromEntries(ids.map((id) => [id, meteredSteps(id, services, admitRequest)]));
+  return { ...(metered as Record<EndpointId, OperationStep>), getUsage: usageSteps("getUsage", services.accounts) };
 }
 
-/** The pipeline of `getUsage`: needs an API key, is never charged. */
-function usagePipeline(id: "getUsage", accounts: Accounts): Middleware {
-  return compose([
-    refuseKeyInQuery,
-    identify(accounts),
+/** The pipeline of `getUsage` after authentication: it is never charged. */
+function usageSteps(id: "getUsage", accounts: Accounts): OperationStep {
+  return compose<OperationContext>([
     setRateLimitHeaders(accounts),
     requireScope(id),
     limitRate(accounts),
@@ -104,18 +106,16 @@ function publicPipeline(id: OperationId, handler: Middleware): Middleware {
   ]);
 }
 
-function pipelineOf(id: OperationId, services: PipelineServices, metered: MeteredPipelines): Middleware {
-  const { accounts } = services;
+function pipelineOf(id: OperationId, services: PipelineServices, pipelines: OperationPipelines): Middleware {
   if (id === "getDocument") return publicPipeline(id, serveContent(JSON.stringify(document), "application/json"));
-  if (id === "getUsage") return usagePipeline(id, accounts);
   if (id === "exportListings") return exportPipeline(id, services);
-  return compose([setDeprecationHeaders(operation(id)), refuseKeyInQuery, identify(accounts), metered[id]]);
+  return compose([setDeprecationHeaders(operation(id)), refuseKeyInQuery, identify(services.accounts), pipelines[id]]);
 }
 
 /** Returns the router: one GET route per operation, in an order where literal paths win. */
 export function routes(
   services: PipelineServices,
-  metered: MeteredPipelines,
+  pipelines: OperationPipelines,
 ): ReturnType<Router<RequestState>["routes"]> {
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   for (const { id, path } of operations.values()) {
@@ -123,7 +123,7 @@ export function routes(
       context.state.operation = id;
       return next();
     };
-    router.get(path.replaceAll(/\{(\w+)\}/g, ":$1"), nameOperation, pipelineOf(id, services, metered));
+    router.get(path.replaceAll(/\{(\w+)\}/g, ":$1"), nameOperation, pipelineOf(id, services, pipelines));
   }
   return router.routes();
 }

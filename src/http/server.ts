@@ -22,7 +22,7 @@ import { handleErrors } from "./middleware/handle-errors.ts";
 import { logRequests } from "./middleware/log-requests.ts";
 import { refuseLongUri } from "./middleware/refuse-long-uri.ts";
 import { setSecurityHeaders } from "./middleware/security-headers.ts";
-import { meteredPipelines, refuseOtherMethods, refuseUnknownPath, routes } from "./pipeline.ts";
+import { operationPipelines, refuseOtherMethods, refuseUnknownPath, routes } from "./pipeline.ts";
 import { type AppState, closeState, openState, type ServeOptions } from "./service-state.ts";
 
 export interface RunningService {
@@ -64,8 +64,10 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
     await close();
     throw thrown;
   }
+  const url = urlOf(server, host, tls === undefined ? "http" : "https");
+  if (state.baseUrl === "") state.baseUrl = url;
   return {
-    url: urlOf(server, host, tls === undefined ? "http" : "https"),
+    url,
     sessions: state.sessions,
     metricsUrl: metricsPort === undefined ? undefined : `${urlOf(metricsServer, host, "http")}/metrics`,
     async stop() {
@@ -78,7 +80,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
 }
 
 function createApp(
-  { logger, trustedProxies = 0, mountSite = () => undefined }: ServeOptions,
+  { logger, host, trustedProxies = 0, publicUrl, mountSite = () => undefined }: ServeOptions,
   state: AppState,
   readiness: () => Readiness,
 ): Koa<RequestState> {
@@ -92,11 +94,11 @@ function createApp(
   app.use(serveHealth(readiness));
   app.use(refuseExcess(state.connections));
   app.use(refuseLongUri);
-  const metered = meteredPipelines(state);
-  mountSite(app, { ...state, ask: operationsThrough(metered), readiness });
+  const pipelines = operationPipelines(state);
+  mountSite(app, { ...state, publicUrl, host, ask: operationsThrough(pipelines), readiness });
   app.use(refuseOtherMethods);
   app.use(serveDocs());
-  app.use(routes(state, metered));
+  app.use(routes(state, pipelines));
   app.use(refuseUnknownPath);
   app.on("error", (error: unknown) => logger.warn({ message: messageOf(error) }, "connection error"));
   return app;

@@ -7,6 +7,7 @@ import type { Clock } from "../accounts/clock.ts";
 import { Sessions } from "../accounts/sessions.ts";
 import { SignIn } from "../accounts/sign-in/sign-in.ts";
 import { bounds } from "../base/bounds.ts";
+import { UserError } from "../base/user-error.ts";
 import type { Synchronous } from "../db/sqlite.ts";
 import { TableEncoder } from "../formats/table-formats.ts";
 import { CurrentVersion } from "../serving/current-version.ts";
@@ -22,6 +23,7 @@ import type { Readiness } from "./health.ts";
 import type { Tls } from "./http-server.ts";
 import { Metrics } from "./metrics.ts";
 import type { AdmissionBounds } from "./middleware/admit.ts";
+import { AuthorizationServer } from "./oauth/authorization-server.ts";
 import type { PipelineServices } from "./pipeline.ts";
 import { ResponseCache } from "./response-cache.ts";
 import { systemClock } from "./system-clock.ts";
@@ -68,15 +70,23 @@ export interface ServeOptions
   readonly scrub?: ScrubOptions | undefined;
   /** Where and when indexes of past days are built; absent for never. */
   readonly pastIndexSettings?: PastIndexSettings | undefined;
+  /** The URL that clients use, if it differs from the address listened on. */
+  readonly publicUrl?: string;
+  /** Fetches client ID metadata documents; from public addresses only by default. */
+  readonly fetchDocument?: typeof fetch;
   /** Adds the middleware of the web application; none by default. */
   readonly mountSite?: (app: Koa<RequestState>, services: SiteServices) => void;
 }
 
-/** What the web application needs of the service. */
+/** What the web application and the agent server need of the service. */
 export interface SiteServices {
+  readonly publicUrl: string | undefined;
+  /** The name or address that the service listens on. */
+  readonly host: string;
   readonly accounts: Accounts;
   readonly sessions: Sessions;
   readonly signIn: SignIn;
+  readonly authorization: AuthorizationServer;
   readonly current: CurrentVersion;
   readonly ask: AskOperation;
   readonly readiness: () => Readiness;
@@ -94,8 +104,11 @@ export interface AppState extends PipelineServices {
   readonly metrics: Metrics;
   readonly sessions: Sessions;
   readonly signIn: SignIn;
+  readonly authorization: AuthorizationServer;
   readonly pastIndexes: PastIndexes | undefined;
   isStopping: boolean;
+  /** The URL that clients use, without a path: the public one, or that of the socket, once it listens. */
+  baseUrl: string;
 }
 
 /** Opens the accounts file and the lake. */
@@ -111,14 +124,26 @@ export async function openState(options: ServeOptions): Promise<AppState> {
   const admission = { ...bounds, ...options };
   const exportSettings = exportSettingsOf(options);
   const { accountMax: concurrentRequests, deadlineMs } = exportSettings;
-  return {
-    ...{ current, responseCache, accounts, metrics, pastIndexes, admission, connections, isStopping: false },
+  const { clock = systemClock, fetchDocument } = options;
+  const baseUrl = options.publicUrl === undefined ? "" : originOf(options.publicUrl);
+  const oauth = { accounts, clock, baseUrl: () => state.baseUrl, ...(fetchDocument && { fetchDocument }) };
+  const state: AppState = {
+    ...{ current, responseCache, accounts, metrics, pastIndexes, admission, connections, baseUrl, isStopping: false },
     encoder: new TableEncoder(),
     sessions: new Sessions(accounts.administration),
-    signIn: new SignIn(accounts.administration, options.clock ?? systemClock),
+    signIn: new SignIn(accounts.administration, clock),
+    authorization: new AuthorizationServer(oauth),
     exports: { lake: options.lake, current, accounts, spool: new Spool(exportSettings), ...exportSettings },
     exportAdmission: { ...admission, concurrentRequests, deadlineMs },
   };
+  return state;
+}
+
+/** Returns the origin of the public URL. Throws a UserError if it is not one of the web. */
+function originOf(publicUrl: string): string {
+  const url = URL.canParse(publicUrl) ? new URL(publicUrl) : undefined;
+  if (url !== undefined && /^https?:$/.test(url.protocol)) return url.origin;
+  throw new UserError(`Invalid public URL ${publicUrl}: expected an address such as https://cars.example.`);
 }
 
 const exportSettingsOf = ({ exports }: ServeOptions): ExportSettings => ({

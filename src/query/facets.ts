@@ -7,6 +7,7 @@ import { bounds } from "../base/bounds.ts";
 import { refuse } from "../contract/errors.ts";
 import { quoted } from "../contract/query-string.ts";
 import type { QueryOf } from "../contract/types.ts";
+import { matchKeyOf, wordsOf } from "../db/text-matching.ts";
 import type { Filter } from "../listing/filter.ts";
 import type { CountedName, NumberName } from "../listing/schema.ts";
 import type {
@@ -17,6 +18,7 @@ import type {
   MeasureResult,
   Ranges,
   Summaries,
+  ValueCount,
 } from "../listing/source.ts";
 import type { LakeVersion } from "../serving/lake-version.ts";
 import { filtersOf } from "./filters.ts";
@@ -89,7 +91,7 @@ export async function countFacets(plan: FacetPlan) {
   return {
     data: {
       total,
-      facets: byName(categorical, (facet) => bucketsOf(facet, results, query.metric)),
+      facets: byName(categorical, (facet) => requestedOf(bucketsOf(facet, results, query.metric), query)),
       range_facets: byName(numeric, (facet) => rangeFacetOf(facet, results.counts, plan.widths)),
       stats: byName(numeric, (facet) => statsOf(results.counts?.summaries.get(facet), total)),
     },
@@ -104,7 +106,8 @@ export async function countFacets(plan: FacetPlan) {
 
 async function queryFacets(plan: FacetPlan): Promise<FacetResults> {
   const { query, listings, filters, categorical, numeric, widths } = plan;
-  const { facet_value_limit: limit, sort, metric } = query;
+  const { sort, metric } = query;
+  const limit = query.facet_value_prefix === undefined ? query.facet_value_limit : bounds.facetValues;
   const [facet] = categorical;
   const measured =
     metric === undefined || facet === undefined
@@ -134,13 +137,28 @@ function bucketsOf(
   facet: CategoricalFacet,
   { counts, measured }: FacetResults,
   metric: Metric | undefined,
-): readonly object[] {
+): readonly ValueCount[] {
   if (metric === undefined || measured === undefined) return counts?.values.get(facet) ?? [];
   return measured.values.map(({ value, count, ...result }) => ({
     value,
     count,
     metric: facetMetricOf(metric, count, result),
   }));
+}
+
+/** Returns the buckets whose value matches `facet_value_prefix`, at most `facet_value_limit`. */
+function requestedOf(
+  buckets: readonly ValueCount[],
+  { facet_value_prefix: prefix, facet_value_limit: limit }: FacetQuery,
+): readonly ValueCount[] {
+  if (prefix === undefined) return buckets;
+  const [key, words] = [matchKeyOf(prefix), wordsOf(prefix)];
+  const matches = (value: string): boolean => {
+    if (matchKeyOf(value).startsWith(key)) return true;
+    const valueWords = wordsOf(value);
+    return words.length > 0 && words.every((word) => valueWords.some((valueWord) => valueWord.startsWith(word)));
+  };
+  return buckets.filter(({ value }) => matches(value)).slice(0, limit);
 }
 
 /** Returns schema `FacetMetric`. */

@@ -3,6 +3,7 @@ import Router from "@koa/router";
 import type Koa from "koa";
 import type { RequestState } from "../http/context.ts";
 import type { SiteServices } from "../http/service-state.ts";
+import { sendOAuthError } from "./account/consent-page.tsx";
 import { addAccountRoutes } from "./account/routes.ts";
 import { addExplorerRoutes } from "./explorer/routes.ts";
 import { addOperatorRoutes } from "./operator/routes.ts";
@@ -15,5 +16,6 @@ export function mountSite(app: Koa<RequestState>, services: SiteServices): void 
   addAccountRoutes(router, services);
   addOperatorRoutes(router, services);
   app.use(serveAssets);
+  app.use(services.authorization.endpoints(sendOAuthError));
   app.use(router.routes());
 }

@@ -125,7 +125,10 @@ const queryParameters: Readonly<Record<OperationId, readonly string[]>> = {
   searchListings: ["format", ...page, "dealer_id", ...listingFilters],
   searchListingsByPage: [...page, "page", "per_page", "dealer_id", ...listingFilters],
   searchDealerListings: ["format", ...page, ...listingFilters],
-  getFacets: ["format", "facets", "facet_value_limit", "interval", "metric", "sort", "dealer_id", ...listingFilters],
+  getFacets: [
+    ...words("format facets facet_value_limit facet_value_prefix interval metric sort dealer_id"),
+    ...listingFilters,
+  ],
   getTrends: [
     ...words("format metric interval from to facet facet_limit dealer_id"),
     ...listingFilters.filter((name) => !inventoryViews.includes(name)),

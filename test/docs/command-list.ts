@@ -9,6 +9,7 @@ import { exportCommand } from "../../src/cli/commands/export.ts";
 import { generateCommand } from "../../src/cli/commands/generate.ts";
 import { indexCommand } from "../../src/cli/commands/index-lake.ts";
 import { ingestCommand } from "../../src/cli/commands/ingest.ts";
+import { mcpCommand } from "../../src/cli/commands/mcp.ts";
 import { migrateCommand } from "../../src/cli/commands/migrate.ts";
 import { serveCommand } from "../../src/cli/commands/serve.ts";
 import { sqlCommand } from "../../src/cli/commands/sql.ts";
@@ -29,6 +30,7 @@ export const topCommands: readonly Command[] = [
   tiersCommand(),
   ledgerCommand(),
   sqlCommand(),
+  mcpCommand(),
   exportCommand(),
   vacuumCommand(),
   migrateCommand(),

@@ -3,11 +3,13 @@ import type { Argument, Option } from "commander";
 import { formatUsd } from "../../src/accounts/money.ts";
 import { prices } from "../../src/accounts/policy/prices.ts";
 import { tierLimits } from "../../src/accounts/policy/tiers.ts";
+import { operation } from "../../src/contract/document.ts";
 import { errors } from "../../src/contract/errors.ts";
 import { metricTable } from "../../src/http/metrics.ts";
 import { type FeedField, feed, feedTables, unknownMarkers } from "../../src/ingest/feed/feed-schema.ts";
 import { tableNames, tableOf } from "../../src/lake/tables.ts";
 import { life } from "../../src/listing/life.ts";
+import { tools } from "../../src/mcp/tools.ts";
 import { type NamedCommand, runnableCommands, shownOptions } from "./command-list.ts";
 
 const code = (text: string): string => (text === "" ? "" : `\`${text.replaceAll("|", "\\|")}\``);
@@ -174,6 +176,14 @@ const metrics = (): string =>
     metricTable.map(([name, type, labels, help]) => [code(name), type, labels.map(code).join(", "), help]),
   );
 
+/** The tools of agents, with the operations that answer them. */
+function agentTools(): string {
+  return markdownTable(
+    ["tool", "operation", "purpose"],
+    tools.map(({ name, id, title }) => [code(name), code(`GET ${operation(id).path}`), title]),
+  );
+}
+
 export const references: Readonly<Record<string, () => string>> = {
   settings,
   commands,
@@ -185,4 +195,5 @@ export const references: Readonly<Record<string, () => string>> = {
   markers,
   tables: lakeTables,
   metrics,
+  agentTools,
 };

@@ -76,6 +76,12 @@ const cases = parseCaseTable(
   make                | facet_value_limit=3     | Ford 2, Toyota 2, Fiat 1
   make                | facet_value_limit=1&sort=count | Fiat 1
   make                | make=nobody             |
+  make                | facet_value_prefix=F    | Ford 2, Fiat 1
+  model               | facet_value_prefix=f15  | F-150 1
+  features            | facet_value_prefix=seats+h | heated_seats 1
+  trim                | facet_value_prefix=ab   | Ábarth 1
+  make                | facet_value_prefix=f&facet_value_limit=1 | Ford 2
+  make                | facet_value_prefix=%2B  |
 `,
 );
 

@@ -100,6 +100,7 @@ test("the dashboard shows what the ledger holds, and every page is accessible an
   for (const path of [
     "/dashboard",
     "/dashboard/keys",
+    "/dashboard/agents",
     "/dashboard/ledger",
     "/dashboard/limits",
     "/dashboard/settings",

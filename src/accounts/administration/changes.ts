@@ -114,13 +114,21 @@ export const changes = {
     ({ accountId }) => ({ accountId, details: "" }),
   ),
   "keys create": defineChange(
-    (database, key: Omit<NewKey, "atMs" | "isWeb">, atMs) => createKey(database, { ...key, atMs }),
+    (database, key: Omit<NewKey, "atMs" | "isWeb" | "clientId">, atMs) => createKey(database, { ...key, atMs }),
     ({ accountId, scopes, name = "" }, { keyId }) => ({ accountId, details: `${keyId}, ${scopes.join()}, "${name}"` }),
   ),
   "keys revoke": defineChange(
     (database, { keyId, accountId }: { readonly keyId: string; readonly accountId?: string }, atMs) =>
       revokeKey(database, keyId, atMs, accountId),
     ({ keyId }, accountId) => ({ accountId, details: keyId }),
+  ),
+  "agents connect": defineChange(
+    (database, grant: Omit<NewKey, "atMs" | "isWeb"> & { readonly clientId: string }, atMs) =>
+      createKey(database, { ...grant, atMs }).keyId,
+    ({ accountId, clientId, scopes, name = "" }, keyId) => ({
+      accountId,
+      details: `${keyId}, ${scopes.join()}, "${name}", client ${clientId}`,
+    }),
   ),
   "credits add": defineChange(
     (database, credit: Omit<Credit, "atMs">, atMs) => addCredit(database, { ...credit, atMs }),

@@ -1,10 +1,11 @@
 /** Reads of the accounts file for pages, by name. They run on the administration's worker. */
 import type { SqliteDatabase } from "../../db/sqlite.ts";
 import { type Account, type AccountSearch, findAccount, searchAccounts } from "../account.ts";
-import { listKeys } from "../keys.ts";
+import { findGrant, listKeys } from "../keys.ts";
 import { type EntryPage, listEntryPage } from "../ledger/entry-pages.ts";
 import { listEntries } from "../ledger/ledger.ts";
 import { listUsage, type UsageRange } from "../ledger/usage.ts";
+import { findState, type StateName } from "../oauth/oauth-state.ts";
 import { queuedReviews, type TierProgress, tierProgress } from "../policy/tier-reviews.ts";
 import { findCredentials } from "../sign-in/credentials.ts";
 import { findLink, type LinkKind } from "../sign-in/one-time-links.ts";
@@ -27,6 +28,9 @@ const queries = {
   credentials: (database: SqliteDatabase, { name }: { readonly name: string }) => findCredentials(database, name),
   account: (database: SqliteDatabase, { accountId, month }: OfAccount & { readonly month: string }): Account | null =>
     findAccount(database, accountId, month) ?? null,
+  oauthState: (database: SqliteDatabase, { atMs, ...name }: StateName & { readonly atMs: number }) =>
+    findState(database, name, atMs),
+  grant: (database: SqliteDatabase, { keyId }: { readonly keyId: string }) => findGrant(database, keyId),
   keys: (database: SqliteDatabase, { accountId }: OfAccount) => listKeys(database, accountId),
   credits: (database: SqliteDatabase, { accountId }: OfAccount) => listEntries(database, accountId),
   entries: (database: SqliteDatabase, page: EntryPage) => listEntryPage(database, page),

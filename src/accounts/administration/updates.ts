@@ -2,6 +2,16 @@
 import { UserError } from "../../base/user-error.ts";
 import type { SqliteDatabase } from "../../db/sqlite.ts";
 import { type KeyUses, recordKeyUses } from "../keys.ts";
+import {
+  consumeState,
+  deleteState,
+  deleteStateOfGrant,
+  extendState,
+  type OAuthState,
+  purgeOAuthState,
+  type StateName,
+  saveState,
+} from "../oauth/oauth-state.ts";
 import { type OneTimeLink, useLink } from "../sign-in/one-time-links.ts";
 import { endSession, insertSession, purgeSessions, touchSession } from "../sign-in/session-table.ts";
 import type { Author } from "./audit-log.ts";
@@ -26,6 +36,12 @@ interface LinkUse {
   readonly sha256: string;
   readonly passwordHash: string | null;
   readonly atMs: number;
+}
+
+/** State of the authorization server, and the client that uses it. */
+interface NewOAuthState {
+  readonly state: OAuthState;
+  readonly client?: StateName & { readonly untilMs: number };
 }
 
 const updates = {
@@ -55,8 +71,29 @@ const updates = {
     recordKeyUses(database, uses);
     return null;
   },
-  purgeSessions: (database: SqliteDatabase, { atMs }: { readonly atMs: number }): null => {
+  /** Deletes the sessions, one-time links and OAuth state that have expired. */
+  purgeExpired: (database: SqliteDatabase, { atMs }: { readonly atMs: number }): null => {
     purgeSessions(database, atMs);
+    purgeOAuthState(database, atMs);
+    return null;
+  },
+  /** Saves state of the authorization server; keeps the client that it belongs to until a time, if one is given. */
+  saveOAuthState: (database: SqliteDatabase, { state, client }: NewOAuthState): null => {
+    saveState(database, state);
+    if (client !== undefined) extendState(database, client, client.untilMs);
+    return null;
+  },
+  consumeOAuthState: (database: SqliteDatabase, { atMs, ...name }: StateName & { readonly atMs: number }): boolean =>
+    consumeState(database, name, atMs),
+  deleteOAuthState: (database: SqliteDatabase, name: StateName): null => {
+    deleteState(database, name);
+    return null;
+  },
+  deleteOAuthStateOfGrant: (
+    database: SqliteDatabase,
+    { kind, keyId }: { readonly kind: string; readonly keyId: string },
+  ): null => {
+    deleteStateOfGrant(database, kind, keyId);
     return null;
   },
 };

@@ -10,6 +10,7 @@ import { UserError } from "../../base/user-error.ts";
 import { integerLiteral, type Sql, sql } from "../../db/sql.ts";
 import type { SqliteDatabase } from "../../db/sqlite.ts";
 import { auditLogTriggers, signInTables, usageTrigger } from "./version-3-schema.ts";
+import { oauthTables } from "./version-4-schema.ts";
 
 /** The statements that migrate a file from the previous version to version `to`. */
 export interface Migration {
@@ -56,6 +57,7 @@ export const migrations: readonly Migration[] = [
       ...auditLogTriggers,
     ],
   },
+  { to: 4, statements: [sql`ALTER TABLE keys ADD COLUMN client_id TEXT`, ...oauthTables] },
 ];
 
 /** Returns the version that the last step leads to. */

@@ -8,6 +8,7 @@ import { makeFile, SqliteDatabase, type SqliteOptions, syncFile } from "../../db
 import { prices, pricingVersion } from "../policy/prices.ts";
 import { accountsVersion, schemaVersionOf } from "./migrations.ts";
 import { auditLogTriggers, signInTables, usageTrigger } from "./version-3-schema.ts";
+import { oauthTables } from "./version-4-schema.ts";
 
 /** SQLite's `application_id` of accounts files. */
 const applicationId = 1_668_380_020;
@@ -38,7 +39,8 @@ const tables: readonly Sql[] = [
         created_at_ms INTEGER NOT NULL,
         revoked_at_ms INTEGER,
         name          TEXT NOT NULL DEFAULT '',
-        is_web        INTEGER NOT NULL DEFAULT 0 CHECK (is_web IN (0, 1))
+        is_web        INTEGER NOT NULL DEFAULT 0 CHECK (is_web IN (0, 1)),
+        client_id     TEXT
       ) STRICT`,
   sql`CREATE INDEX keys_by_account ON keys (account_id)`,
   sql`CREATE TABLE prices (
@@ -110,6 +112,7 @@ const tables: readonly Sql[] = [
   sql`CREATE UNIQUE INDEX one_queued_review_of_an_account ON reviews (account_id) WHERE outcome = 'queued'`,
   sql`CREATE TABLE reviewed_days (day TEXT PRIMARY KEY) STRICT, WITHOUT ROWID`,
   ...signInTables,
+  ...oauthTables,
 ];
 
 const triggers: readonly Sql[] = [

@@ -89,6 +89,10 @@ const classes: Readonly<Record<MeteredId, OperationClasses>> = {
   getDealer:            [lookup,    lookup,       lookup,    lookup],
 };
 
+/** Returns the prices that requests of an operation can have, in micros. */
+export const pricesOf = (id: MeteredId): readonly number[] =>
+  classes[id].filter((usageClass) => usageClass !== undefined).map((usageClass) => prices[usageClass]);
+
 /** The parameters that decide the usage class. */
 interface PricingParameters {
   readonly inventory_status?: unknown;

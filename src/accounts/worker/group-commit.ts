@@ -15,6 +15,7 @@ import { type AccountBalance, ChargeBatch, hasCharge } from "../ledger/charging.
 import { findRepetition, postOnce, purgeIdempotencyKeys } from "../ledger/idempotency.ts";
 import { refundCharge } from "../ledger/ledger.ts";
 import { listUsage } from "../ledger/usage.ts";
+import { findAccessToken } from "../oauth/oauth-state.ts";
 import { reviewOnce } from "../policy/tier-reviews.ts";
 import type { BatchResult, LedgerTask, LedgerTasks, TaskOutcome } from "./messages.ts";
 
@@ -106,6 +107,8 @@ function runReadTask(database: SqliteDatabase, { name, input }: ReadTask): TaskO
       return input.chargeIds.filter((chargeId) => hasCharge(database, chargeId));
     case "findKey":
       return findActiveKey(database, input.keyId, input.month);
+    case "findToken":
+      return findAccessToken(database, input.sha256, input.atMs);
     case "listUsage":
       return listUsage(database, input.accountId, input.range);
     case "findRepetition":

@@ -10,6 +10,7 @@ import type { ActiveKey } from "../keys.ts";
 import type { AccountBalance, ChargeEntry } from "../ledger/charging.ts";
 import type { IdempotentRequest, Repetition } from "../ledger/idempotency.ts";
 import type { UsageRange, UsageRow } from "../ledger/usage.ts";
+import type { AccessToken } from "../oauth/oauth-state.ts";
 import type { Shortfall } from "../policy/billing-state.ts";
 import type { ReviewResult } from "../policy/tier-reviews.ts";
 
@@ -39,6 +40,11 @@ export interface LedgerTasks {
   readonly findKey: {
     readonly input: { readonly keyId: string; readonly month: string };
     readonly output: ActiveKey | null;
+  };
+  /** Returns an access token by its hash; null if it has expired, is revoked or unknown. */
+  readonly findToken: {
+    readonly input: { readonly sha256: string; readonly atMs: number };
+    readonly output: AccessToken | null;
   };
   /** Returns what became of the idempotency key of a request of an account; null if it can be used. */
   readonly findRepetition: {

@@ -6,7 +6,8 @@ import { redactKeys } from "../../accounts/api-key.ts";
 import { bounds } from "../../base/bounds.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { serve } from "../../http/server.ts";
-import type { ExportSettings } from "../../http/service-state.ts";
+import type { ExportSettings, ServeOptions } from "../../http/service-state.ts";
+import { mountAgents } from "../../mcp/mount-agents.ts";
 import type { PastIndexSettings } from "../../serving/past/past-indexes.ts";
 import { mountSite } from "../../web/site.ts";
 import { type CertificateFiles, readCertificate, watchCertificate } from "../certificate-files.ts";
@@ -125,7 +126,8 @@ export async function serveUntilStopped(
     ...{ exports: exportLimits(settings), pastIndexSettings: pastIndexSettingsOf(settings) },
     ...(trustProxy === undefined ? {} : { trustedProxies: trustProxy }),
     ...(files === undefined ? {} : { tls: readCertificate(files) }),
-    mountSite,
+    mountSite: mountAgentsAndSite,
+    ...(settings.publicUrl === undefined ? {} : { publicUrl: settings.publicUrl }),
     ...{ metricsPort: settings.metricsPort, droppedLogLines: () => destination.droppedLines },
     ...{ drainDelayMs: settings.drainDelay * 1000, drainTimeoutMs: settings.drainTimeout * 1000 },
   });
@@ -146,6 +148,12 @@ export async function serveUntilStopped(
     process.kill(process.pid, "SIGKILL");
   }
 }
+
+/** Adds the agent server and the web application. */
+const mountAgentsAndSite: NonNullable<ServeOptions["mountSite"]> = (app, services) => {
+  mountAgents(app, services);
+  mountSite(app, services);
+};
 
 const exportLimits = ({ spool, ...settings }: ExportLimitSettings): Partial<ExportSettings> => ({
   ...{ writtenMax: settings.exports, accountMax: settings.accountExports, memory: settings.exportMemory },

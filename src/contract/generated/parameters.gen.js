@@ -1395,8 +1395,7 @@ return errors === 0;
 validate48.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter29 = validate49;
-const schema60 = {"type":"array","minItems":1,"maxItems":4,"items":{"type":"string","pattern":"^(price|msrp|miles|days_on_market):([1-9][0-9]{0,6}|10000000)$"}};
-const pattern6 = new RegExp("^(price|msrp|miles|days_on_market):([1-9][0-9]{0,6}|10000000)$", "u");
+const schema60 = {"type":"string","minLength":1,"maxLength":200};
 
 function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1409,14 +1408,51 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if(errors === 0){
+if(typeof data === "string"){
+if(func1(data) > 200){
+validate49.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
+return false;
+}
+else {
+if(func1(data) < 1){
+validate49.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate49.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+validate49.errors = vErrors;
+return errors === 0;
+}
+validate49.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const parameter30 = validate50;
+const schema61 = {"type":"array","minItems":1,"maxItems":4,"items":{"type":"string","pattern":"^(price|msrp|miles|days_on_market):([1-9][0-9]{0,6}|10000000)$"}};
+const pattern6 = new RegExp("^(price|msrp|miles|days_on_market):([1-9][0-9]{0,6}|10000000)$", "u");
+
+function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate50.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
 if(Array.isArray(data)){
 if(data.length > 4){
-validate49.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items"}];
+validate50.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 4},message:"must NOT have more than 4 items"}];
 return false;
 }
 else {
 if(data.length < 1){
-validate49.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+validate50.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
 }
 else {
@@ -1428,12 +1464,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern6.test(data0)){
-validate49.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/pattern",keyword:"pattern",params:{pattern: "^(price|msrp|miles|days_on_market):([1-9][0-9]{0,6}|10000000)$"},message:"must match pattern \""+"^(price|msrp|miles|days_on_market):([1-9][0-9]{0,6}|10000000)$"+"\""}];
+validate50.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/pattern",keyword:"pattern",params:{pattern: "^(price|msrp|miles|days_on_market):([1-9][0-9]{0,6}|10000000)$"},message:"must match pattern \""+"^(price|msrp|miles|days_on_market):([1-9][0-9]{0,6}|10000000)$"+"\""}];
 return false;
 }
 }
 else {
-validate49.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate50.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1446,43 +1482,17 @@ break;
 }
 }
 else {
-validate49.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate50.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
-}
-validate49.errors = vErrors;
-return errors === 0;
-}
-validate49.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
-
-const parameter30 = validate50;
-const schema61 = {"type":"string","enum":["price.mean","price.p5","price.p25","price.median","price.p75","price.p95","miles.mean","miles.p5","miles.p25","miles.median","miles.p75","miles.p95","msrp.mean","msrp.p5","msrp.p25","msrp.median","msrp.p75","msrp.p95","days_on_market.mean","days_on_market.p5","days_on_market.p25","days_on_market.median","days_on_market.p75","days_on_market.p95","discount_from_msrp.mean","discount_from_msrp.p5","discount_from_msrp.p25","discount_from_msrp.median","discount_from_msrp.p75","discount_from_msrp.p95"]};
-
-function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate50.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(typeof data !== "string"){
-validate50.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((((((((((((((((((((((((((((((data === "price.mean") || (data === "price.p5")) || (data === "price.p25")) || (data === "price.median")) || (data === "price.p75")) || (data === "price.p95")) || (data === "miles.mean")) || (data === "miles.p5")) || (data === "miles.p25")) || (data === "miles.median")) || (data === "miles.p75")) || (data === "miles.p95")) || (data === "msrp.mean")) || (data === "msrp.p5")) || (data === "msrp.p25")) || (data === "msrp.median")) || (data === "msrp.p75")) || (data === "msrp.p95")) || (data === "days_on_market.mean")) || (data === "days_on_market.p5")) || (data === "days_on_market.p25")) || (data === "days_on_market.median")) || (data === "days_on_market.p75")) || (data === "days_on_market.p95")) || (data === "discount_from_msrp.mean")) || (data === "discount_from_msrp.p5")) || (data === "discount_from_msrp.p25")) || (data === "discount_from_msrp.median")) || (data === "discount_from_msrp.p75")) || (data === "discount_from_msrp.p95"))){
-validate50.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema61.enum},message:"must be equal to one of the allowed values"}];
-return false;
 }
 validate50.errors = vErrors;
 return errors === 0;
 }
-validate50.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate50.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter31 = validate51;
-const schema62 = {"type":"string","enum":["-count","count","-metric","metric"]};
+const schema62 = {"type":"string","enum":["price.mean","price.p5","price.p25","price.median","price.p75","price.p95","miles.mean","miles.p5","miles.p25","miles.median","miles.p75","miles.p95","msrp.mean","msrp.p5","msrp.p25","msrp.median","msrp.p75","msrp.p95","days_on_market.mean","days_on_market.p5","days_on_market.p25","days_on_market.median","days_on_market.p75","days_on_market.p95","discount_from_msrp.mean","discount_from_msrp.p5","discount_from_msrp.p25","discount_from_msrp.median","discount_from_msrp.p75","discount_from_msrp.p95"]};
 
 function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1498,7 +1508,7 @@ if(typeof data !== "string"){
 validate51.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!((((data === "-count") || (data === "count")) || (data === "-metric")) || (data === "metric"))){
+if(!((((((((((((((((((((((((((((((data === "price.mean") || (data === "price.p5")) || (data === "price.p25")) || (data === "price.median")) || (data === "price.p75")) || (data === "price.p95")) || (data === "miles.mean")) || (data === "miles.p5")) || (data === "miles.p25")) || (data === "miles.median")) || (data === "miles.p75")) || (data === "miles.p95")) || (data === "msrp.mean")) || (data === "msrp.p5")) || (data === "msrp.p25")) || (data === "msrp.median")) || (data === "msrp.p75")) || (data === "msrp.p95")) || (data === "days_on_market.mean")) || (data === "days_on_market.p5")) || (data === "days_on_market.p25")) || (data === "days_on_market.median")) || (data === "days_on_market.p75")) || (data === "days_on_market.p95")) || (data === "discount_from_msrp.mean")) || (data === "discount_from_msrp.p5")) || (data === "discount_from_msrp.p25")) || (data === "discount_from_msrp.median")) || (data === "discount_from_msrp.p75")) || (data === "discount_from_msrp.p95"))){
 validate51.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema62.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
@@ -1508,8 +1518,7 @@ return errors === 0;
 validate51.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter32 = validate52;
-const schema63 = {"type":"array","minItems":1,"maxItems":5,"items":{"type":"string","pattern":"^(count|new_listings|sold|price_drops|days_supply|(price|miles|msrp|days_on_market|discount_from_msrp)[.](mean|median|p[1-9][0-9]?))$"}};
-const pattern7 = new RegExp("^(count|new_listings|sold|price_drops|days_supply|(price|miles|msrp|days_on_market|discount_from_msrp)[.](mean|median|p[1-9][0-9]?))$", "u");
+const schema63 = {"type":"string","enum":["-count","count","-metric","metric"]};
 
 function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1521,15 +1530,42 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
+if(typeof data !== "string"){
+validate52.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((((data === "-count") || (data === "count")) || (data === "-metric")) || (data === "metric"))){
+validate52.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema63.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+validate52.errors = vErrors;
+return errors === 0;
+}
+validate52.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const parameter33 = validate53;
+const schema64 = {"type":"array","minItems":1,"maxItems":5,"items":{"type":"string","pattern":"^(count|new_listings|sold|price_drops|days_supply|(price|miles|msrp|days_on_market|discount_from_msrp)[.](mean|median|p[1-9][0-9]?))$"}};
+const pattern7 = new RegExp("^(count|new_listings|sold|price_drops|days_supply|(price|miles|msrp|days_on_market|discount_from_msrp)[.](mean|median|p[1-9][0-9]?))$", "u");
+
+function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate53.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
 if(errors === 0){
 if(Array.isArray(data)){
 if(data.length > 5){
-validate52.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 5},message:"must NOT have more than 5 items"}];
+validate53.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 5},message:"must NOT have more than 5 items"}];
 return false;
 }
 else {
 if(data.length < 1){
-validate52.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+validate53.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
 }
 else {
@@ -1541,12 +1577,12 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!pattern7.test(data0)){
-validate52.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/pattern",keyword:"pattern",params:{pattern: "^(count|new_listings|sold|price_drops|days_supply|(price|miles|msrp|days_on_market|discount_from_msrp)[.](mean|median|p[1-9][0-9]?))$"},message:"must match pattern \""+"^(count|new_listings|sold|price_drops|days_supply|(price|miles|msrp|days_on_market|discount_from_msrp)[.](mean|median|p[1-9][0-9]?))$"+"\""}];
+validate53.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/pattern",keyword:"pattern",params:{pattern: "^(count|new_listings|sold|price_drops|days_supply|(price|miles|msrp|days_on_market|discount_from_msrp)[.](mean|median|p[1-9][0-9]?))$"},message:"must match pattern \""+"^(count|new_listings|sold|price_drops|days_supply|(price|miles|msrp|days_on_market|discount_from_msrp)[.](mean|median|p[1-9][0-9]?))$"+"\""}];
 return false;
 }
 }
 else {
-validate52.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate53.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1559,43 +1595,17 @@ break;
 }
 }
 else {
-validate52.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate53.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
-}
-validate52.errors = vErrors;
-return errors === 0;
-}
-validate52.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
-
-const parameter33 = validate53;
-const schema64 = {"type":"string","enum":["day","week","month"]};
-
-function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate53.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(typeof data !== "string"){
-validate53.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(((data === "day") || (data === "week")) || (data === "month"))){
-validate53.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema64.enum},message:"must be equal to one of the allowed values"}];
-return false;
 }
 validate53.errors = vErrors;
 return errors === 0;
 }
-validate53.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate53.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter34 = validate54;
-const schema65 = {"type":"string","enum":["make","model","inventory_type","year","trim","version","base_exterior_color","exterior_color","base_interior_color","interior_color","seating_capacity","doors","engine","state","drivetrain","assembly_location","assembly_country","transmission","fuel_type","body_type","cylinders","dealer_type","availability_status","options_packages","features","keywords"]};
+const schema65 = {"type":"string","enum":["day","week","month"]};
 
 function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1611,7 +1621,7 @@ if(typeof data !== "string"){
 validate54.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(!((((((((((((((((((((((((((data === "make") || (data === "model")) || (data === "inventory_type")) || (data === "year")) || (data === "trim")) || (data === "version")) || (data === "base_exterior_color")) || (data === "exterior_color")) || (data === "base_interior_color")) || (data === "interior_color")) || (data === "seating_capacity")) || (data === "doors")) || (data === "engine")) || (data === "state")) || (data === "drivetrain")) || (data === "assembly_location")) || (data === "assembly_country")) || (data === "transmission")) || (data === "fuel_type")) || (data === "body_type")) || (data === "cylinders")) || (data === "dealer_type")) || (data === "availability_status")) || (data === "options_packages")) || (data === "features")) || (data === "keywords"))){
+if(!(((data === "day") || (data === "week")) || (data === "month"))){
 validate54.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema65.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
@@ -1621,7 +1631,7 @@ return errors === 0;
 validate54.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter35 = validate55;
-const schema66 = {"type":"integer","minimum":1,"maximum":50};
+const schema66 = {"type":"string","enum":["make","model","inventory_type","year","trim","version","base_exterior_color","exterior_color","base_interior_color","interior_color","seating_capacity","doors","engine","state","drivetrain","assembly_location","assembly_country","transmission","fuel_type","body_type","cylinders","dealer_type","availability_status","options_packages","features","keywords"]};
 
 function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1633,23 +1643,13 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!((typeof data == "number") && (!(data % 1) && !isNaN(data)))){
-validate55.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+if(typeof data !== "string"){
+validate55.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(errors === 0){
-if(typeof data == "number"){
-if(data > 50 || isNaN(data)){
-validate55.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 50},message:"must be <= 50"}];
+if(!((((((((((((((((((((((((((data === "make") || (data === "model")) || (data === "inventory_type")) || (data === "year")) || (data === "trim")) || (data === "version")) || (data === "base_exterior_color")) || (data === "exterior_color")) || (data === "base_interior_color")) || (data === "interior_color")) || (data === "seating_capacity")) || (data === "doors")) || (data === "engine")) || (data === "state")) || (data === "drivetrain")) || (data === "assembly_location")) || (data === "assembly_country")) || (data === "transmission")) || (data === "fuel_type")) || (data === "body_type")) || (data === "cylinders")) || (data === "dealer_type")) || (data === "availability_status")) || (data === "options_packages")) || (data === "features")) || (data === "keywords"))){
+validate55.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema66.enum},message:"must be equal to one of the allowed values"}];
 return false;
-}
-else {
-if(data < 1 || isNaN(data)){
-validate55.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
-return false;
-}
-}
-}
 }
 validate55.errors = vErrors;
 return errors === 0;
@@ -1657,7 +1657,7 @@ return errors === 0;
 validate55.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const parameter36 = validate56;
-const schema67 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","format":"uuid"}};
+const schema67 = {"type":"integer","minimum":1,"maximum":50};
 
 function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1669,15 +1669,51 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
+if(!((typeof data == "number") && (!(data % 1) && !isNaN(data)))){
+validate56.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === 0){
+if(typeof data == "number"){
+if(data > 50 || isNaN(data)){
+validate56.errors = [{instancePath,schemaPath:"#/maximum",keyword:"maximum",params:{comparison: "<=", limit: 50},message:"must be <= 50"}];
+return false;
+}
+else {
+if(data < 1 || isNaN(data)){
+validate56.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+}
+}
+}
+validate56.errors = vErrors;
+return errors === 0;
+}
+validate56.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const parameter37 = validate57;
+const schema68 = {"type":"array","minItems":1,"maxItems":100,"items":{"type":"string","format":"uuid"}};
+
+function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate57.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
 if(errors === 0){
 if(Array.isArray(data)){
 if(data.length > 100){
-validate56.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+validate57.errors = [{instancePath,schemaPath:"#/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
 return false;
 }
 else {
 if(data.length < 1){
-validate56.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
+validate57.errors = [{instancePath,schemaPath:"#/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"}];
 return false;
 }
 else {
@@ -1690,12 +1726,12 @@ if(errors === _errs1){
 if(errors === _errs1){
 if(typeof data0 === "string"){
 if(!(formats0.test(data0))){
-validate56.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/format",keyword:"format",params:{format: "uuid"},message:"must match format \""+"uuid"+"\""}];
+validate57.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/format",keyword:"format",params:{format: "uuid"},message:"must match format \""+"uuid"+"\""}];
 return false;
 }
 }
 else {
-validate56.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate57.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -1709,50 +1745,14 @@ break;
 }
 }
 else {
-validate56.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-validate56.errors = vErrors;
-return errors === 0;
-}
-validate56.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
-
-const parameter37 = validate57;
-const schema68 = {"type":"string","minLength":1,"maxLength":200};
-
-function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate57.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(typeof data === "string"){
-if(func1(data) > 200){
-validate57.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
-return false;
-}
-else {
-if(func1(data) < 1){
-validate57.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate57.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate57.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
 validate57.errors = vErrors;
 return errors === 0;
 }
-validate57.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate57.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
 
 const parameter38 = validate58;
 const schema69 = {"type":"string","enum":["parquet","arrow","csv","ndjson"]};
@@ -2079,9 +2079,10 @@ export const validators = {
     "format": parameter0,
     "facets": parameter28,
     "facet_value_limit": parameter1,
-    "interval": parameter29,
-    "metric": parameter30,
-    "sort": parameter31,
+    "facet_value_prefix": parameter29,
+    "interval": parameter30,
+    "metric": parameter31,
+    "sort": parameter32,
     "make": parameter6,
     "model": parameter6,
     "model_code": parameter6,
@@ -2158,12 +2159,12 @@ export const validators = {
   getTrends: {
    query: {
     "format": parameter0,
-    "metric": parameter32,
-    "interval": parameter33,
+    "metric": parameter33,
+    "interval": parameter34,
     "from": parameter20,
     "to": parameter20,
-    "facet": parameter34,
-    "facet_limit": parameter35,
+    "facet": parameter35,
+    "facet_limit": parameter36,
     "make": parameter6,
     "model": parameter6,
     "model_code": parameter6,
@@ -2239,12 +2240,12 @@ export const validators = {
     "format": parameter0,
     "limit": parameter1,
     "offset": parameter2,
-    "dealer_id": parameter36,
+    "dealer_id": parameter37,
     "state": parameter16,
     "country": parameter6,
     "type": parameter15,
     "make": parameter6,
-    "q": parameter37,
+    "q": parameter29,
    },
    path: {
    },

@@ -2,7 +2,7 @@
 import type { MeteredId } from "../../accounts/policy/prices.ts";
 import type { Row } from "../../base/json.ts";
 import { tableColumns } from "../../contract/tables.ts";
-import type { QueryOf } from "../../contract/types.ts";
+import type { OperationId, QueryOf } from "../../contract/types.ts";
 import type { Table } from "../../formats/table.ts";
 import { resolveFields } from "../../query/fields.ts";
 import type { EndpointResult } from "../endpoints.ts";
@@ -30,6 +30,12 @@ const rules: { readonly [Id in MeteredId]?: TableRule<Id> } = {
   getFacets: { rows: (data) => facetRows(JSON.parse(data)) },
   getTrends: { rows: (data) => trendRows(JSON.parse(data)) },
 };
+
+/** Returns the rows of an operation's `data`, which is JSON text; undefined if it answers in no format that holds tables. */
+export function tableRowsOf(id: OperationId, data: string): readonly Row[] | undefined {
+  const byId: Readonly<Partial<Record<OperationId, Pick<TableRule<MeteredId>, "rows">>>> = rules;
+  return byId[id]?.rows(data);
+}
 
 /** Returns the result of an operation as a table, with `meta` and `pagination` as its metadata. */
 export function resultTable<Id extends MeteredId>(id: Id, query: QueryOf<Id>, result: EndpointResult): Table {

@@ -23,10 +23,15 @@ export const handleErrors: Middleware = async (context, next) => {
     context.set("Cache-Control", "no-store");
     if (context.status === 405) context.set("Allow", "GET");
     const challenge = challenges[refusal.code];
-    if (challenge !== undefined) context.set("WWW-Authenticate", challenge);
+    const { challengeParameters = [] } = context.state;
+    if (challenge !== undefined) context.set("WWW-Authenticate", challengeOf(challenge, challengeParameters));
     if (refusal.retryAfterSeconds !== undefined) context.set("Retry-After", String(refusal.retryAfterSeconds));
   }
 };
+
+/** Adds parameters to a challenge. */
+const challengeOf = (challenge: string, parameters: readonly string[]): string =>
+  [challenge, ...parameters].join(", ").replace("Bearer, ", "Bearer ");
 
 /** The `WWW-Authenticate` header of authentication and permission errors (RFC 6750). */
 const challenges: Readonly<Partial<Record<ErrorCode, string>>> = {

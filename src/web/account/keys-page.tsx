@@ -17,7 +17,7 @@ export const keysPage =
   ({ accounts: { administration } }: SiteServices): PageHandler =>
   async ({ visitor, query }) => {
     const keys = await administration.query("keys", { accountId: visitor.identity.key.accountId });
-    const active = keys.filter(({ revokedAtMs }) => revokedAtMs === null);
+    const active = keys.filter(({ revokedAtMs, clientId }) => revokedAtMs === null && clientId === null);
     const revoked = keys.filter(({ revokedAtMs }) => revokedAtMs !== null);
     return dashboardPage(
       path,

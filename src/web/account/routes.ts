@@ -1,9 +1,12 @@
 /** The routes of sign-in and of the dashboard. */
 import type Router from "@koa/router";
 import type { RequestState } from "../../http/context.ts";
+import { consentPath } from "../../http/oauth/metadata.ts";
 import type { SiteServices } from "../../http/service-state.ts";
 import { visitorForm } from "../shell/forms.tsx";
 import { type PageHandler, signedInPage } from "../shell/pages.tsx";
+import { agentsPage, disconnectAgent, disconnectionPage } from "./agents-page.tsx";
+import { answerConsent, consentPage } from "./consent-page.tsx";
 import { createVisitorKey, keysPage, revocationPage, revokeVisitorKey } from "./keys-page.tsx";
 import { ledgerCsv, ledgerPage } from "./ledger-page.tsx";
 import { limitsPage } from "./limits-page.tsx";
@@ -22,6 +25,11 @@ export function addAccountRoutes(router: Router<RequestState>, services: SiteSer
   router.post("/dashboard/keys", visitorForm(services, createVisitorKey(services)));
   router.get("/dashboard/keys/:keyId/revoke", page(revocationPage(services)));
   router.post("/dashboard/keys/:keyId/revoke", visitorForm(services, revokeVisitorKey(services)));
+  router.get("/dashboard/agents", page(agentsPage(services)));
+  router.get("/dashboard/agents/:keyId/disconnect", page(disconnectionPage(services)));
+  router.post("/dashboard/agents/:keyId/disconnect", visitorForm(services, disconnectAgent(services)));
+  router.get(`${consentPath}/:id`, page(consentPage(services)));
+  router.post(`${consentPath}/:id`, visitorForm(services, answerConsent(services)));
   router.get("/dashboard/ledger", page(ledgerPage(services)));
   router.get("/dashboard/ledger.csv", ledgerCsv(services));
   router.get("/dashboard/limits", page(limitsPage(services)));

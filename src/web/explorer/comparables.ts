@@ -1,6 +1,7 @@
 /** Where a listing's price stands among comparable ones: those of the same model, year and condition that are for sale. */
 import type { AnswerOf } from "../../contract/types.ts";
-import type { PageRequests, TextParameters } from "../shell/page-requests.ts";
+import type { TextParameters } from "../../http/operation-request.ts";
+import type { PageRequests } from "../shell/page-requests.ts";
 import type { CountedRange } from "./facets.ts";
 
 type ListingDetails = AnswerOf<"getListing">["data"];

@@ -3,7 +3,8 @@
  * chosen value share one API request, each of the others has its own.
  */
 import type { AnswerOf } from "../../contract/types.ts";
-import type { PageRequests, TextParameters } from "../shell/page-requests.ts";
+import type { TextParameters } from "../../http/operation-request.ts";
+import type { PageRequests } from "../shell/page-requests.ts";
 import { apiFilters, type ViewParameters } from "./view.ts";
 
 export interface FacetDefinition {

@@ -1,8 +1,9 @@
 /** The box's target: finds a vehicle by its VIN, a listing by its id, and listings by words. */
 import { Refusal } from "../../contract/errors.ts";
+import type { TextParameters } from "../../http/operation-request.ts";
 import type { PageContent } from "../shell/document.tsx";
 import { plainWords } from "../shell/format.ts";
-import type { PageRequests, TextParameters } from "../shell/page-requests.ts";
+import type { PageRequests } from "../shell/page-requests.ts";
 import type { PageHandler, Redirect } from "../shell/pages.tsx";
 import { FindBox } from "./find-box.tsx";
 import { viewPath } from "./view.ts";

@@ -2,9 +2,10 @@
 import type { JSX } from "preact";
 import { errors, Refusal } from "../../contract/errors.ts";
 import type { AnswerOf } from "../../contract/types.ts";
+import type { TextParameters } from "../../http/operation-request.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
 import { count, day } from "../shell/format.ts";
-import type { PageRequests, TextParameters } from "../shell/page-requests.ts";
+import type { PageRequests } from "../shell/page-requests.ts";
 import type { PageHandler } from "../shell/pages.tsx";
 import { ApiRequests, serviceOrigin } from "./api-requests.tsx";
 import { AppliedFilters, controlledNames, KeptFields } from "./applied-filters.tsx";

@@ -7,9 +7,9 @@ import { matchesCsrfToken } from "../../accounts/sessions.ts";
 import { UserError } from "../../base/user-error.ts";
 import { Refusal } from "../../contract/errors.ts";
 import type { Middleware, RequestContext } from "../../http/context.ts";
+import type { TextParameters } from "../../http/operation-request.ts";
 import type { SiteServices } from "../../http/service-state.ts";
 import type { PageContent } from "./document.tsx";
-import type { TextParameters } from "./page-requests.ts";
 import { errorPage, type Redirect, sendPage } from "./pages.tsx";
 import { type Visitor, visitorOf } from "./visitor.ts";
 

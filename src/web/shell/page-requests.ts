@@ -1,14 +1,13 @@
 /** The API requests of one page, and what they cost together. */
-
-import { operation } from "../../contract/document.ts";
 import type { AnswerOf } from "../../contract/types.ts";
-import type { AskOperation, OperationRequest } from "../../http/ask.ts";
+import type { AskOperation } from "../../http/ask.ts";
 import type { RequestContext } from "../../http/context.ts";
 import type { EndpointId } from "../../http/endpoints.ts";
+import { operationRequest, type TextParameters } from "../../http/operation-request.ts";
 import type { Visitor } from "./visitor.ts";
 
-/** The parameters of a request, as texts. */
-export type TextParameters = Readonly<Record<string, string>>;
+/** The most operations of a page in progress at once, as far as Node.js can warn. */
+const operationsMost = 64;
 
 /** A request that has been answered and charged. */
 export interface ChargedRequest {
@@ -27,7 +26,9 @@ export class PageRequests {
     private readonly askOperation: AskOperation,
     private readonly context: RequestContext,
     private readonly visitor: Visitor,
-  ) {}
+  ) {
+    context.req.setMaxListeners(operationsMost);
+  }
 
   /** The answered requests, in the order in which they were made. */
   get charged(): readonly ChargedRequest[] {
@@ -49,17 +50,3 @@ export class PageRequests {
     return body;
   }
 }
-
-/** Returns a request as a client of the API sends it. */
-export function operationRequest<Id extends EndpointId>(
-  id: Id,
-  query: TextParameters,
-  params: TextParameters = {},
-): OperationRequest<Id> {
-  const path = operation(id).path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
-  return { id, path, params, querystring: queryString(query) };
-}
-
-/** Encodes parameters. Commas stay as they are, because they separate the values of lists. */
-export const queryString = (query: TextParameters): string =>
-  new URLSearchParams(query).toString().replaceAll("%2C", ",");

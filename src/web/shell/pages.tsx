@@ -3,9 +3,10 @@ import { errors, Refusal } from "../../contract/errors.ts";
 import { Abandoned } from "../../db/job.ts";
 import type { Middleware, RequestContext } from "../../http/context.ts";
 import { refusalOf } from "../../http/middleware/handle-errors.ts";
+import type { TextParameters } from "../../http/operation-request.ts";
 import type { SiteServices } from "../../http/service-state.ts";
 import { type PageContent, renderDocument } from "./document.tsx";
-import { PageRequests, type TextParameters } from "./page-requests.ts";
+import { PageRequests } from "./page-requests.ts";
 import { type Visitor, visitorOf } from "./visitor.ts";
 
 /** Inline code and other hosts are forbidden, for scripts, styles, images and connections alike. */

@@ -1,11 +1,12 @@
 /** Dealers on the map and as a table: the largest ones, or those of one state by ZIP code. */
 import type { JSX } from "preact";
 import type { AnswerOf } from "../../../contract/types.ts";
+import type { TextParameters } from "../../../http/operation-request.ts";
 import { ChartFigure, type NumbersCell } from "../../charts/chart-figure.tsx";
 import { RankingPanels } from "../../charts/ranking-panels.tsx";
 import type { MapDot } from "../../charts/us-map.tsx";
 import { count, plainWords, text } from "../../shell/format.ts";
-import type { PageRequests, TextParameters } from "../../shell/page-requests.ts";
+import type { PageRequests } from "../../shell/page-requests.ts";
 import { listOf, type ViewParameters } from "../view.ts";
 import { type ChartSearch, searchCells, searchColumns } from "./chart-searches.ts";
 

@@ -1,9 +1,10 @@
 /** Histograms of a number of searches: the ranges of a numeric facet, as the API counts them. */
 import type { JSX } from "preact";
+import type { TextParameters } from "../../../http/operation-request.ts";
 import { ChartFigure } from "../../charts/chart-figure.tsx";
 import { HistogramPanels } from "../../charts/histogram-panels.tsx";
 import { count } from "../../shell/format.ts";
-import type { PageRequests, TextParameters } from "../../shell/page-requests.ts";
+import type { PageRequests } from "../../shell/page-requests.ts";
 import { apiFilters } from "../view.ts";
 import { type ChartSearch, type CountedSearch, searchCells, searchColumns } from "./chart-searches.ts";
 

@@ -2,10 +2,11 @@
 import type { JSX } from "preact";
 import { isDay, plusDays } from "../../../base/day.ts";
 import type { AnswerOf } from "../../../contract/types.ts";
+import type { TextParameters } from "../../../http/operation-request.ts";
 import { ChartFigure } from "../../charts/chart-figure.tsx";
 import { LinePlot, type LinePoint } from "../../charts/line-plot.tsx";
 import { count, day, dollars, shortCount, shortDollars } from "../../shell/format.ts";
-import type { PageRequests, TextParameters } from "../../shell/page-requests.ts";
+import type { PageRequests } from "../../shell/page-requests.ts";
 import type { SnapshotDays } from "../inventory-bar.tsx";
 import { apiFilters, type ViewParameters } from "../view.ts";
 import { type ChartAnswers, type ChartSearch, headOf, searchCells, searchColumns } from "./chart-searches.ts";

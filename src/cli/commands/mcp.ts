@@ -1,0 +1,65 @@
+/** `carquet mcp`: the tools of the agent server over standard input and output, on a local lake without accounts. */
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { Command } from "commander";
+import pino from "pino";
+import { bounds } from "../../base/bounds.ts";
+import { messageOf } from "../../base/user-error.ts";
+import type { Refusal } from "../../contract/errors.ts";
+import { refusalOf } from "../../http/middleware/handle-errors.ts";
+import { createAgentServer } from "../../mcp/agent-server.ts";
+import { askLake } from "../../mcp/lake-operations.ts";
+import { lakeTools } from "../../mcp/tools.ts";
+import { CurrentVersion } from "../../serving/current-version.ts";
+import { exitOnSignals } from "../exit-on-signals.ts";
+import { LogDestination } from "../log-destination.ts";
+import { type EngineSettings, engineOptions, lakeOption, memoryOption, threadsOption } from "../options.ts";
+import { requireManifest } from "../published-lake.ts";
+
+interface McpSettings extends EngineSettings {
+  readonly lake: string;
+}
+
+export const mcpCommand = (): Command =>
+  new Command("mcp")
+    .description(
+      "Serve the tools of the agent server over standard input and output (Model Context Protocol), for an agent on this machine. " +
+        "Reads the published version of the lake and switches to each later one. Needs no account and charges nothing. Logs JSON lines " +
+        "to standard error. Ends when standard input ends.",
+    )
+    .addOption(lakeOption())
+    .addOption(threadsOption())
+    .addOption(memoryOption())
+    .action(async ({ lake, ...settings }: McpSettings) => {
+      exitOnSignals();
+      await requireManifest(lake);
+      const logger = pino({ level: process.env.CARQUET_LOG_LEVEL ?? "info" }, new LogDestination(() => undefined));
+      const current = await openLake(lake, settings, logger);
+      serveLake(current, logger);
+      process.stdin.once("close", () => process.exit());
+    });
+
+const openLake = (lake: string, settings: EngineSettings, logger: pino.Logger): Promise<CurrentVersion> =>
+  CurrentVersion.watch(lake, {
+    ...engineOptions(settings),
+    pollMs: bounds.publishedPollMs,
+    onOpen: (version) => logger.info({ version }, "version in service"),
+    onFallback: (message) => logger.warn({ message }, "serving file not in use"),
+    onDamage: (fault) => logger.error({ message: fault }, "damaged file"),
+    onFailure: (version, message) => logger.error({ version, message }, "version cannot be opened"),
+  });
+
+function serveLake(current: CurrentVersion, logger: pino.Logger): void {
+  const toRefusal = (thrown: unknown): Refusal => {
+    const refusal = refusalOf(thrown, "in the log");
+    if (refusal.code === "internal_error") logger.error({ err: thrown }, "internal error");
+    return refusal;
+  };
+  serveStdio(
+    () =>
+      createAgentServer({
+        ...{ tools: lakeTools, isCharged: false, refusalOf: toRefusal },
+        ask: async (request, signal) => ({ body: await askLake(current, request, signal) }),
+      }),
+    { onerror: (error) => logger.warn({ message: messageOf(error) }, "connection error") },
+  );
+}

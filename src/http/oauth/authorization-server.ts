@@ -1,0 +1,229 @@
+/**
+ * The authorization server of the agent server: the sign-in of agents. Serves its metadata and endpoints, finds what a consent page shows,
+ * records the answer as a grant, and identifies access tokens. A grant is a key of the account that consents.
+ */
+import compose from "koa-compose";
+import type { Interaction, Provider } from "oidc-provider";
+import type { Accounts, Identity } from "../../accounts/accounts.ts";
+import type { Clock } from "../../accounts/clock.ts";
+import type { ApiScope } from "../../accounts/keys.ts";
+import { AccessTokens } from "../../accounts/oauth/access-tokens.ts";
+import { FailedAuthentications } from "../../accounts/policy/failed-authentications.ts";
+import { bounds } from "../../base/bounds.ts";
+import { clientNetwork } from "../../base/client-network.ts";
+import type { Middleware, RequestContext } from "../context.ts";
+import { fetchPublic } from "./fetch-public.ts";
+import {
+  agentResource,
+  agentScopes,
+  oauthPaths,
+  resourceMetadata,
+  resourceMetadataPaths,
+  resourceMetadataUrl,
+  serverMetadata,
+  serverMetadataPath,
+} from "./metadata.ts";
+
+export interface AuthorizationServerOptions {
+  readonly accounts: Accounts;
+  readonly clock: Clock;
+  /** Returns the URL of the service that clients use, without a path. */
+  readonly baseUrl: () => string;
+  /** Fetches client ID metadata documents. */
+  readonly fetchDocument?: typeof fetch;
+}
+
+/** An authorization request of an agent that waits for the consent of an account holder. */
+export interface ConsentRequest {
+  /** What the client calls itself; empty if it does not. */
+  readonly clientName: string;
+  /** The host that the client's metadata was fetched from; undefined for a client that registered itself. */
+  readonly clientHost: string | undefined;
+  readonly redirectUri: string;
+  readonly scopes: readonly ApiScope[];
+}
+
+/** Answers a request of a browser that cannot be sent back to its client. */
+export type RenderOAuthError = (context: RequestContext, message: string) => void;
+
+export class AuthorizationServer {
+  private provider: Promise<Provider> | undefined;
+  private renderError: RenderOAuthError = refuseClient;
+  private readonly tokens: AccessTokens;
+  private readonly registrations: FailedAuthentications;
+  private readonly requests: FailedAuthentications;
+
+  constructor(private readonly options: AuthorizationServerOptions) {
+    const { accounts, clock } = options;
+    const nowMs = (): number => clock.monotonicMs();
+    this.tokens = new AccessTokens(accounts, clock);
+    this.registrations = new FailedAuthentications(bounds.clientRegistrations, nowMs);
+    this.requests = new FailedAuthentications(bounds.authorizationRequests, nowMs);
+  }
+
+  /** Returns the identity of an access token for the agent server. Refuses as an API key is refused. */
+  identify(secret: string, context: RequestContext): Promise<Identity> {
+    return this.tokens.identify(secret, agentResource(this.options.baseUrl()), clientNetwork(context.ip));
+  }
+
+  /** The URL of the metadata of the agent server, for its challenges. */
+  get resourceMetadataUrl(): string {
+    return resourceMetadataUrl(this.options.baseUrl());
+  }
+
+  /** Serves the metadata and the endpoints; passes requests for other paths on. */
+  endpoints(renderError: RenderOAuthError): Middleware {
+    this.renderError = renderError;
+    return async (context, next) => {
+      const metadata = context.method === "GET" ? metadataOf(context.path) : undefined;
+      if (metadata !== undefined) {
+        context.body = metadata(this.options.baseUrl());
+        context.set("Cache-Control", "public, max-age=300");
+        return;
+      }
+      if (!isEndpoint(context) || this.refuse(context)) return context.body === undefined ? next() : undefined;
+      if (context.path === oauthPaths.authorization) context.querystring = withKnownScopes(context.querystring);
+      const { middleware } = await this.openProvider();
+      await compose<RequestContext>(middleware)(context, next);
+    };
+  }
+
+  /** Returns the authorization request of a consent page; undefined if it has expired, or is of another browser. */
+  async consentRequest(context: RequestContext, id: string): Promise<ConsentRequest | undefined> {
+    const found = await this.findRequest(context, id);
+    return found?.consent;
+  }
+
+  /**
+   * Answers an authorization request: creates a grant of an account, or declines. Returns the path that leads back to the client;
+   * undefined if the request has expired, or has been answered.
+   */
+  async answer(context: RequestContext, id: string, accountId: string | undefined): Promise<string | undefined> {
+    const found = await this.findRequest(context, id);
+    if (found === undefined || found.interaction.result !== undefined) return undefined;
+    const { provider, interaction, clientId, consent } = found;
+    const result =
+      accountId === undefined
+        ? { error: "access_denied", error_description: "The account holder declined." }
+        : { login: { accountId }, consent: { grantId: await this.grant(accountId, clientId, consent) } };
+    await provider.interactionResult(context.req, context.res, result, { mergeWithLastSubmission: false });
+    return new URL(interaction.returnTo).pathname;
+  }
+
+  private grant(accountId: string, clientId: string, { clientName, scopes }: ConsentRequest): Promise<string> {
+    const name = `${clientName === "" ? "Agent" : clientName} (OAuth)`;
+    return this.options.accounts.administration.change(accountId, "agents connect", {
+      accountId,
+      clientId,
+      scopes,
+      name,
+    });
+  }
+
+  private async findRequest(context: RequestContext, id: string): Promise<FoundRequest | undefined> {
+    const provider = await this.openProvider();
+    const interaction = await provider.interactionDetails(context.req, context.res).catch(() => undefined);
+    if (interaction === undefined || interaction.uid !== id) return undefined;
+    const { client_id: clientId, redirect_uri: redirectUri, scope } = interaction.params;
+    const client = await provider.Client.find(String(clientId)).catch(() => undefined);
+    if (client === undefined) return undefined;
+    const requested = String(scope).split(" ");
+    const consent = {
+      clientName: plainName(client.clientName ?? ""),
+      clientHost: URL.canParse(client.clientId) ? new URL(client.clientId).host : undefined,
+      redirectUri: String(redirectUri),
+      scopes: agentScopes.filter((known) => requested.includes(known)),
+    };
+    return { provider, interaction, clientId: client.clientId, consent };
+  }
+
+  /** Creates the provider at the first request: the URL of the service is known once it listens. */
+  private openProvider(): Promise<Provider> {
+    const { baseUrl, accounts, fetchDocument = fetchPublic() } = this.options;
+    this.provider ??= import("./provider.ts").then(({ createProvider }) => {
+      const provider = createProvider({
+        ...{ baseUrl: baseUrl(), administration: accounts.administration, fetchDocument },
+        // Without a request, the document is that of a client whose request has been allowed.
+        allowFetch: (context) => context === undefined || this.countRegistration(context) === undefined,
+        renderError: (context, message) => this.renderError(context, message),
+      });
+      provider.on("server_error", ({ state }, error) => state.log.error({ err: error }, "authorization server error"));
+      return provider;
+    });
+    return this.provider;
+  }
+
+  /** Answers requests that are too many or too large. Returns false for others. */
+  private refuse(context: RequestContext): boolean {
+    const network = clientNetwork(context.ip);
+    if (context.path === oauthPaths.authorization) {
+      const retryAfterSeconds = this.requests.count(network);
+      if (retryAfterSeconds !== undefined) this.renderError(context, tooMany(context, retryAfterSeconds));
+      return retryAfterSeconds !== undefined;
+    }
+    if (context.path !== oauthPaths.registration) return false;
+    if ((context.request.length ?? Number.POSITIVE_INFINITY) > bounds.registrationBytes) {
+      refuseClient(context, `Registration too large: expected Content-Length up to ${bounds.registrationBytes}.`, 413);
+      return true;
+    }
+    const retryAfterSeconds = this.countRegistration(context);
+    if (retryAfterSeconds !== undefined) refuseClient(context, tooMany(context, retryAfterSeconds), 429);
+    return retryAfterSeconds !== undefined;
+  }
+
+  /** Counts a registration of a client, or a fetch of its metadata. Returns the seconds until the next one is allowed; undefined if this one is. */
+  private countRegistration(context: RequestContext): number | undefined {
+    return this.registrations.count(clientNetwork(context.ip));
+  }
+}
+
+interface FoundRequest {
+  readonly provider: Provider;
+  readonly interaction: Interaction;
+  readonly clientId: string;
+  readonly consent: ConsentRequest;
+}
+
+/** Returns the metadata document of a path, by the URL of the service. */
+function metadataOf(path: string): ((baseUrl: string) => object) | undefined {
+  if (path === serverMetadataPath) return serverMetadata;
+  return resourceMetadataPaths.some((known) => known === path) ? resourceMetadata : undefined;
+}
+
+/** Returns true for a request of an endpoint, or one that resumes an authorization request. */
+function isEndpoint({ method, path }: RequestContext): boolean {
+  const { authorization, ...posted } = oauthPaths;
+  if (method === "POST") return Object.values(posted).some((known) => known === path);
+  return method === "GET" && (path === authorization || path.startsWith(`${authorization}/`));
+}
+
+/** Drops unknown scopes from an authorization request; one without any known scope asks for all that agents can be given. */
+function withKnownScopes(querystring: string): string {
+  const query = new URLSearchParams(querystring);
+  const requested = query.get("scope")?.split(" ") ?? [];
+  const known = agentScopes.filter((scope) => requested.includes(scope));
+  query.set("scope", (known.length === 0 ? agentScopes : known).join(" "));
+  return query.toString();
+}
+
+/** Returns the name of a client without characters that have no shape or change the direction of text, in the length of a key's name. */
+const plainName = (name: string): string =>
+  name
+    .replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, "")
+    .trim()
+    .slice(0, 60);
+
+function tooMany(context: RequestContext, retryAfterSeconds: number): string {
+  context.status = 429;
+  context.set("Retry-After", String(retryAfterSeconds));
+  return `Too many requests from this address. Retry in ${Math.ceil(retryAfterSeconds / 60)} minutes.`;
+}
+
+/** Answers a request that no browser made. */
+function refuseClient(context: RequestContext, message: string, status = context.status): void {
+  context.status = status;
+  context.body = {
+    error: status === 413 ? "invalid_client_metadata" : "temporarily_unavailable",
+    error_description: message,
+  };
+}

@@ -1,0 +1,116 @@
+/**
+ * Fetches documents that clients of the authorization server name, so that none reaches the service's own network through it: HTTPS
+ * only, from public addresses only, without redirects, up to a size. A host name is resolved once, and the connection goes to one of the
+ * addresses that were checked, whatever the name resolves to later.
+ */
+import { lookup as resolveHost } from "node:dns/promises";
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
+import type { LookupFunction } from "node:net";
+import { BlockList, isIP, isIPv6 } from "node:net";
+import { bounds } from "../../base/bounds.ts";
+
+/** Returns the addresses of a host name. */
+export type ResolveHost = (host: string) => Promise<readonly string[]>;
+
+/** What differs in tests. */
+export interface FetchPublicOptions {
+  readonly resolve?: ResolveHost;
+  readonly isAllowed?: (address: string) => boolean;
+  /** Certificates of authorities (PEM) instead of those of Node.js. */
+  readonly ca?: string;
+}
+
+const systemResolve: ResolveHost = async (host) =>
+  (await resolveHost(host, { all: true })).map(({ address }) => address);
+
+/** Networks that are not part of the internet, or lead to other addresses, by the registries of IANA. */
+const reserved = new BlockList();
+for (const [network, prefix] of [
+  ["0.0.0.0", 8],
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["127.0.0.0", 8],
+  ["169.254.0.0", 16],
+  ["172.16.0.0", 12],
+  ["192.0.0.0", 24],
+  ["192.0.2.0", 24],
+  ["192.88.99.0", 24],
+  ["192.168.0.0", 16],
+  ["198.18.0.0", 15],
+  ["198.51.100.0", 24],
+  ["203.0.113.0", 24],
+  ["224.0.0.0", 3],
+] as const)
+  reserved.addSubnet(network, prefix, "ipv4");
+for (const [network, prefix] of [
+  ["2001::", 23],
+  ["2001:db8::", 32],
+  ["2002::", 16],
+  ["3fff::", 20],
+] as const)
+  reserved.addSubnet(network, prefix, "ipv6");
+
+/** The addresses of IPv6 that are routed; mapped, translated, local and multicast ones are not among them. */
+const globalUnicast = new BlockList();
+globalUnicast.addSubnet("2000::", 3, "ipv6");
+
+/** Returns true for an address of the public internet. */
+export function isPublicAddress(address: string): boolean {
+  if (isIP(address) === 0) return false;
+  if (!isIPv6(address)) return !reserved.check(address, "ipv4");
+  return globalUnicast.check(address, "ipv6") && !reserved.check(address, "ipv6");
+}
+
+/** Returns a `fetch` for GET requests of public documents. It rejects what it refuses, and when the signal aborts. */
+export function fetchPublic({
+  resolve = systemResolve,
+  isAllowed = isPublicAddress,
+  ca,
+}: FetchPublicOptions = {}): typeof fetch {
+  return async (input, init) => {
+    const url = new URL(String(input));
+    if (url.protocol !== "https:") throw new TypeError(`Invalid URL ${url.href}: expected https.`);
+    const host = url.hostname.replace(/^\[|\]$/g, "");
+    const addresses = isIP(host) === 0 ? await resolve(host) : [host];
+    const refused = addresses.find((address) => !isAllowed(address));
+    if (refused !== undefined || addresses.length === 0)
+      throw new TypeError(`Address ${refused ?? "unknown"} of ${host} is not public: expected a public one.`);
+    const options = { agent: false, lookup: lookupOf(addresses), ...(ca === undefined ? {} : { ca }) };
+    return new Promise((settle, reject) => {
+      const headers = { Accept: "application/json" };
+      const sent = request(url, { ...options, headers, signal: init?.signal ?? undefined });
+      sent.once("error", reject);
+      sent.once("response", (response) => void readResponse(response).then(settle, reject));
+      sent.end();
+    });
+  };
+}
+
+/** A look-up that returns addresses which have been checked. */
+const lookupOf =
+  (addresses: readonly string[]): LookupFunction =>
+  (_, { all }, done) => {
+    const found = addresses.map((address) => ({ address, family: isIP(address) }));
+    const [first] = found;
+    if (all === true || first === undefined) done(null, found);
+    else done(null, first.address, first.family);
+  };
+
+async function readResponse(message: IncomingMessage): Promise<Response> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of message) {
+    bytes += chunk.length;
+    if (bytes > bounds.clientDocumentBytes) {
+      message.destroy();
+      throw new RangeError(`The document is too long: expected at most ${bounds.clientDocumentBytes} bytes.`);
+    }
+    chunks.push(chunk);
+  }
+  const headers = new Headers();
+  for (const name of ["content-type", "cache-control", "expires"])
+    for (const value of message.headersDistinct[name] ?? []) headers.append(name, value);
+  const status = message.statusCode ?? 0;
+  return new Response(status === 204 || status === 304 ? null : Buffer.concat(chunks), { status, headers });
+}

@@ -1,0 +1,66 @@
+/**
+ * The metadata that agents discover the sign-in by: of the authorization server (RFC 8414), and of the agent server as the resource that
+ * it protects (RFC 9728). Scopes are those that tools of the agent server need.
+ */
+import { type ApiScope, defaultScopes } from "../../accounts/keys.ts";
+
+/** The scopes that an agent can be given. No tool exports listings. */
+export const agentScopes: readonly ApiScope[] = defaultScopes;
+
+/** The paths of the authorization server. */
+export const oauthPaths = {
+  authorization: "/oauth/authorize",
+  token: "/oauth/token",
+  registration: "/oauth/register",
+  revocation: "/oauth/revoke",
+} as const;
+
+/** The path of the page that asks for consent; the id of the authorization request follows. */
+export const consentPath = "/oauth/consent";
+
+/** How clients authenticate: most are public, and prove themselves by PKCE alone. */
+export const clientAuthMethods = ["none", "client_secret_basic", "client_secret_post"] as const;
+
+/** Returns the URL of the resource that access tokens are bound to. */
+export const agentResource = (baseUrl: string): string => `${baseUrl}/mcp`;
+
+/** The paths of the metadata of the resource: the one for its path, and the one of the host, for clients that do not append paths. */
+export const resourceMetadataPaths = [
+  "/.well-known/oauth-protected-resource/mcp",
+  "/.well-known/oauth-protected-resource",
+] as const;
+
+/** Returns the URL of the metadata of the agent server. */
+export const resourceMetadataUrl = (baseUrl: string): string => `${baseUrl}${resourceMetadataPaths[0]}`;
+
+/** Returns the metadata of the agent server, a protected resource. */
+export const resourceMetadata = (baseUrl: string): object => ({
+  resource: agentResource(baseUrl),
+  authorization_servers: [baseUrl],
+  scopes_supported: agentScopes,
+  bearer_methods_supported: ["header"],
+  resource_name: "Carquet",
+  resource_documentation: `${baseUrl}/docs`,
+});
+
+/** The path of the metadata of the authorization server. Its issuer has no path, so that there is one place. */
+export const serverMetadataPath = "/.well-known/oauth-authorization-server";
+
+/** Returns the metadata of the authorization server. */
+export const serverMetadata = (baseUrl: string): object => ({
+  issuer: baseUrl,
+  authorization_endpoint: `${baseUrl}${oauthPaths.authorization}`,
+  token_endpoint: `${baseUrl}${oauthPaths.token}`,
+  registration_endpoint: `${baseUrl}${oauthPaths.registration}`,
+  revocation_endpoint: `${baseUrl}${oauthPaths.revocation}`,
+  scopes_supported: agentScopes,
+  response_types_supported: ["code"],
+  response_modes_supported: ["query"],
+  grant_types_supported: ["authorization_code", "refresh_token"],
+  token_endpoint_auth_methods_supported: clientAuthMethods,
+  revocation_endpoint_auth_methods_supported: clientAuthMethods,
+  code_challenge_methods_supported: ["S256"],
+  client_id_metadata_document_supported: true,
+  authorization_response_iss_parameter_supported: true,
+  service_documentation: `${baseUrl}/docs`,
+});

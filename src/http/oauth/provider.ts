@@ -1,0 +1,147 @@
+/**
+ * The OAuth 2.1 authorization server of oidc-provider, reduced to what agents need: authorization codes with PKCE (S256), refresh tokens
+ * that are replaced with each use, revocation, dynamic registration, client ID metadata documents, and tokens bound to the agent server.
+ *
+ * Tokens are opaque, so that a revoked one stops working at once; nothing is signed. Cookies name requests by unguessable ids, so that a
+ * signature would prove nothing more.
+ */
+import { generateKeyPairSync } from "node:crypto";
+import type { ClientMetadata, Configuration, KoaContextWithOIDC } from "oidc-provider";
+import { InvalidTarget } from "oidc-provider/lib/helpers/errors.js";
+import { Check, Prompt } from "oidc-provider/lib/helpers/interaction_policy/index.js";
+import { Provider } from "oidc-provider/lib/provider.js";
+import type { Administration } from "../../accounts/administration/administration.ts";
+import { generateAccessToken } from "../../accounts/api-key.ts";
+import { secretHash } from "../../accounts/sign-in/secrets.ts";
+import { bounds } from "../../base/bounds.ts";
+import { agentResource, agentScopes, clientAuthMethods, consentPath, oauthPaths } from "./metadata.ts";
+import { stateAdapter } from "./state-adapter.ts";
+
+export interface ProviderOptions {
+  /** The issuer. */
+  readonly baseUrl: string;
+  readonly administration: Administration;
+  /** Fetches client ID metadata documents. */
+  readonly fetchDocument: typeof fetch;
+  /** Returns true if a request may have a document fetched; undefined if there is no request. */
+  readonly allowFetch: (context: KoaContextWithOIDC | undefined) => boolean;
+  /** Answers a request of a browser that cannot be sent back to its client. */
+  readonly renderError: (context: KoaContextWithOIDC, message: string) => void;
+}
+
+/** Creates the provider. */
+export function createProvider(options: ProviderOptions): Provider {
+  const provider = new Provider(options.baseUrl, configurationOf(options));
+  Object.assign(provider.AccessToken.prototype, {
+    generateTokenId(this: { readonly grantId?: string; format?: string }): string {
+      this.format = "opaque";
+      return generateAccessToken(this.grantId ?? "");
+    },
+  });
+  // The adapter stores a hash of the secret.
+  Object.assign(provider.Client.prototype, {
+    compareClientSecret(this: { readonly clientSecret?: string }, secret: string): boolean {
+      return this.clientSecret === secretHash(secret);
+    },
+  });
+  return provider;
+}
+
+/** A request needs the consent of an account holder, who has signed in for it, each time. */
+const prompts = [
+  new Prompt({ name: "login", requestable: true }),
+  new Prompt(
+    { name: "consent", requestable: true },
+    new Check("consent_missing", "The account holder must consent.", (context) => consentOf(context) === undefined),
+  ),
+];
+
+const consentOf = (context: KoaContextWithOIDC): string | undefined => context.oidc.result?.consent?.grantId;
+
+function configurationOf({ baseUrl, administration, fetchDocument, ...options }: ProviderOptions): Configuration {
+  const resource = agentResource(baseUrl);
+  return {
+    adapter: (model) => stateAdapter(model, administration, resource),
+    ...{ jwks: unusedKey(), cookies: cookieSettings, ttl: lifetimes, features: features(resource, options) },
+    ...{ fetch: fetchDocument, routes: oauthPaths, clientAuthMethods: [...clientAuthMethods] },
+    ...{ scopes: [...agentScopes], responseTypes: ["code"], pkce: { required: () => true } },
+    clientDefaults: {
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+      token_endpoint_auth_method: "none",
+      id_token_signed_response_alg: "ES256",
+    },
+    extraClientMetadata: { properties: ["software_id"], validator: (_, _key, _value, metadata) => correct(metadata) },
+    findAccount: (_, accountId) => ({ accountId, claims: () => ({ sub: accountId }) }),
+    loadExistingGrant: (context) => {
+      const grantId = consentOf(context);
+      return grantId === undefined ? undefined : context.oidc.provider.Grant.find(grantId);
+    },
+    interactions: { policy: prompts, url: (_, { uid }) => `${consentPath}/${uid}` },
+    issueRefreshToken: (_, client) => client.grantTypeAllowed("refresh_token"),
+    expiresWithSession: () => false,
+    rotateRefreshToken: true,
+    // A client that gives up a token leaves: its account holder sees no grant that no token belongs to.
+    revokeGrantPolicy: () => true,
+    renderError: (context, { error, error_description: description }) =>
+      options.renderError(context, description ?? error),
+  };
+}
+
+/**
+ * Corrects the metadata of a client. A native one redirects to https, this computer or a scheme of its own, but not to http on other hosts;
+ * and what a client may do depends on consent alone, so that the scopes which it registers have no meaning. A public client has no secret.
+ */
+function correct(metadata: ClientMetadata): void {
+  metadata.application_type = "native";
+  delete metadata.scope;
+  if (metadata.token_endpoint_auth_method !== "none") return;
+  delete metadata.client_secret;
+  delete metadata.client_secret_expires_at;
+}
+
+/** A signing key, which the provider requires, though nothing is signed. */
+function unusedKey(): NonNullable<Configuration["jwks"]> {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  return { keys: [{ ...privateKey.export({ format: "jwk" }), alg: "ES256", use: "sig", kty: "EC" }] };
+}
+
+const cookieSettings: NonNullable<Configuration["cookies"]> = {
+  names: { session: "carquet-oauth-session", interaction: "carquet-oauth-request", resume: "carquet-oauth-resume" },
+  long: { httpOnly: true, sameSite: "lax" },
+  short: { httpOnly: true, sameSite: "lax" },
+};
+
+const lifetimes: NonNullable<Configuration["ttl"]> = {
+  AccessToken: bounds.accessTokenSeconds,
+  AuthorizationCode: bounds.authorizationCodeSeconds,
+  Interaction: bounds.authorizationRequestSeconds,
+  RefreshToken: bounds.refreshTokenSeconds,
+  Session: bounds.authorizationRequestSeconds,
+};
+
+function features(
+  resource: string,
+  { allowFetch }: Pick<ProviderOptions, "allowFetch">,
+): NonNullable<Configuration["features"]> {
+  const off = { enabled: false };
+  return {
+    ...{ devInteractions: off, dPoP: off, userinfo: off, rpInitiatedLogout: off, pushedAuthorizationRequests: off },
+    revocation: { enabled: true },
+    registration: { enabled: true, issueRegistrationAccessToken: false },
+    clientIdMetadataDocument: {
+      ...{ enabled: true, ack: "draft-02", allowFetch },
+      // A document is kept for longer than an authorization request, so that the consent page does not fetch it again.
+      cacheDuration: { min: bounds.authorizationRequestSeconds, max: 86_400 },
+    },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: () => resource,
+      useGrantedResource: () => true,
+      getResourceServerInfo: (_, requested) => {
+        if (requested !== resource) throw new InvalidTarget(`expected the resource ${resource}`);
+        return { scope: agentScopes.join(" "), audience: resource, accessTokenFormat: "opaque" };
+      },
+    },
+  };
+}

@@ -1,0 +1,117 @@
+/**
+ * Adapter of oidc-provider over the accounts file. A grant is a key of its account, so that limits, usage and revocation are those of keys;
+ * all other state lies in `oauth_state`. Secrets, among them the ids of state, are stored as hashes.
+ */
+import type { Adapter, AdapterPayload } from "oidc-provider";
+import { InvalidGrant } from "oidc-provider/lib/helpers/errors.js";
+import type { Administration } from "../../accounts/administration/administration.ts";
+import { secretHash } from "../../accounts/sign-in/secrets.ts";
+import { bounds } from "../../base/bounds.ts";
+import { isObject } from "../../base/json.ts";
+import { UserError } from "../../base/user-error.ts";
+
+/** Returns the adapter of a model. `resource` is the one that all grants are for. */
+export function stateAdapter(model: string, administration: Administration, resource: string): Adapter {
+  if (model === "Session") return sessionAdapter;
+  return model === "Grant" ? new GrantAdapter(administration, resource) : new StateAdapter(model, administration);
+}
+
+/** State that is found by nothing but its id. */
+abstract class UnlistedAdapter {
+  async findByUserCode(): Promise<undefined> {}
+  async findByUid(): Promise<undefined> {}
+}
+
+class StateAdapter extends UnlistedAdapter implements Adapter {
+  constructor(
+    private readonly kind: string,
+    private readonly administration: Administration,
+  ) {
+    super();
+  }
+
+  async upsert(id: string, { jti: _, ...payload }: AdapterPayload, seconds?: number): Promise<void> {
+    const { nowMs } = this.administration;
+    const { grantId: keyId = null, clientId, client_secret: secret } = payload;
+    const content = secret === undefined ? payload : { ...payload, client_secret: secretHash(secret) };
+    const expiresAtMs = nowMs + (seconds === undefined ? bounds.unusedClientMs : seconds * 1000);
+    const state = { ...this.nameOf(id), keyId, expiresAtMs, content: JSON.stringify(content) };
+    const untilMs = nowMs + bounds.usedClientMs;
+    await this.administration.update(
+      "saveOAuthState",
+      this.kind === "RefreshToken" && clientId !== undefined
+        ? { state, client: { kind: "Client", sha256: secretHash(clientId), untilMs } }
+        : { state },
+    );
+  }
+
+  async find(id: string): Promise<AdapterPayload | undefined> {
+    const { nowMs: atMs } = this.administration;
+    const found = await this.administration.query("oauthState", { ...this.nameOf(id), atMs });
+    const payload: unknown = JSON.parse(found?.content ?? "null");
+    if (found === null || !isObject(payload)) return undefined;
+    const consumed = found.consumedAtMs === null ? {} : { consumed: Math.floor(found.consumedAtMs / 1000) };
+    // A client is found by `client_id`, which its content has.
+    return this.kind === "Client" ? payload : { ...payload, jti: id, ...consumed };
+  }
+
+  /** Uses a code or token up. Of concurrent requests with it, one succeeds. */
+  async consume(id: string): Promise<void> {
+    const { nowMs: atMs } = this.administration;
+    const isFirst = await this.administration.update("consumeOAuthState", { ...this.nameOf(id), atMs });
+    if (!isFirst) throw new InvalidGrant("used already");
+  }
+
+  async destroy(id: string): Promise<void> {
+    await this.administration.update("deleteOAuthState", this.nameOf(id));
+  }
+
+  async revokeByGrantId(keyId: string): Promise<void> {
+    await this.administration.update("deleteOAuthStateOfGrant", { kind: this.kind, keyId });
+  }
+
+  private nameOf(id: string): { readonly kind: string; readonly sha256: string } {
+    return { kind: this.kind, sha256: secretHash(id) };
+  }
+}
+
+/** Grants are created by the consent page, and found and revoked here. */
+class GrantAdapter extends UnlistedAdapter implements Adapter {
+  constructor(
+    private readonly administration: Administration,
+    private readonly resource: string,
+  ) {
+    super();
+  }
+
+  async find(keyId: string): Promise<AdapterPayload | undefined> {
+    const grant = await this.administration.query("grant", { keyId });
+    if (grant === null || grant.clientId === null) return undefined;
+    const { accountId, clientId, scopes, createdAtMs } = grant;
+    const resources = { [this.resource]: scopes.join(" ") };
+    return { jti: keyId, accountId, clientId, iat: Math.floor(createdAtMs / 1000), ...{ kind: "Grant", resources } };
+  }
+
+  async destroy(keyId: string): Promise<void> {
+    try {
+      await this.administration.change("service", "keys revoke", { keyId });
+    } catch (thrown) {
+      if (!(thrown instanceof UserError)) throw thrown;
+    }
+  }
+
+  async upsert(): Promise<void> {}
+  async consume(): Promise<void> {}
+  async revokeByGrantId(): Promise<void> {}
+}
+
+/** The provider's own sessions are not kept: who is signed in is known from the session of the dashboard. */
+class SessionAdapter extends UnlistedAdapter implements Adapter {
+  async upsert(): Promise<void> {}
+  async find(): Promise<undefined> {}
+  async consume(): Promise<void> {}
+  async destroy(): Promise<void> {}
+  async revokeByGrantId(): Promise<void> {}
+}
+
+const sessionAdapter = new SessionAdapter();

@@ -1,0 +1,37 @@
+/** Operations of a lake without accounts: validated and computed as in the service, neither limited nor charged. */
+import { decoderOf } from "../contract/decode.ts";
+import { refuse } from "../contract/errors.ts";
+import { Abandoned, Job } from "../db/job.ts";
+import { type Endpoint, type EndpointId, endpoints, jsonBody } from "../http/endpoints.ts";
+import type { OperationRequest } from "../http/operation-request.ts";
+import type { CurrentVersion } from "../serving/current-version.ts";
+import type { LakeVersion } from "../serving/lake-version.ts";
+import type { AnswerBody } from "./compact-text.ts";
+
+/** Asks an operation of the version in service. Throws a Refusal, as the API refuses, and Abandoned if the signal aborts. */
+export async function askLake(
+  current: CurrentVersion,
+  request: OperationRequest,
+  signal: AbortSignal,
+): Promise<AnswerBody> {
+  const { id } = request;
+  if (id === "getUsage") throw refuse("not_found", { what: "account of this lake with operation", id });
+  const job = new Job("");
+  const onAbort = (): void => job.abort(new Abandoned("The call was cancelled."));
+  if (signal.aborted) onAbort();
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await job.race(current.use((version) => answer(id, request, version.withJob(job))));
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+async function answer<Id extends EndpointId>(
+  id: Id,
+  { querystring, params = {} }: OperationRequest,
+  version: LakeVersion,
+): Promise<AnswerBody> {
+  const endpoint: Endpoint<Id> = endpoints[id];
+  return JSON.parse(jsonBody(await endpoint(decoderOf(id)(querystring, params), version)));
+}

@@ -1,0 +1,21 @@
+/** The agent server: the Model Context Protocol over streamable HTTP at `/mcp`. It searches through the API's pipeline only. */
+import Router from "@koa/router";
+import type Koa from "koa";
+import type { RequestState } from "../http/context.ts";
+import { refuseKeyInQuery } from "../http/middleware/refuse-key-in-query.ts";
+import type { SiteServices } from "../http/service-state.ts";
+import { CallsInProgress } from "./calls-in-progress.ts";
+import { identifyAgent } from "./identify-agent.ts";
+
+/** Adds the agent server to a service. It passes requests for other paths on. */
+export function mountAgents(app: Koa<RequestState>, services: SiteServices): void {
+  const router = new Router<RequestState>({ sensitive: true, strict: true });
+  const calls = new CallsInProgress();
+  router.all("/mcp", refuseKeyInQuery, async (context) => {
+    const identity = await identifyAgent(context, services);
+    // Loads the SDK with the first request: most services start without it in half of the time that it takes.
+    const { respondToAgent } = await import("./respond-to-agent.ts");
+    await respondToAgent(context, identity, { ...services, calls });
+  });
+  app.use(router.routes());
+}

@@ -1,0 +1,189 @@
+/**
+ * Answers a request to `/mcp`. Each request is served by a server of its own, which lives as long as the request: clients of the 2025
+ * protocols keep no session here, those of 2026 need none.
+ */
+import { createMcpHandler } from "@modelcontextprotocol/server";
+import type { Identity } from "../accounts/accounts.ts";
+import { bounds } from "../base/bounds.ts";
+import { isObject } from "../base/json.ts";
+import { messageOf } from "../base/user-error.ts";
+import { operation } from "../contract/document.ts";
+import type { Refusal } from "../contract/errors.ts";
+import { Abandoned } from "../db/job.ts";
+import type { AskingContext } from "../http/ask.ts";
+import type { RequestContext } from "../http/context.ts";
+import { refusalOf } from "../http/middleware/handle-errors.ts";
+import type { SiteServices } from "../http/service-state.ts";
+import { type AgentServerOptions, createAgentServer } from "./agent-server.ts";
+import { foreignHostResponse } from "./allowed-hosts.ts";
+import type { CallsInProgress } from "./calls-in-progress.ts";
+import { requireTokenScopes } from "./identify-agent.ts";
+import { tools } from "./tools.ts";
+
+export interface AgentServices extends SiteServices {
+  readonly calls: CallsInProgress;
+}
+
+/** Sets the response to a request of an identified agent. Refuses with `rate_limit_exceeded`, and with `missing_scope` if a token lacks a scope. */
+export async function respondToAgent(
+  context: RequestContext,
+  identity: Identity,
+  services: AgentServices,
+): Promise<void> {
+  const text = await readText(context);
+  if (text === undefined)
+    return sendError(context, 413, `Request too large: expected at most ${bounds.agentRequestBytes} bytes.`);
+  const body = parsed(text);
+  const messages = [body].flat().filter(isObject);
+  requireTokenScopes(context, identity, messages.flatMap(scopesOf), services);
+  for (const message of messages) if (isCounted(message)) services.accounts.countRequest(identity);
+  const call = new AbortController();
+  context.res.once("close", () => call.abort(new Abandoned("The client has disconnected.")));
+  const request = webRequestOf(context, text, call.signal);
+  const endCalls = messages.map((message) => trackCall(context, message, { call, identity, calls: services.calls }));
+  try {
+    const response =
+      foreignHostResponse(request, services) ?? (await handle(context, identity, { services, request, body }));
+    await send(context, response);
+  } finally {
+    for (const end of endCalls) end();
+  }
+}
+
+interface AgentRequest {
+  readonly services: AgentServices;
+  readonly request: Request;
+  /** Parsed JSON; undefined if it is none, which the SDK refuses. */
+  readonly body: unknown;
+}
+
+function handle(
+  context: RequestContext,
+  identity: Identity,
+  { services, request, body }: AgentRequest,
+): Promise<Response> {
+  const { requestId, log } = context.state;
+  const { signal } = request;
+  const options: AgentServerOptions = {
+    ...{ tools, isCharged: true },
+    ask: async (operation, callSignal) => {
+      const asking = askingContextOf(context, AbortSignal.any([signal, callSignal]));
+      const { body: answer, ...charged } = await services.ask(asking, identity, operation);
+      const { requestId: request_id, micros: charged_micros, usageClass: usage_class = null } = charged;
+      return { body: answer, usage: { request_id, charged_micros, usage_class } };
+    },
+    refusalOf: (thrown): Refusal => {
+      const refusal = refusalOf(thrown, requestId);
+      context.state.errorCode = refusal.code;
+      if (refusal.code === "internal_error") log.error({ requestId, err: thrown }, "internal error");
+      return refusal;
+    },
+  };
+  const handler = createMcpHandler(() => createAgentServer(options), {
+    // No list of tools changes while the service runs.
+    ...{ maxSubscriptions: 0, keepAliveMs: 0 },
+    onerror: (error) => log.info({ requestId, message: messageOf(error) }, "agent request refused"),
+  });
+  return handler.fetch(request, body === undefined ? {} : { parsedBody: body });
+}
+
+/** The operations of a call see its client disconnect when the signal aborts. */
+function askingContextOf({ state }: RequestContext, signal: AbortSignal): AskingContext {
+  if (signal.aborted) throw signal.reason;
+  return {
+    state,
+    req: {
+      once: (_, listener) => signal.addEventListener("abort", listener, { once: true }),
+      off: (_, listener) => signal.removeEventListener("abort", listener),
+    },
+    res: {
+      get closed() {
+        return signal.aborted;
+      },
+    },
+    socket: {
+      get destroyed() {
+        return signal.aborted;
+      },
+    },
+  };
+}
+
+/** Returns the scope that a message needs; empty unless it calls a tool. */
+function scopesOf({ method, params }: Record<string, unknown>): readonly string[] {
+  const tool = method === "tools/call" && isObject(params) ? tools.find(({ name }) => name === params.name) : undefined;
+  const scope = tool === undefined ? undefined : operation(tool.id).scope;
+  return scope === undefined ? [] : [scope];
+}
+
+/** Operations count the calls of tools; a cancellation must get through at the limit. */
+function isCounted({ method, params }: Record<string, unknown>): boolean {
+  if (method === "notifications/cancelled") return false;
+  return method !== "tools/call" || !isObject(params) || !tools.some(({ name }) => name === params.name);
+}
+
+/** Remembers a call, or cancels the one that a notification names. Returns a function that forgets the call. */
+function trackCall(
+  context: RequestContext,
+  { method, id, params }: Record<string, unknown>,
+  { call, identity, calls }: { call: AbortController; identity: Identity; calls: CallsInProgress },
+): () => void {
+  const session = context.get(sessionHeader);
+  const keyOf = (requestId: unknown): string => JSON.stringify([identity.key.keyId, session, requestId]);
+  if (method === "initialize") context.set(sessionHeader, context.state.requestId);
+  if (session === "") return () => undefined;
+  if (method === "notifications/cancelled" && isObject(params))
+    calls.cancel(keyOf(params.requestId), new Abandoned("The client has cancelled the call."));
+  return method === "tools/call" ? calls.add(keyOf(id), call) : () => undefined;
+}
+
+const sessionHeader = "Mcp-Session-Id";
+
+/** Reads the body of a request. Returns undefined if it is too long. */
+async function readText({ req }: RequestContext): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of req) {
+    bytes += chunk.length;
+    if (bytes > bounds.agentRequestBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function webRequestOf({ method, href, headers }: RequestContext, text: string, signal: AbortSignal): Request {
+  const pairs = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, String(value)]],
+  );
+  const url = URL.canParse(href) ? href : "http://invalid.invalid/mcp";
+  const body = method === "GET" || method === "HEAD" ? {} : { body: text };
+  return new Request(url, { method, headers: new Headers(pairs), signal, ...body });
+}
+
+/** Headers that the HTTP server sets: it closes a connection after a request with a body. */
+const connectionHeaders = new Set(["connection", "keep-alive", "transfer-encoding"]);
+
+/** Sends a response as a whole: no tool sends anything before its result. */
+async function send(context: RequestContext, response: Response): Promise<void> {
+  const body = Buffer.from(await response.arrayBuffer());
+  context.status = response.status;
+  for (const [name, value] of response.headers) if (!connectionHeaders.has(name)) context.set(name, value);
+  context.set("Cache-Control", "no-store");
+  context.body = body.length === 0 ? null : body;
+  context.status = response.status;
+}
+
+/** Sends an error of the transport, in the shape of the protocol. */
+function sendError(context: RequestContext, status: number, message: string): void {
+  context.status = status;
+  context.set("Connection", "close");
+  context.body = { jsonrpc: "2.0", error: { code: -32_000, message }, id: null };
+}

@@ -1,0 +1,151 @@
+/**
+ * The tools: one row each, with the operation that answers it and the parameters that it offers. Schemas, prices and messages derive
+ * from the document, and so does what is not offered here: a tool takes every parameter of its operation except `format`.
+ */
+import type { AskedId } from "../http/pipeline.ts";
+
+export interface Tool {
+  readonly name: string;
+  /** The operation that answers it. */
+  readonly id: AskedId;
+  readonly title: string;
+  /** For the agent: when to call it, and what it returns. The price follows from the operation. */
+  readonly description: string;
+  /** The parameters that its schema names, in this order. */
+  readonly parameters: readonly string[];
+  /** The parameters that its schema describes; of the others, which work as in `search_listings`, it states the type. */
+  readonly described: readonly string[];
+  /** Values of parameters that a call omits, where they differ from those of the operation. */
+  readonly defaults: Readonly<Record<string, string | number | string[]>>;
+}
+
+const words = (text: string): string[] => text.split(/\s+/);
+
+const vehicles =
+  words(`make model trim year body_type drivetrain fuel_type powertrain_type transmission engine seating_capacity
+  base_exterior_color features keywords inventory_type`);
+const exclusions = words("exclude_make exclude_model exclude_trim exclude_features exclude_state");
+const ranges = words("min_price max_price min_mileage max_mileage min_days_on_market max_days_on_market");
+const places = words("state postal_code radius");
+const views = words("inventory_status sold_within_days snapshot_date listed_after");
+const filters = [...vehicles, ...ranges, ...places, ...views, "dealer_type", "dealer_id"];
+const page = words("sort limit offset fields");
+
+const compactFields =
+  words(`year make model trim inventory_type price miles days_on_market exterior_color dealer_name city state
+  distance_miles`);
+
+/** Describes all parameters that it names. */
+const tool = (row: Omit<Tool, "described" | "defaults"> & Partial<Pick<Tool, "described" | "defaults">>): Tool => ({
+  described: row.parameters,
+  defaults: {},
+  ...row,
+});
+
+/** All tools, in the order in which agents see them. */
+export const tools: readonly Tool[] = [
+  tool({
+    name: "search_listings",
+    id: "searchListings",
+    title: "Search listings",
+    description:
+      "Finds vehicles for sale (or sold, or on sale on a past day) that match all filters, a page at a time, with few fields unless " +
+      "`fields` names others. Spell values as `find_values` returns them. To count or to compare prices, use `count_facets`, " +
+      "`market_statistics` or `trends` instead of reading pages. Every attribute also has an `exclude_` filter.",
+    parameters: [...filters, ...exclusions, ...page],
+    defaults: { limit: 25, fields: compactFields },
+  }),
+  tool({
+    name: "find_values",
+    id: "getFacets",
+    title: "Find values of an attribute",
+    description:
+      "Finds out which values exist, and how they are spelled: makes, models of a make, trims, features, body types, colors and so on, " +
+      "with the number of listings of each, the most frequent first. `facets` names the attributes, `facet_value_prefix` what the " +
+      "values begin with. Filters narrow the listings: `make` for the models of one make.",
+    parameters: words("facets facet_value_prefix facet_value_limit make model inventory_type state inventory_status"),
+    described: words("facets facet_value_prefix facet_value_limit"),
+    defaults: { facet_value_limit: 50 },
+  }),
+  tool({
+    name: "count_facets",
+    id: "getFacets",
+    title: "Count listings by attribute",
+    description:
+      "Counts the matching listings: in total, by value of categorical attributes, and by range of `price`, `miles`, `msrp` and " +
+      "`days_on_market`, with their minimum, maximum, mean and median. Takes the filters of `search_listings`.",
+    parameters: [...words("facets facet_value_limit interval"), ...filters],
+    described: words("facets facet_value_limit interval"),
+  }),
+  tool({
+    name: "market_statistics",
+    id: "getFacets",
+    title: "Compare prices and other measures",
+    description:
+      "Compares a mean or percentile (such as `price.median`, `price.p25`, `miles.mean`, `days_on_market.p75`) between the values of " +
+      "exactly one categorical attribute in `facets`, such as `trim`, `year` or `state`. Add `price` or another number to `facets` for its " +
+      "distribution over all matches. Takes the filters of `search_listings`; narrow them to comparable vehicles.",
+    parameters: [...words("facets metric sort facet_value_limit"), ...filters],
+    described: words("facets metric sort facet_value_limit"),
+    defaults: { metric: "price.median" },
+  }),
+  tool({
+    name: "trends",
+    id: "getTrends",
+    title: "Follow the market over time",
+    description:
+      "Follows metrics of the matching listings by day, week or month: `count`, `price.median` and other percentiles, `days_supply`, " +
+      "`new_listings`, `sold`, `price_drops`; optionally one series for each value of `facet`. Takes the filters of `search_listings` " +
+      "except inventory_status, sold_within_days and snapshot_date.",
+    parameters: [
+      ...words("metric interval from to facet facet_limit"),
+      ...filters.filter((name) => !views.includes(name)),
+    ],
+    described: words("metric interval from to facet facet_limit"),
+  }),
+  tool({
+    name: "look_up_vin",
+    id: "getVin",
+    title: "Look up a VIN",
+    description:
+      "Returns a vehicle by its VIN: whether it is for sale, missing or sold, its specification and its latest listing with the dealer.",
+    parameters: words("vin include"),
+  }),
+  tool({
+    name: "get_listing",
+    id: "getListing",
+    title: "Get a listing",
+    description:
+      "Returns one listing in full by its id, with dealer, specification and pricing; `include` adds its price history and options.",
+    parameters: words("listing_id include"),
+  }),
+  tool({
+    name: "search_dealers",
+    id: "searchDealers",
+    title: "Search dealers",
+    description:
+      "Finds dealers by name, website or city (`q`), state, type or franchise, with the number of their listings, the largest first.",
+    parameters: words("q state type make dealer_id country limit offset"),
+    defaults: { limit: 25 },
+  }),
+  tool({
+    name: "dealer_inventory",
+    id: "searchDealerListings",
+    title: "Search a dealer's inventory",
+    description:
+      "Finds the listings of one dealer, whose id `search_dealers` returns. Takes the filters of `search_listings`.",
+    parameters: ["dealer_id", ...[...vehicles, ...ranges, ...views], "include", ...page],
+    described: ["dealer_id", "include"],
+    defaults: { limit: 25, fields: compactFields.filter((name) => !name.startsWith("dealer")) },
+  }),
+  tool({
+    name: "get_usage",
+    id: "getUsage",
+    title: "Get usage and charges",
+    description: "Returns the requests and charges of the account that pays for these tools, by day and usage class.",
+    parameters: words("start_date end_date metering_class"),
+  }),
+];
+
+/** The tools that need no account. */
+export const lakeTools: readonly Tool[] = tools.filter(({ id }) => id !== "getUsage");

@@ -1,0 +1,116 @@
+/** Connected agents in the dashboard: the OAuth clients that the account holder has allowed, and how to disconnect them. */
+import type { JSX } from "preact";
+import type { UsedKey } from "../../accounts/keys.ts";
+import { refuse } from "../../contract/errors.ts";
+import type { SiteServices } from "../../http/service-state.ts";
+import { time } from "../shell/format.ts";
+import { Form, type VisitorForm } from "../shell/forms.tsx";
+import type { PageHandler } from "../shell/pages.tsx";
+import { dashboardPage, Notice, ScrollingTable } from "./dashboard-page.tsx";
+
+const path = "/dashboard/agents";
+
+export const agentsPage =
+  (services: SiteServices): PageHandler =>
+  async ({ visitor, query }) => {
+    const agents = await connectedAgents(services, visitor.identity.key.accountId);
+    return dashboardPage(
+      path,
+      "Connected agents",
+      <>
+        <Notice text={query.get("changed") === "disconnected" ? "The agent is disconnected." : undefined} />
+        <p class="muted">
+          Programs that you have allowed to use this account. Their requests are charged to it like those with its keys.
+        </p>
+        {agents.length === 0 ? <p>No agent is connected.</p> : <AgentTable agents={agents} />}
+      </>,
+    );
+  };
+
+/** Returns the grants of an account that are not revoked, newest first. */
+async function connectedAgents(
+  { accounts: { administration } }: SiteServices,
+  accountId: string,
+): Promise<readonly UsedKey[]> {
+  const keys = await administration.query("keys", { accountId });
+  return keys.filter(({ clientId, revokedAtMs }) => clientId !== null && revokedAtMs === null).toReversed();
+}
+
+const AgentTable = ({ agents }: { readonly agents: readonly UsedKey[] }): JSX.Element => (
+  <ScrollingTable label="Connected agents">
+    <thead>
+      <tr>
+        <th>Name</th>
+        <th>Client</th>
+        <th>Key id</th>
+        <th>Scopes</th>
+        <th>Connected</th>
+        <th>Last used</th>
+        <th>Disconnect</th>
+      </tr>
+    </thead>
+    <tbody>
+      {agents.map(({ keyId, name, clientId, scopes, createdAtMs, lastUsedAtMs }) => (
+        <tr key={keyId}>
+          <td>{name}</td>
+          <td>{hostOf(clientId)}</td>
+          <td>
+            <code>{keyId}</code>
+          </td>
+          <td>{scopes.join(", ")}</td>
+          <td class="time">{time(createdAtMs)}</td>
+          <td class="time">{lastUsedAtMs === null ? "never" : time(lastUsedAtMs)}</td>
+          <td>
+            <a href={`${path}/${keyId}/disconnect`}>Disconnect</a>
+          </td>
+        </tr>
+      ))}
+    </tbody>
+  </ScrollingTable>
+);
+
+/** Returns the host that publishes a client, or that it registered itself. */
+const hostOf = (clientId: string | null): string =>
+  clientId !== null && URL.canParse(clientId) ? new URL(clientId).host : "registered itself";
+
+/** Asks for the confirmation that an agent is to be disconnected. */
+export const disconnectionPage =
+  (services: SiteServices): PageHandler =>
+  async ({ visitor, params: { keyId = "" } }) => {
+    const agent = await agentOf(services, visitor.identity.key.accountId, keyId);
+    return dashboardPage(
+      path,
+      "Disconnect an agent",
+      <>
+        <p>
+          “{agent.name}”, {agent.lastUsedAtMs === null ? "never used" : `last used ${time(agent.lastUsedAtMs)}`}, can no
+          longer use this account within a second. To connect it again, start its sign-in again.
+        </p>
+        <Form visitor={visitor} action={`${path}/${keyId}/disconnect`} class="inline">
+          <button type="submit" class="danger">
+            Disconnect the agent
+          </button>
+          <a class="button" href={path}>
+            Keep it
+          </a>
+        </Form>
+      </>,
+    );
+  };
+
+async function agentOf(services: SiteServices, accountId: string, keyId: string): Promise<UsedKey> {
+  const agents = await connectedAgents(services, accountId);
+  const agent = agents.find((known) => known.keyId === keyId);
+  if (agent === undefined) throw refuse("not_found", { what: "connected agent", id: keyId });
+  return agent;
+}
+
+/** Disconnects an agent: revokes the key of its grant. */
+export const disconnectAgent =
+  (services: SiteServices) =>
+  async ({ visitor, params: { keyId = "" } }: VisitorForm) => {
+    const { accountId } = visitor.identity.key;
+    await agentOf(services, accountId, keyId);
+    await services.accounts.administration.change(accountId, "keys revoke", { keyId, accountId });
+    return { location: `${path}?changed=disconnected` };
+  };

@@ -1,0 +1,269 @@
+/** The agent server: the SDK's own client over HTTP and over standard input and output, against the answers of the API. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { audit } from "../../src/accounts/ledger/audit.ts";
+import { isObject } from "../../src/base/json.ts";
+import { createAjv } from "../../src/contract/build/compile.ts";
+import { vocabulary } from "../../src/contract/document.ts";
+import { mountAgents } from "../../src/mcp/mount-agents.ts";
+import { lakeTools, tools } from "../../src/mcp/tools.ts";
+import { createCustomer, inAccountsFile } from "../support/accounts.ts";
+import { type Agent, connectAgent, spawnAgent } from "../support/agents.ts";
+import { type Client, startService } from "../support/http/service.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+import { fileScope, type Scope } from "../support/scope.ts";
+
+const { lake } = await createLake(fileScope);
+const serveAgents = (scope: Scope, options: Parameters<typeof startService>[2] = {}): Promise<Client> =>
+  startService(scope, lake, { mountSite: mountAgents, ...options });
+const service = await serveAgents(fileScope);
+const agent = await connectAgent(fileScope, service.url, service.customer.bearer);
+const local = await spawnAgent(fileScope, lake);
+
+const dealer = "41e7ac92-0f5b-4d38-8c6e-b92d70f1a584";
+const fields = "year,make,model,trim,inventory_type,price,miles,days_on_market,exterior_color,dealer_name,city,state";
+const listing = "ad97e543e226497617a6a94a77a9f61d";
+const vin = "2HKRW2H88NH060064";
+
+/** A call of each tool, the request that has the same answer, and its price. */
+const cases: readonly (readonly [tool: string, args: Record<string, unknown>, path: string, micros: number])[] = [
+  [
+    "search_listings",
+    { make: ["Toyota", "Honda"], max_price: 25_000, sort: "price", limit: 5 },
+    `/v1/listings?make=toyota,honda&max_price=25000&sort=price&limit=5&fields=${fields},distance_miles`,
+    2_000,
+  ],
+  [
+    "search_listings",
+    { sold_within_days: 30, fields: ["price"] },
+    "/v1/listings?sold_within_days=30&fields=price&limit=25",
+    4_000,
+  ],
+  [
+    "find_values",
+    { facets: ["model"], make: ["Honda"], facet_value_prefix: "c" },
+    "/v1/facets?facets=model&make=Honda&facet_value_prefix=c&facet_value_limit=50",
+    3_000,
+  ],
+  ["count_facets", { facets: ["make", "price"] }, "/v1/facets?facets=make,price", 3_000],
+  [
+    "market_statistics",
+    { facets: ["make"], inventory_type: ["used"] },
+    "/v1/facets?facets=make&metric=price.median&inventory_type=used",
+    3_000,
+  ],
+  ["trends", { metric: ["count"], interval: "day" }, "/v1/trends?metric=count&interval=day", 20_000],
+  ["look_up_vin", { vin }, `/v1/vins/${vin}`, 3_000],
+  [
+    "get_listing",
+    { listing_id: listing, include: ["price_history"] },
+    `/v1/listings/${listing}?include=price_history`,
+    8_000,
+  ],
+  ["search_dealers", { type: ["franchise"] }, "/v1/dealers?type=franchise&limit=25", 1_000],
+  [
+    "dealer_inventory",
+    { dealer_id: dealer, limit: 3, fields: ["price"] },
+    `/v1/dealers/${dealer}/listings?limit=3&fields=price`,
+    3_000,
+  ],
+  ["get_usage", { metering_class: ["dealer_lookup"] }, "/v1/usage?metering_class=dealer_lookup", 0],
+];
+
+const chargedTo = async ({ get, customer }: Pick<Client, "get" | "customer">): Promise<number> => {
+  const { body } = await get("/v1/usage", customer.bearer);
+  assert.ok(isObject(body) && isObject(body.totals));
+  return Number(body.totals.charged_micros);
+};
+
+describe("a call of a tool is answered as its request is, and charged once", () => {
+  for (const era of ["auto", "legacy"] as const)
+    test(`with the protocol of ${era === "auto" ? "2026" : "2025"}`, async (t) => {
+      const client = await connectAgent(t, service.url, service.customer.bearer, era);
+      const { tools: listed } = await client.client.listTools();
+      assert.deepEqual(
+        listed.map(({ name }) => name),
+        tools.map(({ name }) => name),
+      );
+      for (const [tool, args, path, micros] of cases) {
+        const before = await chargedTo(service);
+        const { body, usage, isError, text } = await client.call(tool, args);
+        assert.equal(isError, false, text);
+        assert.deepEqual([usage?.charged_micros, (await chargedTo(service)) - before], [micros, micros], tool);
+        assert.match(String(usage?.request_id), /^[0-9a-f-]{36}$/);
+        assert.deepEqual(body, (await service.get(path)).body, tool);
+      }
+      assert.deepEqual(inAccountsFile(service.accounts, audit).faults, []);
+    });
+
+  test("over standard input and output, without a charge", async () => {
+    const { tools: listed } = await local.client.listTools();
+    assert.deepEqual(
+      listed.map(({ name }) => name),
+      lakeTools.map(({ name }) => name),
+    );
+    for (const [tool, args, path] of cases.filter(([name]) => name !== "get_usage")) {
+      const { body, usage } = await local.call(tool, args);
+      assert.equal(usage, undefined);
+      assert.deepEqual(body, (await service.get(path)).body, tool);
+    }
+    await assert.rejects(local.call("get_usage"), /Unknown tool "get_usage": expected one of search_listings, /);
+  });
+});
+
+test("the schemas of tools are valid, and so are calls and results by them", async () => {
+  const ajv = createAjv();
+  const { tools: listed } = await agent.client.listTools();
+  assert.ok(JSON.stringify(listed).length < 60_000);
+  for (const { name, inputSchema, outputSchema, annotations, description } of listed) {
+    assert.equal(annotations?.readOnlyHint, true);
+    assert.match(description ?? "", / (Costs \$0\.\d{3}.*|Free)\.$/);
+    const [isInput, isOutput] = [ajv.compile(inputSchema), ajv.compile(outputSchema ?? false)];
+    for (const [, args] of cases.filter(([tool]) => tool === name)) {
+      assert.ok(isInput(args), `${name}: ${ajv.errorsText(isInput.errors)}`);
+      assert.ok(isOutput((await agent.call(name, args)).body), `${name}: ${ajv.errorsText(isOutput.errors)}`);
+    }
+    for (const property of Object.keys(inputSchema.properties ?? {}))
+      assert.equal(isInput({ ...cases.find(([tool]) => tool === name)?.[1], [property]: {} }), false, property);
+  }
+});
+
+test("a call may name one value without a list, and null for an argument that it omits", async () => {
+  const { body } = await agent.call("search_listings", {
+    make: "Toyota",
+    limit: "3",
+    model: null,
+    features: [],
+    format: "csv",
+  });
+  const path = `/v1/listings?make=Toyota&limit=3&fields=${fields},distance_miles`;
+  assert.deepEqual(body, (await service.get(path)).body);
+});
+
+describe("a refused call says what to change", () => {
+  const refused: readonly (readonly [tool: string, args: Record<string, unknown>, text: RegExp])[] = [
+    ["search_listings", { max_prize: 1 }, /^unknown_query_parameter: .* Did you mean max_price\?$/],
+    [
+      "search_listings",
+      { max_price: "cheap" },
+      /^invalid_parameter_value: Invalid value "cheap" for max_price: expected /,
+    ],
+    ["search_listings", { make: { name: "Ford" }, min_price: 2, max_price: 1 }, /min_price/],
+    ["search_listings", { limit: 101 }, /^invalid_parameter_value: .* from 1 to 100/],
+    ["find_values", {}, /^missing_parameter: Missing parameter facets: expected /],
+    ["count_facets", { facets: ["colour"] }, /^invalid_parameter_value: .*facets/],
+    ["market_statistics", { facets: ["make", "model"] }, /^incompatible_parameters: .* exactly one categorical facet/],
+    ["trends", { metric: ["prices"] }, /^invalid_parameter_value: /],
+    ["look_up_vin", { vin: "123" }, /^invalid_parameter_value: .* expected 17 letters/],
+    ["look_up_vin", {}, /^missing_parameter: Missing parameter vin/],
+    ["get_listing", { listing_id: "1" }, /^not_found: No listing 1 exists\.$/],
+    ["search_dealers", { state: "Texas" }, /^invalid_parameter_value: .*state/],
+    ["dealer_inventory", { dealer_id: "north" }, /^not_found: /],
+    ["get_usage", { start_date: "yesterday" }, /^invalid_parameter_value: .*start_date/],
+  ];
+  for (const [tool, args, expected] of refused)
+    test(`${tool} ${JSON.stringify(args)}`, async () => {
+      for (const client of tool === "get_usage" ? [agent] : [agent, local]) {
+        const { isError, text } = await client.call(tool, args);
+        assert.equal(isError, true);
+        assert.match(text, expected);
+      }
+    });
+
+  test("a value that does not exist is reported with the nearest one", async () => {
+    const { body, text } = await agent.call("search_listings", { make: ["Toyotta"] });
+    assert.deepEqual(body.data, []);
+    assert.match(text, /0 matches[\s\S]*make,Toyotta,Toyota/);
+  });
+});
+
+describe("accounts", () => {
+  const customerAgent = async (t: Scope, options: Parameters<typeof createCustomer>[1]): Promise<Agent> =>
+    connectAgent(t, service.url, createCustomer(service.accounts, options).bearer);
+
+  test("a request without a valid key is refused as the API refuses it", async () => {
+    const send = (headers: Record<string, string>, query = ""): Promise<Response> =>
+      fetch(`${service.url}/mcp${query}`, { method: "POST", headers, body: "{}" });
+    const codeOf = async (answer: Response) => [answer.status, (await answer.json()).error.code];
+    const missing = await send({});
+    assert.match(missing.headers.get("WWW-Authenticate") ?? "", /^Bearer scope=".+", resource_metadata=".+"$/);
+    assert.deepEqual(await codeOf(missing), [401, "missing_api_key"]);
+    assert.deepEqual(await codeOf(await send({ Authorization: "Bearer nonsense" })), [401, "invalid_api_key"]);
+    assert.deepEqual(await codeOf(await send({}, "?api_key=1")), [400, "query_string_api_key_rejected"]);
+  });
+
+  test("a key without the scope of a tool is refused that tool", async (t) => {
+    const client = await customerAgent(t, { scopes: ["dealers.read"] });
+    assert.equal((await client.call("search_dealers")).isError, false);
+    assert.match((await client.call("search_listings")).text, /^missing_scope: .* inventory\.read/);
+  });
+
+  test("an exhausted account is refused paid tools only", async (t) => {
+    const client = await customerAgent(t, { usd: "0.003" });
+    assert.equal((await client.call("look_up_vin", { vin })).isError, false);
+    assert.match((await client.call("look_up_vin", { vin })).text, /^billing_state_blocked: /);
+    assert.equal((await client.call("get_usage")).isError, false);
+  });
+
+  test("calls and other requests count against the rate limits", async (t) => {
+    const { bearer } = createCustomer(service.accounts, { override: { per10s: 12, per60s: 12 } });
+    const client = await connectAgent(t, service.url, bearer);
+    let called = 0;
+    while (called < 20 && !(await client.call("get_usage")).isError) called += 1;
+    assert.ok(called >= 8 && called < 12, `${called} calls`);
+    assert.match((await client.call("get_usage")).text, /^rate_limit_exceeded: .* Retry in \d+ seconds\.$/);
+    const headers = { ...bearer, "Content-Type": "application/json", Accept: "application/json, text/event-stream" };
+    const list = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
+    const refusal = await fetch(`${service.url}/mcp`, { method: "POST", headers, body: list });
+    assert.equal(refusal.status, 429);
+    assert.ok(Number(refusal.headers.get("Retry-After")) > 0);
+  });
+});
+
+describe("the largest answers", () => {
+  const everyField = {
+    fields: vocabulary("searchListings", "fields"),
+    include: ["price_history", "options"],
+    limit: 100,
+  };
+  const every = vocabulary("getFacets", "facets");
+  const categorical = vocabulary("getTrends", "facet");
+  const largest: readonly (readonly [string, Record<string, unknown>])[] = [
+    ["search_listings", everyField],
+    ["dealer_inventory", { dealer_id: dealer, ...everyField }],
+    ["count_facets", { facets: every, facet_value_limit: 100, interval: ["price:1000"] }],
+    ["find_values", { facets: every, facet_value_limit: 100 }],
+    [
+      "trends",
+      {
+        metric: ["count", "sold", "price.mean", "miles.p5", "price_drops"],
+        interval: "day",
+        facet: categorical[1],
+        facet_limit: 50,
+      },
+    ],
+    ["search_dealers", { limit: 100 }],
+    ["search_listings", { make: Array.from({ length: 100 }, (_, index) => `${index}`.repeat(100)) }],
+  ];
+  for (const [tool, args] of largest)
+    test(`${tool} stays below the limit and is complete or says how to go on`, async () => {
+      const { body, text, characters, isError } = await local.call(tool, args);
+      assert.equal(isError, false, text);
+      assert.ok(characters < 40_000, `${characters} characters`);
+      if (body.note === undefined) return;
+      assert.ok(text.startsWith(String(body.note)));
+      if (isObject(body.pagination)) assert.match(String(body.note), /Continue with offset=\d+/);
+    });
+
+  test("the pages of a shortened search hold every listing once", async () => {
+    const seen: unknown[] = [];
+    let [offset, total]: [unknown, unknown] = [0, 0];
+    while (offset !== null) {
+      const { body } = await local.call("search_listings", { ...everyField, offset });
+      assert.ok(Array.isArray(body.data) && isObject(body.pagination));
+      seen.push(...body.data.map(({ id }) => id));
+      [offset, total] = [body.pagination.next_offset, body.pagination.total];
+    }
+    assert.deepEqual([seen.length, new Set(seen).size], [total, total]);
+  });
+});

@@ -1,0 +1,93 @@
+/** Connections of agents: hosts, origins and sizes, and what is left of calls that are cancelled or whose client vanishes. */
+import assert from "node:assert/strict";
+import { request as sendRequest } from "node:http";
+import { test } from "node:test";
+import { mountAgents } from "../../src/mcp/mount-agents.ts";
+import { createCustomer } from "../support/accounts.ts";
+import { connectAgent } from "../support/agents.ts";
+import { type Client, startService } from "../support/http/service.ts";
+import { slowRequest } from "../support/http/slow-request.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
+
+const { lake } = await createLake(fileScope);
+const service = await startService(fileScope, lake, {
+  ...{ mountSite: mountAgents, publicUrl: "https://cars.example/api", sessions: 1, responseCacheBytes: 0 },
+});
+
+const protocolHeaders = { "Content-Type": "application/json", Accept: "application/json, text/event-stream" };
+const list = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
+
+/** Sends a request to the agent server; returns the status. */
+const send = (headers: Record<string, string>, body = list, method = "POST"): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    const options = { method, headers: { ...service.customer.bearer, ...protocolHeaders, ...headers } };
+    const sent = sendRequest(`${service.url}/mcp`, options, (response) => {
+      response.resume().once("end", () => resolve(response.statusCode));
+    });
+    sent.once("error", reject).end(method === "GET" ? undefined : body);
+  });
+
+test("only the host of the service is accepted, and pages of this host", async () => {
+  const accepted = [{}, { Host: "cars.example" }, { Host: "localhost:1" }, { Host: "10.1.2.3:80" }, { Host: "[::1]" }];
+  for (const headers of accepted) assert.equal(await send(headers), 200, JSON.stringify(headers));
+  assert.equal(await send({ Origin: "https://cars.example" }), 200);
+  const refused = [{ Host: "evil.example" }, { Host: "cars.example.evil.example" }, { Origin: "https://evil.example" }];
+  for (const headers of [...refused, { Origin: "null" }])
+    assert.equal(await send(headers), 403, JSON.stringify(headers));
+});
+
+test("malformed and too large requests are refused", async () => {
+  assert.equal(await send({}, "{"), 400);
+  assert.equal(await send({}, JSON.stringify({ ...JSON.parse(list), params: { padding: "x".repeat(70_000) } })), 413);
+  assert.equal(await send({ "Content-Type": "text/plain" }), 415);
+  assert.equal(await send({}, "", "GET"), 405);
+});
+
+/** The arguments of a call that keeps the engine busy. */
+const slowArguments = Object.fromEntries(
+  [...new URL(slowRequest, service.url).searchParams].map(([name, value]) => [
+    name,
+    value.includes(",") ? value.split(",") : value,
+  ]),
+);
+const slowCall = {
+  jsonrpc: "2.0",
+  id: 7,
+  method: "tools/call",
+  params: { name: "count_facets", arguments: slowArguments },
+};
+
+/** Returns how many requests an account has been charged for. */
+async function chargedRequests({ get }: Client, bearer: Record<string, string>): Promise<number> {
+  const { body } = await get("/v1/usage", bearer);
+  return (body as { readonly totals: { readonly requests: number } }).totals.requests;
+}
+
+for (const era of ["auto", "legacy"] as const)
+  test(`a cancelled call is not charged and stops, with the protocol of ${era === "auto" ? "2026" : "2025"}`, async (t) => {
+    const { bearer } = createCustomer(service.accounts);
+    const agent = await connectAgent(t, service.url, bearer, era);
+    const staying = Array.from({ length: 3 }, () => agent.call("count_facets", slowArguments));
+    const leaving = Array.from({ length: 4 }, async () => {
+      const abort = new AbortController();
+      setTimeout(() => abort.abort(), 20);
+      await assert.rejects(agent.call("count_facets", slowArguments, abort.signal));
+    });
+    await Promise.all([...leaving, ...staying]);
+    assert.equal((await agent.call("search_dealers")).isError, false);
+    assert.equal(await chargedRequests(service, bearer), 3 + 1);
+  });
+
+test("a call whose client vanishes is not charged and stops", async () => {
+  const { bearer } = createCustomer(service.accounts);
+  const headers = { ...bearer, ...protocolHeaders };
+  const calls = Array.from({ length: 4 }, async () => {
+    const signal = AbortSignal.timeout(20);
+    const answer = fetch(`${service.url}/mcp`, { method: "POST", headers, body: JSON.stringify(slowCall), signal });
+    await assert.rejects(answer.then((response) => response.text()));
+  });
+  await Promise.all(calls);
+  assert.equal((await service.get("/v1/dealers?limit=1", bearer)).status, 200);
+  assert.equal(await chargedRequests(service, bearer), 1);
+});

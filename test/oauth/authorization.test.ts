@@ -1,0 +1,223 @@
+/** Authorization requests, codes and tokens over HTTP: consent, expiry, reuse and revocation. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { listAuditRecords } from "../../src/accounts/administration/audit-log.ts";
+import { listKeys } from "../../src/accounts/keys.ts";
+import { bounds } from "../../src/base/bounds.ts";
+import { sql } from "../../src/db/sql.ts";
+import { systemClock } from "../../src/http/system-clock.ts";
+import { inAccountsFile } from "../support/accounts.ts";
+import { eventually } from "../support/command-line.ts";
+import { csrfTokenIn, sendForm } from "../support/http/forms.ts";
+import {
+  askAgentServer,
+  connectClient,
+  mountAll,
+  OAuthClient,
+  redirectUri,
+  registerClient,
+} from "../support/http/oauth.ts";
+import { startService } from "../support/http/service.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
+
+let aheadMs = 0;
+const clock = { ...systemClock, wallMs: () => Date.now() + aheadMs };
+const { lake } = await createLake(fileScope);
+const service = await startService(fileScope, lake, { mountSite: mountAll, clock });
+const { url, accounts, customer } = service;
+const clientId = String((await registerClient(url)).client_id);
+
+const connectAs = (name: string, parameters = {}) => connectClient(service, name, parameters);
+const statusOf = async (token?: string): Promise<number> => (await askAgentServer(url, token)).status;
+const isRefused = async (token: string): Promise<boolean> => (await statusOf(token)) === 401;
+const grantOf = (name: string) =>
+  inAccountsFile(accounts, (database) =>
+    listKeys(database, customer.accountId).findLast((key) => key.name === `${name} (OAuth)`),
+  );
+
+describe("authorization requests", () => {
+  test("the consent page names the client, its redirect, its scopes with their prices, and who pays", async () => {
+    const { client_id: id } = await registerClient(url, { client_name: "<b>Bold\u202e agent</b>" });
+    const client = new OAuthClient(service);
+    const page = await client.openConsent(
+      await client.request({ clientId: String(id), parameters: { scope: "inventory.read usage.read unknown" } }),
+    );
+    for (const text of ["&lt;b>Bold agent&lt;/b>", "not verified", "127.0.0.1:7777", "buyer@dealers.example"])
+      assert.ok(page.includes(text), text);
+    assert.match(page, /Search listings.*\$0\.002 to \$0\.04 a request.*Read the usage of the account: free/s);
+    assert.ok(!page.includes("Look up dealers"));
+  });
+
+  test("a request without PKCE, with the method plain, or for another resource returns to its client with an error", async () => {
+    for (const [parameters, error] of [
+      [{ code_challenge: "", code_challenge_method: "" }, "invalid_request"],
+      [{ code_challenge_method: "plain" }, "invalid_request"],
+      [{ code_challenge_method: "" }, "invalid_request"],
+      [{ resource: "https://elsewhere.example/mcp" }, "invalid_target"],
+      [{ response_type: "token" }, "unsupported_response_type"],
+      [{ prompt: "none" }, "consent_required"],
+    ] as const) {
+      const response = await new OAuthClient(service).request({ clientId, parameters });
+      const location = new URL(response.headers.get("Location") ?? "");
+      assert.equal(`${location.origin}${location.pathname}`, redirectUri);
+      const { searchParams: found } = new URL(location.href.replace("#", "?"));
+      assert.deepEqual([found.get("error"), found.get("state")], [error, "s"], JSON.stringify(parameters));
+    }
+  });
+
+  test("a request of an unknown client, or with another redirect, is answered by a page", async () => {
+    for (const authorization of [
+      { clientId: "unknown" },
+      { clientId, parameters: { redirect_uri: "https://evil.example/callback" } },
+      { clientId, parameters: { redirect_uri: "http://127.0.0.1:7777/other" } },
+    ]) {
+      const response = await new OAuthClient(service).request(authorization);
+      assert.deepEqual([response.status, response.headers.get("Location")], [400, null]);
+      assert.match(await response.text(), /<h1>The agent cannot be connected/);
+    }
+  });
+
+  test("a signed-out browser signs in first; a request belongs to its browser, and its form carries a token", async () => {
+    const client = new OAuthClient(service);
+    const path = (await client.request({ clientId })).headers.get("Location") ?? "";
+    const anonymous = await fetch(`${url}${path}`);
+    assert.equal(anonymous.status, 401);
+    assert.ok((await anonymous.text()).includes(`name="next" value="${path}"`));
+    const cookie = `carquet-session=${await service.sessions.create(customer.accountId)}`;
+    const stranger = await fetch(`${url}${path}`, { headers: { Cookie: cookie } });
+    assert.deepEqual([stranger.status, (await stranger.text()).includes("another browser")], [400, true]);
+    const forged = await sendForm(url, path, { answer: "allow" }, { cookie });
+    assert.equal(forged.status, 403);
+    const token = csrfTokenIn(await (await fetch(`${url}/dashboard`, { headers: { Cookie: cookie } })).text());
+    assert.equal((await sendForm(url, path, { csrf_token: token, answer: "allow" }, { cookie })).status, 400);
+  });
+
+  test("an account holder who declines sends the client an error", async () => {
+    const { searchParams } = await new OAuthClient(service).authorize({ clientId, answer: "decline" });
+    assert.deepEqual([searchParams.get("error"), searchParams.get("code")], ["access_denied", null]);
+    assert.equal(searchParams.get("iss"), url);
+  });
+});
+
+describe("tokens", () => {
+  test("a grant is a key of the account, with the requested scopes, in the audit log", async () => {
+    const { tokens } = await connectAs("Claude", { scope: "dealers.read" });
+    assert.deepEqual(
+      [tokens.status, tokens.scope, tokens.expires_in],
+      [200, "dealers.read", bounds.accessTokenSeconds],
+    );
+    assert.match(tokens.access_token, /^cq_oauth_/);
+    assert.notEqual(await statusOf(tokens.access_token), 401);
+    const grant = grantOf("Claude");
+    assert.deepEqual(grant?.scopes, ["dealers.read"]);
+    await eventually("its use is recorded", async () => grantOf("Claude")?.lastUsedAtMs !== null);
+    const [record] = inAccountsFile(accounts, (database) => listAuditRecords(database, { before: null, limit: 1 }));
+    assert.deepEqual([record?.action, record?.actor], ["agents connect", customer.accountId]);
+    const stored = inAccountsFile(accounts, (database) => JSON.stringify(database.all(sql`SELECT * FROM oauth_state`)));
+    for (const secret of [tokens.access_token, tokens.refresh_token]) assert.ok(!stored.includes(secret.slice(-43)));
+    const api = await fetch(`${url}/v1/usage`, { headers: { Authorization: `Bearer ${tokens.access_token}` } });
+    assert.equal(api.status, 401, "the audience is the agent server alone");
+  });
+
+  test("a request without a scope or a resource is one for all scopes of the agent server", async () => {
+    const { tokens } = await connectAs("Earlier client", { scope: "", resource: "" });
+    assert.equal(tokens.scope, "inventory.read dealers.read usage.read");
+    assert.notEqual(await statusOf(tokens.access_token), 401);
+  });
+
+  test("a call that needs a scope which the token lacks is refused with the scopes to ask for", async () => {
+    const { tokens } = await connectAs("Narrow", { scope: "dealers.read" });
+    assert.notEqual((await askAgentServer(url, tokens.access_token, "search_dealers")).status, 403);
+    const refused = await askAgentServer(url, tokens.access_token, "search_listings");
+    assert.equal(refused.status, 403);
+    assert.match(
+      refused.headers.get("WWW-Authenticate") ?? "",
+      /^Bearer error="insufficient_scope", scope="dealers\.read inventory\.read", resource_metadata="/,
+    );
+  });
+
+  test("a code works once, with its verifier and redirect; used again, it revokes the grant", async () => {
+    const client = new OAuthClient(service);
+    const { client_id: id } = await registerClient(url, { client_name: "Twice" });
+    const { searchParams } = await client.authorize({ clientId: String(id) });
+    const code = searchParams.get("code") ?? "";
+    for (const fields of [
+      { code_verifier: "x".repeat(43) },
+      { code_verifier: "" },
+      { redirect_uri: "http://127.0.0.1:7777/other" },
+    ])
+      assert.equal((await client.redeem(String(id), code, fields)).error, "invalid_grant", JSON.stringify(fields));
+    assert.equal((await client.redeem(clientId, code)).error, "invalid_grant", "another client");
+    const tokens = await client.redeem(String(id), code);
+    assert.equal(tokens.status, 200);
+    assert.equal((await client.redeem(String(id), code)).error, "invalid_grant");
+    await eventually("the token is refused", () => isRefused(tokens.access_token), 2000);
+    assert.notEqual(grantOf("Twice")?.revokedAtMs, null);
+    assert.equal((await client.refresh(String(id), tokens.refresh_token)).error, "invalid_grant");
+  });
+
+  test("of concurrent requests with a code, one succeeds", async () => {
+    const client = new OAuthClient(service);
+    const { searchParams } = await client.authorize({ clientId });
+    const code = searchParams.get("code") ?? "";
+    const answers = await Promise.all([1, 2, 3].map(() => client.redeem(clientId, code)));
+    assert.ok(answers.filter(({ status }) => status === 200).length <= 1);
+  });
+
+  test("a refresh token is replaced with each use; used again, it revokes the grant", async () => {
+    const { client, id, tokens } = await connectAs("Rotating", { scope: "inventory.read dealers.read" });
+    const renewed = await client.refresh(id, tokens.refresh_token, { scope: "dealers.read" });
+    assert.deepEqual([renewed.status, renewed.scope], [200, "dealers.read"]);
+    assert.notEqual(renewed.refresh_token, tokens.refresh_token);
+    assert.equal((await client.refresh(clientId, renewed.refresh_token)).error, "invalid_grant", "another client");
+    assert.notEqual(await statusOf(renewed.access_token), 401);
+    assert.equal((await client.refresh(id, tokens.refresh_token)).error, "invalid_grant");
+    await eventually("all tokens are refused", () => isRefused(renewed.access_token), 2000);
+    assert.equal((await client.refresh(id, renewed.refresh_token)).error, "invalid_grant");
+  });
+
+  test("tokens expire", async () => {
+    const { client, id, tokens } = await connectAs("Expiring");
+    aheadMs = (bounds.accessTokenSeconds + 1) * 1000;
+    assert.ok(await isRefused(tokens.access_token));
+    const renewed = await client.refresh(id, tokens.refresh_token);
+    assert.equal(renewed.status, 200);
+    aheadMs += (bounds.refreshTokenSeconds + 1) * 1000;
+    assert.equal((await client.refresh(id, renewed.refresh_token)).error, "invalid_grant");
+    aheadMs = 0;
+  });
+
+  test("a client that revokes one of its tokens is disconnected", async () => {
+    for (const name of ["access_token", "refresh_token"] as const) {
+      const { client, id, tokens } = await connectAs("Leaving");
+      const revoke = (token: string): Promise<Response> =>
+        fetch(`${url}/oauth/revoke`, { method: "POST", body: new URLSearchParams({ token, client_id: id }) });
+      assert.equal((await revoke("unknown")).status, 200);
+      assert.notEqual(await statusOf(tokens.access_token), 401);
+      assert.equal((await revoke(tokens[name])).status, 200);
+      await eventually("the token is refused", () => isRefused(tokens.access_token), 2000);
+      assert.equal((await client.refresh(id, tokens.refresh_token)).error, "invalid_grant");
+      assert.notEqual(grantOf("Leaving")?.revokedAtMs, null);
+    }
+  });
+
+  test("a disconnected agent is refused within a second, and only its account can disconnect it", async () => {
+    const { client, id, tokens } = await connectAs("Disconnected");
+    const keyId = grantOf("Disconnected")?.keyId ?? "";
+    const sessionOf = async (accountId: string): Promise<string> =>
+      `carquet-session=${await service.sessions.create(accountId)}`;
+    const cookie = await sessionOf(customer.accountId);
+    const page = await (await fetch(`${url}/dashboard/agents`, { headers: { Cookie: cookie } })).text();
+    assert.ok(page.includes("Disconnected (OAuth)") && page.includes(`/dashboard/agents/${keyId}/disconnect`));
+    const keys = await (await fetch(`${url}/dashboard/keys`, { headers: { Cookie: cookie } })).text();
+    assert.ok(!keys.includes(`/dashboard/keys/${keyId}/revoke`));
+    assert.notEqual(await statusOf(tokens.access_token), 401);
+    const form = { csrf_token: csrfTokenIn(page.includes("csrf_token") ? page : keys) };
+    const sent = await sendForm(url, `/dashboard/agents/${keyId}/disconnect`, form, { cookie });
+    assert.equal(sent.headers.get("Location"), "/dashboard/agents?changed=disconnected");
+    await eventually("the token is refused", () => isRefused(tokens.access_token), 1500);
+    assert.equal((await client.refresh(id, tokens.refresh_token)).error, "invalid_grant");
+    assert.equal((await sendForm(url, `/dashboard/agents/${customer.keyId}/disconnect`, form, { cookie })).status, 404);
+  });
+});

@@ -1,0 +1,113 @@
+/** Which documents of clients are fetched: from public addresses, over HTTPS, without redirects, up to a size and within a time. */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import type { RequestListener } from "node:http";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { bounds } from "../../src/base/bounds.ts";
+import { fetchPublic, isPublicAddress } from "../../src/http/oauth/fetch-public.ts";
+import { temporaryFolder } from "../support/lakes/lakes.ts";
+import { fileScope, onScopeEnd } from "../support/scope.ts";
+
+test("addresses of the public internet are told from all others", () => {
+  for (const address of ["1.1.1.1", "93.184.216.34", "172.32.0.1", "2606:4700:4700::1111", "2a00:1450::1"])
+    assert.ok(isPublicAddress(address), address);
+  for (const address of [
+    ...[
+      "0.0.0.0",
+      "10.1.2.3",
+      "100.64.0.1",
+      "127.0.0.1",
+      "127.1.2.3",
+      "169.254.169.254",
+      "172.16.0.1",
+      "172.31.255.255",
+    ],
+    ...["192.0.0.1", "192.168.1.1", "198.18.0.1", "203.0.113.7", "224.0.0.1", "240.0.0.1", "255.255.255.255"],
+    ...[
+      "::",
+      "::1",
+      "::ffff:127.0.0.1",
+      "::ffff:1.1.1.1",
+      "::127.0.0.1",
+      "64:ff9b::7f00:1",
+      "100::1",
+      "fc00::1",
+      "fd12::1",
+    ],
+    ...["fe80::1", "fec0::1", "ff02::1", "2001::1", "2001:db8::1", "2002:7f00:1::", "3fff::1", "nonsense", ""],
+  ])
+    assert.ok(!isPublicAddress(address), address);
+});
+
+test("a URL that is not https, or leads to an address that is not public, is refused before a connection", async () => {
+  for (const url of [
+    ...["http://agent.example/", "file:///etc/passwd", "https://127.0.0.1/", "https://127.1/", "https://0x7f000001/"],
+    ...[
+      "https://2130706433/",
+      "https://[::1]/",
+      "https://[::ffff:10.0.0.1]/",
+      "https://169.254.169.254/latest/meta-data",
+    ],
+  ])
+    await assert.rejects(fetchPublic({ resolve: async () => ["1.1.1.1"] })(url), /expected (https|a public one)/, url);
+  for (const addresses of [["10.0.0.1"], ["1.1.1.1", "127.0.0.1"], ["fe80::1"], []])
+    await assert.rejects(
+      fetchPublic({ resolve: async () => addresses })("https://agent.example/client.json"),
+      /expected a public one/,
+      addresses.join(),
+    );
+});
+
+const folder = await temporaryFolder(fileScope);
+const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+await promisify(execFile)("openssl", [
+  ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
+  ...["-subj", "/CN=agent", "-addext", "subjectAltName=DNS:agent.example", "-keyout", key, "-out", cert],
+]);
+const ca = readFileSync(cert, "utf8");
+
+/** Starts a server of agent.example on this computer. Returns a URL of it. */
+async function startServer(listener: RequestListener): Promise<string> {
+  const server = createServer({ key: readFileSync(key), cert: ca }, listener);
+  onScopeEnd(fileScope, async () => server.close().closeAllConnections());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return `https://agent.example:${(server.address() as AddressInfo).port}/client.json`;
+}
+
+test("a connection goes to the addresses that were checked, whatever the name resolves to next", async () => {
+  const url = await startServer((_, response) => response.setHeader("Content-Type", "application/json").end("{}"));
+  const [resolved, checked]: [string[], string[]] = [[], []];
+  const fetchDocument = fetchPublic({
+    ca,
+    resolve: async (host) => {
+      resolved.push(host);
+      return resolved.length === 1 ? ["127.0.0.1"] : ["10.0.0.1"];
+    },
+    isAllowed: (address) => checked.push(address) === 1,
+  });
+  const response = await fetchDocument(url);
+  assert.deepEqual([response.status, await response.json()], [200, {}]);
+  assert.deepEqual([resolved, checked], [["agent.example"], ["127.0.0.1"]]);
+  await assert.rejects(fetchDocument(url), /10\.0\.0\.1 of agent\.example is not public/);
+});
+
+test("a redirect is not followed, a long document is refused, and a slow one ends with its signal", async () => {
+  const fetchDocument = fetchPublic({ ca, resolve: async () => ["127.0.0.1"], isAllowed: () => true });
+  const requests: string[] = [];
+  const redirecting = await startServer(({ url }, response) => {
+    requests.push(url ?? "");
+    response.writeHead(302, { Location: "/other.json" }).end();
+  });
+  assert.equal((await fetchDocument(redirecting)).status, 302);
+  assert.deepEqual(requests, ["/client.json"]);
+  const long = await startServer((_, response) => response.end("x".repeat(bounds.clientDocumentBytes + 1)));
+  await assert.rejects(fetchDocument(long), /too long/);
+  const slow = await startServer((_, response) => response.writeHead(200).write("{"));
+  await assert.rejects(fetchDocument(slow, { signal: AbortSignal.timeout(200) }), /abort/i);
+});

@@ -1,0 +1,152 @@
+/** How agents find the authorization server, and how clients are registered, over HTTP. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { bounds } from "../../src/base/bounds.ts";
+import { sql } from "../../src/db/sql.ts";
+import { systemClock } from "../../src/http/system-clock.ts";
+import { inAccountsFile } from "../support/accounts.ts";
+import {
+  askAgentServer,
+  connectClient,
+  mountAll,
+  OAuthClient,
+  redirectUri,
+  registerClient,
+} from "../support/http/oauth.ts";
+import { startService } from "../support/http/service.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
+
+/** Client ID metadata documents by URL. */
+const documents = new Map<string, object>();
+const fetchDocument: typeof fetch = async (input) => {
+  const found = documents.get(String(input));
+  return found === undefined ? new Response("", { status: 404 }) : Response.json(found);
+};
+
+let aheadMs = 0;
+const clock = { ...systemClock, wallMs: () => Date.now() + aheadMs };
+const { lake } = await createLake(fileScope);
+const service = await startService(fileScope, lake, { mountSite: mountAll, fetchDocument, clock });
+const { url, accounts, customer } = service;
+
+const connectAs = (name: string) => connectClient(service, name);
+const statusOf = async (token?: string): Promise<number> => (await askAgentServer(url, token)).status;
+
+describe("metadata", () => {
+  test("a refusal of the agent server leads to the metadata of the resource and of its authorization server", async () => {
+    const refused = await askAgentServer(url);
+    assert.equal(refused.status, 401);
+    const challenge = refused.headers.get("WWW-Authenticate") ?? "";
+    assert.equal(
+      challenge,
+      `Bearer scope="inventory.read dealers.read usage.read", resource_metadata="${url}/.well-known/oauth-protected-resource/mcp"`,
+    );
+    for (const path of ["/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource"]) {
+      const resource = (await (await fetch(`${url}${path}`)).json()) as Record<string, unknown>;
+      assert.deepEqual([resource.resource, resource.authorization_servers], [`${url}/mcp`, [url]]);
+    }
+    const server = (await (await fetch(`${url}/.well-known/oauth-authorization-server`)).json()) as Record<
+      string,
+      unknown
+    >;
+    assert.equal(server.issuer, url);
+    assert.deepEqual(server.code_challenge_methods_supported, ["S256"]);
+    assert.equal(server.client_id_metadata_document_supported, true);
+    for (const endpoint of ["authorization", "token", "registration", "revocation"])
+      assert.ok(String(server[`${endpoint}_endpoint`]).startsWith(`${url}/oauth/`), endpoint);
+  });
+
+  test("an invalid token is refused with its error, and a key still works", async () => {
+    for (const token of ["nonsense", `cq_oauth_${"a".repeat(16)}_${"b".repeat(43)}`]) {
+      const refused = await askAgentServer(url, token);
+      assert.equal(refused.status, 401);
+      assert.match(
+        refused.headers.get("WWW-Authenticate") ?? "",
+        /^Bearer error="invalid_token", .*resource_metadata=/,
+      );
+    }
+    assert.notEqual(await statusOf(customer.key), 401);
+  });
+
+  test("the public URL is the issuer and the resource", async (t) => {
+    const publicUrl = "https://cars.example/";
+    const other = await startService(t, lake, { mountSite: mountAll, publicUrl, accounts });
+    const server = await (await fetch(`${other.url}/.well-known/oauth-authorization-server`)).json();
+    assert.equal((server as { issuer: string }).issuer, "https://cars.example");
+    const { tokens } = await connectAs("Elsewhere");
+    const refused = await askAgentServer(other.url, tokens.access_token);
+    assert.equal(refused.status, 401, "a token of another audience");
+    assert.match(refused.headers.get("WWW-Authenticate") ?? "", /invalid_token.*https:\/\/cars\.example\/\.well-known/);
+  });
+});
+
+describe("registration", () => {
+  test("a client redirects to https, to this computer, or to a scheme of its own", async () => {
+    for (const [uri, status] of [
+      ["https://agent.example/callback", 201],
+      ["http://localhost:1234/callback", 201],
+      ["http://[::1]/callback", 201],
+      ["cursor://anysphere.cursor-retrieval/oauth/callback", 201],
+      ["http://agent.example/callback", 400],
+      ["javascript:alert(1)", 400],
+      ["https://agent.example/#fragment", 400],
+      ["nonsense", 400],
+    ] as const)
+      for (const application_type of [undefined, "native", "web"] as const)
+        if (application_type !== "web" || uri.startsWith("http://agent"))
+          assert.equal((await registerClient(url, { redirect_uris: [uri], application_type })).status, status, uri);
+  });
+
+  test("a client without an authentication method is public; a secret is stored as a hash only", async () => {
+    const open = await registerClient(url);
+    assert.deepEqual([open.token_endpoint_auth_method, open.client_secret], ["none", undefined]);
+    const closed = await registerClient(url, { token_endpoint_auth_method: "client_secret_post" });
+    const secret = String(closed.client_secret);
+    const stored = inAccountsFile(accounts, (database) => JSON.stringify(database.all(sql`SELECT * FROM oauth_state`)));
+    assert.ok(secret.length > 40 && !stored.includes(secret));
+    const client = new OAuthClient(service);
+    const id = String(closed.client_id);
+    const { searchParams } = await client.authorize({ clientId: id });
+    const code = searchParams.get("code") ?? "";
+    assert.equal((await client.redeem(id, code)).error, "invalid_client");
+    assert.equal((await client.redeem(id, code, { client_secret: "wrong" })).error, "invalid_client");
+    assert.equal((await client.redeem(id, code, { client_secret: secret })).status, 200);
+  });
+
+  test("registrations are limited in size and per address", async (t) => {
+    assert.equal((await registerClient(url, { client_name: "x".repeat(bounds.registrationBytes) })).status, 413);
+    const other = await startService(t, lake, { mountSite: mountAll, accounts, synchronous: "NORMAL" });
+    const { failuresMost } = bounds.clientRegistrations;
+    for (let n = 0; n < failuresMost; n += 1)
+      assert.equal((await registerClient(other.url, { redirect_uris: [] })).status, 400);
+    assert.equal((await registerClient(other.url)).status, 429);
+  });
+
+  test("a client that is never used is forgotten after a day; one that has tokens is not", async () => {
+    const { client_id: unused } = await registerClient(url);
+    const { id: used } = await connectAs("Lasting");
+    aheadMs = bounds.unusedClientMs + 1000;
+    const client = new OAuthClient(service);
+    const [forgotten, kept] = [
+      await client.request({ clientId: String(unused) }),
+      await client.request({ clientId: used }),
+    ];
+    aheadMs = 0;
+    assert.deepEqual([forgotten.status, kept.status], [400, 303]);
+    assert.match(await forgotten.text(), /The agent cannot be connected/);
+  });
+
+  test("a client ID metadata document stands for a registration", async () => {
+    const id = "https://agent.example/client.json";
+    documents.set(id, { client_id: id, client_name: "Published agent", redirect_uris: [redirectUri] });
+    const client = new OAuthClient(service);
+    const page = await client.openConsent(await client.request({ clientId: id }));
+    assert.ok(page.includes("Published agent") && page.includes("agent.example"));
+    const { access_token: token } = await new OAuthClient(service).connect({ clientId: id });
+    assert.notEqual(await statusOf(token), 401);
+    documents.set("https://agent.example/other.json", { client_id: id, redirect_uris: [redirectUri] });
+    for (const wrong of ["https://agent.example/other.json", "https://agent.example/none.json"])
+      assert.equal((await client.request({ clientId: wrong })).status, 400, wrong);
+  });
+});
