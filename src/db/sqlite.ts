@@ -12,6 +12,7 @@ import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } f
 import type { Row } from "../base/json.ts";
 import { messageOf, UserError } from "../base/user-error.ts";
 import type { Sql, Value } from "./sql.ts";
+import { type SqlDatabase, sqliteDialect } from "./sql-database.ts";
 
 /** The driver, for tests and benchmarks that need a connection with other settings. */
 export const SqliteEngine = DatabaseSync;
@@ -41,7 +42,8 @@ type Parameter = string | number | Uint8Array;
 /** How a file is opened: for reading and writing, for reading, or for reading a file that no process changes. */
 type Mode = "rw" | "ro" | "immutable";
 
-export class SqliteDatabase {
+export class SqliteDatabase implements SqlDatabase {
+  readonly dialect = sqliteDialect;
   private readonly statements = new Map<string, StatementSyncInstance>();
 
   private constructor(private readonly engine: DatabaseSyncInstance) {}
