@@ -92,7 +92,7 @@ export function lockAccounts(database: SqlDatabase, accountIds: readonly string[
   // SQLite's transactions lock the whole file.
   if (database.dialect.name === "sqlite") return;
   database.all(sql`
-    SELECT account_id FROM accounts WHERE account_id IN (${idsIn(database, accountIds)})
+    SELECT account_id FROM accounts WHERE ${isOneOf(database, sql`account_id`, accountIds)}
     ORDER BY account_id ${database.dialect.forUpdate}`);
 }
 
@@ -106,16 +106,20 @@ export function listFunds(
     SELECT accounts.account_id, state, balance_micros, low_micros, cap_micros, coalesce(spending.micros, 0) AS spent_micros
     FROM   accounts
     LEFT JOIN spending ON spending.account_id = accounts.account_id AND spending.month = ${month}
-    WHERE  accounts.account_id IN (${idsIn(database, accountIds)})`);
+    WHERE  ${isOneOf(database, sql`accounts.account_id`, accountIds)}`);
   return new Map(rows.map((row) => [textIn(row, "account_id"), fundsFromRow(row)]));
 }
 
-/** A query of ids. */
-export const idsIn = ({ dialect }: SqlDatabase, ids: readonly string[]): Sql =>
-  sql`SELECT id FROM ${dialect.rows(
+/** The condition that a column has one of some ids. */
+export function isOneOf({ dialect }: SqlDatabase, column: Sql, ids: readonly string[]): Sql {
+  const [only] = ids;
+  if (only !== undefined && ids.length === 1) return sql`${column} = ${only}`;
+  const items = dialect.rows(
     { id: "text" },
     ids.map((id) => ({ id })),
-  )}`;
+  );
+  return sql`${column} IN (SELECT id FROM ${items})`;
+}
 
 const selectAccounts = (month: string): Sql => sql`
   SELECT accounts.*, ${month} AS month, coalesce(spending.micros, 0) AS spent_micros

@@ -11,7 +11,7 @@ import { UserError } from "../base/user-error.ts";
 import { startWorker } from "../base/worker-threads.ts";
 import type { ConnectionSettings, StatementError, StatementReply, StatementRequest } from "./postgres-connection.ts";
 import { type Sql, sql, type Value } from "./sql.ts";
-import { postgresDialect, type SqlDatabase } from "./sql-database.ts";
+import { type Columns, postgresDialect, type SqlDatabase } from "./sql-database.ts";
 
 export interface PostgresOptions {
   /** How long to wait for a lock of another connection. */
@@ -103,6 +103,14 @@ export class PostgresDatabase implements SqlDatabase {
 
   run(statement: Sql): number {
     return this.execute(statement).count;
+  }
+
+  runOver(
+    columns: Columns,
+    rows: readonly Readonly<Record<string, Value>>[],
+    statementOver: (items: Sql) => Sql,
+  ): number {
+    return rows.length === 0 ? 0 : this.run(statementOver(this.dialect.rows(columns, rows)));
   }
 
   transaction<T>(work: () => T): T {

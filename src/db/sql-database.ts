@@ -14,6 +14,15 @@ export interface SqlDatabase {
   /** Runs a statement; returns how many rows an INSERT, UPDATE or DELETE changed, without those of triggers. */
   run(statement: Sql): number;
   /**
+   * Runs a statement over rows that are not in a table, in their order; returns how many rows it changed. `statementOver` receives a relation
+   * named `items` with these columns. SQLite runs the statement for each row, PostgreSQL once for all.
+   */
+  runOver(
+    columns: Columns,
+    rows: readonly Readonly<Record<string, Value>>[],
+    statementOver: (items: Sql) => Sql,
+  ): number;
+  /**
    * Runs work in one transaction; within another one, in a savepoint of that. It is on disk when this returns; nothing of work that
    * throws is. PostgreSQL may run the work of an outermost transaction again after a deadlock.
    */
@@ -24,8 +33,10 @@ export interface SqlDatabase {
   close(): void;
 }
 
-/** The type of a column of `Dialect.rows`. */
 export type ColumnKind = "text" | "integer";
+
+/** The columns of rows that are not in a table. */
+export type Columns = Readonly<Record<string, ColumnKind>>;
 
 export interface Dialect {
   readonly name: "sqlite" | "postgres";
@@ -40,8 +51,8 @@ export interface Dialect {
   dayOf(atMs: Sql): Sql;
   /** True if a text contains another one. */
   contains(text: Sql, part: Sql): Sql;
-  /** A relation of objects, named `items`, with their properties as columns. One parameter, so that the statement is the same for any number of rows. */
-  rows(columns: Readonly<Record<string, ColumnKind>>, objects: readonly Readonly<Record<string, Value>>[]): Sql;
+  /** A relation of objects, named `items`, with their properties as columns. One parameter, so that the statement is the same for any number of them. */
+  rows(columns: Columns, objects: readonly Readonly<Record<string, Value>>[]): Sql;
 }
 
 export const sqliteDialect: Dialect = {

@@ -20,7 +20,8 @@ const checksIn = ({ name, monthOf, dayOf }: Dialect): Readonly<Record<string, Sq
   ...(name === "sqlite" ? fileChecks : {}),
   "Balance differs from the sum of its entries": sql`
     SELECT account_id || ' has ' || balance_micros || ' micros, expected ' || coalesce(micros, 0) AS violation
-    FROM   accounts LEFT JOIN (SELECT account_id, sum(micros) AS micros FROM entries GROUP BY account_id) USING (account_id)
+    FROM   accounts
+    LEFT JOIN (SELECT account_id, sum(micros) AS micros FROM entries GROUP BY account_id) AS sums USING (account_id)
     WHERE  balance_micros <> coalesce(micros, 0)`,
   "Charge took a balance below zero": sql`
     SELECT entry_id || ' of ' || account_id AS violation

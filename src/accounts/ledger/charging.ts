@@ -1,12 +1,12 @@
 /**
- * Posts charges to the ledger, many in one transaction. What decides a charge is read once per batch: the funds of the accounts, and which
- * charges and idempotency keys are known. The accounts are locked, so a second read would return the same. Then each charge is decided in
- * memory, and those that are paid are inserted by one statement.
+ * Posts charges to the ledger, many in one transaction. What decides a charge is read once per batch: the funds of the accounts and the
+ * idempotency keys. The accounts are locked, so a second read would return the same. Each charge is decided in memory; those that are paid
+ * are inserted together.
  */
 import { textIn } from "../../base/json.ts";
-import { sql } from "../../db/sql.ts";
-import type { ColumnKind, SqlDatabase } from "../../db/sql-database.ts";
-import { idsIn, listFunds, lockAccounts, unknownAccount } from "../account.ts";
+import { type Sql, sql } from "../../db/sql.ts";
+import type { Columns, SqlDatabase } from "../../db/sql-database.ts";
+import { isOneOf, listFunds, lockAccounts, unknownAccount } from "../account.ts";
 import { monthOf } from "../clock.ts";
 import { type Funds, type Shortfall, shortfall } from "../policy/billing-state.ts";
 import { prices, pricingVersion, type UsageClass } from "../policy/prices.ts";
@@ -46,29 +46,34 @@ interface RunningFunds {
 
 export class ChargeBatch {
   private readonly paid: ChargeEntry[] = [];
+  /** The ids of charges that are in the ledger, when they have been read, or will be posted. */
+  private readonly known = new Set<string>();
+  private areKnownRead = false;
 
   private constructor(
     private readonly database: SqlDatabase,
+    private readonly charges: readonly ChargeEntry[],
     private readonly funds: ReadonlyMap<string, RunningFunds>,
-    /** The ids of charges that are in the ledger or will be posted. */
-    private readonly known: Set<string>,
     private readonly usedKeys: UsedIdempotencyKeys,
   ) {}
 
-  /** Locks the accounts of charges and reads what decides them. Create one per transaction, add the charges, then call `post`. */
+  /** Locks the accounts of charges and reads what decides them. */
   static load(database: SqlDatabase, charges: readonly ChargeEntry[]): ChargeBatch {
     if (charges.length > 0) lockAccounts(database, [...new Set(charges.map(({ accountId }) => accountId))]);
     return new ChargeBatch(
       database,
+      charges,
       loadFunds(database, charges),
-      new Set(
-        listKnownCharges(
-          database,
-          charges.map(({ chargeId }) => chargeId),
-        ),
-      ),
       UsedIdempotencyKeys.load(database, charges),
     );
+  }
+
+  /** Reads which of the charges are in the ledger. */
+  readKnown(): void {
+    if (this.areKnownRead) return;
+    this.areKnownRead = true;
+    const chargeIds = this.charges.map(({ chargeId }) => chargeId);
+    for (const chargeId of listKnownCharges(this.database, chargeIds)) this.known.add(chargeId);
   }
 
   /** The balances of all accounts in the batch, after the charges so far. */
@@ -92,7 +97,10 @@ export class ChargeBatch {
     const micros = prices[usageClass] * units;
     const spentMicros = running.spentMicros.get(month) ?? 0;
     const short = shortfall({ ...running.limits, balanceMicros: running.balanceMicros, spentMicros }, micros);
-    if (short !== undefined) return short;
+    if (short !== undefined) {
+      this.readKnown();
+      return this.known.has(chargeId) ? undefined : short;
+    }
     running.balanceMicros -= micros;
     running.spentMicros.set(month, spentMicros + micros);
     this.known.add(chargeId);
@@ -101,34 +109,33 @@ export class ChargeBatch {
     return undefined;
   }
 
-  /** Inserts the charges that are paid, in the order in which they were added, with their idempotency keys. */
+  /**
+   * Inserts the charges that are paid, in the order in which they were added, with their idempotency keys. Throws RepeatedCharge if one is in
+   * the ledger, which was not read because that is rare.
+   */
   post(): void {
     if (this.paid.length === 0) return;
-    const charges = this.paid
-      .splice(0)
-      .map(({ chargeId, accountId, keyId, usageClass, units = 1, atMs }, position) => ({
-        ...{ position, units, at_ms: atMs, charge_id: chargeId, account_id: accountId, key_id: keyId },
-        usage_class: usageClass,
-      }));
-    const inserted = this.database.run(sql`
-      INSERT INTO entries (entry_id, account_id, kind, micros, at_ms, price, key_id)
-      SELECT   charge_id, account_id, 'charge', -micros * units, at_ms, price, key_id
-      FROM     ${this.database.dialect.rows(chargeColumns, charges)} CROSS JOIN prices
-      WHERE    pricing_version = ${pricingVersion} AND prices.usage_class = items.usage_class
-      ORDER BY position
-      ON CONFLICT (entry_id) DO NOTHING`);
-    if (inserted !== charges.length)
-      throw new TypeError(
-        `${inserted} of ${charges.length} charges were posted: expected new ids, and a price of each class.`,
-      );
+    const charges = this.paid.splice(0).map(({ chargeId, accountId, keyId, usageClass, units = 1, atMs }) => ({
+      ...{ charge_id: chargeId, account_id: accountId, key_id: keyId, usage_class: usageClass, at_ms: atMs },
+      micros: -prices[usageClass] * units,
+    }));
+    const inserted = this.database.runOver(chargeColumns, charges, insertCharges);
+    if (inserted < charges.length) throw new RepeatedCharge();
     this.usedKeys.post();
   }
 }
 
-const chargeColumns: Readonly<Record<string, ColumnKind>> = {
-  ...{ position: "integer", units: "integer", at_ms: "integer" },
+const chargeColumns: Columns = {
   ...{ charge_id: "text", account_id: "text", key_id: "text", usage_class: "text" },
+  ...{ at_ms: "integer", micros: "integer" },
 };
+
+const insertCharges = (items: Sql): Sql => sql`
+  INSERT INTO entries (entry_id, account_id, kind, micros, at_ms, price, key_id)
+  SELECT charge_id, account_id, 'charge', micros, at_ms,
+         (SELECT price FROM prices WHERE pricing_version = ${pricingVersion} AND prices.usage_class = items.usage_class), key_id
+  FROM   ${items} WHERE true
+  ON CONFLICT (entry_id) DO NOTHING`;
 
 /** Returns the funds of the accounts of charges, with the spending of all months in which they are charged. */
 function loadFunds(database: SqlDatabase, charges: readonly ChargeEntry[]): ReadonlyMap<string, RunningFunds> {
@@ -147,20 +154,44 @@ function loadFunds(database: SqlDatabase, charges: readonly ChargeEntry[]): Read
   return all;
 }
 
+/** A charge that was to be posted is in the ledger. */
+class RepeatedCharge extends Error {
+  override readonly name = "RepeatedCharge";
+  override readonly message = "A charge was not posted: expected a new id.";
+}
+
+/** Runs work in a transaction with a batch of charges, which it adds; then posts them. Runs it again if a charge is repeated. */
+export function withCharges<T>(
+  database: SqlDatabase,
+  charges: readonly ChargeEntry[],
+  work: (batch: ChargeBatch) => T,
+): T {
+  const attempt = (readsKnown: boolean): T =>
+    database.transaction(() => {
+      const batch = ChargeBatch.load(database, charges);
+      if (readsKnown) batch.readKnown();
+      const result = work(batch);
+      batch.post();
+      return result;
+    });
+  try {
+    return attempt(false);
+  } catch (thrown) {
+    if (thrown instanceof RepeatedCharge) return attempt(true);
+    throw thrown;
+  }
+}
+
 /** Posts one charge without an idempotency key in its own transaction. Returns undefined if it is in the ledger, else why the account cannot pay. */
 export function postCharge(database: SqlDatabase, charge: Omit<ChargeEntry, "request">): Shortfall | undefined {
-  return database.transaction(() => {
-    const batch = ChargeBatch.load(database, [charge]);
-    const failure = batch.add(charge);
-    batch.post();
-    return typeof failure === "string" ? undefined : failure;
-  });
+  const failure = withCharges(database, [charge], (batch) => batch.add(charge));
+  return typeof failure === "string" ? undefined : failure;
 }
 
 /** Returns those of the charge ids that are in the ledger. */
 export function listKnownCharges(database: SqlDatabase, chargeIds: readonly string[]): readonly string[] {
   if (chargeIds.length === 0) return [];
   const rows = database.all(sql`
-    SELECT entry_id FROM entries WHERE entry_id IN (${idsIn(database, chargeIds)}) AND kind = 'charge'`);
+    SELECT entry_id FROM entries WHERE ${isOneOf(database, sql`entry_id`, chargeIds)} AND kind = 'charge'`);
   return rows.map((row) => textIn(row, "entry_id"));
 }

@@ -4,7 +4,7 @@
  */
 import { integerIn, textIn } from "../../base/json.ts";
 import { sql, type Value } from "../../db/sql.ts";
-import type { ColumnKind, SqlDatabase } from "../../db/sql-database.ts";
+import type { Columns, SqlDatabase } from "../../db/sql-database.ts";
 
 /** The idempotency key of a request, and what the key stands for. */
 export interface IdempotentRequest {
@@ -97,16 +97,19 @@ export class UsedIdempotencyKeys {
   /** Stores the uses that were added. */
   post(): void {
     if (this.posted.length === 0) return;
-    this.database.run(sql`
+    this.database.runOver(
+      useColumns,
+      this.posted.splice(0),
+      (items) => sql`
       INSERT INTO idempotency_keys (account_id, idempotency_key, sha256, charge_id, at_ms)
-      SELECT account_id, idempotency_key, sha256, charge_id, at_ms
-      FROM   ${this.database.dialect.rows(useColumns, this.posted.splice(0))} WHERE true
+      SELECT account_id, idempotency_key, sha256, charge_id, at_ms FROM ${items} WHERE true
       ON CONFLICT (account_id, idempotency_key)
-      DO UPDATE SET sha256 = excluded.sha256, charge_id = excluded.charge_id, at_ms = excluded.at_ms`);
+      DO UPDATE SET sha256 = excluded.sha256, charge_id = excluded.charge_id, at_ms = excluded.at_ms`,
+    );
   }
 }
 
-const useColumns: Readonly<Record<string, ColumnKind>> = {
+const useColumns: Columns = {
   ...{ account_id: "text", idempotency_key: "text", sha256: "text", charge_id: "text", at_ms: "integer" },
 };
 

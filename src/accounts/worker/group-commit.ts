@@ -10,7 +10,7 @@ import { changes } from "../administration/changes.ts";
 import { runQuery } from "../administration/queries.ts";
 import { runUpdate } from "../administration/updates.ts";
 import { findActiveKey } from "../keys.ts";
-import { type AccountBalance, ChargeBatch, listKnownCharges } from "../ledger/charging.ts";
+import { type AccountBalance, type ChargeBatch, listKnownCharges, withCharges } from "../ledger/charging.ts";
 import { findRepetition, purgeIdempotencyKeys } from "../ledger/idempotency.ts";
 import { refundCharge } from "../ledger/ledger.ts";
 import { listUsage } from "../ledger/usage.ts";
@@ -49,9 +49,11 @@ export function commitBatch(
   let balances: readonly AccountBalance[] = [];
   if (writeTasks.length > 0) {
     try {
-      const written = database.transaction(() => {
+      const charges = writeTasks.flatMap(({ name, input }) => (name === "charge" ? [input] : []));
+      const written = withCharges(database, charges, (batch) => {
         beforeWrites();
-        return runWriteTasks(database, writeTasks);
+        const outputs = writeTasks.map((task) => runWriteTask(database, task, batch));
+        return { outputs, balances: batch.balances };
       });
       for (const [index, task] of writeTasks.entries()) outcomes.set(task, { output: written.outputs[index] ?? null });
       balances = written.balances;
@@ -70,19 +72,6 @@ export function commitBatch(
     }
   }
   return { outcomes: tasks.map((task) => outcomes.get(task) ?? { error: "The task was not run." }), balances };
-}
-
-function runWriteTasks(
-  database: SqlDatabase,
-  tasks: readonly WriteTask[],
-): { readonly outputs: readonly TaskOutput[]; readonly balances: readonly AccountBalance[] } {
-  const charges = ChargeBatch.load(
-    database,
-    tasks.flatMap(({ name, input }) => (name === "charge" ? [input] : [])),
-  );
-  const outputs = tasks.map((task) => runWriteTask(database, task, charges));
-  charges.post();
-  return { outputs, balances: charges.balances };
 }
 
 function runWriteTask(database: SqlDatabase, { name, input }: WriteTask, charges: ChargeBatch): TaskOutput {
