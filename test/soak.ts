@@ -9,6 +9,7 @@ import type { Campaign } from "./soak/campaign.ts";
 /** Modules of the campaigns, loaded on demand. */
 const campaigns: Readonly<Record<string, () => Promise<{ readonly default: Campaign }>>> = {
   charges: () => import("./soak/charges.ts"),
+  crashes: () => import("./soak/crashes.ts"),
   ledger: () => import("./soak/ledger.ts"),
   life: () => import("./soak/lifecycle.ts"),
   kills: () => import("./soak/ingest-kills.ts"),

@@ -1,15 +1,16 @@
 /**
- * Measures the cost of accounts: `node --import tsx/esm bench/accounts/run.ts [--seconds 5] [--rounds 3] [--connections 32]`.
+ * Measures the cost of accounts: `node --import tsx/esm bench/accounts/run.ts [--seconds 5] [--rounds 3] [--connections 32] [--accounts URL]`.
  *
  * Serves a page of 50 listings from memory, in turn with and without the account middleware: identify the key, check scope and rate limit,
- * hold the price, and commit the charge before the answer. Prints requests per second, latencies and processor time.
+ * hold the price, and commit the charge before the answer. Prints requests per second, latencies and processor time. `--accounts` names a
+ * PostgreSQL database; by default, accounts are in a file.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { openAccountsFile } from "../../src/accounts/file/schema.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
+import { openAccounts } from "../../src/accounts/open-accounts.ts";
 import { runCarquet } from "../dataset/dataset.ts";
 import { type Acquire, withResources } from "../resources.ts";
 import { createBenchKey } from "../servers/api-key.ts";
@@ -21,6 +22,7 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "5" },
     rounds: { type: "string", default: "3" },
     connections: { type: "string", default: "32" },
+    accounts: { type: "string" },
   },
 });
 const seconds = Number(values.seconds);
@@ -75,7 +77,7 @@ async function createFixtures(acquire: Acquire): Promise<Fixtures> {
   const carquet = await openInProcess(lake);
   const page = await carquet.fetch(`${path}&limit=50`);
   await carquet.close();
-  const [accounts, pageFile] = [join(folder, "accounts.db"), join(folder, "page.json")];
+  const [accounts, pageFile] = [values.accounts ?? join(folder, "accounts.db"), join(folder, "page.json")];
   await writeFile(pageFile, page);
   return { accounts, key: createBenchKey(accounts), pageFile, pageBytes: Buffer.byteLength(page) };
 }
@@ -120,7 +122,7 @@ function print(label: string, measurement: Measurement): void {
 
 /** Audits the ledger: every charge that was answered is in the file. */
 function printAudit(accounts: string): void {
-  const database = openAccountsFile(accounts, { busyMs: 10_000 });
+  const database = openAccounts(accounts, { busyMs: 10_000 });
   try {
     const { faults, charges } = audit(database);
     process.stdout.write(`${charges} charges in the ledger, ${faults.length} faults\n`);

@@ -1,15 +1,15 @@
 /** Creates an account and an API key for measurements: no rate limit that a run could reach, and enough credit for all requests. */
 import { changeAccount, createAccount } from "../../src/accounts/account.ts";
-import { createAccountsFile } from "../../src/accounts/file/schema.ts";
 import { createKey, scopes } from "../../src/accounts/keys.ts";
 import { addCredit } from "../../src/accounts/ledger/ledger.ts";
+import { createAccounts } from "../../src/accounts/open-accounts.ts";
 
 const unreachableLimits = { per10s: 1_000_000, per60s: 1_000_000 };
 const creditMicros = 999_999_000_000;
 
-/** Creates an accounts file with one account. Returns its API key. */
+/** Creates accounts with one account. Returns its API key. */
 export function createBenchKey(accounts: string): string {
-  const database = createAccountsFile(accounts, { busyMs: 5000 });
+  const database = createAccounts(accounts, { busyMs: 5000 });
   try {
     const atMs = Date.now();
     const accountId = createAccount(database, { email: "bench@dealers.example", tier: 4, atMs });

@@ -4,7 +4,7 @@ import { integerIn, type Row, textIn } from "../base/json.ts";
 import { randomId } from "../base/random-ids.ts";
 import { UserError } from "../base/user-error.ts";
 import { type Sql, sql } from "../db/sql.ts";
-import type { SqliteDatabase } from "../db/sqlite.ts";
+import type { SqlDatabase } from "../db/sql-database.ts";
 import { type AccountState, defaultLowBalanceMicros, type Funds } from "./policy/billing-state.ts";
 import type { RateLimits } from "./policy/rate-limiter.ts";
 import { type Tier, tierLimits, tiers } from "./policy/tiers.ts";
@@ -32,7 +32,7 @@ export const unknownAccount = (accountId: string): UserError =>
 
 /** Inserts an account with a zero balance. Returns its id. */
 export function createAccount(
-  database: SqliteDatabase,
+  database: SqlDatabase,
   { email, tier, atMs }: { readonly email: string; readonly tier: Tier; readonly atMs: number },
 ): string {
   const accountId = `acct_${randomId(16)}`;
@@ -43,7 +43,7 @@ export function createAccount(
 }
 
 /** Returns all accounts with their spending in a UTC month, oldest first. */
-export const listAccounts = (database: SqliteDatabase, month: string): readonly Account[] =>
+export const listAccounts = (database: SqlDatabase, month: string): readonly Account[] =>
   database.all(sql`${selectAccounts(month)} ORDER BY created_at_ms, accounts.account_id`).map(accountFromRow);
 
 export interface AccountSearch {
@@ -56,10 +56,11 @@ export interface AccountSearch {
 
 /** Returns a page of the accounts whose id or email address contains a text, oldest first, and their total. */
 export function searchAccounts(
-  database: SqliteDatabase,
+  database: SqlDatabase,
   { search, month, offset, limit }: AccountSearch,
 ): { readonly accounts: readonly Account[]; readonly total: number } {
-  const matches = sql`(instr(lower(email), lower(${search})) > 0 OR instr(accounts.account_id, lower(${search})) > 0)`;
+  const { contains } = database.dialect;
+  const matches = sql`(${contains(sql`lower(email)`, sql`lower(${search})`)} OR ${contains(sql`accounts.account_id`, sql`lower(${search})`)})`;
   const total = integerIn(database.one(sql`SELECT count(*) AS total FROM accounts WHERE ${matches}`), "total");
   const rows = database.all(sql`
     ${selectAccounts(month)} WHERE ${matches} ORDER BY created_at_ms, accounts.account_id LIMIT ${limit} OFFSET ${offset}`);
@@ -67,26 +68,57 @@ export function searchAccounts(
 }
 
 /** Returns an account with its spending in a UTC month, or undefined if the id is unknown. */
-export function findAccount(database: SqliteDatabase, accountId: string, month: string): Account | undefined {
+export function findAccount(database: SqlDatabase, accountId: string, month: string): Account | undefined {
   const row = database.one(sql`${selectAccounts(month)} WHERE accounts.account_id = ${accountId}`);
   return row && accountFromRow(row);
 }
 
 /** Returns an account with its spending in a UTC month. Throws a UserError if the id is unknown. */
-export function getAccount(database: SqliteDatabase, accountId: string, month: string): Account {
+export function getAccount(database: SqlDatabase, accountId: string, month: string): Account {
   const account = findAccount(database, accountId, month);
   if (account === undefined) throw unknownAccount(accountId);
   return account;
 }
 
-/** Returns only the fields that decide whether an account can pay. Throws a UserError if the id is unknown. */
-export function getFunds(database: SqliteDatabase, accountId: string, month: string): Funds {
+/** Locks an account until the end of the transaction. Throws a UserError if the id is unknown. */
+export function lockAccount(database: SqlDatabase, accountId: string): void {
   const row = database.one(sql`
-    SELECT state, balance_micros, low_micros, cap_micros,
-           coalesce((SELECT micros FROM spending WHERE account_id = ${accountId} AND month = ${month}), 0) AS spent_micros
-    FROM   accounts WHERE account_id = ${accountId}`);
+    SELECT 1 AS found FROM accounts WHERE account_id = ${accountId} ${database.dialect.forUpdate}`);
   if (row === undefined) throw unknownAccount(accountId);
-  return fundsFromRow(row);
+}
+
+/** Locks accounts until the end of the transaction, in the same order as every other transaction. Unknown ids are ignored. */
+export function lockAccounts(database: SqlDatabase, accountIds: readonly string[]): void {
+  // SQLite's transactions lock the whole file.
+  if (database.dialect.name === "sqlite") return;
+  database.all(sql`
+    SELECT account_id FROM accounts WHERE ${isOneOf(database, sql`account_id`, accountIds)}
+    ORDER BY account_id ${database.dialect.forUpdate}`);
+}
+
+/** Returns the fields that decide whether accounts can pay, by account id. Unknown ids are absent. */
+export function listFunds(
+  database: SqlDatabase,
+  accountIds: readonly string[],
+  month: string,
+): ReadonlyMap<string, Funds> {
+  const rows = database.all(sql`
+    SELECT accounts.account_id, state, balance_micros, low_micros, cap_micros, coalesce(spending.micros, 0) AS spent_micros
+    FROM   accounts
+    LEFT JOIN spending ON spending.account_id = accounts.account_id AND spending.month = ${month}
+    WHERE  ${isOneOf(database, sql`accounts.account_id`, accountIds)}`);
+  return new Map(rows.map((row) => [textIn(row, "account_id"), fundsFromRow(row)]));
+}
+
+/** The condition that a column has one of some ids. */
+export function isOneOf({ dialect }: SqlDatabase, column: Sql, ids: readonly string[]): Sql {
+  const [only] = ids;
+  if (only !== undefined && ids.length === 1) return sql`${column} = ${only}`;
+  const items = dialect.rows(
+    { id: "text" },
+    ids.map((id) => ({ id })),
+  );
+  return sql`${column} IN (SELECT id FROM ${items})`;
 }
 
 const selectAccounts = (month: string): Sql => sql`
@@ -139,17 +171,17 @@ export interface AccountChange {
 }
 
 /** Updates an account. Throws a UserError if the id is unknown. */
-export function changeAccount(database: SqliteDatabase, accountId: string, change: AccountChange): void {
+export function changeAccount(database: SqlDatabase, accountId: string, change: AccountChange): void {
   const { tier, state, lowBalanceMicros, capMicros, rateLimitOverride: override, isOperator } = change;
   const updatedRows = database.run(sql`
     UPDATE accounts
     SET    tier       = coalesce(${tier ?? null}, tier),
            state      = coalesce(${state ?? null}, state),
            low_micros = coalesce(${lowBalanceMicros ?? null}, low_micros),
-           cap_micros = iif(${capMicros === undefined}, cap_micros, ${capMicros ?? null}),
-           per_10s    = iif(${override === undefined}, per_10s, ${override?.per10s ?? null}),
-           per_60s    = iif(${override === undefined}, per_60s, ${override?.per60s ?? null}),
-           is_operator = coalesce(${isOperator ?? null}, is_operator)
+           cap_micros = ${capMicros === undefined ? sql`cap_micros` : capMicros},
+           per_10s    = ${override === undefined ? sql`per_10s` : (override?.per10s ?? null)},
+           per_60s    = ${override === undefined ? sql`per_60s` : (override?.per60s ?? null)},
+           is_operator = coalesce(${isOperator === undefined ? null : Number(isOperator)}, is_operator)
     WHERE  account_id = ${accountId}`);
   if (updatedRows === 0) throw unknownAccount(accountId);
 }

@@ -22,9 +22,10 @@ import { type IdempotentRequest, idempotencyMs } from "./ledger/idempotency.ts";
 import { type UsageRange, type UsageRow, usageRange } from "./ledger/usage.ts";
 import type { AccessToken } from "./oauth/oauth-state.ts";
 import { refuseForBilling, shortfall } from "./policy/billing-state.ts";
-import { FailedAuthentications } from "./policy/failed-authentications.ts";
+import { FailedAuthentications, type FailureLimits } from "./policy/failed-authentications.ts";
 import { prices, type UsageClass } from "./policy/prices.ts";
 import { RateLimiter, type RateLimits, type RemainingRequests } from "./policy/rate-limiter.ts";
+import { onlyReplica, type Replica, rateLimitShare, shareOf } from "./policy/replica.ts";
 import type { ReviewResult } from "./policy/tier-reviews.ts";
 import { LedgerUnavailable } from "./worker/ledger-client.ts";
 import { LedgerClients } from "./worker/ledger-clients.ts";
@@ -36,6 +37,8 @@ export interface AccountsOptions {
   /** Called when a batch of the ledger ends, with the time since it was sent. */
   readonly onBatch?: (ms: number) => void;
   readonly synchronous?: Synchronous;
+  /** Which of the services that share the accounts this one is; the only one by default. */
+  readonly replica?: Replica;
   /** The module that the ledger worker runs; tests pass one that crashes. */
   readonly workerModule?: URL;
 }
@@ -68,14 +71,17 @@ export class Accounts {
   readonly administration: Administration;
   private readonly keyUses: KeyUseRecorder;
   private readonly rateLimiter: RateLimiter;
+  private readonly replica: Replica;
+  private readonly failureLimits: FailureLimits;
 
   private constructor(
-    path: string,
+    location: string,
     private readonly clock: Clock,
     { onAvailabilityChange = () => undefined, onBatch = () => undefined, ...options }: Omit<AccountsOptions, "clock">,
   ) {
-    const { synchronous = "FULL", workerModule } = options;
-    this.clients = new LedgerClients(path, {
+    const { synchronous = "FULL", workerModule, replica = onlyReplica } = options;
+    this.replica = replica;
+    this.clients = new LedgerClients(location, {
       ...{ synchronous, workerModule, onAvailabilityChange, onBatch },
       onBalances: (balances) => this.keys.setBalances(balances),
     });
@@ -86,13 +92,15 @@ export class Accounts {
       (keyId) => this.clients.reader.call("findKey", { keyId, month: monthOf(clock.wallMs()) }),
       monotonicMs,
     );
-    this.failedAuthentications = new FailedAuthentications(serviceBounds.failedAuthentications, monotonicMs);
+    const { failuresMost, ...limits } = serviceBounds.failedAuthentications;
+    this.failureLimits = { ...limits, failuresMost: shareOf(failuresMost, replica) };
+    this.failedAuthentications = new FailedAuthentications(this.failureLimits, monotonicMs);
     this.rateLimiter = new RateLimiter(monotonicMs);
   }
 
-  /** Opens an accounts file; creates it if it does not exist. Throws a UserError if it cannot be opened. */
-  static async open(path: string, { clock, ...options }: AccountsOptions): Promise<Accounts> {
-    const accounts = new Accounts(path, clock, options);
+  /** Opens a file, or a PostgreSQL database by its URL; creates accounts if there are none. Throws a UserError if it cannot be opened. */
+  static async open(location: string, { clock, ...options }: AccountsOptions): Promise<Accounts> {
+    const accounts = new Accounts(location, clock, options);
     await accounts.clients.open();
     return accounts;
   }
@@ -142,7 +150,7 @@ export class Accounts {
 
   /** Counts a request against the rate limits of the account. Refuses with `rate_limit_exceeded`; refused requests do not count. */
   countRequest({ cached: { account } }: Identity): void {
-    const excess = this.rateLimiter.take(account.accountId, effectiveLimits(account));
+    const excess = this.rateLimiter.take(account.accountId, rateLimitShare(effectiveLimits(account), this.replica));
     if (excess === undefined) return;
     const { limit, windowSeconds, retryAfterSeconds } = excess;
     throw refuse("rate_limit_exceeded", { limit, window: windowSeconds, retryAfter: retryAfterSeconds });
@@ -155,7 +163,7 @@ export class Accounts {
 
   /** Returns the rate limits of the account and the requests that remain in the current windows. */
   limits({ cached: { account } }: Identity): { readonly limits: RateLimits; readonly remaining: RemainingRequests } {
-    const limits = effectiveLimits(account);
+    const limits = rateLimitShare(effectiveLimits(account), this.replica);
     return { limits, remaining: this.rateLimiter.remaining(account.accountId, limits) };
   }
 
@@ -283,7 +291,7 @@ export class Accounts {
   /** Counts a failed authentication. Refuses with `too_many_invalid_api_keys` if the network has reached its limit. */
   countFailure(network: string): void {
     const retryAfter = this.failedAuthentications.count(network);
-    const { failuresMost: limit, windowMs } = serviceBounds.failedAuthentications;
+    const { failuresMost: limit, windowMs } = this.failureLimits;
     if (retryAfter !== undefined)
       throw refuse("too_many_invalid_api_keys", { limit, window: windowMs / 1000, retryAfter });
   }

@@ -3,8 +3,8 @@
 import { integerIn, type Row, textIn } from "../base/json.ts";
 import { UserError } from "../base/user-error.ts";
 import { sql } from "../db/sql.ts";
-import type { SqliteDatabase } from "../db/sqlite.ts";
-import { type Account, getAccount, unknownAccount } from "./account.ts";
+import type { SqlDatabase } from "../db/sql-database.ts";
+import { type Account, getAccount, lockAccount } from "./account.ts";
 import { generateApiKey } from "./api-key.ts";
 
 /** The scopes of a key that is created without any. A single export can cost as much as thousands of pages, so its scope is granted by name. */
@@ -56,20 +56,20 @@ export interface NewKey {
 
 /** Creates a key. Returns it with its secret, which cannot be read again. Throws a UserError if the account is unknown. */
 export function createKey(
-  database: SqliteDatabase,
+  database: SqlDatabase,
   { accountId, scopes: grantedScopes, name = "", isWeb = false, clientId, atMs }: NewKey,
 ): { readonly key: string; readonly keyId: string } {
   const { key, keyId, sha256 } = generateApiKey();
-  if (database.one(sql`SELECT 1 FROM accounts WHERE account_id = ${accountId}`) === undefined)
-    throw unknownAccount(accountId);
+  lockAccount(database, accountId);
   database.run(sql`
     INSERT INTO keys (key_id, account_id, sha256, scopes, created_at_ms, name, is_web, client_id)
-    VALUES (${keyId}, ${accountId}, ${sha256}, ${grantedScopes.join()}, ${atMs}, ${name}, ${isWeb}, ${clientId ?? null})`);
+    VALUES (${keyId}, ${accountId}, ${sha256}, ${grantedScopes.join()}, ${atMs}, ${name}, ${Number(isWeb)}, ${clientId ?? null})`);
   return { key, keyId };
 }
 
-/** Returns the id of the key that pages of an account are charged to; creates it if there is none. */
-export function webKeyOf(database: SqliteDatabase, accountId: string, atMs: number): string {
+/** Returns the id of the key that pages of an account are charged to; creates it if there is none. Throws a UserError if the account is unknown. */
+export function webKeyOf(database: SqlDatabase, accountId: string, atMs: number): string {
+  lockAccount(database, accountId);
   const row = database.one(
     sql`SELECT key_id FROM keys WHERE account_id = ${accountId} AND is_web = 1 AND revoked_at_ms IS NULL`,
   );
@@ -78,7 +78,7 @@ export function webKeyOf(database: SqliteDatabase, accountId: string, atMs: numb
 }
 
 /** Returns the keys of an account, oldest first, including revoked ones. */
-export function listKeys(database: SqliteDatabase, accountId: string): readonly UsedKey[] {
+export function listKeys(database: SqlDatabase, accountId: string): readonly UsedKey[] {
   return database
     .all(sql`
       SELECT * FROM keys LEFT JOIN key_uses USING (key_id)
@@ -93,18 +93,19 @@ export function listKeys(database: SqliteDatabase, accountId: string): readonly 
 export type KeyUses = readonly (readonly [keyId: string, atMs: number])[];
 
 /** Records when keys were last used. Ignores unknown keys. */
-export function recordKeyUses(database: SqliteDatabase, uses: KeyUses): void {
+export function recordKeyUses(database: SqlDatabase, uses: KeyUses): void {
   for (const [keyId, atMs] of uses)
     database.run(sql`
       INSERT INTO key_uses (key_id, last_used_at_ms) SELECT key_id, ${atMs} FROM keys WHERE key_id = ${keyId}
-      ON CONFLICT DO UPDATE SET last_used_at_ms = max(last_used_at_ms, excluded.last_used_at_ms)`);
+      ON CONFLICT (key_id) DO UPDATE SET last_used_at_ms = excluded.last_used_at_ms
+      WHERE excluded.last_used_at_ms > key_uses.last_used_at_ms`);
 }
 
 /**
  * Revokes a key permanently. Idempotent: the first revocation time stays. Returns the id of its account. Throws a UserError if the id is
  * unknown, or is not that of a key of `ofAccount`.
  */
-export function revokeKey(database: SqliteDatabase, keyId: string, atMs: number, ofAccount?: string): string {
+export function revokeKey(database: SqlDatabase, keyId: string, atMs: number, ofAccount?: string): string {
   const row = database.one(sql`
     UPDATE keys SET revoked_at_ms = coalesce(revoked_at_ms, ${atMs})
     WHERE  key_id = ${keyId} AND account_id = coalesce(${ofAccount ?? null}, account_id)
@@ -114,7 +115,7 @@ export function revokeKey(database: SqliteDatabase, keyId: string, atMs: number,
 }
 
 /** Returns the key that an OAuth client uses; null if it is unknown, revoked, or a key of any other kind. */
-export function findGrant(database: SqliteDatabase, keyId: string): ApiKey | null {
+export function findGrant(database: SqlDatabase, keyId: string): ApiKey | null {
   const row = database.one(
     sql`SELECT * FROM keys WHERE key_id = ${keyId} AND client_id IS NOT NULL AND revoked_at_ms IS NULL`,
   );
@@ -122,7 +123,7 @@ export function findGrant(database: SqliteDatabase, keyId: string): ApiKey | nul
 }
 
 /** Returns an active key with its account's spending in a UTC month, or null if the key is unknown or revoked. */
-export function findActiveKey(database: SqliteDatabase, keyId: string, month: string): ActiveKey | null {
+export function findActiveKey(database: SqlDatabase, keyId: string, month: string): ActiveKey | null {
   const row = database.one(sql`SELECT * FROM keys WHERE key_id = ${keyId} AND revoked_at_ms IS NULL`);
   if (row === undefined) return null;
   const key = keyFromRow(row);

@@ -2,10 +2,11 @@
 import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import type { Author } from "../accounts/administration/audit-log.ts";
-import { createAccountsFile, openAccountsFile } from "../accounts/file/schema.ts";
+import { createAccounts, openAccounts } from "../accounts/open-accounts.ts";
 import type { Json } from "../base/json.ts";
 import { UserError } from "../base/user-error.ts";
-import type { SqliteDatabase } from "../db/sqlite.ts";
+import { isPostgresUrl } from "../db/postgres.ts";
+import type { SqlDatabase } from "../db/sql-database.ts";
 import { formatRows } from "./print.ts";
 
 /** The options that all commands about the accounts file have. */
@@ -18,18 +19,18 @@ export interface AccountsFileSettings {
 const busyMs = 10_000;
 
 /** Runs `work` on an existing accounts file. Throws a UserError if it does not exist. */
-export function withAccountsFile<T>(path: string, work: (database: SqliteDatabase) => T): T {
-  if (!existsSync(path))
+export function withAccountsFile<T>(path: string, work: (database: SqlDatabase) => T): T {
+  if (!isPostgresUrl(path) && !existsSync(path))
     throw new UserError(`Accounts file ${path} does not exist: expected one made by "carquet accounts create".`);
-  return useAndClose(openAccountsFile(path, { busyMs }), work);
+  return useAndClose(openAccounts(path, { busyMs }), work);
 }
 
 /** Runs `work` on an accounts file, which is created if it does not exist. */
-export function withNewAccountsFile<T>(path: string, work: (database: SqliteDatabase) => T): T {
-  return useAndClose(createAccountsFile(path, { busyMs }), work);
+export function withNewAccountsFile<T>(path: string, work: (database: SqlDatabase) => T): T {
+  return useAndClose(createAccounts(path, { busyMs }), work);
 }
 
-function useAndClose<T>(database: SqliteDatabase, work: (database: SqliteDatabase) => T): T {
+function useAndClose<T>(database: SqlDatabase, work: (database: SqlDatabase) => T): T {
   try {
     return work(database);
   } finally {

@@ -1,6 +1,7 @@
 /** Parsers of option values. Each throws an InvalidArgumentError that says what was expected. */
 import { InvalidArgumentError } from "commander";
 import { parseUsd } from "../accounts/money.ts";
+import type { Replica } from "../accounts/policy/replica.ts";
 import { isDay } from "../base/day.ts";
 import { soldHistory } from "../listing/source.ts";
 
@@ -39,6 +40,14 @@ export const countParser = (text: string): number => parseInteger(text, 0, 1_000
 /** Returns a parser of whole numbers in a range, both ends included. */
 export function integerParser(most: number, least = 0): (text: string) => number {
   return (text) => parseInteger(text, least, most);
+}
+
+/** Parses the number of a replica and their count, such as 2/4. */
+export function replicaParser(text: string): Replica {
+  const [, number, count] = /^([1-9]\d{0,2})\/([1-9]\d{0,2})$/.exec(text) ?? [];
+  const replica = { number: Number(number), count: Number(count) };
+  if (replica.number <= replica.count) return replica;
+  throw new InvalidArgumentError("Expected a replica and their count, such as 2/4.");
 }
 
 /** Parses a number of seconds. */

@@ -1,5 +1,6 @@
 /** Options shared by commands, with their defaults and parsers. Precedence: flag, then environment variable, then default. */
 import { Option } from "commander";
+import { onlyReplica } from "../accounts/policy/replica.ts";
 import { bounds } from "../base/bounds.ts";
 import {
   dayParser,
@@ -8,6 +9,7 @@ import {
   parseInteger,
   parseSize,
   pinnedDaysParser,
+  replicaParser,
   secondsParser,
   sizeParser,
 } from "./option-parsers.ts";
@@ -22,7 +24,9 @@ export const lakeOption = (): Option =>
   new Option("--lake <dir>", "lake folder").env("CARQUET_LAKE").default("data/lake");
 
 export const accountsOption = (): Option =>
-  new Option("--accounts <file>", "accounts file").env("CARQUET_ACCOUNTS").default("data/accounts.db");
+  new Option("--accounts <file>", "accounts file, or URL of a PostgreSQL database (postgres://USER@HOST/DATABASE)")
+    .env("CARQUET_ACCOUNTS")
+    .default("data/accounts.db");
 
 export const jsonOption = (): Option => new Option("--json", "print JSON").default(false);
 
@@ -106,7 +110,7 @@ export const scrubOption = (): Option =>
 export const pastIndexDirOption = (): Option =>
   new Option(
     "--past-index-dir <dir>",
-    "folder of the search indexes of past days (default: past-indexes beside the accounts file)",
+    "folder of the search indexes of past days (default: past-indexes beside the accounts file, data/past-indexes with PostgreSQL)",
   ).env("CARQUET_PAST_INDEX_DIR");
 
 export const pastIndexBytesOption = (): Option =>
@@ -138,6 +142,15 @@ export const accountRequestsOption = (): Option =>
     .env("CARQUET_ACCOUNT_REQUESTS")
     .default(bounds.concurrentRequests)
     .argParser(integerParser(10_000, 1));
+
+export const replicaOption = (): Option =>
+  new Option(
+    "--replica <k/n>",
+    "this is the k-th of n services that share the accounts; it grants one n-th of the limits of accounts and client addresses",
+  )
+    .env("CARQUET_REPLICA")
+    .default(onlyReplica, "1/1")
+    .argParser(replicaParser);
 
 export const deadlineOption = (): Option =>
   new Option("--deadline <seconds>", "time from a request's arrival to its response; then it is refused with 504")

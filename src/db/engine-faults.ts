@@ -1,16 +1,29 @@
 /**
- * Classifies errors of DuckDB, SQLite and the operating system. SQLite and Node.js have error codes; DuckDB has only messages, and no
+ * Classifies errors of DuckDB, SQLite, PostgreSQL and the operating system. All but DuckDB have error codes; DuckDB has only messages, and no
  * other module matches them. `test/db/engine-faults.test.ts` provokes every fault.
  */
 
 /**
  * `constraint`: a violated constraint, or a trigger that aborted. `damaged`: the file is not a database, or its content is unreadable.
- * `other`: everything else, including defects of this program.
+ * `unreachable`: no connection to a server. `other`: everything else, including defects of this program.
  */
-export type EngineFault = "disk full" | "busy" | "constraint" | "damaged" | "other";
+export type EngineFault = "disk full" | "busy" | "constraint" | "damaged" | "unreachable" | "other";
 
 /** Faults by the code of a system error. */
 const systemErrors: Readonly<Record<string, EngineFault>> = { ENOSPC: "disk full", EDQUOT: "disk full" };
+
+/** Faults by the SQLSTATE of PostgreSQL, or its first characters. */
+const sqlStates: readonly (readonly [prefix: string, EngineFault])[] = [
+  ["08", "unreachable"],
+  ["23", "constraint"],
+  ["40", "busy"], // serialization failure, deadlock
+  ["53100", "disk full"],
+  ["53300", "unreachable"], // too many connections
+  ["55P03", "busy"], // lock_timeout
+  ["57P", "unreachable"], // shutdown, start-up
+  ["P0001", "constraint"], // a trigger that aborted
+  ["XX00", "damaged"],
+];
 
 /** Faults by the primary result code of SQLite, which is the low byte of an extended code. */
 const sqliteErrors: Readonly<Record<number, EngineFault>> = {
@@ -45,7 +58,18 @@ export function lockHolderOf(thrown: unknown): number | undefined {
   return holder === undefined ? undefined : Number(holder);
 }
 
-const byCode = (thrown: Error, code: string): EngineFault | undefined =>
-  "errcode" in thrown && typeof thrown.errcode === "number" ? sqliteErrors[thrown.errcode & 0xff] : systemErrors[code];
+/** Returns the fault of an SQLSTATE, or of an error of the connection, which has another code or none. */
+function postgresFault(code: string): EngineFault {
+  const known = sqlStates.find(([prefix]) => code.startsWith(prefix));
+  if (known !== undefined) return known[1];
+  return /^(\d|F0|HV|P0|XX)/.test(code) ? "other" : "unreachable";
+}
+
+function byCode(thrown: Error, code: string): EngineFault | undefined {
+  if ("isConnectionLost" in thrown) return postgresFault(code);
+  return "errcode" in thrown && typeof thrown.errcode === "number"
+    ? sqliteErrors[thrown.errcode & 0xff]
+    : systemErrors[code];
+}
 
 const byMessage = (message: string): EngineFault | undefined => messages.find(([part]) => part.test(message))?.[1];

@@ -11,7 +11,8 @@ import { pathToFileURL } from "node:url";
 import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from "@photostructure/sqlite";
 import type { Row } from "../base/json.ts";
 import { messageOf, UserError } from "../base/user-error.ts";
-import type { Sql, Value } from "./sql.ts";
+import { ident, join, type Sql, sql, type Value } from "./sql.ts";
+import { type Columns, type SqlDatabase, sqliteDialect } from "./sql-database.ts";
 
 /** The driver, for tests and benchmarks that need a connection with other settings. */
 export const SqliteEngine = DatabaseSync;
@@ -41,7 +42,8 @@ type Parameter = string | number | Uint8Array;
 /** How a file is opened: for reading and writing, for reading, or for reading a file that no process changes. */
 type Mode = "rw" | "ro" | "immutable";
 
-export class SqliteDatabase {
+export class SqliteDatabase implements SqlDatabase {
+  readonly dialect = sqliteDialect;
   private readonly statements = new Map<string, StatementSyncInstance>();
 
   private constructor(private readonly engine: DatabaseSyncInstance) {}
@@ -126,6 +128,26 @@ export class SqliteDatabase {
   /** Runs a statement that returns nothing; returns how many rows an INSERT, UPDATE or DELETE changed. */
   run(query: Sql): number {
     return this.statement(query).run(...query.values.map(bound)).changes;
+  }
+
+  runOver(
+    columns: Columns,
+    rows: readonly Readonly<Record<string, Value>>[],
+    statementOver: (items: Sql) => Sql,
+  ): number {
+    const names = Object.keys(columns);
+    // No value that can be bound contains a NUL.
+    const placeholders = names.map((name) => sql`${`\0${name}`} AS ${ident(name)}`);
+    const query = statementOver(sql`(SELECT ${join(placeholders)}) AS items`);
+    const parameters = query.values.map((value) => {
+      const column = names.find((name) => value === `\0${name}`);
+      return column === undefined ? () => value : (row: Readonly<Record<string, Value>>) => row[column] ?? null;
+    });
+    const statement = this.statement(query);
+    return rows.reduce(
+      (count, row) => count + statement.run(...parameters.map((valueIn) => bound(valueIn(row)))).changes,
+      0,
+    );
   }
 
   /** Does some work in one transaction, as the only writer. It is on the disk when this returns; of what throws, nothing is. */

@@ -4,6 +4,7 @@ import type Koa from "koa";
 import type { Logger } from "pino";
 import { Accounts } from "../accounts/accounts.ts";
 import type { Clock } from "../accounts/clock.ts";
+import type { Replica } from "../accounts/policy/replica.ts";
 import { Sessions } from "../accounts/sessions.ts";
 import { SignIn } from "../accounts/sign-in/sign-in.ts";
 import { bounds } from "../base/bounds.ts";
@@ -33,8 +34,10 @@ export interface ServeOptions
     Partial<AdmissionBounds>,
     Partial<Pick<ConnectionLimits, "connectionsMost">> {
   readonly lake: string;
-  /** The accounts file; created if it does not exist. */
+  /** The accounts file, or the URL of a PostgreSQL database; accounts are created if there are none. */
   readonly accounts: string;
+  /** Which of the services that share the accounts this one is; the only one by default. Limits of `ServeOptions` are its own. */
+  readonly replica?: Replica;
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
@@ -209,7 +212,7 @@ function watchLake(options: ServeOptions, responseCache: ResponseCache): Promise
 }
 
 function openAccounts(
-  { accounts, logger, clock = systemClock, synchronous = "FULL", ledgerThread: thread }: ServeOptions,
+  { accounts, logger, clock = systemClock, synchronous = "FULL", ledgerThread: thread, replica }: ServeOptions,
   metrics: Metrics,
 ): Promise<Accounts> {
   const onChange = (isDown: boolean, reason: string): void =>
@@ -222,5 +225,6 @@ function openAccounts(
     onAvailabilityChange: onChange,
     onBatch: metrics.addBatch,
     ...(thread === undefined ? {} : { workerModule: thread }),
+    ...(replica === undefined ? {} : { replica }),
   });
 }

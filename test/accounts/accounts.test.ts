@@ -15,7 +15,13 @@ import { addCredit, adjustBalance } from "../../src/accounts/ledger/ledger.ts";
 import { Refusal } from "../../src/contract/errors.ts";
 import { sql } from "../../src/db/sql.ts";
 import { systemClock } from "../../src/http/system-clock.ts";
-import { createCustomer, inAccountsFile, temporaryAccountsFile } from "../support/accounts.ts";
+import {
+  createCustomer,
+  inAccountsFile,
+  temporaryAccounts,
+  temporaryAccountsFile,
+  testOnBothEngines,
+} from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { onScopeEnd, type Scope } from "../support/scope.ts";
@@ -52,22 +58,25 @@ const tally = (outcomes: readonly string[]): Readonly<Record<string, number>> =>
 const balanceOf = (path: string, accountId: string): number =>
   inAccountsFile(path, (database) => getAccount(database, accountId, "2026-11").balanceMicros);
 
-test("64 concurrent clients spend a balance down to its last cent and never below zero", async (t) => {
-  const path = await temporaryAccountsFile(t);
-  const { accountId, key } = createCustomer(path, { usd: "0.201" });
-  const accounts = await openAccounts(t, path);
-  const clients = Array.from({ length: 64 }, async () => {
-    const outcomes: string[] = [];
-    for (let request = 0; request < 4; request += 1) outcomes.push(await pay(accounts, key));
-    return outcomes;
-  });
-  assert.deepEqual(tally((await Promise.all(clients)).flat()), { charged: 100, billing_state_blocked: 156 });
-  assert.equal(balanceOf(path, accountId), 1_000);
-  assert.deepEqual(inAccountsFile(path, audit), { faults: [], accounts: 1, entries: 101, charges: 100 });
-});
+testOnBothEngines(
+  "64 concurrent clients spend a balance down to its last cent and never below zero",
+  async (t, engine) => {
+    const path = await temporaryAccounts(t, engine);
+    const { accountId, key } = createCustomer(path, { usd: "0.201" });
+    const accounts = await openAccounts(t, path);
+    const clients = Array.from({ length: 64 }, async () => {
+      const outcomes: string[] = [];
+      for (let request = 0; request < 4; request += 1) outcomes.push(await pay(accounts, key));
+      return outcomes;
+    });
+    assert.deepEqual(tally((await Promise.all(clients)).flat()), { charged: 100, billing_state_blocked: 156 });
+    assert.equal(balanceOf(path, accountId), 1_000);
+    assert.deepEqual(inAccountsFile(path, audit), { faults: [], accounts: 1, entries: 101, charges: 100 });
+  },
+);
 
-test("64 concurrent clients stop exactly at a spend cap", async (t) => {
-  const path = await temporaryAccountsFile(t);
+testOnBothEngines("64 concurrent clients stop exactly at a spend cap", async (t, engine) => {
+  const path = await temporaryAccounts(t, engine);
   const { accountId, key } = createCustomer(path);
   inAccountsFile(path, (database) => changeAccount(database, accountId, { capMicros: 41_999 }));
   const accounts = await openAccounts(t, path);
@@ -75,8 +84,8 @@ test("64 concurrent clients stop exactly at a spend cap", async (t) => {
   assert.deepEqual(tally(outcomes), { charged: 20, monthly_spend_cap_exceeded: 44 });
 });
 
-test("two services that share an accounts file never overdraw a balance", async (t) => {
-  const path = await temporaryAccountsFile(t);
+testOnBothEngines("two services that share an accounts file never overdraw a balance", async (t, engine) => {
+  const path = await temporaryAccounts(t, engine);
   const { accountId, key } = createCustomer(path, { usd: "0.1" });
   const both = [await openAccounts(t, path), await openAccounts(t, path)];
   const outcomes = await Promise.all(both.flatMap((accounts) => Array.from({ length: 40 }, () => pay(accounts, key))));
@@ -100,8 +109,8 @@ test("a held price cannot be spent by another request until the hold is released
   accounts.hold(identity, "dealer_lookup");
 });
 
-test("a repeated charge id is charged once", async (t) => {
-  const path = await temporaryAccountsFile(t);
+testOnBothEngines("a repeated charge id is charged once", async (t, engine) => {
+  const path = await temporaryAccounts(t, engine);
   const { accountId, key } = createCustomer(path, { usd: "1" });
   const accounts = await openAccounts(t, path);
   const outcomes = await Promise.all(Array.from({ length: 20 }, () => pay(accounts, key, "the same")));
@@ -109,34 +118,37 @@ test("a repeated charge id is charged once", async (t) => {
   assert.equal(balanceOf(path, accountId), 998_000);
 });
 
-test("changes made by the command line take effect in a running service within a second", async (t) => {
-  const path = await temporaryAccountsFile(t);
-  const { accountId, key, keyId } = createCustomer(path, { usd: "0" });
-  const accounts = await openAccounts(t, path);
-  const becomes = async (outcome: string): Promise<void> => {
-    await eventually(outcome, async () => (await pay(accounts, key)) === outcome);
-  };
-  await becomes("billing_state_blocked");
-  inAccountsFile(path, (database) =>
-    addCredit(database, { accountId, kind: "paid", micros: 1_000_000, atMs: 0, isConfirmed: true }),
-  );
-  await becomes("charged");
-  inAccountsFile(path, (database) => changeAccount(database, accountId, { capMicros: 0 }));
-  await becomes("monthly_spend_cap_exceeded");
-  inAccountsFile(path, (database) => changeAccount(database, accountId, { capMicros: null }));
-  await becomes("charged");
-  inAccountsFile(path, (database) => changeAccount(database, accountId, { state: "suspended" }));
-  await becomes("billing_state_blocked");
-  inAccountsFile(path, (database) => changeAccount(database, accountId, { state: "active" }));
-  await becomes("charged");
-  const other = createCustomer(path);
-  assert.equal(await pay(accounts, other.key), "charged", "a new key works at once");
-  inAccountsFile(path, (database) => revokeKey(database, keyId, 1));
-  await becomes("invalid_api_key");
-});
+testOnBothEngines(
+  "changes made by the command line take effect in a running service within a second",
+  async (t, engine) => {
+    const path = await temporaryAccounts(t, engine);
+    const { accountId, key, keyId } = createCustomer(path, { usd: "0" });
+    const accounts = await openAccounts(t, path);
+    const becomes = async (outcome: string): Promise<void> => {
+      await eventually(outcome, async () => (await pay(accounts, key)) === outcome);
+    };
+    await becomes("billing_state_blocked");
+    inAccountsFile(path, (database) =>
+      addCredit(database, { accountId, kind: "paid", micros: 1_000_000, atMs: 0, isConfirmed: true }),
+    );
+    await becomes("charged");
+    inAccountsFile(path, (database) => changeAccount(database, accountId, { capMicros: 0 }));
+    await becomes("monthly_spend_cap_exceeded");
+    inAccountsFile(path, (database) => changeAccount(database, accountId, { capMicros: null }));
+    await becomes("charged");
+    inAccountsFile(path, (database) => changeAccount(database, accountId, { state: "suspended" }));
+    await becomes("billing_state_blocked");
+    inAccountsFile(path, (database) => changeAccount(database, accountId, { state: "active" }));
+    await becomes("charged");
+    const other = createCustomer(path);
+    assert.equal(await pay(accounts, other.key), "charged", "a new key works at once");
+    inAccountsFile(path, (database) => revokeKey(database, keyId, 1));
+    await becomes("invalid_api_key");
+  },
+);
 
-test("a charge is refused if the balance was spent while the request ran", async (t) => {
-  const path = await temporaryAccountsFile(t);
+testOnBothEngines("a charge is refused if the balance was spent while the request ran", async (t, engine) => {
+  const path = await temporaryAccounts(t, engine);
   const { accountId, key } = createCustomer(path, { usd: "1" });
   const accounts = await openAccounts(t, path);
   const identity = await accounts.identify(key, "192.0.2.1");
@@ -181,7 +193,7 @@ const outages: readonly (readonly [what: string, break_: (path: string) => Promi
 describe("a ledger that cannot be written", { concurrency: true }, () => {
   for (const [what, disrupt] of outages) {
     test(`because ${what} charges no account, reports it, and recovers without a restart`, async (t) => {
-      const path = await temporaryAccountsFile(t);
+      const path = await temporaryAccounts(t, engine);
       const { accountId, key } = createCustomer(path, { usd: "1" });
       const changes: boolean[] = [];
       const accounts = await openAccounts(t, path, { onAvailabilityChange: (isDown) => changes.push(isDown) });
@@ -253,8 +265,8 @@ test("a file that is not a database is reported at start-up in one line", async 
   );
 });
 
-test("closing waits for charges in flight", async (t) => {
-  const path = await temporaryAccountsFile(t);
+testOnBothEngines("closing waits for charges in flight", async (t, engine) => {
+  const path = await temporaryAccounts(t, engine);
   const { key } = createCustomer(path);
   const accounts = await Accounts.open(path, { clock: systemClock });
   const identity = await accounts.identify(key, "192.0.2.1");

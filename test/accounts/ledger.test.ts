@@ -1,6 +1,5 @@
 /** The ledger: credits, charges, batches, spend caps, and reviews of tiers. */
 import assert from "node:assert/strict";
-import { test } from "node:test";
 import { changeAccount, createAccount, getAccount } from "../../src/accounts/account.ts";
 import { createKey, scopes } from "../../src/accounts/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
@@ -16,10 +15,11 @@ import {
 import { listUsage } from "../../src/accounts/ledger/usage.ts";
 import { decideReview, queuedReviews, reviewAccounts, reviewOnce } from "../../src/accounts/policy/tier-reviews.ts";
 import { commitBatch } from "../../src/accounts/worker/group-commit.ts";
+import { testOnBothEngines } from "../support/accounts.ts";
 import { atMs, createLedger, dayMs, month, paidCredit, searchCharge } from "../support/ledger.ts";
 
-test("credits, charges, adjustments and reversals add up to the balance", async (t) => {
-  const ledger = await createLedger(t);
+testOnBothEngines("credits, charges, adjustments and reversals add up to the balance", async (t, engine) => {
+  const ledger = await createLedger(t, engine);
   const { database, accountId } = ledger;
   const first = addCredit(database, { ...paidCredit, accountId, micros: 25_000_000, reference: "pi_1", note: "card" });
   assert.equal(ledger.balance(), 25_000_000);
@@ -50,31 +50,34 @@ test("credits, charges, adjustments and reversals add up to the balance", async 
   assert.deepEqual(audit(database), { faults: [], accounts: 1, entries: 6, charges: 1 });
 });
 
-test("a charge id, a payment reference and the reversal of a credit are each posted once", async (t) => {
-  const ledger = await createLedger(t);
-  const { database, accountId } = ledger;
-  const credit = addCredit(database, { ...paidCredit, accountId, micros: 10_000, reference: "pi_1" });
-  for (let times = 0; times < 3; times += 1)
-    assert.equal(postCharge(database, searchCharge(ledger, "same")), undefined);
-  assert.equal(ledger.balance(), 8_000);
-  assert.throws(
-    () => addCredit(database, { ...paidCredit, accountId, micros: 10_000, reference: "pi_1" }),
-    new RegExp(`Reference pi_1 is already posted as ${credit}: `),
-  );
-  assert.throws(() => adjustBalance(database, { accountId, micros: 1, atMs, reference: "pi_1" }), /already posted/);
-  reverseCredit(database, credit, atMs);
-  assert.throws(() => reverseCredit(database, credit, atMs), /is already reversed/);
-  assert.throws(() => reverseCredit(database, "credit_none", atMs), /Unknown credit credit_none: /);
-  assert.throws(() => confirmCredit(database, "same", atMs), /Unknown credit same: /);
-  assert.throws(
-    () => addCredit(database, { ...paidCredit, accountId: "acct_none", micros: 1 }),
-    /Unknown account acct_none: /,
-  );
-  assert.equal(ledger.balance(), -2_000);
-});
+testOnBothEngines(
+  "a charge id, a payment reference and the reversal of a credit are each posted once",
+  async (t, engine) => {
+    const ledger = await createLedger(t, engine);
+    const { database, accountId } = ledger;
+    const credit = addCredit(database, { ...paidCredit, accountId, micros: 10_000, reference: "pi_1" });
+    for (let times = 0; times < 3; times += 1)
+      assert.equal(postCharge(database, searchCharge(ledger, "same")), undefined);
+    assert.equal(ledger.balance(), 8_000);
+    assert.throws(
+      () => addCredit(database, { ...paidCredit, accountId, micros: 10_000, reference: "pi_1" }),
+      new RegExp(`Reference pi_1 is already posted as ${credit}: `),
+    );
+    assert.throws(() => adjustBalance(database, { accountId, micros: 1, atMs, reference: "pi_1" }), /already posted/);
+    reverseCredit(database, credit, atMs);
+    assert.throws(() => reverseCredit(database, credit, atMs), /is already reversed/);
+    assert.throws(() => reverseCredit(database, "credit_none", atMs), /Unknown credit credit_none: /);
+    assert.throws(() => confirmCredit(database, "same", atMs), /Unknown credit same: /);
+    assert.throws(
+      () => addCredit(database, { ...paidCredit, accountId: "acct_none", micros: 1 }),
+      /Unknown account acct_none: /,
+    );
+    assert.equal(ledger.balance(), -2_000);
+  },
+);
 
-test("a batch of charges is one transaction: if one fails, none is written", async (t) => {
-  const ledger = await createLedger(t);
+testOnBothEngines("a batch of charges is one transaction: if one fails, none is written", async (t, engine) => {
+  const ledger = await createLedger(t, engine);
   addCredit(ledger.database, { ...paidCredit, accountId: ledger.accountId, micros: 100_000 });
   const tasks = ["c1", "c2", "c3"].map((id) => ({ name: "charge", input: searchCharge(ledger, id) }) as const);
   const broken = { name: "charge", input: { ...searchCharge(ledger, "c4"), accountId: "acct_none" } } as const;
@@ -100,21 +103,24 @@ test("a batch of charges is one transaction: if one fails, none is written", asy
   assert.equal(ledger.balance(), 94_000);
 });
 
-test("a batch on the last cent charges as many requests as the balance covers and refuses the rest", async (t) => {
-  const ledger = await createLedger(t);
-  addCredit(ledger.database, { ...paidCredit, accountId: ledger.accountId, micros: 10_999 });
-  const tasks = Array.from(
-    { length: 64 },
-    (_, index) => ({ name: "charge", input: searchCharge(ledger, `c${index}`) }) as const,
-  );
-  const { outcomes } = commitBatch(ledger.database, tasks, assert.ifError);
-  assert.equal(outcomes.filter((outcome) => "output" in outcome && outcome.output === null).length, 5);
-  assert.equal(ledger.balance(), 999);
-  assert.deepEqual(audit(ledger.database).faults, []);
-});
+testOnBothEngines(
+  "a batch on the last cent charges as many requests as the balance covers and refuses the rest",
+  async (t, engine) => {
+    const ledger = await createLedger(t, engine);
+    addCredit(ledger.database, { ...paidCredit, accountId: ledger.accountId, micros: 10_999 });
+    const tasks = Array.from(
+      { length: 64 },
+      (_, index) => ({ name: "charge", input: searchCharge(ledger, `c${index}`) }) as const,
+    );
+    const { outcomes } = commitBatch(ledger.database, tasks, assert.ifError);
+    assert.equal(outcomes.filter((outcome) => "output" in outcome && outcome.output === null).length, 5);
+    assert.equal(ledger.balance(), 999);
+    assert.deepEqual(audit(ledger.database).faults, []);
+  },
+);
 
-test("the spend cap applies per UTC calendar month, whichever way the clock jumps", async (t) => {
-  const ledger = await createLedger(t);
+testOnBothEngines("the spend cap applies per UTC calendar month, whichever way the clock jumps", async (t, engine) => {
+  const ledger = await createLedger(t, engine);
   addCredit(ledger.database, { ...paidCredit, accountId: ledger.accountId, micros: 1_000_000 });
   changeAccount(ledger.database, ledger.accountId, { capMicros: 4_000 });
   const steps: readonly (readonly [at: string, comesTo: string])[] = [
@@ -143,77 +149,88 @@ test("the spend cap applies per UTC calendar month, whichever way the clock jump
   );
 });
 
-test("reviews raise an account from tier 1 to 3 automatically, and to 4 after approval", async (t) => {
-  const { database, accountId } = await createLedger(t);
-  const tier = () => getAccount(database, accountId, month).tier;
-  const reviewed = (day: string) =>
-    reviewAccounts(database, day).map(({ from, to, outcome }) => `${from} ${to} ${outcome}`);
-  addCredit(database, { ...paidCredit, kind: "promotional", accountId, micros: 900_000_000 });
-  const credit = addCredit(database, { ...paidCredit, accountId, micros: 500_000_000, isConfirmed: false });
-  assert.deepEqual(reviewed("2026-12-31"), [], "promotional and unconfirmed credits do not count");
-  confirmCredit(database, credit, atMs);
-  confirmCredit(database, credit, atMs + 20 * dayMs);
-  assert.deepEqual(reviewed("2026-11-25"), []);
-  assert.deepEqual(reviewed("2026-11-26"), ["1 2 automatic"]);
-  assert.deepEqual(reviewed("2026-11-26"), []);
-  assert.deepEqual(reviewed("2026-12-03"), ["2 3 automatic"]);
-  assert.deepEqual(reviewed("2026-12-18"), []);
-  assert.deepEqual(reviewed("2026-12-19"), ["3 4 queued"]);
-  assert.deepEqual(reviewed("2026-12-20"), [], "it is queued once");
-  assert.equal(tier(), 3);
-  assert.deepEqual(
-    queuedReviews(database).map(({ day, to }) => [day, to]),
-    [["2026-12-19", 4]],
-  );
-  decideReview(database, accountId, "declined", "2026-12-21");
-  assert.throws(() => decideReview(database, accountId, "approved", "2026-12-21"), /No queued review of account /);
-  assert.deepEqual(reviewed("2027-01-19"), []);
-  assert.deepEqual(reviewed("2027-01-20"), ["3 4 queued"]);
-  decideReview(database, accountId, "declined", "2027-01-21");
-  assert.deepEqual(reviewed("2027-02-19"), [], "30 days count from the last time it was declined");
-  assert.deepEqual(reviewed("2027-02-20"), ["3 4 queued"]);
-  decideReview(database, accountId, "approved", "2027-02-21");
-  assert.equal(tier(), 4);
-  assert.deepEqual(reviewed("2027-06-01"), []);
-});
+testOnBothEngines(
+  "reviews raise an account from tier 1 to 3 automatically, and to 4 after approval",
+  async (t, engine) => {
+    const { database, accountId } = await createLedger(t, engine);
+    const tier = () => getAccount(database, accountId, month).tier;
+    const reviewed = (day: string) =>
+      reviewAccounts(database, day).map(({ from, to, outcome }) => `${from} ${to} ${outcome}`);
+    addCredit(database, { ...paidCredit, kind: "promotional", accountId, micros: 900_000_000 });
+    const credit = addCredit(database, { ...paidCredit, accountId, micros: 500_000_000, isConfirmed: false });
+    assert.deepEqual(reviewed("2026-12-31"), [], "promotional and unconfirmed credits do not count");
+    confirmCredit(database, credit, atMs);
+    confirmCredit(database, credit, atMs + 20 * dayMs);
+    assert.deepEqual(reviewed("2026-11-25"), []);
+    assert.deepEqual(reviewed("2026-11-26"), ["1 2 automatic"]);
+    assert.deepEqual(reviewed("2026-11-26"), []);
+    assert.deepEqual(reviewed("2026-12-03"), ["2 3 automatic"]);
+    assert.deepEqual(reviewed("2026-12-18"), []);
+    assert.deepEqual(reviewed("2026-12-19"), ["3 4 queued"]);
+    assert.deepEqual(reviewed("2026-12-20"), [], "it is queued once");
+    assert.equal(tier(), 3);
+    assert.deepEqual(
+      queuedReviews(database).map(({ day, to }) => [day, to]),
+      [["2026-12-19", 4]],
+    );
+    decideReview(database, accountId, "declined", "2026-12-21");
+    assert.throws(() => decideReview(database, accountId, "approved", "2026-12-21"), /No queued review of account /);
+    assert.deepEqual(reviewed("2027-01-19"), []);
+    assert.deepEqual(reviewed("2027-01-20"), ["3 4 queued"]);
+    decideReview(database, accountId, "declined", "2027-01-21");
+    assert.deepEqual(reviewed("2027-02-19"), [], "30 days count from the last time it was declined");
+    assert.deepEqual(reviewed("2027-02-20"), ["3 4 queued"]);
+    decideReview(database, accountId, "approved", "2027-02-21");
+    assert.equal(tier(), 4);
+    assert.deepEqual(reviewed("2027-06-01"), []);
+  },
+);
 
-test("automatic review runs once per UTC day, however often it is called", async (t) => {
-  const { database, accountId } = await createLedger(t);
+testOnBothEngines("automatic review runs once per UTC day, however often it is called", async (t, engine) => {
+  const { database, accountId } = await createLedger(t, engine);
   assert.deepEqual(reviewOnce(database, "2026-12-20"), []);
   addCredit(database, { ...paidCredit, accountId, micros: 25_000_000 });
   assert.deepEqual(reviewOnce(database, "2026-12-20"), []);
   assert.equal(reviewOnce(database, "2026-12-21").length, 1);
 });
 
-test("pages of entries hold every entry of the account once, newest first, also where days overlap", async (t) => {
-  const ledger = await createLedger(t);
-  const { database, accountId, keyId } = ledger;
-  const other = createAccount(database, { email: "c@d.example", tier: 1, atMs });
-  const { keyId: otherKey } = createKey(database, { accountId: other, scopes, atMs });
-  for (const id of [accountId, other]) addCredit(database, { ...paidCredit, accountId: id, micros: 1_000_000 });
-  // Days 0, 1, 0, 2, 1, 3: the charges of a day lie between those of others.
-  for (const [index, day] of [0, 1, 0, 2, 1, 3].entries())
-    for (const [id, key] of [
-      [accountId, keyId],
-      [other, otherKey],
-    ] as const) {
-      const charge = { ...searchCharge(ledger, `${id} ${index}`), accountId: id, keyId: key, atMs: atMs + day * dayMs };
-      assert.equal(postCharge(database, charge), undefined);
+testOnBothEngines(
+  "pages of entries hold every entry of the account once, newest first, also where days overlap",
+  async (t, engine) => {
+    const ledger = await createLedger(t, engine);
+    const { database, accountId, keyId } = ledger;
+    const other = createAccount(database, { email: "c@d.example", tier: 1, atMs });
+    const { keyId: otherKey } = createKey(database, { accountId: other, scopes, atMs });
+    for (const id of [accountId, other]) addCredit(database, { ...paidCredit, accountId: id, micros: 1_000_000 });
+    // Days 0, 1, 0, 2, 1, 3: the charges of a day lie between those of others.
+    for (const [index, day] of [0, 1, 0, 2, 1, 3].entries())
+      for (const [id, key] of [
+        [accountId, keyId],
+        [other, otherKey],
+      ] as const) {
+        const charge = {
+          ...searchCharge(ledger, `${id} ${index}`),
+          accountId: id,
+          keyId: key,
+          atMs: atMs + day * dayMs,
+        };
+        assert.equal(postCharge(database, charge), undefined);
+      }
+    adjustBalance(database, { accountId, micros: 5, atMs });
+    const all = listEntryPage(database, { accountId, before: null, limit: 100 });
+    assert.deepEqual(
+      all.map(({ entryId, kind }) => (kind === "charge" ? entryId : kind)),
+      ["adjustment", ...[5, 4, 3, 2, 1, 0].map((index) => `${accountId} ${index}`), "paid"],
+    );
+    for (const limit of [1, 2, 3, 5]) {
+      const paged = [];
+      for (let before: number | null = null; ; ) {
+        const page = listEntryPage(database, { accountId, before, limit });
+        paged.push(...page);
+        before = page.at(-1)?.entry ?? null;
+        if (before === null) break;
+      }
+      assert.deepEqual(paged, all, `pages of ${limit}`);
     }
-  adjustBalance(database, { accountId, micros: 5, atMs });
-  const all = listEntryPage(database, { accountId, before: null, limit: 100 });
-  assert.deepEqual(
-    all.map(({ entryId, kind }) => (kind === "charge" ? entryId : kind)),
-    ["adjustment", ...[5, 4, 3, 2, 1, 0].map((index) => `${accountId} ${index}`), "paid"],
-  );
-  for (const limit of [1, 2, 3, 5]) {
-    const paged = [];
-    for (let before: number | null = null; ; ) {
-      const page = listEntryPage(database, { accountId, before, limit });
-      paged.push(...page);
-      before = page.at(-1)?.entry ?? null;
-      if (before === null) break;
-    }
-    assert.deepEqual(paged, all, `pages of ${limit}`);
-  }
-});
+  },
+);

@@ -10,8 +10,14 @@ import { textIn } from "../../src/base/json.ts";
 import { Refusal } from "../../src/contract/errors.ts";
 import { sql } from "../../src/db/sql.ts";
 import { systemClock } from "../../src/http/system-clock.ts";
-import { exitingWorker } from "../ledger/exiting-worker.ts";
-import { createCustomer, inAccountsFile, temporaryAccountsFile } from "../support/accounts.ts";
+import { type ExitMoment, exitingWorker } from "../ledger/exiting-worker.ts";
+import {
+  type AccountsEngine,
+  createCustomer,
+  inAccountsFile,
+  temporaryAccounts,
+  testOnBothEngines,
+} from "../support/accounts.ts";
 import { extentOf } from "../support/extent.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
@@ -22,8 +28,8 @@ const chargesIn = (path: string): readonly string[] =>
   );
 
 /** Opens accounts with one customer, whose ledger worker exits at a moment of its first transaction. */
-async function openWithExitingWorker(t: TestContext, moment: "before-commit" | "after-commit") {
-  const path = await temporaryAccountsFile(t);
+async function openWithExitingWorker(t: TestContext, moment: ExitMoment, engine: AccountsEngine = "SQLite") {
+  const path = await temporaryAccounts(t, engine);
   const { key } = createCustomer(path);
   const changes: boolean[] = [];
   const onChange = (isDown: boolean): void => void changes.push(isDown);
@@ -44,8 +50,8 @@ async function openWithExitingWorker(t: TestContext, moment: "before-commit" | "
 
 const isUnmetered = (thrown: unknown): boolean => thrown instanceof Refusal && thrown.code === "metering_unavailable";
 
-test("charges whose worker exited after the commit are answered, once each", async (t) => {
-  const { path, charge, changes, identity } = await openWithExitingWorker(t, "after-commit");
+testOnBothEngines("charges whose worker exited after the commit are answered, once each", async (t, engine) => {
+  const { path, charge, changes, identity } = await openWithExitingWorker(t, "after-commit", engine);
   const ids = await Promise.all(Array.from({ length: 20 }, charge));
   assert.deepEqual([...chargesIn(path)].sort(), ids.sort());
   assert.equal(identity.cached.heldMicros, 0, "every hold is released");
@@ -53,15 +59,18 @@ test("charges whose worker exited after the commit are answered, once each", asy
   assert.deepEqual(inAccountsFile(path, audit).faults, []);
 });
 
-test("charges whose worker exited before the commit are refused, and none is on the disk", async (t) => {
-  const { path, charge, identity } = await openWithExitingWorker(t, "before-commit");
-  const outcomes = await Promise.allSettled(Array.from({ length: 20 }, charge));
-  for (const outcome of outcomes) {
-    assert.ok(outcome.status === "rejected" && isUnmetered(outcome.reason));
-  }
-  assert.deepEqual(chargesIn(path), []);
-  assert.equal(identity.cached.heldMicros, 0, "every hold is released");
-});
+testOnBothEngines(
+  "charges whose worker exited before the commit are refused, and none is on the disk",
+  async (t, engine) => {
+    const { path, charge, identity } = await openWithExitingWorker(t, "before-commit", engine);
+    const outcomes = await Promise.allSettled(Array.from({ length: 20 }, charge));
+    for (const outcome of outcomes) {
+      assert.ok(outcome.status === "rejected" && isUnmetered(outcome.reason));
+    }
+    assert.deepEqual(chargesIn(path), []);
+    assert.equal(identity.cached.heldMicros, 0, "every hold is released");
+  },
+);
 
 test("charges that no worker can look up within 5 s are refused", async (t) => {
   const { path, charge, accounts } = await openWithExitingWorker(t, "after-commit");
@@ -72,8 +81,8 @@ test("charges that no worker can look up within 5 s are refused", async (t) => {
   await accounts.close();
 });
 
-test("close waits for charges that are being looked up", async (t) => {
-  const { path, charge, accounts } = await openWithExitingWorker(t, "after-commit");
+testOnBothEngines("close waits for charges that are being looked up", async (t, engine) => {
+  const { path, charge, accounts } = await openWithExitingWorker(t, "after-commit", engine);
   const charging = charge();
   await accounts.close();
   assert.deepEqual(chargesIn(path), [await charging]);

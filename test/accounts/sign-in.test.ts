@@ -15,7 +15,7 @@ import { newSecret, secretHash } from "../../src/accounts/sign-in/secrets.ts";
 import { findSession, insertSession, purgeSessions, touchSession } from "../../src/accounts/sign-in/session-table.ts";
 import { commitBatch } from "../../src/accounts/worker/group-commit.ts";
 import { sql } from "../../src/db/sql.ts";
-import { inAccountsFile } from "../support/accounts.ts";
+import { inAccountsFile, testOnBothEngines } from "../support/accounts.ts";
 import { atMs, createLedger, dayMs, paidCredit } from "../support/ledger.ts";
 
 const hourMs = 3_600_000;
@@ -36,43 +36,52 @@ test("a password is stored as a salted scrypt hash with its parameters", async (
   assert.deepEqual(lengths, [false, true, true, false]);
 });
 
-test("a session ends 12 hours after its last request, 30 days after its start, and with its key", async (t) => {
-  const { database, accountId } = await createLedger(t);
-  const sha256 = secretHash(newSecret());
-  insertSession(database, { accountId, sha256, atMs });
-  const isOpen = (ms: number): boolean => findSession(database, sha256, atMs + ms) !== null;
-  assert.deepEqual([isOpen(12 * hourMs - 1), isOpen(12 * hourMs)], [true, false]);
-  for (let ms = 0; ms < 30 * dayMs; ms += 11 * hourMs) touchSession(database, sha256, atMs + ms);
-  assert.deepEqual([isOpen(30 * dayMs - 1), isOpen(30 * dayMs)], [true, false]);
-  purgeSessions(database, atMs + 30 * dayMs);
-  assert.deepEqual(database.all(sql`SELECT * FROM sessions`), []);
-  insertSession(database, { accountId, sha256, atMs });
-  const { keyId } = findSession(database, sha256, atMs) ?? {};
-  assert.ok(keyId);
-  revokeKey(database, keyId, atMs);
-  assert.ok(!isOpen(0));
-});
+testOnBothEngines(
+  "a session ends 12 hours after its last request, 30 days after its start, and with its key",
+  async (t, engine) => {
+    const { database, accountId } = await createLedger(t, engine);
+    const sha256 = secretHash(newSecret());
+    insertSession(database, { accountId, sha256, atMs });
+    const isOpen = (ms: number): boolean => findSession(database, sha256, atMs + ms) !== null;
+    assert.deepEqual([isOpen(12 * hourMs - 1), isOpen(12 * hourMs)], [true, false]);
+    for (let ms = 0; ms < 30 * dayMs; ms += 11 * hourMs) touchSession(database, sha256, atMs + ms);
+    assert.deepEqual([isOpen(30 * dayMs - 1), isOpen(30 * dayMs)], [true, false]);
+    purgeSessions(database, atMs + 30 * dayMs);
+    assert.deepEqual(database.all(sql`SELECT * FROM sessions`), []);
+    insertSession(database, { accountId, sha256, atMs });
+    const { keyId } = findSession(database, sha256, atMs) ?? {};
+    assert.ok(keyId);
+    revokeKey(database, keyId, atMs);
+    assert.ok(!isOpen(0));
+  },
+);
 
-test("a one-time link works once, until it expires, and until a newer one of its kind", async (t) => {
-  const { database, accountId } = await createLedger(t);
-  const use = (secret: string, ms = 0): boolean =>
-    useLink(database, secretHash(secret), "invitation", atMs + ms) !== null;
-  const create = (): string => createLink(database, { accountId, kind: "invitation", atMs });
-  const [replaced, secret] = [create(), create()];
-  assert.deepEqual([use(replaced), use(secret, 7 * dayMs - 1), use(secret)], [false, true, false]);
-  assert.equal(use(create(), 7 * dayMs), false);
-});
+testOnBothEngines(
+  "a one-time link works once, until it expires, and until a newer one of its kind",
+  async (t, engine) => {
+    const { database, accountId } = await createLedger(t, engine);
+    const use = (secret: string, ms = 0): boolean =>
+      useLink(database, secretHash(secret), "invitation", atMs + ms) !== null;
+    const create = (): string => createLink(database, { accountId, kind: "invitation", atMs });
+    const [replaced, secret] = [create(), create()];
+    assert.deepEqual([use(replaced), use(secret, 7 * dayMs - 1), use(secret)], [false, true, false]);
+    assert.equal(use(create(), 7 * dayMs), false);
+  },
+);
 
-test("an email address names an account only if no other account with a password has it", async (t) => {
-  const { database, accountId } = await createLedger(t);
-  const found = (name: string): string | undefined => findCredentials(database, name)?.accountId;
-  assert.equal(found("a@b.example"), undefined);
-  setPassword(database, { accountId, hash: "x" }, atMs);
-  const other = createAccount(database, { email: "A@B.example", tier: 1, atMs });
-  assert.deepEqual([found("a@B.example"), found(accountId)], [accountId, accountId]);
-  setPassword(database, { accountId: other, hash: "y" }, atMs);
-  assert.deepEqual([found("a@b.example"), found(accountId), found(other)], [undefined, accountId, other]);
-});
+testOnBothEngines(
+  "an email address names an account only if no other account with a password has it",
+  async (t, engine) => {
+    const { database, accountId } = await createLedger(t, engine);
+    const found = (name: string): string | undefined => findCredentials(database, name)?.accountId;
+    assert.equal(found("a@b.example"), undefined);
+    setPassword(database, { accountId, hash: "x" }, atMs);
+    const other = createAccount(database, { email: "A@B.example", tier: 1, atMs });
+    assert.deepEqual([found("a@B.example"), found(accountId)], [accountId, accountId]);
+    setPassword(database, { accountId: other, hash: "y" }, atMs);
+    assert.deepEqual([found("a@b.example"), found(accountId), found(other)], [undefined, accountId, other]);
+  },
+);
 
 test("the last use of a key never goes back, and is no row that a restore discards", async (t) => {
   const { database, accountId, keyId, path } = await createLedger(t);
@@ -103,28 +112,31 @@ test("a restore brings no session and no link back, and refuses to lose a passwo
   });
 });
 
-test("the audit log has a record of each change, none of a refused one, and is never changed", async (t) => {
-  const { database, accountId } = await createLedger(t);
-  const author = { actor: "command line (joe)", atMs };
-  const { keyId } = makeChange(database, "keys create", { accountId, scopes: ["usage.read"], name: "sync" }, author);
-  makeChange(database, "keys revoke", { keyId }, { actor: accountId, atMs: atMs + 1 });
-  assert.throws(() => makeChange(database, "keys revoke", { keyId, accountId: "acct_other" }, author), /Unknown key/);
-  assert.throws(() => makeChange(database, "accounts cap", { accountId: "acct_other", capMicros: 1 }, author));
-  const records = listAuditRecords(database, { before: null, limit: 10 });
-  assert.deepEqual(
-    records.map(({ actor, action, details }) => [actor, action, details]),
-    [
-      [accountId, "keys revoke", keyId],
-      ["command line (joe)", "keys create", `${keyId}, usage.read, "sync"`],
-    ],
-  );
-  assert.deepEqual(listAuditRecords(database, { before: records[0]?.record ?? 0, limit: 10 }), records.slice(1));
-  assert.throws(() => database.run(sql`UPDATE audit_log SET actor = 'x'`), /audit records are never changed/);
-  assert.throws(() => database.run(sql`DELETE FROM audit_log`), /audit records are never removed/);
-});
+testOnBothEngines(
+  "the audit log has a record of each change, none of a refused one, and is never changed",
+  async (t, engine) => {
+    const { database, accountId } = await createLedger(t, engine);
+    const author = { actor: "command line (joe)", atMs };
+    const { keyId } = makeChange(database, "keys create", { accountId, scopes: ["usage.read"], name: "sync" }, author);
+    makeChange(database, "keys revoke", { keyId }, { actor: accountId, atMs: atMs + 1 });
+    assert.throws(() => makeChange(database, "keys revoke", { keyId, accountId: "acct_other" }, author), /Unknown key/);
+    assert.throws(() => makeChange(database, "accounts cap", { accountId: "acct_other", capMicros: 1 }, author));
+    const records = listAuditRecords(database, { before: null, limit: 10 });
+    assert.deepEqual(
+      records.map(({ actor, action, details }) => [actor, action, details]),
+      [
+        [accountId, "keys revoke", keyId],
+        ["command line (joe)", "keys create", `${keyId}, usage.read, "sync"`],
+      ],
+    );
+    assert.deepEqual(listAuditRecords(database, { before: records[0]?.record ?? 0, limit: 10 }), records.slice(1));
+    assert.throws(() => database.run(sql`UPDATE audit_log SET actor = 'x'`), /audit records are never changed/);
+    assert.throws(() => database.run(sql`DELETE FROM audit_log`), /audit records are never removed/);
+  },
+);
 
-test("the daily review of the service is in the audit log if it changes an account", async (t) => {
-  const { database, accountId } = await createLedger(t);
+testOnBothEngines("the daily review of the service is in the audit log if it changes an account", async (t, engine) => {
+  const { database, accountId } = await createLedger(t, engine);
   const review = (days: number): readonly string[] => {
     const [day, reviewedAtMs] = [dayOf(atMs + days * dayMs), atMs + days * dayMs];
     const task = { name: "reviewTiers", input: { day, atMs: reviewedAtMs } } as const;

@@ -41,6 +41,7 @@ const notRun: Readonly<Record<string, string>> = {
   container: "needs a container engine; test/deploy runs the steps of the image, and the image",
   systemd: "changes the machine; test/deploy checks the units and runs the ingest script",
   clients: "needs the generators; test/clients runs them, and the clients",
+  postgres: "needs a server; test/accounts runs both engines, and ledger copy",
   package: "needs the registry of npm; test/deploy installs and starts the package",
 };
 

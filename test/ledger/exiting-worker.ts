@@ -5,6 +5,8 @@
  */
 import { isMainThread } from "node:worker_threads";
 import { ChargeBatch } from "../../src/accounts/ledger/charging.ts";
+import { PostgresDatabase } from "../../src/db/postgres.ts";
+import type { SqlDatabase } from "../../src/db/sql-database.ts";
 import { SqliteDatabase } from "../../src/db/sqlite.ts";
 
 /** When the worker exits. */
@@ -19,7 +21,6 @@ export function exitingWorker(moment: ExitMoment, transaction: number): URL {
 
 if (!isMainThread) {
   const parameters = new URL(import.meta.url).searchParams;
-  const { transaction } = SqliteDatabase.prototype;
   const { add: charge } = ChargeBatch.prototype;
   let transactionsLeft = Number(parameters.get("transaction"));
   let charges = 0;
@@ -30,16 +31,19 @@ if (!isMainThread) {
   const exitAt = (moment: ExitMoment): void => {
     if (charges > 0 && transactionsLeft === 1 && parameters.get("moment") === moment) process.exit(1);
   };
-  SqliteDatabase.prototype.transaction = function <T>(this: SqliteDatabase, work: () => T): T {
-    const result = transaction.call<SqliteDatabase, [() => T], T>(this, () => {
-      const value = work();
-      exitAt("before-commit");
-      return value;
-    });
-    exitAt("after-commit");
-    if (charges > 0) transactionsLeft -= 1;
-    charges = 0;
-    return result;
-  };
+  for (const prototype of [SqliteDatabase.prototype, PostgresDatabase.prototype]) {
+    const { transaction } = prototype;
+    prototype.transaction = function <T>(this: SqlDatabase, work: () => T): T {
+      const result = transaction.call<SqlDatabase, [() => T], T>(this, () => {
+        const value = work();
+        exitAt("before-commit");
+        return value;
+      });
+      exitAt("after-commit");
+      if (charges > 0) transactionsLeft -= 1;
+      charges = 0;
+      return result;
+    };
+  }
   await import("../../src/accounts/worker/ledger-worker.ts");
 }

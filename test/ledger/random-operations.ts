@@ -1,18 +1,17 @@
 /** Random operations on the ledger and on its model, which must agree. */
 import assert from "node:assert/strict";
-import { join } from "node:path";
 import { changeAccount, createAccount, listAccounts } from "../../src/accounts/account.ts";
-import { createAccountsFile, openAccountsFile } from "../../src/accounts/file/schema.ts";
 import { createKey, scopes } from "../../src/accounts/keys.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { addCredit, adjustBalance, confirmCredit, reverseCredit } from "../../src/accounts/ledger/ledger.ts";
 import { listUsage } from "../../src/accounts/ledger/usage.ts";
+import { createAccounts, openAccounts } from "../../src/accounts/open-accounts.ts";
 import { billingState } from "../../src/accounts/policy/billing-state.ts";
 import type { UsageClass } from "../../src/accounts/policy/prices.ts";
 import { decideReview, reviewAccounts } from "../../src/accounts/policy/tier-reviews.ts";
 import { commitBatch } from "../../src/accounts/worker/group-commit.ts";
 import { UserError } from "../../src/base/user-error.ts";
-import type { SqliteDatabase } from "../../src/db/sqlite.ts";
+import type { SqlDatabase } from "../../src/db/sql-database.ts";
 import type { Chance } from "../support/chance.ts";
 import { classes, LedgerModel, type ModelEntry } from "./model.ts";
 
@@ -30,8 +29,8 @@ class LedgerAndModel {
 
   constructor(
     readonly chance: Chance,
-    readonly path: string,
-    public database: SqliteDatabase,
+    readonly location: string,
+    public database: SqlDatabase,
   ) {}
 
   openAccount(): void {
@@ -184,7 +183,7 @@ const passTime: Operation = (pair) => {
 
 const reopen: Operation = (pair) => {
   pair.database.close();
-  pair.database = openAccountsFile(pair.path, options);
+  pair.database = openAccounts(pair.location, options);
 };
 
 /** Operations, repeated by frequency. */
@@ -212,10 +211,9 @@ function assertSameAccounts({ database, model, ids, atMs }: LedgerAndModel): voi
   }
 }
 
-/** Runs random operations in a new file; returns the number of charges. Fails if the ledger and the model differ. */
-export function runRandomOperations(folder: string, chance: Chance, length: number): number {
-  const path = join(folder, "accounts.db");
-  const pair = new LedgerAndModel(chance, path, createAccountsFile(path, options));
+/** Runs random operations on new accounts; returns the number of charges. Fails if the ledger and the model differ. */
+export function runRandomOperations(location: string, chance: Chance, length: number): number {
+  const pair = new LedgerAndModel(chance, location, createAccounts(location, options));
   try {
     pair.openAccount();
     for (let step = 0; step < length; step += 1) {

@@ -5,13 +5,20 @@ import { text } from "node:stream/consumers";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import { integerIn, textIn } from "../../src/base/json.ts";
 import { sql } from "../../src/db/sql.ts";
-import { type Customer, createCustomer, inAccountsFile, temporaryAccountsFile } from "../support/accounts.ts";
+import {
+  type AccountsEngine,
+  type Customer,
+  createCustomer,
+  inAccountsFile,
+  temporaryAccounts,
+} from "../support/accounts.ts";
 import type { Chance } from "../support/chance.ts";
 import { startServing } from "../support/command-line.ts";
 import type { Scope } from "../support/scope.ts";
 
 export interface ServiceKillOptions {
   readonly lake: string;
+  readonly engine?: AccountsEngine;
   readonly kills: number;
   readonly clients: number;
   readonly chance: Chance;
@@ -43,9 +50,9 @@ const paths = [
 /** Kills a service repeatedly under load; fails unless each complete answer was charged exactly once. */
 export async function killServices(
   scope: Scope,
-  { lake, kills, clients, chance }: ServiceKillOptions,
+  { lake, engine = "SQLite", kills, clients, chance }: ServiceKillOptions,
 ): Promise<ServiceKillSummary> {
-  const accounts = await temporaryAccountsFile(scope);
+  const accounts = await temporaryAccounts(scope, engine);
   const customers = Array.from({ length: 6 }, () => createCustomer(accounts));
   const all: PaidAnswer[] = [];
   let refused = 0;

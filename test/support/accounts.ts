@@ -1,14 +1,16 @@
-/** Accounts files for tests, with accounts, keys and credits. */
+/** Accounts for tests, in SQLite and in PostgreSQL, with keys and credits. */
 import { join } from "node:path";
+import { type TestContext, test } from "node:test";
 import { changeAccount, createAccount } from "../../src/accounts/account.ts";
-import { createAccountsFile, openAccountsFile } from "../../src/accounts/file/schema.ts";
 import { type ApiScope, createKey, scopes } from "../../src/accounts/keys.ts";
 import { addCredit } from "../../src/accounts/ledger/ledger.ts";
 import { parseUsd } from "../../src/accounts/money.ts";
+import { createAccounts, openAccounts } from "../../src/accounts/open-accounts.ts";
 import type { RateLimits } from "../../src/accounts/policy/rate-limiter.ts";
 import type { Tier } from "../../src/accounts/policy/tiers.ts";
-import type { SqliteDatabase } from "../../src/db/sqlite.ts";
+import type { SqlDatabase } from "../../src/db/sql-database.ts";
 import { temporaryFolder } from "./lakes/lakes.ts";
+import { skipWithoutPostgres, temporaryPostgresUrl } from "./postgres.ts";
 import type { Scope } from "./scope.ts";
 
 /** An account with one key. */
@@ -30,16 +32,36 @@ export interface CustomerOptions {
 
 const unreachableLimits: RateLimits = { per10s: 1_000_000, per60s: 1_000_000 };
 
-/** Creates an accounts file in a temporary folder. */
-export async function temporaryAccountsFile(scope: Scope): Promise<string> {
-  const path = join(await temporaryFolder(scope), "accounts.db");
-  createAccountsFile(path, { busyMs: 5000 }).close();
-  return path;
+/** What accounts can be in. */
+export type AccountsEngine = "SQLite" | "PostgreSQL";
+
+/** The engines that this machine has. */
+export const enginesHere: readonly AccountsEngine[] =
+  skipWithoutPostgres === false ? ["SQLite", "PostgreSQL"] : ["SQLite"];
+
+/** Defines a test for each engine. */
+export function testOnBothEngines(name: string, body: (t: TestContext, engine: AccountsEngine) => Promise<void>): void {
+  test(`${name}, in SQLite`, (t) => body(t, "SQLite"));
+  test(`${name}, in PostgreSQL`, { skip: skipWithoutPostgres }, (t) => body(t, "PostgreSQL"));
 }
 
-/** Runs work on an accounts file over its own connection, as another process does. */
-export function inAccountsFile<T>(path: string, work: (database: SqliteDatabase) => T): T {
-  const database = openAccountsFile(path, { busyMs: 10_000 });
+/** Returns a location without accounts: a path in a temporary folder, or a URL. */
+export const unusedLocation = async (scope: Scope, engine: AccountsEngine): Promise<string> =>
+  engine === "SQLite" ? join(await temporaryFolder(scope), "accounts.db") : temporaryPostgresUrl();
+
+/** Creates accounts in a temporary location, and returns that. */
+export async function temporaryAccounts(scope: Scope, engine: AccountsEngine): Promise<string> {
+  const location = await unusedLocation(scope, engine);
+  createAccounts(location, { busyMs: 5000 }).close();
+  return location;
+}
+
+/** Creates an accounts file in a temporary folder. */
+export const temporaryAccountsFile = (scope: Scope): Promise<string> => temporaryAccounts(scope, "SQLite");
+
+/** Runs work on accounts over its own connection, as another process does. */
+export function inAccountsFile<T>(location: string, work: (database: SqlDatabase) => T): T {
+  const database = openAccounts(location, { busyMs: 10_000 });
   try {
     return work(database);
   } finally {

@@ -1,11 +1,10 @@
 /** A ledger with one account. */
-import { join } from "node:path";
 import { createAccount, getAccount } from "../../src/accounts/account.ts";
-import { createAccountsFile } from "../../src/accounts/file/schema.ts";
 import { createKey, scopes } from "../../src/accounts/keys.ts";
 import type { ChargeEntry } from "../../src/accounts/ledger/charging.ts";
-import type { SqliteDatabase } from "../../src/db/sqlite.ts";
-import { temporaryFolder } from "./lakes/lakes.ts";
+import { createAccounts } from "../../src/accounts/open-accounts.ts";
+import type { SqlDatabase } from "../../src/db/sql-database.ts";
+import { type AccountsEngine, unusedLocation } from "./accounts.ts";
 import { onScopeEnd, type Scope } from "./scope.ts";
 
 export const atMs = Date.parse("2026-11-19T12:00:00Z");
@@ -13,17 +12,17 @@ export const [dayMs, month] = [86_400_000, "2026-11"];
 
 export interface TestLedger {
   readonly path: string;
-  readonly database: SqliteDatabase;
+  readonly database: SqlDatabase;
   readonly accountId: string;
   readonly keyId: string;
   /** Returns the account's balance in micros. */
   balance(): number;
 }
 
-/** Creates an accounts file with one account, which has a key and no balance. */
-export async function createLedger(scope: Scope): Promise<TestLedger> {
-  const path = join(await temporaryFolder(scope), "accounts.db");
-  const database = createAccountsFile(path, { busyMs: 1000 });
+/** Creates accounts: one, which has a key and no balance. */
+export async function createLedger(scope: Scope, engine: AccountsEngine = "SQLite"): Promise<TestLedger> {
+  const path = await unusedLocation(scope, engine);
+  const database = createAccounts(path, { busyMs: 1000 });
   onScopeEnd(scope, async () => database.close());
   const accountId = createAccount(database, { email: "a@b.example", tier: 1, atMs });
   const { keyId } = createKey(database, { accountId, scopes, atMs });

@@ -1,7 +1,7 @@
 /** The `audit_log` table: who changed what, by the command line and in the dashboard. Append-only. */
 import { integerIn, textIn } from "../../base/json.ts";
 import { sql } from "../../db/sql.ts";
-import type { SqliteDatabase } from "../../db/sqlite.ts";
+import type { SqlDatabase } from "../../db/sql-database.ts";
 
 /** Who makes a change, and when. */
 export interface Author {
@@ -21,7 +21,7 @@ export interface AuditRecord extends Author {
 }
 
 /** Appends a record. */
-export function recordChange(database: SqliteDatabase, record: Omit<AuditRecord, "record">): void {
+export function recordChange(database: SqlDatabase, record: Omit<AuditRecord, "record">): void {
   const { atMs, actor, action, accountId, details } = record;
   database.run(sql`
     INSERT INTO audit_log (at_ms, actor, action, account_id, details)
@@ -37,7 +37,7 @@ export interface AuditLogPage {
 
 /** Returns records, newest first. */
 export function listAuditRecords(
-  database: SqliteDatabase,
+  database: SqlDatabase,
   { before, limit, accountId }: AuditLogPage,
 ): readonly AuditRecord[] {
   const ofAccount = accountId === undefined ? sql`true` : sql`account_id = ${accountId}`;

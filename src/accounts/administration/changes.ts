@@ -2,7 +2,7 @@
  * Changes of accounts: the functions behind both the commands and the dashboard, by the name of the command. Each change and its record
  * in the audit log are one transaction.
  */
-import type { SqliteDatabase } from "../../db/sqlite.ts";
+import type { SqlDatabase } from "../../db/sql-database.ts";
 import { type AccountChange, changeAccount, createAccount } from "../account.ts";
 import { dayOf } from "../clock.ts";
 import { createKey, type NewKey, revokeKey } from "../keys.ts";
@@ -31,7 +31,7 @@ interface Description {
 
 /** A change: its effect, and its record. */
 interface Change<Input, Output> {
-  readonly apply: (database: SqliteDatabase, input: Input, atMs: number) => Output;
+  readonly apply: (database: SqlDatabase, input: Input, atMs: number) => Output;
   readonly describe: (input: Input, output: Output) => Description;
 }
 
@@ -173,7 +173,7 @@ export type ChangeOutput<Name extends ChangeName> = ReturnType<ChangeTable[Name]
 
 /** Makes a change and records it. Throws a UserError, without a record, if it cannot be made. */
 export function makeChange<Name extends ChangeName>(
-  database: SqliteDatabase,
+  database: SqlDatabase,
   name: Name,
   input: ChangeInput<Name>,
   { actor, atMs }: Author,

@@ -1,5 +1,5 @@
 /** Reads of the accounts file for pages, by name. They run on the administration's worker. */
-import type { SqliteDatabase } from "../../db/sqlite.ts";
+import type { SqlDatabase } from "../../db/sql-database.ts";
 import { type Account, type AccountSearch, findAccount, searchAccounts } from "../account.ts";
 import { findGrant, listKeys } from "../keys.ts";
 import { type EntryPage, listEntryPage } from "../ledger/entry-pages.ts";
@@ -22,27 +22,27 @@ interface OfSecret {
 }
 
 const queries = {
-  session: (database: SqliteDatabase, { sha256, atMs }: OfSecret) => findSession(database, sha256, atMs),
-  link: (database: SqliteDatabase, { sha256, atMs, kind }: OfSecret & { readonly kind: LinkKind }) =>
+  session: (database: SqlDatabase, { sha256, atMs }: OfSecret) => findSession(database, sha256, atMs),
+  link: (database: SqlDatabase, { sha256, atMs, kind }: OfSecret & { readonly kind: LinkKind }) =>
     findLink(database, sha256, kind, atMs),
-  credentials: (database: SqliteDatabase, { name }: { readonly name: string }) => findCredentials(database, name),
-  account: (database: SqliteDatabase, { accountId, month }: OfAccount & { readonly month: string }): Account | null =>
+  credentials: (database: SqlDatabase, { name }: { readonly name: string }) => findCredentials(database, name),
+  account: (database: SqlDatabase, { accountId, month }: OfAccount & { readonly month: string }): Account | null =>
     findAccount(database, accountId, month) ?? null,
-  oauthState: (database: SqliteDatabase, { atMs, ...name }: StateName & { readonly atMs: number }) =>
+  oauthState: (database: SqlDatabase, { atMs, ...name }: StateName & { readonly atMs: number }) =>
     findState(database, name, atMs),
-  grant: (database: SqliteDatabase, { keyId }: { readonly keyId: string }) => findGrant(database, keyId),
-  keys: (database: SqliteDatabase, { accountId }: OfAccount) => listKeys(database, accountId),
-  credits: (database: SqliteDatabase, { accountId }: OfAccount) => listEntries(database, accountId),
-  entries: (database: SqliteDatabase, page: EntryPage) => listEntryPage(database, page),
-  usage: (database: SqliteDatabase, { accountId, range }: OfAccount & { readonly range: UsageRange }) =>
+  grant: (database: SqlDatabase, { keyId }: { readonly keyId: string }) => findGrant(database, keyId),
+  keys: (database: SqlDatabase, { accountId }: OfAccount) => listKeys(database, accountId),
+  credits: (database: SqlDatabase, { accountId }: OfAccount) => listEntries(database, accountId),
+  entries: (database: SqlDatabase, page: EntryPage) => listEntryPage(database, page),
+  usage: (database: SqlDatabase, { accountId, range }: OfAccount & { readonly range: UsageRange }) =>
     listUsage(database, accountId, range),
   tierProgress: (
-    database: SqliteDatabase,
+    database: SqlDatabase,
     { accountId, day }: OfAccount & { readonly day: string },
   ): TierProgress | null => tierProgress(database, accountId, day) ?? null,
-  accounts: (database: SqliteDatabase, search: AccountSearch) => searchAccounts(database, search),
-  queuedReviews: (database: SqliteDatabase, _: object) => queuedReviews(database),
-  auditLog: (database: SqliteDatabase, page: AuditLogPage) => listAuditRecords(database, page),
+  accounts: (database: SqlDatabase, search: AccountSearch) => searchAccounts(database, search),
+  queuedReviews: (database: SqlDatabase, _: object) => queuedReviews(database),
+  auditLog: (database: SqlDatabase, page: AuditLogPage) => listAuditRecords(database, page),
 };
 
 type QueryTable = typeof queries;
@@ -55,8 +55,8 @@ export type QueryRequest = {
 }[QueryName];
 
 /** Runs a query. */
-export function runQuery(database: SqliteDatabase, { name, input }: QueryRequest): QueryOutput<QueryName> {
+export function runQuery(database: SqlDatabase, { name, input }: QueryRequest): QueryOutput<QueryName> {
   // The input belongs to the name; the compiler loses this when it looks the query up.
-  const query = queries[name] as (database: SqliteDatabase, input: unknown) => QueryOutput<QueryName>;
+  const query = queries[name] as (database: SqlDatabase, input: unknown) => QueryOutput<QueryName>;
   return query(database, input);
 }

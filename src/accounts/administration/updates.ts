@@ -1,6 +1,6 @@
 /** Writes to the accounts file for pages, by name: changes, which the audit log records, and sessions. They run on the administration's worker. */
 import { UserError } from "../../base/user-error.ts";
-import type { SqliteDatabase } from "../../db/sqlite.ts";
+import type { SqlDatabase } from "../../db/sql-database.ts";
 import { type KeyUses, recordKeyUses } from "../keys.ts";
 import {
   consumeState,
@@ -45,52 +45,52 @@ interface NewOAuthState {
 }
 
 const updates = {
-  change: (database: SqliteDatabase, { name, input, author }: ChangeRequest): ChangeOutput<ChangeName> =>
+  change: (database: SqlDatabase, { name, input, author }: ChangeRequest): ChangeOutput<ChangeName> =>
     makeChange(database, name, input, author),
-  startSession: (database: SqliteDatabase, session: OfSession & { readonly accountId: string }): null => {
+  startSession: (database: SqlDatabase, session: OfSession & { readonly accountId: string }): null => {
     insertSession(database, session);
     return null;
   },
-  touchSession: (database: SqliteDatabase, { sha256, atMs }: OfSession): null => {
+  touchSession: (database: SqlDatabase, { sha256, atMs }: OfSession): null => {
     touchSession(database, sha256, atMs);
     return null;
   },
-  endSession: (database: SqliteDatabase, { sha256 }: Pick<OfSession, "sha256">): null => {
+  endSession: (database: SqlDatabase, { sha256 }: Pick<OfSession, "sha256">): null => {
     endSession(database, sha256);
     return null;
   },
   /** Uses a sign-in link, or an invitation with the hash of the new password; null if it does not work any more. */
-  useLink: (database: SqliteDatabase, { sha256, passwordHash, atMs }: LinkUse): OneTimeLink | null => {
+  useLink: (database: SqlDatabase, { sha256, passwordHash, atMs }: LinkUse): OneTimeLink | null => {
     const link = useLink(database, sha256, passwordHash === null ? "sign_in" : "invitation", atMs);
     if (link === null || passwordHash === null) return link;
     const { accountId } = link;
     makeChange(database, "accounts password", { accountId, hash: passwordHash }, { actor: accountId, atMs });
     return link;
   },
-  recordKeyUses: (database: SqliteDatabase, { uses }: { readonly uses: KeyUses }): null => {
+  recordKeyUses: (database: SqlDatabase, { uses }: { readonly uses: KeyUses }): null => {
     recordKeyUses(database, uses);
     return null;
   },
   /** Deletes the sessions, one-time links and OAuth state that have expired. */
-  purgeExpired: (database: SqliteDatabase, { atMs }: { readonly atMs: number }): null => {
+  purgeExpired: (database: SqlDatabase, { atMs }: { readonly atMs: number }): null => {
     purgeSessions(database, atMs);
     purgeOAuthState(database, atMs);
     return null;
   },
   /** Saves state of the authorization server; keeps the client that it belongs to until a time, if one is given. */
-  saveOAuthState: (database: SqliteDatabase, { state, client }: NewOAuthState): null => {
+  saveOAuthState: (database: SqlDatabase, { state, client }: NewOAuthState): null => {
     saveState(database, state);
     if (client !== undefined) extendState(database, client, client.untilMs);
     return null;
   },
-  consumeOAuthState: (database: SqliteDatabase, { atMs, ...name }: StateName & { readonly atMs: number }): boolean =>
+  consumeOAuthState: (database: SqlDatabase, { atMs, ...name }: StateName & { readonly atMs: number }): boolean =>
     consumeState(database, name, atMs),
-  deleteOAuthState: (database: SqliteDatabase, name: StateName): null => {
+  deleteOAuthState: (database: SqlDatabase, name: StateName): null => {
     deleteState(database, name);
     return null;
   },
   deleteOAuthStateOfGrant: (
-    database: SqliteDatabase,
+    database: SqlDatabase,
     { kind, keyId }: { readonly kind: string; readonly keyId: string },
   ): null => {
     deleteStateOfGrant(database, kind, keyId);
@@ -111,9 +111,9 @@ export type UpdateRequest = {
 export type UpdateOutcome = { readonly output: UpdateOutput<UpdateName> } | { readonly refusal: string };
 
 /** Runs an update in a transaction. A UserError rolls it back, and nothing else of the batch. */
-export function runUpdate(database: SqliteDatabase, { name, input }: UpdateRequest): UpdateOutcome {
+export function runUpdate(database: SqlDatabase, { name, input }: UpdateRequest): UpdateOutcome {
   // The input belongs to the name; the compiler loses this when it looks the update up.
-  const update = updates[name] as (database: SqliteDatabase, input: unknown) => UpdateOutput<UpdateName>;
+  const update = updates[name] as (database: SqlDatabase, input: unknown) => UpdateOutput<UpdateName>;
   try {
     return { output: database.transaction(() => update(database, input)) };
   } catch (thrown) {

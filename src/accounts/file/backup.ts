@@ -3,6 +3,7 @@ import { copyFileSync, existsSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { classifyFault } from "../../db/engine-faults.ts";
+import { isPostgresUrl, withoutPassword } from "../../db/postgres.ts";
 import { sql } from "../../db/sql.ts";
 import { makeFile, type SqliteDatabase, syncFile } from "../../db/sqlite.ts";
 import { type AuditResult, audit, damagedFileFault } from "../ledger/audit.ts";
@@ -49,6 +50,7 @@ export interface RestoreOptions {
  * Throws a UserError if the backup fails its audit, or if the current file has rows that the backup lacks and `discard` is false.
  */
 export function restore(path: string, backup: string, { stamp, discard }: RestoreOptions): RestoreResult {
+  if (isPostgresUrl(path)) requireFile(path);
   const backupAudit = useAndClose(openReadOnly(backup), audit);
   if (backupAudit.faults.length > 0)
     throw new UserError(
@@ -118,6 +120,10 @@ export function migrateAccounts(path: string, steps: readonly Migration[] = migr
 }
 
 function requireFile(path: string): void {
+  if (isPostgresUrl(path))
+    throw new UserError(
+      `${withoutPassword(path)}: Not a file: expected an accounts file. Back up PostgreSQL with its own tools, such as pg_dump.`,
+    );
   if (!existsSync(path)) throw new UserError(`File ${path} does not exist: expected an accounts file.`);
 }
 
@@ -134,7 +140,7 @@ function isReadable(path: string): boolean {
 }
 
 /** Writes to a temporary name, syncs, then renames atomically. */
-function writeAtomically(path: string, write: (temporary: string) => void): void {
+export function writeAtomically(path: string, write: (temporary: string) => void): void {
   const temporary = `${path}.new`;
   rmSync(temporary, { force: true });
   makeFile(temporary);

@@ -90,6 +90,14 @@ export function applyMigrations(
   });
 }
 
+/** Returns the error for accounts of another schema version than this release has. */
+export const wrongVersion = (location: string, version: number): UserError =>
+  new UserError(
+    version > accountsVersion
+      ? `${location}: Accounts file version ${version} is too new: expected at most ${accountsVersion}. Use a newer release of carquet.`
+      : `${location}: Accounts file version ${version} is too old: expected ${accountsVersion}. Run carquet migrate --accounts ${location}.`,
+  );
+
 /** Throws a UserError if a schema version is not one that the steps start from or lead to. */
 export function requireSchemaVersion(version: number, steps: readonly Migration[]): void {
   const newest = versionAfter(steps);

@@ -4,9 +4,10 @@
  */
 import { UserError } from "../../base/user-error.ts";
 import { integerLiteral, type Sql, sql } from "../../db/sql.ts";
+import type { SqlDatabase } from "../../db/sql-database.ts";
 import { makeFile, SqliteDatabase, type SqliteOptions, syncFile } from "../../db/sqlite.ts";
 import { prices, pricingVersion } from "../policy/prices.ts";
-import { accountsVersion, schemaVersionOf } from "./migrations.ts";
+import { accountsVersion, schemaVersionOf, wrongVersion } from "./migrations.ts";
 import { auditLogTriggers, signInTables, usageTrigger } from "./version-3-schema.ts";
 import { oauthTables } from "./version-4-schema.ts";
 
@@ -159,11 +160,7 @@ function requireCurrentVersion(path: string, database: SqliteDatabase): SqliteDa
   const version = schemaVersionOf(requireAccountsFile(path, database));
   if (version === accountsVersion) return database;
   database.close();
-  throw new UserError(
-    version > accountsVersion
-      ? `${path}: Accounts file version ${version} is too new: expected at most ${accountsVersion}. Use a newer release of carquet.`
-      : `${path}: Accounts file version ${version} is too old: expected ${accountsVersion}. Run carquet migrate --accounts ${path}.`,
-  );
+  throw wrongVersion(path, version);
 }
 
 /** Returns the database, or closes it and throws a UserError if it is not an accounts file. */
@@ -198,12 +195,12 @@ export function createAccountsFile(path: string, options: SqliteOptions): Sqlite
 }
 
 /** Writes a value of the file's header again: proves that the file can be written, and changes nothing. */
-export function rewriteHeader(database: SqliteDatabase): void {
+export function rewriteHeader(database: SqlDatabase): void {
   database.run(sql`PRAGMA application_id = ${integerLiteral(applicationId)}`);
 }
 
 /** Inserts the price list of this release if it is missing. Earlier price lists stay, because charges refer to them. */
-function publishPrices(database: SqliteDatabase): void {
+export function publishPrices(database: SqlDatabase): void {
   const currentPrices = database.all(sql`SELECT price FROM prices WHERE pricing_version = ${pricingVersion}`);
   if (currentPrices.length > 0) return;
   database.transaction(() => {

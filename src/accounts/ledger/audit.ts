@@ -1,25 +1,31 @@
-/** Audits an accounts file: recomputes balances, spending and usage from the entries, and checks the integrity of the file. */
+/** Audits accounts: recomputes balances, spending and usage from the entries, and checks the integrity of a file. */
 import { integerIn } from "../../base/json.ts";
 import { join, literal, type Sql, sql } from "../../db/sql.ts";
-import type { SqliteDatabase } from "../../db/sqlite.ts";
+import type { Dialect, SqlDatabase } from "../../db/sql-database.ts";
 import { exportClasses } from "../policy/prices.ts";
 
 /** The fault that means damage to the file itself rather than to its sums. */
 export const damagedFileFault = "File damaged";
 
-/** One query per kind of fault. Each row it returns is a violation, described by its column `violation`. */
-const checks: Readonly<Record<string, Sql>> = {
+/** Checks that PostgreSQL needs not: it never violates a foreign key, and `pg_amcheck` checks its files. */
+const fileChecks: Readonly<Record<string, Sql>> = {
   [damagedFileFault]: sql`
     SELECT integrity_check AS violation FROM pragma_integrity_check WHERE integrity_check <> 'ok'`,
   "Foreign key without a target": sql`
     SELECT "table" || ' row ' || rowid || ' refers to ' || parent AS violation FROM pragma_foreign_key_check`,
+};
+
+/** Returns one query per kind of fault. Each row it returns is a violation, described by its column `violation`. */
+const checksIn = ({ name, monthOf, dayOf }: Dialect): Readonly<Record<string, Sql>> => ({
+  ...(name === "sqlite" ? fileChecks : {}),
   "Balance differs from the sum of its entries": sql`
     SELECT account_id || ' has ' || balance_micros || ' micros, expected ' || coalesce(micros, 0) AS violation
-    FROM   accounts LEFT JOIN (SELECT account_id, sum(micros) AS micros FROM entries GROUP BY account_id) USING (account_id)
+    FROM   accounts
+    LEFT JOIN (SELECT account_id, sum(micros) AS micros FROM entries GROUP BY account_id) AS sums USING (account_id)
     WHERE  balance_micros <> coalesce(micros, 0)`,
   "Charge took a balance below zero": sql`
     SELECT entry_id || ' of ' || account_id AS violation
-    FROM   (SELECT *, sum(micros) OVER (PARTITION BY account_id ORDER BY entry) AS balance_micros FROM entries)
+    FROM   (SELECT *, sum(micros) OVER (PARTITION BY account_id ORDER BY entry) AS balance_micros FROM entries) AS posted
     WHERE  kind = 'charge' AND balance_micros < 0`,
   "Charge differs from its price": sql`
     SELECT entry_id AS violation FROM entries JOIN prices USING (price)
@@ -33,21 +39,21 @@ const checks: Readonly<Record<string, Sql>> = {
   "Monthly spending differs from the sum of its charges": sql`
     SELECT account_id || ' ' || month AS violation
     FROM   spending FULL JOIN (
-             SELECT account_id, strftime('%Y-%m', at_ms / 1000, 'unixepoch') AS month, -sum(micros) AS charged_micros
+             SELECT account_id, ${monthOf(sql`at_ms`)} AS month, -sum(micros) AS charged_micros
              FROM   entries WHERE kind = 'charge' GROUP BY account_id, month
-           ) USING (account_id, month)
-    WHERE  micros IS NOT charged_micros`,
+           ) AS charged USING (account_id, month)
+    WHERE  micros IS DISTINCT FROM charged_micros`,
   "Daily usage differs from the sum of its charges": sql`
     SELECT account_id || ' ' || day || ' ' || usage_class AS violation
     FROM   usage_days FULL JOIN (
-             SELECT account_id, date(at_ms / 1000, 'unixepoch') AS day, usage_class, count(*) AS charge_count,
+             SELECT account_id, ${dayOf(sql`at_ms`)} AS day, usage_class, count(*) AS charge_count,
                     -sum(entries.micros) AS charge_micros, min(entry) AS first_charge, max(entry) AS last_charge
              FROM   entries JOIN prices USING (price) WHERE kind = 'charge'
              GROUP BY account_id, day, usage_class
-           ) USING (account_id, day, usage_class)
-    WHERE  requests IS NOT charge_count OR charged_micros IS NOT charge_micros
-           OR first_entry IS NOT first_charge OR last_entry IS NOT last_charge`,
-};
+           ) AS charged USING (account_id, day, usage_class)
+    WHERE  requests IS DISTINCT FROM charge_count OR charged_micros IS DISTINCT FROM charge_micros
+           OR first_entry IS DISTINCT FROM first_charge OR last_entry IS DISTINCT FROM last_charge`,
+});
 
 export interface AuditResult {
   /** One line per violation; empty if the file is sound. */
@@ -57,10 +63,10 @@ export interface AuditResult {
   readonly charges: number;
 }
 
-/** Audits a file in one read transaction, so concurrent writes cannot produce false faults. */
-export function audit(database: SqliteDatabase): AuditResult {
+/** Audits accounts in one read transaction, so concurrent writes cannot produce false faults. */
+export function audit(database: SqlDatabase): AuditResult {
   return database.reading(() => {
-    const faults = Object.entries(checks).flatMap(([fault, query]) =>
+    const faults = Object.entries(checksIn(database.dialect)).flatMap(([fault, query]) =>
       database.all(query).map(({ violation }) => `${fault}: ${String(violation)}`),
     );
     const counts = database.one(sql`

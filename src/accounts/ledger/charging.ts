@@ -1,13 +1,16 @@
 /**
- * Posts charges to the ledger, many in one transaction. Each account's funds are read once per batch and then decremented in memory:
- * the transaction is the only writer, so a second read would return the same numbers.
+ * Posts charges to the ledger, many in one transaction. What decides a charge is read once per batch: the funds of the accounts and the
+ * idempotency keys. The accounts are locked, so a second read would return the same. Each charge is decided in memory; those that are paid
+ * are inserted together.
  */
-import { sql } from "../../db/sql.ts";
-import type { PreparedRun, SqliteDatabase } from "../../db/sqlite.ts";
-import { getFunds } from "../account.ts";
+import { textIn } from "../../base/json.ts";
+import { type Sql, sql } from "../../db/sql.ts";
+import type { Columns, SqlDatabase } from "../../db/sql-database.ts";
+import { isOneOf, listFunds, lockAccounts, unknownAccount } from "../account.ts";
 import { monthOf } from "../clock.ts";
 import { type Funds, type Shortfall, shortfall } from "../policy/billing-state.ts";
 import { prices, pricingVersion, type UsageClass } from "../policy/prices.ts";
+import { type IdempotentRequest, type Repetition, UsedIdempotencyKeys } from "./idempotency.ts";
 
 export interface ChargeEntry {
   /** Idempotency key: a second charge with this id posts nothing. */
@@ -18,6 +21,8 @@ export interface ChargeEntry {
   /** How often the price of the class is charged; once by default. */
   readonly units?: number;
   readonly atMs: number;
+  /** The idempotency key of the request, if it has one. */
+  readonly request?: IdempotentRequest;
 }
 
 /** An account's balance and monthly spending after its charges. */
@@ -30,77 +35,163 @@ export interface AccountBalance {
 }
 
 /** The funds of an account within a batch; each charge decrements them. */
-type RunningFunds = Omit<Funds & AccountBalance, "balanceMicros" | "spentMicros"> & {
+interface RunningFunds {
+  readonly limits: Omit<Funds, "balanceMicros" | "spentMicros">;
   balanceMicros: number;
-  spentMicros: number;
-};
+  /** The month of the last charge. */
+  month: string;
+  /** By month. */
+  readonly spentMicros: Map<string, number>;
+}
 
 export class ChargeBatch {
-  private readonly funds = new Map<string, RunningFunds>();
-  private readonly insert: PreparedRun;
+  private readonly paid: ChargeEntry[] = [];
+  /** The ids of charges that are in the ledger, when they have been read, or will be posted. */
+  private readonly known = new Set<string>();
+  private areKnownRead = false;
 
-  /** Create one per transaction; the transaction must hold the write lock. */
-  constructor(private readonly database: SqliteDatabase) {
-    this.insert = insertChargeIn(database);
+  private constructor(
+    private readonly database: SqlDatabase,
+    private readonly charges: readonly ChargeEntry[],
+    private readonly funds: ReadonlyMap<string, RunningFunds>,
+    private readonly usedKeys: UsedIdempotencyKeys,
+  ) {}
+
+  /** Locks the accounts of charges and reads what decides them. */
+  static load(database: SqlDatabase, charges: readonly ChargeEntry[]): ChargeBatch {
+    if (charges.length > 0) lockAccounts(database, [...new Set(charges.map(({ accountId }) => accountId))]);
+    return new ChargeBatch(
+      database,
+      charges,
+      loadFunds(database, charges),
+      UsedIdempotencyKeys.load(database, charges),
+    );
+  }
+
+  /** Reads which of the charges are in the ledger. */
+  readKnown(): void {
+    if (this.areKnownRead) return;
+    this.areKnownRead = true;
+    const chargeIds = this.charges.map(({ chargeId }) => chargeId);
+    for (const chargeId of listKnownCharges(this.database, chargeIds)) this.known.add(chargeId);
   }
 
   /** The balances of all accounts in the batch, after the charges so far. */
   get balances(): readonly AccountBalance[] {
-    return [...this.funds.values()].map(({ accountId, month, balanceMicros, spentMicros }) => ({
-      accountId,
-      month,
-      balanceMicros,
-      spentMicros,
+    return [...this.funds].map(([accountId, { month, balanceMicros, spentMicros }]) => ({
+      ...{ accountId, month, balanceMicros },
+      spentMicros: spentMicros.get(month) ?? 0,
     }));
   }
 
-  /** Posts a charge. Returns undefined if it is in the ledger, else why the account cannot pay. */
-  add({ chargeId, accountId, keyId, usageClass, units = 1, atMs }: ChargeEntry): Shortfall | undefined {
+  /** Decides a charge. Returns undefined if it is in the ledger or will be posted, else why not. */
+  add(charge: ChargeEntry): Shortfall | Repetition | undefined {
+    const { chargeId, accountId, usageClass, units = 1, atMs } = charge;
+    const repetition = this.usedKeys.find(charge);
+    if (repetition !== undefined) return repetition;
+    const running = this.funds.get(accountId);
+    if (running === undefined) throw unknownAccount(accountId);
     const month = monthOf(atMs);
-    const funds = this.fundsOf(accountId, month);
+    running.month = month;
+    if (this.known.has(chargeId)) return undefined;
     const micros = prices[usageClass] * units;
-    const short = shortfall(funds, micros);
-    if (short !== undefined) return hasCharge(this.database, chargeId) ? undefined : short;
-    if (this.insert(chargeId, accountId, units, atMs, keyId, pricingVersion, usageClass) === 1) {
-      funds.balanceMicros -= micros;
-      funds.spentMicros += micros;
-    } else if (!hasCharge(this.database, chargeId)) {
-      throw new TypeError(`Charge ${chargeId} was not posted: expected a price of ${usageClass} in the price list.`);
+    const spentMicros = running.spentMicros.get(month) ?? 0;
+    const short = shortfall({ ...running.limits, balanceMicros: running.balanceMicros, spentMicros }, micros);
+    if (short !== undefined) {
+      this.readKnown();
+      return this.known.has(chargeId) ? undefined : short;
     }
+    running.balanceMicros -= micros;
+    running.spentMicros.set(month, spentMicros + micros);
+    this.known.add(chargeId);
+    this.usedKeys.add(charge);
+    this.paid.push(charge);
     return undefined;
   }
 
-  /** Returns the funds of an account; reads them again if the month differs from the previous charge's. */
-  private fundsOf(accountId: string, month: string): RunningFunds {
-    const known = this.funds.get(accountId);
-    if (known?.month === month) return known;
-    const funds = { accountId, month, ...getFunds(this.database, accountId, month) };
-    this.funds.set(accountId, funds);
-    return funds;
+  /**
+   * Inserts the charges that are paid, in the order in which they were added, with their idempotency keys. Throws RepeatedCharge if one is in
+   * the ledger, which was not read because that is rare.
+   */
+  post(): void {
+    if (this.paid.length === 0) return;
+    const charges = this.paid.splice(0).map(({ chargeId, accountId, keyId, usageClass, units = 1, atMs }) => ({
+      ...{ charge_id: chargeId, account_id: accountId, key_id: keyId, usage_class: usageClass, at_ms: atMs },
+      micros: -prices[usageClass] * units,
+    }));
+    const inserted = this.database.runOver(chargeColumns, charges, insertCharges);
+    if (inserted < charges.length) throw new RepeatedCharge();
+    this.usedKeys.post();
   }
 }
 
-/** Posts one charge in its own transaction. Returns undefined if it is in the ledger, else why the account cannot pay. */
-export function postCharge(database: SqliteDatabase, charge: ChargeEntry): Shortfall | undefined {
-  return database.transaction(() => new ChargeBatch(database).add(charge));
+const chargeColumns: Columns = {
+  ...{ charge_id: "text", account_id: "text", key_id: "text", usage_class: "text" },
+  ...{ at_ms: "integer", micros: "integer" },
+};
+
+const insertCharges = (items: Sql): Sql => sql`
+  INSERT INTO entries (entry_id, account_id, kind, micros, at_ms, price, key_id)
+  SELECT charge_id, account_id, 'charge', micros, at_ms,
+         (SELECT price FROM prices WHERE pricing_version = ${pricingVersion} AND prices.usage_class = items.usage_class), key_id
+  FROM   ${items} WHERE true
+  ON CONFLICT (entry_id) DO NOTHING`;
+
+/** Returns the funds of the accounts of charges, with the spending of all months in which they are charged. */
+function loadFunds(database: SqlDatabase, charges: readonly ChargeEntry[]): ReadonlyMap<string, RunningFunds> {
+  const accountIdsByMonth = new Map<string, Set<string>>();
+  for (const { accountId, atMs } of charges) {
+    const known = accountIdsByMonth.get(monthOf(atMs)) ?? new Set();
+    accountIdsByMonth.set(monthOf(atMs), known.add(accountId));
+  }
+  const all = new Map<string, RunningFunds>();
+  for (const [month, accountIds] of accountIdsByMonth)
+    for (const [accountId, { balanceMicros, spentMicros, ...limits }] of listFunds(database, [...accountIds], month)) {
+      const known = all.get(accountId) ?? { limits, balanceMicros, month, spentMicros: new Map() };
+      known.spentMicros.set(month, spentMicros);
+      all.set(accountId, known);
+    }
+  return all;
 }
 
-/** Returns true if a charge is in the ledger. */
-export function hasCharge(database: SqliteDatabase, chargeId: string): boolean {
-  return database.one(sql`SELECT 1 FROM entries WHERE entry_id = ${chargeId} AND kind = 'charge'`) !== undefined;
+/** A charge that was to be posted is in the ledger. */
+class RepeatedCharge extends Error {
+  override readonly name = "RepeatedCharge";
+  override readonly message = "A charge was not posted: expected a new id.";
 }
 
-const preparedInserts = new WeakMap<SqliteDatabase, PreparedRun>();
+/** Runs work in a transaction with a batch of charges, which it adds; then posts them. Runs it again if a charge is repeated. */
+export function withCharges<T>(
+  database: SqlDatabase,
+  charges: readonly ChargeEntry[],
+  work: (batch: ChargeBatch) => T,
+): T {
+  const attempt = (readsKnown: boolean): T =>
+    database.transaction(() => {
+      const batch = ChargeBatch.load(database, charges);
+      if (readsKnown) batch.readKnown();
+      const result = work(batch);
+      batch.post();
+      return result;
+    });
+  try {
+    return attempt(false);
+  } catch (thrown) {
+    if (thrown instanceof RepeatedCharge) return attempt(true);
+    throw thrown;
+  }
+}
 
-/** Returns the statement that inserts a charge, prepared once per database. It inserts nothing if the charge id is taken. */
-function insertChargeIn(database: SqliteDatabase): PreparedRun {
-  const prepared = preparedInserts.get(database);
-  if (prepared !== undefined) return prepared;
-  const insert = database.prepareRun(sql`
-    INSERT INTO entries (entry_id, account_id, kind, micros, at_ms, price, key_id)
-    SELECT ?, ?, 'charge', -micros * ?, ?, price, ?
-    FROM   prices WHERE pricing_version = ? AND usage_class = ?
-    ON CONFLICT (entry_id) DO NOTHING`);
-  preparedInserts.set(database, insert);
-  return insert;
+/** Posts one charge without an idempotency key in its own transaction. Returns undefined if it is in the ledger, else why the account cannot pay. */
+export function postCharge(database: SqlDatabase, charge: Omit<ChargeEntry, "request">): Shortfall | undefined {
+  const failure = withCharges(database, [charge], (batch) => batch.add(charge));
+  return typeof failure === "string" ? undefined : failure;
+}
+
+/** Returns those of the charge ids that are in the ledger. */
+export function listKnownCharges(database: SqlDatabase, chargeIds: readonly string[]): readonly string[] {
+  if (chargeIds.length === 0) return [];
+  const rows = database.all(sql`
+    SELECT entry_id FROM entries WHERE ${isOneOf(database, sql`entry_id`, chargeIds)} AND kind = 'charge'`);
+  return rows.map((row) => textIn(row, "entry_id"));
 }

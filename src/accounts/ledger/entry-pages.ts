@@ -1,7 +1,7 @@
 /** Pages of an account's entries, charges included, newest first. */
 import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { type Sql, sql } from "../../db/sql.ts";
-import type { SqliteDatabase } from "../../db/sqlite.ts";
+import type { SqlDatabase } from "../../db/sql-database.ts";
 
 /** The entries of an account below `before`; null for the newest. */
 export interface EntryPage {
@@ -25,7 +25,7 @@ export interface LedgerEntry {
 }
 
 /** Returns a page of entries. Reads the entries of all accounts only between the first and the last charge of the account in a day. */
-export function listEntryPage(database: SqliteDatabase, page: EntryPage): readonly LedgerEntry[] {
+export function listEntryPage(database: SqlDatabase, page: EntryPage): readonly LedgerEntry[] {
   const { accountId, before, limit } = page;
   const end = before ?? Number.MAX_SAFE_INTEGER;
   const others = database.all(sql`
@@ -37,7 +37,7 @@ export function listEntryPage(database: SqliteDatabase, page: EntryPage): readon
 }
 
 /** Returns the last charges of an account below an entry, day by day. */
-function listCharges(database: SqliteDatabase, accountId: string, before: number, limit: number): readonly Row[] {
+function listCharges(database: SqlDatabase, accountId: string, before: number, limit: number): readonly Row[] {
   const days = database.all(sql`
     SELECT   min(first_entry) AS first_entry, max(last_entry) AS last_entry
     FROM     usage_days WHERE account_id = ${accountId} GROUP BY day

@@ -2,11 +2,9 @@
  * Idempotency keys: a request that is repeated with the same key within 24 hours is charged once. A key belongs to an account and is
  * stored in the transaction of its charge. Responses are not stored: a repeated request is computed again.
  */
-import { textIn } from "../../base/json.ts";
-import { sql } from "../../db/sql.ts";
-import type { SqliteDatabase } from "../../db/sqlite.ts";
-import type { Shortfall } from "../policy/billing-state.ts";
-import type { ChargeBatch, ChargeEntry } from "./charging.ts";
+import { integerIn, textIn } from "../../base/json.ts";
+import { sql, type Value } from "../../db/sql.ts";
+import type { Columns, SqlDatabase } from "../../db/sql-database.ts";
 
 /** The idempotency key of a request, and what the key stands for. */
 export interface IdempotentRequest {
@@ -23,7 +21,7 @@ export const idempotencyMs = 24 * 3_600_000;
 
 /** Returns what became of the key of a request of an account; undefined if the key can be used. */
 export function findRepetition(
-  database: SqliteDatabase,
+  database: SqlDatabase,
   accountId: string,
   { idempotencyKey, sha256 }: IdempotentRequest,
   atMs: number,
@@ -35,30 +33,94 @@ export function findRepetition(
   return textIn(row, "sha256") === sha256 ? "repeated" : "mismatched";
 }
 
-/** Posts a charge and its idempotency key, unless the key is taken. Returns undefined if it is posted, else why not. */
-export function postOnce(
-  database: SqliteDatabase,
-  charges: ChargeBatch,
-  charge: ChargeEntry,
-  request: IdempotentRequest,
-): Shortfall | Repetition | undefined {
-  const { chargeId, accountId, atMs } = charge;
-  const repetition = findRepetition(database, accountId, request, atMs);
-  if (repetition !== undefined) return repetition;
-  const short = charges.add(charge);
-  if (short !== undefined) return short;
-  database.run(sql`
-    INSERT INTO idempotency_keys (account_id, idempotency_key, sha256, charge_id, at_ms)
-    VALUES (${accountId}, ${request.idempotencyKey}, ${request.sha256}, ${chargeId}, ${atMs})
-    ON CONFLICT DO UPDATE SET sha256 = excluded.sha256, charge_id = excluded.charge_id, at_ms = excluded.at_ms`);
-  return undefined;
+/** A charge, as far as idempotency keys concern it. */
+interface KeyedCharge {
+  readonly accountId: string;
+  readonly chargeId: string;
+  readonly atMs: number;
+  readonly request?: IdempotentRequest;
 }
+
+/** A use of an idempotency key: a row of the table. */
+interface KeyUse {
+  readonly account_id: string;
+  readonly idempotency_key: string;
+  readonly sha256: string;
+  readonly charge_id: string;
+  readonly at_ms: number;
+}
+
+/** The idempotency keys of a batch of charges, those used before and those that the batch uses. The accounts are locked. */
+export class UsedIdempotencyKeys {
+  private readonly posted: (KeyUse & Readonly<Record<string, Value>>)[] = [];
+
+  private constructor(
+    private readonly database: SqlDatabase,
+    private readonly uses: Map<string, Pick<KeyUse, "sha256" | "at_ms">>,
+  ) {}
+
+  /** Reads the earlier uses of the keys of charges. */
+  static load(database: SqlDatabase, charges: readonly KeyedCharge[]): UsedIdempotencyKeys {
+    const keys = charges.flatMap(({ accountId, request }) =>
+      request === undefined ? [] : [{ account_id: accountId, idempotency_key: request.idempotencyKey }],
+    );
+    if (keys.length === 0) return new UsedIdempotencyKeys(database, new Map());
+    const rows = database.all(sql`
+      SELECT account_id, idempotency_key, sha256, at_ms FROM idempotency_keys
+      WHERE  (account_id, idempotency_key) IN (
+               SELECT account_id, idempotency_key
+               FROM   ${database.dialect.rows({ account_id: "text", idempotency_key: "text" }, keys)})`);
+    const uses = rows.map((row): [string, Pick<KeyUse, "sha256" | "at_ms">] => [
+      placeOf(textIn(row, "account_id"), textIn(row, "idempotency_key")),
+      { sha256: textIn(row, "sha256"), at_ms: integerIn(row, "at_ms") },
+    ]);
+    return new UsedIdempotencyKeys(database, new Map(uses));
+  }
+
+  /** Returns what became of the key of a charge; undefined if it has none, or one that can be used. */
+  find({ accountId, request, atMs }: KeyedCharge): Repetition | undefined {
+    if (request === undefined) return undefined;
+    const use = this.uses.get(placeOf(accountId, request.idempotencyKey));
+    if (use === undefined || use.at_ms <= atMs - idempotencyMs) return undefined;
+    return use.sha256 === request.sha256 ? "repeated" : "mismatched";
+  }
+
+  /** Uses the key of a charge, if it has one. */
+  add({ accountId, chargeId, atMs, request }: KeyedCharge): void {
+    if (request === undefined) return;
+    const { idempotencyKey, sha256 } = request;
+    const use = { account_id: accountId, idempotency_key: idempotencyKey, sha256, charge_id: chargeId, at_ms: atMs };
+    this.uses.set(placeOf(accountId, idempotencyKey), use);
+    this.posted.push(use);
+  }
+
+  /** Stores the uses that were added. */
+  post(): void {
+    if (this.posted.length === 0) return;
+    this.database.runOver(
+      useColumns,
+      this.posted.splice(0),
+      (items) => sql`
+      INSERT INTO idempotency_keys (account_id, idempotency_key, sha256, charge_id, at_ms)
+      SELECT account_id, idempotency_key, sha256, charge_id, at_ms FROM ${items} WHERE true
+      ON CONFLICT (account_id, idempotency_key)
+      DO UPDATE SET sha256 = excluded.sha256, charge_id = excluded.charge_id, at_ms = excluded.at_ms`,
+    );
+  }
+}
+
+const useColumns: Columns = {
+  ...{ account_id: "text", idempotency_key: "text", sha256: "text", charge_id: "text", at_ms: "integer" },
+};
+
+/** The place of a key in a map. Account ids contain no space. */
+const placeOf = (accountId: string, idempotencyKey: string): string => `${accountId} ${idempotencyKey}`;
 
 /** The most keys that one transaction deletes, so that charges wait only briefly. */
 const purgedKeysMost = 2_000;
 
 /** Deletes the oldest keys used before a time. Returns true if there may be more. */
-export function purgeIdempotencyKeys(database: SqliteDatabase, beforeMs: number): boolean {
+export function purgeIdempotencyKeys(database: SqlDatabase, beforeMs: number): boolean {
   const deleted = database.run(sql`
     DELETE FROM idempotency_keys WHERE (account_id, idempotency_key) IN (
       SELECT account_id, idempotency_key FROM idempotency_keys WHERE at_ms <= ${beforeMs} LIMIT ${purgedKeysMost})`);

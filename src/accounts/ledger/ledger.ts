@@ -7,8 +7,8 @@ import { integerIn, type Row, textIn } from "../../base/json.ts";
 import { randomId } from "../../base/random-ids.ts";
 import { UserError } from "../../base/user-error.ts";
 import { sql } from "../../db/sql.ts";
-import type { SqliteDatabase } from "../../db/sqlite.ts";
-import { unknownAccount } from "../account.ts";
+import type { SqlDatabase } from "../../db/sql-database.ts";
+import { lockAccount } from "../account.ts";
 
 /** The kinds of credit. */
 export const creditKinds = ["paid", "promotional"] as const;
@@ -27,7 +27,7 @@ export interface Credit {
 }
 
 /** Adds a credit to an account's balance. Returns the id of the credit. */
-export function addCredit(database: SqliteDatabase, { kind, isConfirmed, ...posting }: Credit): string {
+export function addCredit(database: SqlDatabase, { kind, isConfirmed, ...posting }: Credit): string {
   return database.transaction(() => {
     const creditId = post(database, kind, "credit", posting);
     if (kind === "paid" && isConfirmed) insertConfirmation(database, creditId, posting.atMs);
@@ -36,14 +36,14 @@ export function addCredit(database: SqliteDatabase, { kind, isConfirmed, ...post
 }
 
 /** Confirms a paid credit. Idempotent: the first confirmation stays. Throws a UserError if the id is unknown. */
-export function confirmCredit(database: SqliteDatabase, creditId: string, atMs: number): void {
+export function confirmCredit(database: SqlDatabase, creditId: string, atMs: number): void {
   database.transaction(() => {
     getPaidCredit(database, creditId);
     insertConfirmation(database, creditId, atMs);
   });
 }
 
-function insertConfirmation(database: SqliteDatabase, creditId: string, atMs: number): void {
+function insertConfirmation(database: SqlDatabase, creditId: string, atMs: number): void {
   database.run(sql`INSERT INTO confirmations VALUES (${creditId}, ${atMs}) ON CONFLICT DO NOTHING`);
 }
 
@@ -51,11 +51,12 @@ function insertConfirmation(database: SqliteDatabase, creditId: string, atMs: nu
  * Reverses a paid credit in full after a chargeback; the balance may become negative. Returns the id of the reversal. Throws a UserError
  * if the id is unknown or already reversed.
  */
-export function reverseCredit(database: SqliteDatabase, creditId: string, atMs: number, note?: string): string {
+export function reverseCredit(database: SqlDatabase, creditId: string, atMs: number, note?: string): string {
   return database.transaction(() => {
     const credit = getPaidCredit(database, creditId);
+    lockAccount(database, credit.accountId);
     const reversal = database.one(
-      sql`SELECT 1 FROM entries WHERE credit_id = ${creditId} AND kind = 'chargeback_reversal'`,
+      sql`SELECT 1 AS found FROM entries WHERE credit_id = ${creditId} AND kind = 'chargeback_reversal'`,
     );
     if (reversal !== undefined)
       throw new UserError(`Credit ${creditId} is already reversed: expected a credit without a reversal.`);
@@ -65,7 +66,7 @@ export function reverseCredit(database: SqliteDatabase, creditId: string, atMs: 
 }
 
 /** Adjusts a balance by a positive or negative amount. Returns the id of the adjustment. */
-export function adjustBalance(database: SqliteDatabase, posting: Posting): string {
+export function adjustBalance(database: SqlDatabase, posting: Posting): string {
   return database.transaction(() => post(database, "adjustment", "adjustment", posting));
 }
 
@@ -73,11 +74,14 @@ export function adjustBalance(database: SqliteDatabase, posting: Posting): strin
  * Refunds a charge whose request was refused before the charge was on disk, and frees its idempotency key. Idempotent. Does nothing if
  * the charge is not in the ledger.
  */
-export function refundCharge(database: SqliteDatabase, chargeId: string): void {
+export function refundCharge(database: SqlDatabase, chargeId: string): void {
   const charge = database.one(sql`
     SELECT account_id, micros, at_ms FROM entries WHERE entry_id = ${chargeId} AND kind = 'charge'`);
   const reference = `refund_${chargeId}`;
-  if (charge === undefined || database.one(sql`SELECT 1 FROM entries WHERE reference = ${reference}`) !== undefined)
+  if (
+    charge === undefined ||
+    database.one(sql`SELECT entry_id FROM entries WHERE reference = ${reference}`) !== undefined
+  )
     return;
   const [accountId, atMs] = [textIn(charge, "account_id"), integerIn(charge, "at_ms")];
   const note = "the charge was on disk only after its request had been refused";
@@ -95,11 +99,11 @@ interface Posting {
 }
 
 /** Inserts an entry. Returns its id. Throws a UserError if the account is unknown or the reference is taken. */
-function post(database: SqliteDatabase, kind: string, idPrefix: string, posting: Posting): string {
+function post(database: SqlDatabase, kind: string, idPrefix: string, posting: Posting): string {
   const { accountId, micros, atMs, creditId = null, reference = null, note = null } = posting;
-  if (database.one(sql`SELECT 1 FROM accounts WHERE account_id = ${accountId}`) === undefined)
-    throw unknownAccount(accountId);
-  const duplicate = database.one(sql`SELECT entry_id FROM entries WHERE reference = ${reference}`);
+  lockAccount(database, accountId);
+  const duplicate =
+    reference === null ? undefined : database.one(sql`SELECT entry_id FROM entries WHERE reference = ${reference}`);
   if (duplicate !== undefined)
     throw new UserError(
       `Reference ${reference} is already posted as ${textIn(duplicate, "entry_id")}: expected a new reference.`,
@@ -113,7 +117,7 @@ function post(database: SqliteDatabase, kind: string, idPrefix: string, posting:
 
 /** Returns a paid credit. Throws a UserError if the id is unknown. */
 export function getPaidCredit(
-  database: SqliteDatabase,
+  database: SqlDatabase,
   creditId: string,
 ): { readonly accountId: string; readonly micros: number } {
   const row = database.one(sql`SELECT account_id, micros FROM entries WHERE entry_id = ${creditId} AND kind = 'paid'`);
@@ -123,7 +127,7 @@ export function getPaidCredit(
 }
 
 /** Returns the entries of an account except charges, oldest first, with the times of their confirmation and reversal or null. */
-export function listEntries(database: SqliteDatabase, accountId: string): readonly Row[] {
+export function listEntries(database: SqlDatabase, accountId: string): readonly Row[] {
   return database.all(sql`
     SELECT   entries.entry_id, entries.kind, entries.micros, entries.at_ms, confirmations.at_ms AS confirmed_at_ms,
              reversal.at_ms AS reversed_at_ms, entries.credit_id, entries.reference, entries.note

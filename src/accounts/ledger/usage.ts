@@ -4,7 +4,7 @@ import { integerIn, textIn } from "../../base/json.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { AnswerOf, QueryOf } from "../../contract/types.ts";
 import { sql } from "../../db/sql.ts";
-import type { SqliteDatabase } from "../../db/sqlite.ts";
+import type { SqlDatabase } from "../../db/sql-database.ts";
 import { prices, type UsageClass } from "../policy/prices.ts";
 
 /** The length of the range without `start_date`, and the longest allowed one. */
@@ -38,7 +38,7 @@ export function usageRange(query: QueryOf<"getUsage">, today: string): UsageRang
 }
 
 /** Returns an account's usage: one row per day and class with requests, ordered by day, then by the order of the price list. */
-export function listUsage(database: SqliteDatabase, accountId: string, range: UsageRange): readonly UsageRow[] {
+export function listUsage(database: SqlDatabase, accountId: string, range: UsageRange): readonly UsageRow[] {
   const allClasses = Object.keys(prices) as readonly UsageClass[];
   const classes = range.classes ?? allClasses;
   const rows = database.all(sql`

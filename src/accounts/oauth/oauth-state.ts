@@ -4,7 +4,7 @@
  */
 import { integerIn, isObject, textIn } from "../../base/json.ts";
 import { sql } from "../../db/sql.ts";
-import type { SqliteDatabase } from "../../db/sqlite.ts";
+import type { SqlDatabase } from "../../db/sql-database.ts";
 
 /** Names a piece of state. */
 export interface StateName {
@@ -27,15 +27,15 @@ export interface StoredState {
 }
 
 /** Inserts or replaces a piece of state. */
-export function saveState(database: SqliteDatabase, { kind, sha256, keyId, expiresAtMs, content }: OAuthState): void {
+export function saveState(database: SqlDatabase, { kind, sha256, keyId, expiresAtMs, content }: OAuthState): void {
   database.run(sql`
     INSERT INTO oauth_state (kind, sha256, key_id, expires_at_ms, content)
     VALUES (${kind}, ${sha256}, ${keyId}, ${expiresAtMs}, ${content})
-    ON CONFLICT DO UPDATE SET key_id = excluded.key_id, expires_at_ms = excluded.expires_at_ms, content = excluded.content`);
+    ON CONFLICT (kind, sha256) DO UPDATE SET key_id = excluded.key_id, expires_at_ms = excluded.expires_at_ms, content = excluded.content`);
 }
 
 /** Returns a piece of state that has not expired, or null. */
-export function findState(database: SqliteDatabase, { kind, sha256 }: StateName, atMs: number): StoredState | null {
+export function findState(database: SqlDatabase, { kind, sha256 }: StateName, atMs: number): StoredState | null {
   const row = database.one(sql`
     SELECT content, consumed_at_ms FROM oauth_state
     WHERE  kind = ${kind} AND sha256 = ${sha256} AND expires_at_ms > ${atMs}`);
@@ -45,13 +45,14 @@ export function findState(database: SqliteDatabase, { kind, sha256 }: StateName,
 }
 
 /** Keeps a piece of state at least until a time. */
-export function extendState(database: SqliteDatabase, { kind, sha256 }: StateName, untilMs: number): void {
+export function extendState(database: SqlDatabase, { kind, sha256 }: StateName, untilMs: number): void {
   database.run(sql`
-    UPDATE oauth_state SET expires_at_ms = max(expires_at_ms, ${untilMs}) WHERE kind = ${kind} AND sha256 = ${sha256}`);
+    UPDATE oauth_state SET expires_at_ms = ${untilMs}
+    WHERE  kind = ${kind} AND sha256 = ${sha256} AND expires_at_ms < ${untilMs}`);
 }
 
 /** Uses a code or refresh token up. Returns false if it already was. */
-export function consumeState(database: SqliteDatabase, { kind, sha256 }: StateName, atMs: number): boolean {
+export function consumeState(database: SqlDatabase, { kind, sha256 }: StateName, atMs: number): boolean {
   const consumedRows = database.run(sql`
     UPDATE oauth_state SET consumed_at_ms = ${atMs}
     WHERE  kind = ${kind} AND sha256 = ${sha256} AND consumed_at_ms IS NULL`);
@@ -59,17 +60,17 @@ export function consumeState(database: SqliteDatabase, { kind, sha256 }: StateNa
 }
 
 /** Deletes a piece of state. Idempotent. */
-export function deleteState(database: SqliteDatabase, { kind, sha256 }: StateName): void {
+export function deleteState(database: SqlDatabase, { kind, sha256 }: StateName): void {
   database.run(sql`DELETE FROM oauth_state WHERE kind = ${kind} AND sha256 = ${sha256}`);
 }
 
 /** Deletes the codes or tokens of a grant. */
-export function deleteStateOfGrant(database: SqliteDatabase, kind: string, keyId: string): void {
+export function deleteStateOfGrant(database: SqlDatabase, kind: string, keyId: string): void {
   database.run(sql`DELETE FROM oauth_state WHERE kind = ${kind} AND key_id = ${keyId}`);
 }
 
 /** Deletes the state that has expired. */
-export function purgeOAuthState(database: SqliteDatabase, atMs: number): void {
+export function purgeOAuthState(database: SqlDatabase, atMs: number): void {
   database.run(sql`DELETE FROM oauth_state WHERE expires_at_ms <= ${atMs}`);
 }
 
@@ -87,7 +88,7 @@ export interface AccessToken {
 }
 
 /** Returns an access token by its hash, or null if it has expired, is revoked or unknown. */
-export function findAccessToken(database: SqliteDatabase, sha256: string, atMs: number): AccessToken | null {
+export function findAccessToken(database: SqlDatabase, sha256: string, atMs: number): AccessToken | null {
   const row = database.one(sql`
     SELECT key_id, expires_at_ms, content FROM oauth_state
     WHERE  kind = ${accessTokenKind} AND sha256 = ${sha256} AND expires_at_ms > ${atMs}`);

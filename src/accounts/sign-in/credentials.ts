@@ -1,7 +1,7 @@
 /** The `passwords` table, and the names under which account holders sign in. */
 import { textIn } from "../../base/json.ts";
 import { sql } from "../../db/sql.ts";
-import type { SqliteDatabase } from "../../db/sqlite.ts";
+import type { SqlDatabase } from "../../db/sql-database.ts";
 import { endSessionsOf } from "./session-table.ts";
 
 /** An account that has a password, and the hash of it. */
@@ -14,7 +14,7 @@ export interface Credentials {
  * Returns the credentials of a sign-in name: an account id, or an email address that only one account with a password has. Returns null
  * for any other name.
  */
-export function findCredentials(database: SqliteDatabase, name: string): Credentials | null {
+export function findCredentials(database: SqlDatabase, name: string): Credentials | null {
   const rows = database.all(sql`
     SELECT account_id, hash FROM passwords JOIN accounts USING (account_id)
     WHERE  account_id = ${name} OR lower(email) = lower(${name}) LIMIT 2`);
@@ -25,9 +25,9 @@ export function findCredentials(database: SqliteDatabase, name: string): Credent
 }
 
 /** Sets the password of an account and ends its sessions. */
-export function setPassword(database: SqliteDatabase, { accountId, hash }: Credentials, atMs: number): void {
+export function setPassword(database: SqlDatabase, { accountId, hash }: Credentials, atMs: number): void {
   database.run(sql`
     INSERT INTO passwords (account_id, hash, changed_at_ms) VALUES (${accountId}, ${hash}, ${atMs})
-    ON CONFLICT DO UPDATE SET hash = excluded.hash, changed_at_ms = excluded.changed_at_ms`);
+    ON CONFLICT (account_id) DO UPDATE SET hash = excluded.hash, changed_at_ms = excluded.changed_at_ms`);
   endSessionsOf(database, accountId);
 }

@@ -4,8 +4,8 @@
  */
 import { type Row, textIn } from "../../base/json.ts";
 import { sql } from "../../db/sql.ts";
-import type { SqliteDatabase } from "../../db/sqlite.ts";
-import { unknownAccount } from "../account.ts";
+import type { SqlDatabase } from "../../db/sql-database.ts";
+import { lockAccount } from "../account.ts";
 import { newSecret, secretHash } from "./secrets.ts";
 
 export type LinkKind = "invitation" | "sign_in";
@@ -22,11 +22,10 @@ export const linkUrl = (serviceUrl: string, kind: LinkKind, secret: string): str
 
 /** Creates a link and deletes earlier ones of the account and kind. Returns its secret. Throws a UserError if the account is unknown. */
 export function createLink(
-  database: SqliteDatabase,
+  database: SqlDatabase,
   { accountId, kind, atMs }: { readonly accountId: string; readonly kind: LinkKind; readonly atMs: number },
 ): string {
-  if (database.one(sql`SELECT 1 FROM accounts WHERE account_id = ${accountId}`) === undefined)
-    throw unknownAccount(accountId);
+  lockAccount(database, accountId);
   const secret = newSecret();
   database.run(sql`DELETE FROM one_time_links WHERE account_id = ${accountId} AND kind = ${kind}`);
   database.run(sql`
@@ -42,7 +41,7 @@ export interface OneTimeLink {
 }
 
 /** Returns a link that is neither used nor expired, or null. */
-export function findLink(database: SqliteDatabase, sha256: string, kind: LinkKind, atMs: number): OneTimeLink | null {
+export function findLink(database: SqlDatabase, sha256: string, kind: LinkKind, atMs: number): OneTimeLink | null {
   const row: Row | undefined = database.one(sql`
     SELECT account_id, email FROM one_time_links JOIN accounts USING (account_id)
     WHERE  sha256 = ${sha256} AND kind = ${kind} AND expires_at_ms > ${atMs}`);
@@ -50,7 +49,7 @@ export function findLink(database: SqliteDatabase, sha256: string, kind: LinkKin
 }
 
 /** Uses a link up. Returns it, or null if it is used, expired or unknown. */
-export function useLink(database: SqliteDatabase, sha256: string, kind: LinkKind, atMs: number): OneTimeLink | null {
+export function useLink(database: SqlDatabase, sha256: string, kind: LinkKind, atMs: number): OneTimeLink | null {
   const link = findLink(database, sha256, kind, atMs);
   database.run(sql`DELETE FROM one_time_links WHERE sha256 = ${sha256} AND kind = ${kind}`);
   return link;

@@ -4,7 +4,7 @@
  */
 import { integerIn, textIn } from "../../base/json.ts";
 import { type Sql, sql } from "../../db/sql.ts";
-import type { SqliteDatabase } from "../../db/sqlite.ts";
+import type { SqlDatabase } from "../../db/sql-database.ts";
 import { webKeyOf } from "../keys.ts";
 
 const [idleMs, absoluteMs] = [12 * 3_600_000, 30 * 86_400_000];
@@ -27,7 +27,7 @@ const isCurrent = (atMs: number): Sql =>
 
 /** Inserts a session of an account. Throws a UserError if the account is unknown. */
 export function insertSession(
-  database: SqliteDatabase,
+  database: SqlDatabase,
   { accountId, sha256, atMs }: { readonly accountId: string; readonly sha256: string; readonly atMs: number },
 ): void {
   const keyId = webKeyOf(database, accountId, atMs);
@@ -37,7 +37,7 @@ export function insertSession(
 }
 
 /** Returns a session that has not ended, or null. */
-export function findSession(database: SqliteDatabase, sha256: string, atMs: number): SessionRecord | null {
+export function findSession(database: SqlDatabase, sha256: string, atMs: number): SessionRecord | null {
   const row = database.one(sql`
     SELECT sessions.account_id, email, is_operator, key_id, seen_at_ms
     FROM   sessions JOIN accounts ON accounts.account_id = sessions.account_id JOIN keys USING (key_id)
@@ -53,22 +53,22 @@ export function findSession(database: SqliteDatabase, sha256: string, atMs: numb
 }
 
 /** Records that a session has been used. */
-export function touchSession(database: SqliteDatabase, sha256: string, atMs: number): void {
-  database.run(sql`UPDATE sessions SET seen_at_ms = max(seen_at_ms, ${atMs}) WHERE sha256 = ${sha256}`);
+export function touchSession(database: SqlDatabase, sha256: string, atMs: number): void {
+  database.run(sql`UPDATE sessions SET seen_at_ms = ${atMs} WHERE sha256 = ${sha256} AND seen_at_ms < ${atMs}`);
 }
 
 /** Ends a session. Idempotent. */
-export function endSession(database: SqliteDatabase, sha256: string): void {
+export function endSession(database: SqlDatabase, sha256: string): void {
   database.run(sql`DELETE FROM sessions WHERE sha256 = ${sha256}`);
 }
 
 /** Ends all sessions of an account. */
-export function endSessionsOf(database: SqliteDatabase, accountId: string): void {
+export function endSessionsOf(database: SqlDatabase, accountId: string): void {
   database.run(sql`DELETE FROM sessions WHERE account_id = ${accountId}`);
 }
 
 /** Deletes sessions and one-time links that have expired. */
-export function purgeSessions(database: SqliteDatabase, atMs: number): void {
+export function purgeSessions(database: SqlDatabase, atMs: number): void {
   database.run(sql`DELETE FROM sessions WHERE NOT (${isCurrent(atMs)})`);
   database.run(sql`DELETE FROM one_time_links WHERE expires_at_ms <= ${atMs}`);
 }

@@ -4,18 +4,18 @@
  */
 import { messageOf } from "../../base/user-error.ts";
 import { sql } from "../../db/sql.ts";
-import type { SqliteDatabase } from "../../db/sqlite.ts";
+import type { SqlDatabase } from "../../db/sql-database.ts";
 import { recordChange } from "../administration/audit-log.ts";
 import { changes } from "../administration/changes.ts";
 import { runQuery } from "../administration/queries.ts";
 import { runUpdate } from "../administration/updates.ts";
-import { rewriteHeader } from "../file/schema.ts";
 import { findActiveKey } from "../keys.ts";
-import { type AccountBalance, ChargeBatch, hasCharge } from "../ledger/charging.ts";
-import { findRepetition, postOnce, purgeIdempotencyKeys } from "../ledger/idempotency.ts";
+import { type AccountBalance, type ChargeBatch, listKnownCharges, withCharges } from "../ledger/charging.ts";
+import { findRepetition, purgeIdempotencyKeys } from "../ledger/idempotency.ts";
 import { refundCharge } from "../ledger/ledger.ts";
 import { listUsage } from "../ledger/usage.ts";
 import { findAccessToken } from "../oauth/oauth-state.ts";
+import { proveWritable } from "../open-accounts.ts";
 import { reviewOnce } from "../policy/tier-reviews.ts";
 import type { BatchResult, LedgerTask, LedgerTasks, TaskOutcome } from "./messages.ts";
 
@@ -40,7 +40,7 @@ const isWriteTask = (task: LedgerTask): task is WriteTask => writeTaskNames.some
  * holds the write lock.
  */
 export function commitBatch(
-  database: SqliteDatabase,
+  database: SqlDatabase,
   tasks: readonly LedgerTask[],
   onError: (thrown: unknown) => void,
   beforeWrites: () => void = () => undefined,
@@ -50,13 +50,14 @@ export function commitBatch(
   let balances: readonly AccountBalance[] = [];
   if (writeTasks.length > 0) {
     try {
-      const charges = new ChargeBatch(database);
-      const outputs = database.transaction(() => {
+      const charges = writeTasks.flatMap(({ name, input }) => (name === "charge" ? [input] : []));
+      const written = withCharges(database, charges, (batch) => {
         beforeWrites();
-        return writeTasks.map((task) => runWriteTask(database, task, charges));
+        const outputs = writeTasks.map((task) => runWriteTask(database, task, batch));
+        return { outputs, balances: batch.balances };
       });
-      for (const [index, task] of writeTasks.entries()) outcomes.set(task, { output: outputs[index] ?? null });
-      balances = charges.balances;
+      for (const [index, task] of writeTasks.entries()) outcomes.set(task, { output: written.outputs[index] ?? null });
+      balances = written.balances;
     } catch (thrown) {
       onError(thrown);
       for (const task of writeTasks) outcomes.set(task, { error: messageOf(thrown) });
@@ -74,10 +75,10 @@ export function commitBatch(
   return { outcomes: tasks.map((task) => outcomes.get(task) ?? { error: "The task was not run." }), balances };
 }
 
-function runWriteTask(database: SqliteDatabase, { name, input }: WriteTask, charges: ChargeBatch): TaskOutput {
+function runWriteTask(database: SqlDatabase, { name, input }: WriteTask, charges: ChargeBatch): TaskOutput {
   switch (name) {
     case "charge":
-      return (input.request ? postOnce(database, charges, input, input.request) : charges.add(input)) ?? null;
+      return charges.add(input) ?? null;
     case "refundCharges":
       for (const chargeId of input.chargeIds) refundCharge(database, chargeId);
       return null;
@@ -88,23 +89,23 @@ function runWriteTask(database: SqliteDatabase, { name, input }: WriteTask, char
     case "update":
       return runUpdate(database, input);
     case "probeWrite":
-      rewriteHeader(database);
+      proveWritable(database);
       return null;
   }
 }
 
 /** Runs the daily review, and records it in the audit log if it promoted or queued an account. */
-function reviewAndRecord(database: SqliteDatabase, { day, atMs }: LedgerTasks["reviewTiers"]["input"]): TaskOutput {
+function reviewAndRecord(database: SqlDatabase, { day, atMs }: LedgerTasks["reviewTiers"]["input"]): TaskOutput {
   const results = reviewOnce(database, day);
   const description = changes["tiers review"].describe({}, results);
   if (results.length > 0) recordChange(database, { atMs, actor: "service", action: "tiers review", ...description });
   return results;
 }
 
-function runReadTask(database: SqliteDatabase, { name, input }: ReadTask): TaskOutput {
+function runReadTask(database: SqlDatabase, { name, input }: ReadTask): TaskOutput {
   switch (name) {
     case "findCharges":
-      return input.chargeIds.filter((chargeId) => hasCharge(database, chargeId));
+      return listKnownCharges(database, input.chargeIds);
     case "findKey":
       return findActiveKey(database, input.keyId, input.month);
     case "findToken":
@@ -116,7 +117,7 @@ function runReadTask(database: SqliteDatabase, { name, input }: ReadTask): TaskO
     case "query":
       return runQuery(database, input);
     case "probeRead":
-      database.one(sql`SELECT 1 FROM accounts`);
+      database.one(sql`SELECT account_id FROM accounts LIMIT 1`);
       return null;
   }
 }

@@ -21,6 +21,11 @@ const ledgerWorkerModule = new URL("./ledger-worker.ts", import.meta.url);
 const bounds = { batchMost: 512, waitingMost: 4096, stalledMs: 5_000, restartMs: 1_000 } as const;
 /** How long a worker waits for the lock of another process that writes. */
 const busyMs = 2_000;
+/**
+ * A batch that takes longer has already failed. One whose commit has an unknown outcome ends when that is known: what it charged is then
+ * refunded.
+ */
+const replyMs = 10_000;
 
 export class LedgerClients {
   /** Writes the ledger. */
@@ -32,8 +37,8 @@ export class LedgerClients {
   /** The clients that are down. */
   private readonly outages = new Set<LedgerClientOptions["probe"]>();
 
-  constructor(path: string, { synchronous, workerModule = ledgerWorkerModule, ...events }: LedgerClientsOptions) {
-    const settings = { path, busyMs, synchronous };
+  constructor(location: string, { synchronous, workerModule = ledgerWorkerModule, ...events }: LedgerClientsOptions) {
+    const settings = { location, busyMs, synchronous, replyMs, settleMs: Number.MAX_SAFE_INTEGER };
     const onAvailabilityChange =
       (probe: LedgerClientOptions["probe"]) =>
       (isDown: boolean, reason: string): void => {

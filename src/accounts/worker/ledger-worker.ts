@@ -7,44 +7,49 @@ import { statSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { messageOf, UserError } from "../../base/user-error.ts";
 import { classifyFault, type EngineFault } from "../../db/engine-faults.ts";
-import type { SqliteDatabase } from "../../db/sqlite.ts";
-import { createAccountsFile, openAccountsFile, openReadOnly } from "../file/schema.ts";
+import { isPostgresUrl } from "../../db/postgres.ts";
+import type { SqlDatabase } from "../../db/sql-database.ts";
+import { createAccounts, openAccounts, openAccountsToRead } from "../open-accounts.ts";
 import { commitBatch } from "./group-commit.ts";
 import type { BatchResult, LedgerTask, WorkerReady, WorkerSettings } from "./messages.ts";
 
-const { path, createIfMissing, isReadOnly, ...options }: WorkerSettings = workerData;
+const { location, createIfMissing, isReadOnly, ...options }: WorkerSettings = workerData;
 const port = parentPort;
 if (port === null) throw new TypeError("ledger-worker.ts was loaded in the main thread: expected a worker thread.");
 
 interface OpenFile {
-  readonly database: SqliteDatabase;
-  /** Device and inode: a different file may replace this one at the same path. */
-  readonly inode: string;
+  readonly database: SqlDatabase;
+  /** Device and inode: a different file may replace this one at the same path. Undefined for PostgreSQL. */
+  readonly inode: string | undefined;
 }
 
 let openFile: OpenFile | undefined;
 
 /** Faults after which the open database is still usable; after any other it is reopened. */
-const recoverableFaults: ReadonlySet<EngineFault> = new Set(["disk full", "busy", "constraint"]);
+const recoverableFaults: ReadonlySet<EngineFault> = new Set(["disk full", "busy", "constraint", "unreachable"]);
+
+const isFile = !isPostgresUrl(location);
 
 const currentInode = (): string | undefined => {
-  const stats = statSync(path, { throwIfNoEntry: false });
+  const stats = isFile ? statSync(location, { throwIfNoEntry: false }) : undefined;
   return stats && `${stats.dev} ${stats.ino}`;
 };
 
 /** Returns the open database; reopens it if the file was replaced. Never creates a missing file: that would be an empty ledger. */
-function currentDatabase(): SqliteDatabase {
+function currentDatabase(): SqlDatabase {
   const inode = currentInode();
   if (openFile !== undefined && openFile.inode === inode) return openFile.database;
   close();
-  if (inode === undefined) throw new UserError(`Accounts file ${path} is missing: expected it to stay in place.`);
-  openFile = { database: isReadOnly ? openReadOnly(path) : openAccountsFile(path, options), inode };
+  if (isFile && inode === undefined)
+    throw new UserError(`Accounts file ${location} is missing: expected it to stay in place.`);
+  openFile = { database: (isReadOnly ? openAccountsToRead : openAccounts)(location, options), inode };
   return openFile.database;
 }
 
 /** Throws if the open file was replaced, for example by a restore that held the write lock until now. */
 function requireInPlace(): void {
-  if (openFile?.inode !== currentInode()) throw new UserError(`Accounts file ${path} was replaced: expected a retry.`);
+  if (openFile?.inode !== currentInode())
+    throw new UserError(`Accounts file ${location} was replaced: expected a retry.`);
 }
 
 function close(): void {
@@ -71,7 +76,7 @@ function runBatch(tasks: readonly LedgerTask[]): BatchResult {
 }
 
 try {
-  if (createIfMissing) createAccountsFile(path, options).close();
+  if (createIfMissing) createAccounts(location, options).close();
   currentDatabase();
   send({ isOpen: true });
 } catch (thrown) {

@@ -17,7 +17,7 @@ import type { ReviewResult } from "../policy/tier-reviews.ts";
 /** The tasks of the worker: the input and the output of each. */
 export interface LedgerTasks {
   /** Posts a charge; null if it is in the ledger, else why the account cannot pay, or that its idempotency key is taken. */
-  readonly charge: { readonly input: IdempotentCharge; readonly output: Shortfall | Repetition | null };
+  readonly charge: { readonly input: ChargeEntry; readonly output: Shortfall | Repetition | null };
   /** Returns those of the charge ids that are in the ledger. */
   readonly findCharges: {
     readonly input: { readonly chargeIds: readonly string[] };
@@ -61,11 +61,6 @@ export interface LedgerTasks {
   readonly update: { readonly input: UpdateRequest; readonly output: UpdateOutcome };
 }
 
-/** A charge, with the idempotency key of its request if it has one. */
-export interface IdempotentCharge extends ChargeEntry {
-  readonly request?: IdempotentRequest;
-}
-
 export type LedgerTaskName = keyof LedgerTasks;
 
 export type LedgerTask = {
@@ -86,10 +81,15 @@ export type WorkerReady = { readonly isOpen: true } | { readonly isOpen: false; 
 
 /** The `workerData` of the worker. */
 export interface WorkerSettings {
-  readonly path: string;
+  /** The path of an accounts file, or the URL of a PostgreSQL database. */
+  readonly location: string;
   /** How long to wait for the lock of another process that writes. */
   readonly busyMs: number;
   readonly synchronous: Synchronous;
+  /** How long to wait for a reply of PostgreSQL before its connection counts as lost. */
+  readonly replyMs: number;
+  /** How long to try to learn what became of a transaction whose connection to PostgreSQL was lost. */
+  readonly settleMs: number;
   /** Open the file read-only, for the tasks that only read. */
   readonly isReadOnly: boolean;
   /** Create the file if it does not exist. False for restarts: a file that vanished must not become an empty ledger. */

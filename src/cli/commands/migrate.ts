@@ -2,8 +2,10 @@
 import { existsSync } from "node:fs";
 import { Command } from "commander";
 import { migrateAccounts } from "../../accounts/file/backup.ts";
+import { migratePostgresAccounts } from "../../accounts/postgres/postgres-accounts.ts";
 import type { Json } from "../../base/json.ts";
 import { UserError } from "../../base/user-error.ts";
+import { isPostgresUrl, withoutPassword } from "../../db/postgres.ts";
 import { migrateLake } from "../../lake/maintenance/migrate.ts";
 import { currentVersion } from "../../lake/manifest.ts";
 import { withWriter } from "../../lake/writer/writer.ts";
@@ -38,7 +40,7 @@ export const migrateCommand = (): Command =>
       "Upgrade the lake of --lake and the accounts file of --accounts; without either option, the default ones that exist. Lake files of " +
         "an older format are rewritten and published as a new version of the same day; carquet reads the older format too, Spark does " +
         "not. The accounts file is migrated in one transaction after a backup to FILE.version-N; stop the service first. Safe to " +
-        "interrupt and to repeat.",
+        "interrupt and to repeat. Back up accounts in PostgreSQL with its own tools first.",
     )
     .addOption(lakeOption())
     .addOption(accountsOption())
@@ -48,7 +50,7 @@ export const migrateCommand = (): Command =>
     .action(async (settings: MigrateSettings, command: Command) => {
       const targets = await chooseTargets(settings, (option) => command.getOptionValueSource(option) === "cli");
       const reports = {
-        ...(targets.accounts ? { accounts: migrateAccountsFile(settings.accounts) } : {}),
+        ...(targets.accounts ? { accounts: migrateAccountsAt(settings.accounts) } : {}),
         ...(targets.lake ? { lake: await migrateLakeFiles(settings) } : {}),
       };
       const json = Object.fromEntries(
@@ -64,17 +66,22 @@ async function chooseTargets(
   isNamed: (option: "lake" | "accounts") => boolean,
 ): Promise<Readonly<Record<"lake" | "accounts", boolean>>> {
   if (isNamed("lake") || isNamed("accounts")) return { lake: isNamed("lake"), accounts: isNamed("accounts") };
-  const found = { lake: (await currentVersion(lake)) !== undefined, accounts: existsSync(accounts) };
+  const found = {
+    lake: (await currentVersion(lake)) !== undefined,
+    accounts: isPostgresUrl(accounts) || existsSync(accounts),
+  };
   if (!found.lake && !found.accounts)
     throw new UserError(`Nothing to migrate: expected a lake at ${lake} or an accounts file at ${accounts}.`);
   return found;
 }
 
-function migrateAccountsFile(path: string): MigrationReport {
-  const { from, to, backup = null } = migrateAccounts(path);
-  const result =
-    backup === null ? `already has version ${to}` : `migrated from version ${from} to ${to}; backup: ${backup}`;
-  return { line: `${path}: ${result}.`, json: { file: path, from, to, backup } };
+function migrateAccountsAt(location: string): MigrationReport {
+  const migrate = isPostgresUrl(location) ? migratePostgresAccounts : migrateAccounts;
+  const { from, to, backup = null } = migrate(location);
+  const saved = backup === null ? "" : `; backup: ${backup}`;
+  const result = from === to ? `already has version ${to}` : `migrated from version ${from} to ${to}${saved}`;
+  const file = withoutPassword(location);
+  return { line: `${file}: ${result}.`, json: { file, from, to, backup } };
 }
 
 async function migrateLakeFiles(settings: MigrateSettings): Promise<MigrationReport> {

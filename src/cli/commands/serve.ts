@@ -3,8 +3,10 @@ import { dirname, join } from "node:path";
 import { Command } from "commander";
 import pino from "pino";
 import { redactKeys } from "../../accounts/api-key.ts";
+import { type Replica, shareOf } from "../../accounts/policy/replica.ts";
 import { bounds } from "../../base/bounds.ts";
 import { messageOf, UserError } from "../../base/user-error.ts";
+import { isPostgresUrl } from "../../db/postgres.ts";
 import { serve } from "../../http/server.ts";
 import type { ExportSettings, ServeOptions } from "../../http/service-state.ts";
 import { mountAgents } from "../../mcp/mount-agents.ts";
@@ -34,6 +36,7 @@ import {
   pastIndexRequestsOption,
   portOption,
   publicUrlOption,
+  replicaOption,
   responseCacheOption,
   scrubOption,
   threadsOption,
@@ -45,6 +48,7 @@ import {
 export interface ServeSettings extends EngineSettings, ExportLimitSettings {
   readonly lake: string;
   readonly accounts: string;
+  readonly replica: Replica;
   readonly host: string;
   readonly port: number;
   readonly publicUrl?: string;
@@ -70,6 +74,7 @@ export const addServeOptions = (command: Command): Command =>
   [
     lakeOption(),
     accountsOption(),
+    replicaOption(),
     hostOption(),
     portOption(),
     publicUrlOption(),
@@ -100,7 +105,7 @@ export const serveCommand = (): Command =>
       "Serve the API. Serves the published version of the lake and switches to each later one without a restart. Prints " +
         "`listening on URL` when ready; logs JSON lines to standard error. SIGTERM and SIGINT stop it after the requests in flight. " +
         "Requests need an API key, except for the documentation and the health checks, and are charged to the account in the accounts " +
-        "file, which is created if it does not exist.",
+        "file, which is created if it does not exist, or in PostgreSQL, which several services share.",
     )
     .action(async (settings: ServeSettings) => {
       await serveUntilStopped(settings);
@@ -121,7 +126,11 @@ export async function serveUntilStopped(
   const service = await serve({
     ...{ lake, accounts, host, port, connectionsPerAddress, logger, responseCacheBytes: responseCache * 2 ** 20 },
     ...(scrub === 0 ? {} : { scrub: { bytesPerHour: scrub * 2 ** 20, pauseMs: bounds.scrubPauseMs } }),
-    ...{ concurrentRequests: settings.accountRequests, deadlineMs: settings.deadline * 1000 },
+    ...{
+      concurrentRequests: shareOf(settings.accountRequests, settings.replica),
+      replica: settings.replica,
+      deadlineMs: settings.deadline * 1000,
+    },
     ...engineOptions(settings),
     ...{ exports: exportLimits(settings), pastIndexSettings: pastIndexSettingsOf(settings) },
     ...(trustProxy === undefined ? {} : { trustedProxies: trustProxy }),
@@ -155,15 +164,21 @@ const mountAgentsAndSite: NonNullable<ServeOptions["mountSite"]> = (app, service
   mountSite(app, services);
 };
 
-const exportLimits = ({ spool, ...settings }: ExportLimitSettings): Partial<ExportSettings> => ({
-  ...{ writtenMax: settings.exports, accountMax: settings.accountExports, memory: settings.exportMemory },
+const exportLimits = ({ spool, replica, ...settings }: ServeSettings): Partial<ExportSettings> => ({
+  ...{
+    writtenMax: settings.exports,
+    accountMax: shareOf(settings.accountExports, replica),
+    memory: settings.exportMemory,
+  },
   ...{ deadlineMs: settings.exportDeadline * 1000, bytesMax: settings.spoolSize },
   ...(spool === undefined ? {} : { folder: spool }),
 });
 
 /** Returns where and when indexes of past days are built. */
 const pastIndexSettingsOf = (settings: ServeSettings): PastIndexSettings => ({
-  folder: settings.pastIndexDir ?? join(dirname(settings.accounts), "past-indexes"),
+  folder:
+    settings.pastIndexDir ??
+    join(isPostgresUrl(settings.accounts) ? "data" : dirname(settings.accounts), "past-indexes"),
   bytesMost: settings.pastIndexBytes,
   requestsMin: settings.pastIndexRequests,
   pinned: settings.pastIndexDays,

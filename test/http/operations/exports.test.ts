@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { getFunds } from "../../../src/accounts/account.ts";
+import { getAccount } from "../../../src/accounts/account.ts";
 import { isObject } from "../../../src/base/json.ts";
 import { tableColumns } from "../../../src/contract/tables.ts";
 import { answerFormats, exportFormats } from "../../../src/formats/table-formats.ts";
@@ -46,7 +46,7 @@ async function download(
 }
 
 const balanceOf = ({ accountId }: Customer, accounts = client.accounts): number =>
-  inAccountsFile(accounts, (database) => getFunds(database, accountId, "2026-11").balanceMicros);
+  inAccountsFile(accounts, (database) => getAccount(database, accountId, "2026-11").balanceMicros);
 
 const spooledFiles = async (folder = spool): Promise<readonly string[]> =>
   (await readdir(folder, { recursive: true })).filter(

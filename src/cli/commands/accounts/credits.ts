@@ -7,7 +7,7 @@ import { type CreditKind, creditKinds, listEntries } from "../../../accounts/led
 import { formatUsd } from "../../../accounts/money.ts";
 import type { Row } from "../../../base/json.ts";
 import { integerIn } from "../../../base/json.ts";
-import type { SqliteDatabase } from "../../../db/sqlite.ts";
+import type { SqlDatabase } from "../../../db/sql-database.ts";
 import {
   type AccountsFileSettings,
   commandAuthor,
@@ -124,7 +124,7 @@ function postingOf({ account, usd, reference, note }: PostingSettings) {
 function postAndPrint(
   { accounts, account, json }: PostingSettings,
   idName: string,
-  post: (database: SqliteDatabase) => string,
+  post: (database: SqlDatabase) => string,
 ): void {
   const [id, balance] = withAccountsFile(accounts, (database) => {
     const entryId = post(database);

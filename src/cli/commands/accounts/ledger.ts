@@ -1,16 +1,20 @@
-/** `carquet ledger`: backs up, restores and audits the accounts file. */
+/** `carquet ledger`: backs up, restores, copies and audits accounts. */
 import { Argument, Command, Option } from "commander";
+import { copyAccounts } from "../../../accounts/copy-accounts.ts";
 import { backUp, restore } from "../../../accounts/file/backup.ts";
 import { type AuditResult, audit } from "../../../accounts/ledger/audit.ts";
 import { UserError } from "../../../base/user-error.ts";
+import { withoutPassword } from "../../../db/postgres.ts";
 import { type AccountsFileSettings, printResult, withAccountsFile } from "../../accounts-file.ts";
+import { jsonOption } from "../../options.ts";
 import { accountsFileCommand } from "./accounts.ts";
 
 export const ledgerCommand = (): Command =>
   new Command("ledger")
-    .description("Back up, restore and audit the accounts file. Safe while the service runs.")
+    .description("Back up, restore, copy and audit accounts. All but copy are safe while the service runs.")
     .addCommand(backup())
     .addCommand(restoreBackup())
+    .addCommand(copy())
     .addCommand(verify());
 
 const backup = (): Command =>
@@ -29,6 +33,20 @@ const restoreBackup = (): Command =>
       printAudit(accounts, restored, json);
     });
 
+const copy = (): Command =>
+  new Command("copy")
+    .summary("copy accounts from a file to PostgreSQL or back")
+    .description(
+      "Copy all accounts from a SQLite file to a PostgreSQL database, or back. Audits both, and compares counts and sums of all tables. " +
+        "Stop the services of the original first: what they charge during the copy is not in it.",
+    )
+    .addArgument(new Argument("<from>", "accounts file, or URL of a PostgreSQL database"))
+    .addArgument(new Argument("<to>", "new accounts file, or URL of a database without accounts"))
+    .addOption(jsonOption())
+    .action((from: string, to: string, { json }: { readonly json: boolean }) =>
+      printAudit(to, copyAccounts(from, to), json),
+    );
+
 const verify = (): Command =>
   accountsFileCommand(
     "verify",
@@ -38,7 +56,8 @@ const verify = (): Command =>
 /** Prints the result of an audit. Throws a UserError if it has faults. */
 function printAudit(path: string, { faults, accounts, entries, charges }: AuditResult, isJson: boolean): void {
   for (const fault of faults) process.stdout.write(`${fault}\n`);
-  if (faults.length > 0) throw new UserError(`${path} has ${faults.length} faults.`);
-  const line = `${path}: no faults in ${accounts} accounts and ${entries} entries (charges: ${charges}).`;
-  printResult({ file: path, accounts, entries, charges, faults: 0 }, line, isJson);
+  if (faults.length > 0) throw new UserError(`${withoutPassword(path)} has ${faults.length} faults.`);
+  const location = withoutPassword(path);
+  const line = `${location}: no faults in ${accounts} accounts and ${entries} entries (charges: ${charges}).`;
+  printResult({ file: location, accounts, entries, charges, faults: 0 }, line, isJson);
 }

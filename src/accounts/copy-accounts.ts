@@ -1,0 +1,138 @@
+/**
+ * Copies accounts between a SQLite file and a PostgreSQL database, in both directions. The copy is one transaction, and is complete when
+ * its audit, its row counts and its sums agree with the original's. Never writes to existing accounts.
+ */
+import { existsSync } from "node:fs";
+import { integerIn, type Row } from "../base/json.ts";
+import { UserError } from "../base/user-error.ts";
+import { isPostgresUrl, PostgresDatabase, withoutPassword } from "../db/postgres.ts";
+import { all, ident, integerLiteral, join, type Sql, sql, type Value } from "../db/sql.ts";
+import type { SqlDatabase } from "../db/sql-database.ts";
+import { SqliteDatabase } from "../db/sqlite.ts";
+import { type CopiedTable, copiedTables } from "./copied-tables.ts";
+import { writeAtomically } from "./file/backup.ts";
+import { createSchema } from "./file/schema.ts";
+import { type AuditResult, audit } from "./ledger/audit.ts";
+import { openAccountsToRead } from "./open-accounts.ts";
+import { createPostgresSchema, postgresVersionOf } from "./postgres/postgres-accounts.ts";
+
+/** How long to wait for a lock. */
+const options = { busyMs: 10_000 } as const;
+/** Rows that are copied by one statement. */
+const pageRows = 5_000;
+
+/** Copies all accounts of a file or database to one without accounts. Returns the audit of the copy. Throws a UserError. */
+export function copyAccounts(from: string, to: string): AuditResult {
+  const source = openAccountsToRead(from, options);
+  try {
+    return source.reading(() => {
+      const sourceAudit = audit(source);
+      const [fault] = sourceAudit.faults;
+      if (fault !== undefined)
+        throw new UserError(`${withoutPassword(from)} fails its audit: ${fault}. Expected accounts without faults.`);
+      return isPostgresUrl(to) ? copyToPostgres(source, to) : copyToFile(source, to);
+    });
+  } finally {
+    source.close();
+  }
+}
+
+function copyToFile(source: SqlDatabase, path: string): AuditResult {
+  if (existsSync(path)) throw new UserError(`File ${path} already exists: expected a new path for the copy.`);
+  let result: AuditResult | undefined;
+  writeAtomically(path, (temporary) => {
+    const target = SqliteDatabase.open(temporary, options);
+    try {
+      result = target.transaction(() => {
+        createSchema(target, () => copyTables(source, target));
+        return requireEqual(source, target);
+      });
+    } finally {
+      target.close();
+    }
+  });
+  if (result === undefined) throw new TypeError("The file was not written.");
+  return result;
+}
+
+function copyToPostgres(source: SqlDatabase, url: string): AuditResult {
+  const target = PostgresDatabase.open(url, options);
+  try {
+    return target.transaction(() => {
+      if (postgresVersionOf(target) !== undefined)
+        throw new UserError(`${withoutPassword(url)} already has accounts: expected a database without accounts.`);
+      createPostgresSchema(target, () => {
+        copyTables(source, target);
+        for (const { name, identity } of copiedTables)
+          if (identity !== undefined) continueIdentity(target, name, identity);
+      });
+      return requireEqual(source, target);
+    });
+  } finally {
+    target.close();
+  }
+}
+
+function copyTables(source: SqlDatabase, target: SqlDatabase): void {
+  for (const table of copiedTables) {
+    const columns = join(Object.keys(table.columns).map((column) => ident(column)));
+    for (const rows of pagesOf(source, table))
+      target.runOver(
+        table.columns,
+        rows.map(boundValues),
+        (items) => sql`INSERT INTO ${ident(table.name)} (${columns}) SELECT ${columns} FROM ${items} WHERE true`,
+      );
+  }
+}
+
+/** Yields all rows of a table in the order of its primary key. */
+function* pagesOf(source: SqlDatabase, { name, columns, primaryKey }: CopiedTable): Generator<readonly Row[]> {
+  const [list, keys] = [Object.keys(columns), primaryKey].map((names) => join(names.map((column) => ident(column))));
+  let last: Row | undefined;
+  for (;;) {
+    const after =
+      last === undefined ? [] : [sql`(${keys ?? sql``}) > (${join(primaryKey.map((key) => bind(last?.[key])))})`];
+    const rows = source.all(sql`
+      SELECT ${list ?? sql``} FROM ${ident(name)} WHERE ${all(after)}
+      ORDER BY ${keys ?? sql``} LIMIT ${integerLiteral(pageRows)}`);
+    if (rows.length > 0) yield rows;
+    if (rows.length < pageRows) return;
+    last = rows.at(-1);
+  }
+}
+
+const bind = (value: Row[string] | undefined): Sql => sql`${boundValue(value)}`;
+
+const boundValue = (value: Row[string] | undefined): Value =>
+  typeof value === "string" || typeof value === "number" ? value : null;
+
+const boundValues = (row: Row): Readonly<Record<string, Value>> =>
+  Object.fromEntries(Object.entries(row).map(([column, value]) => [column, boundValue(value)]));
+
+/** Lets the numbers of new rows follow those of the copied ones. */
+function continueIdentity(target: SqlDatabase, table: string, column: string): void {
+  target.run(sql`
+    SELECT setval(pg_get_serial_sequence(${table}, ${column}), coalesce(max(${ident(column)}), 1), count(*) > 0)
+    FROM   ${ident(table)}`);
+}
+
+/** Audits a copy. Throws a UserError if it has faults, or other counts or sums than the original. */
+function requireEqual(source: SqlDatabase, target: SqlDatabase): AuditResult {
+  const result = audit(target);
+  const [fault] = result.faults;
+  if (fault !== undefined) throw new UserError(`Copy rolled back, the result fails its audit: ${fault}.`);
+  for (const { name, columns } of copiedTables) {
+    const sums = Object.entries(columns).flatMap(([column, kind]) =>
+      kind === "integer"
+        ? [sql`coalesce(sum(${ident(column)} % 1000000007), 0)`]
+        : [sql`coalesce(sum(length(${ident(column)})), 0)`],
+    );
+    const query = sql`SELECT count(*) AS row_count, ${join(sums, sql` + `)} AS checksum FROM ${ident(name)}`;
+    const [before, after] = [source, target].map((database) => {
+      const row = database.one(query);
+      return `${integerIn(row, "row_count")} rows with the checksum ${integerIn(row, "checksum")}`;
+    });
+    if (before !== after) throw new UserError(`Copy rolled back, table ${name} has ${after}: expected ${before}.`);
+  }
+  return result;
+}

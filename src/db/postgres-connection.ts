@@ -1,0 +1,159 @@
+/**
+ * Connection thread: runs the statements of one `PostgresDatabase`, whose thread waits for each reply. Connects again when a connection
+ * is lost, and then ends what the lost one may still be doing on the server, so that its transaction is committed or rolled back.
+ */
+import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import pg from "pg";
+import { integerIn, type Row, textIn } from "../base/json.ts";
+import { messageOf } from "../base/user-error.ts";
+import type { Value } from "./sql.ts";
+
+/** The `workerData` of the thread. */
+export interface ConnectionSettings {
+  readonly url: string;
+  /** How long a statement waits for the lock of another connection. */
+  readonly busyMs: number;
+  /** How long to wait for a reply of the server before the connection counts as lost; 0 for no limit. */
+  readonly replyMs: number;
+  /** Counts the replies; -1 when the thread has exited. */
+  readonly replies: Int32Array;
+}
+
+export interface StatementRequest {
+  readonly text: string;
+  readonly values: readonly Value[];
+  /** Prepare the statement, for the next time. */
+  readonly isPrepared: boolean;
+  /** Connect first if there is no connection. False within a transaction, which ends with its connection. */
+  readonly mayConnect: boolean;
+}
+
+export interface StatementError {
+  readonly message: string;
+  /** The SQLSTATE, or the code of a system error. */
+  readonly code: string;
+  /** The server's reply is unknown: the statement may have been executed. */
+  readonly isConnectionLost: boolean;
+}
+
+export type StatementReply =
+  | { readonly rows: readonly Row[]; readonly count: number; readonly command: string }
+  | { readonly error: StatementError };
+
+const { url, busyMs, replyMs, replies }: ConnectionSettings = workerData;
+const connectMs = 2_000;
+
+/** The process of a connection on the server. Its number is reused, its start is not. */
+interface Backend {
+  readonly pid: number;
+  readonly start: string;
+}
+
+interface OpenConnection {
+  readonly client: pg.Client;
+  readonly backend: Backend;
+}
+
+let connection: OpenConnection | undefined;
+/** The backend of a lost connection. */
+let lostBackend: Backend | undefined;
+const statementNames = new Map<string, string>();
+
+const types = new pg.TypeOverrides();
+// 64-bit integers, and sums of them. A number that is not exact fails where it is read.
+for (const oid of [pg.types.builtins.INT8, pg.types.builtins.NUMERIC]) types.setTypeParser(oid, Number);
+
+async function connect(): Promise<OpenConnection> {
+  const client = new pg.Client({
+    ...{ connectionString: url, types, keepAlive: true, connectionTimeoutMillis: connectMs },
+    ...{ application_name: "carquet", query_timeout: replyMs, lock_timeout: busyMs },
+  });
+  // Without a listener, a connection that breaks between two statements would end the process.
+  client.on("error", lose);
+  await client.connect();
+  try {
+    const { rows } = await client.query(
+      "SELECT pid, backend_start::text AS start FROM pg_stat_activity WHERE pid = pg_backend_pid()",
+    );
+    // An acknowledged commit is on disk, whatever the default of the server.
+    await client.query(
+      "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
+    );
+    if (lostBackend !== undefined)
+      await client.query(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND backend_start = $2",
+        [lostBackend.pid, lostBackend.start],
+      );
+    lostBackend = undefined;
+    return { client, backend: { pid: integerIn(rows[0], "pid"), start: textIn(rows[0], "start") } };
+  } catch (thrown) {
+    client.end().catch(() => undefined);
+    throw thrown;
+  }
+}
+
+/** Gives the connection up. */
+function lose(): void {
+  if (connection === undefined) return;
+  const { client, backend } = connection;
+  connection = undefined;
+  lostBackend = backend;
+  client.end().catch(() => undefined);
+}
+
+function nameOf(text: string): string {
+  const name = statementNames.get(text) ?? `s${statementNames.size}`;
+  statementNames.set(text, name);
+  return name;
+}
+
+/** SQLSTATEs with which the server ends a connection. The severity is translated, so it cannot be asked. */
+const endOfConnection = /^(57P|08|25P03)/;
+
+/** Returns true for an error of a statement, after which the connection is as good as before. */
+const isStatementError = (thrown: unknown): boolean =>
+  thrown instanceof pg.DatabaseError && !endOfConnection.test(thrown.code ?? "");
+
+/** Returns the message of an error. That of several addresses without a server is empty. */
+const textOf = (thrown: unknown): string => messageOf(thrown instanceof AggregateError ? thrown.errors[0] : thrown);
+
+async function execute({ text, values, isPrepared, mayConnect }: StatementRequest): Promise<StatementReply> {
+  let isSent = false;
+  try {
+    if (connection === undefined && !mayConnect) throw new Error("The connection to PostgreSQL was lost.");
+    connection ??= await connect();
+    isSent = true;
+    const { client } = connection;
+    const query = { text, values: [...values], ...(isPrepared ? { name: nameOf(text) } : {}) };
+    // A text of several statements has a result for each; the declared type does not know that.
+    const result = [await client.query(query)].flat().at(-1);
+    return { rows: result?.rows ?? [], count: result?.rowCount ?? 0, command: result?.command ?? "" };
+  } catch (thrown) {
+    if (!isStatementError(thrown)) lose();
+    const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
+    const isConnectionLost = !isStatementError(thrown) && (isSent || !mayConnect);
+    return { error: { message: textOf(thrown), code, isConnectionLost } };
+  }
+}
+
+function onRequest(port: MessagePort, request: string): void {
+  const statement: StatementRequest = JSON.parse(request);
+  void execute(statement).then((reply) => {
+    port.postMessage(JSON.stringify(reply));
+    Atomics.add(replies, 0, 1);
+    Atomics.notify(replies, 0);
+  });
+}
+
+process.on("exit", () => {
+  Atomics.store(replies, 0, -1);
+  Atomics.notify(replies, 0);
+});
+
+parentPort?.once("message", (port: MessagePort) => {
+  port.on("message", (request: string) => onRequest(port, request));
+  port.on("close", () => {
+    void connection?.client.end().catch(() => undefined);
+    parentPort?.close();
+  });
+});

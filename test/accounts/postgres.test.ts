@@ -1,0 +1,240 @@
+/** Accounts in PostgreSQL: its constraints, lost connections, crashes of the server, replicas, migrations and copies. */
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { Accounts } from "../../src/accounts/accounts.ts";
+import { copiedTables } from "../../src/accounts/copied-tables.ts";
+import { copyAccounts } from "../../src/accounts/copy-accounts.ts";
+import { backUp, restore } from "../../src/accounts/file/backup.ts";
+import { accountsVersion } from "../../src/accounts/file/migrations.ts";
+import { openAccountsFile } from "../../src/accounts/file/schema.ts";
+import { revokeKey } from "../../src/accounts/keys.ts";
+import { audit } from "../../src/accounts/ledger/audit.ts";
+import { postCharge } from "../../src/accounts/ledger/charging.ts";
+import { addCredit, adjustBalance, listEntries } from "../../src/accounts/ledger/ledger.ts";
+import { openAccounts } from "../../src/accounts/open-accounts.ts";
+import { migratePostgresAccounts, postgresMigrations } from "../../src/accounts/postgres/postgres-accounts.ts";
+import { textIn } from "../../src/base/json.ts";
+import { Refusal } from "../../src/contract/errors.ts";
+import { isPostgresUrl, withoutPassword } from "../../src/db/postgres.ts";
+import { type Sql, sql } from "../../src/db/sql.ts";
+import { systemClock } from "../../src/http/system-clock.ts";
+import { createCustomer, inAccountsFile, temporaryAccounts } from "../support/accounts.ts";
+import { carquet, eventually } from "../support/command-line.ts";
+import { temporaryFolder } from "../support/lakes/lakes.ts";
+import { createLedger, paidCredit, searchCharge } from "../support/ledger.ts";
+import { emptySchemaOn, PostgresServer, skipWithoutPostgres } from "../support/postgres.ts";
+import { type LossMoment, PostgresProxy } from "../support/postgres-proxy.ts";
+import { onScopeEnd, type Scope } from "../support/scope.ts";
+
+async function openService(scope: Scope, location: string, changes: boolean[] = []): Promise<Accounts> {
+  const accounts = await Accounts.open(location, {
+    clock: systemClock,
+    onAvailabilityChange: (isDown) => changes.push(isDown),
+  });
+  onScopeEnd(scope, () => accounts.close());
+  return accounts;
+}
+
+/** Charges one request; returns `charged` or the code of the refusal. */
+async function pay(accounts: Accounts, key: string, chargeId: string = randomUUID()): Promise<string> {
+  try {
+    const identity = await accounts.identify(key, "192.0.2.1");
+    await accounts.charge(identity, accounts.hold(identity, "listing_search"), chargeId);
+    return "charged";
+  } catch (thrown) {
+    if (thrown instanceof Refusal) return thrown.code;
+    throw thrown;
+  }
+}
+
+const chargesIn = (location: string): readonly string[] =>
+  inAccountsFile(location, (database) =>
+    database.all(sql`SELECT entry_id FROM entries WHERE kind = 'charge'`).map((row) => textIn(row, "entry_id")),
+  );
+
+/** Waits for the transaction of another connection: that of a charge is then the next one. */
+const usesAreRecorded = (location: string): Promise<void> =>
+  eventually("the use of the key is recorded", async () =>
+    inAccountsFile(location, (database) => database.all(sql`SELECT key_id FROM key_uses`).length > 0),
+  );
+
+const tampering: readonly (readonly [what: string, statement: Sql, says: RegExp])[] = [
+  ["a changed entry", sql`UPDATE entries SET micros = micros + 1`, /entries are never changed/],
+  ["a removed entry", sql`DELETE FROM entries`, /entries are never removed/],
+  ["a truncated ledger", sql`TRUNCATE entries CASCADE`, /are never removed/],
+  ["a changed confirmation", sql`UPDATE confirmations SET at_ms = 0`, /confirmations are never changed/],
+  ["a removed audit record", sql`DELETE FROM audit_log`, /audit records are never removed/],
+  [
+    "charges that together exceed the balance",
+    sql`INSERT INTO entries (entry_id, account_id, kind, micros, at_ms, price, key_id)
+        SELECT 'x' || n, account_id, 'charge', -1500, 0, 1, key_id FROM keys CROSS JOIN generate_series(1, 2) AS n`,
+    /a charge takes no balance below zero/,
+  ],
+  [
+    "a credit for an unknown account",
+    sql`INSERT INTO entries (entry_id, account_id, kind, micros, at_ms) VALUES ('x', 'acct_none', 'paid', 1, 0)`,
+    /foreign key constraint/,
+  ],
+  [
+    "a negative credit",
+    sql`INSERT INTO entries (entry_id, account_id, kind, micros, at_ms) SELECT 'x', account_id, 'paid', -5, 0 FROM accounts`,
+    /check constraint/,
+  ],
+];
+
+describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
+  test("refuses what the accounts file refuses", async (t) => {
+    const ledger = await createLedger(t, "PostgreSQL");
+    addCredit(ledger.database, { ...paidCredit, accountId: ledger.accountId, micros: 4_000 });
+    postCharge(ledger.database, searchCharge(ledger, "c1"));
+    for (const [what, statement, says] of tampering) assert.throws(() => ledger.database.run(statement), says, what);
+    assert.equal(ledger.balance(), 2_000);
+    assert.deepEqual(audit(ledger.database), { faults: [], accounts: 1, entries: 2, charges: 1 });
+    ledger.database.run(sql`UPDATE usage_days SET requests = requests + 1`);
+    assert.match(audit(ledger.database).faults[0] ?? "", /^Daily usage differs from the sum of its charges: acct_/);
+  });
+
+  for (const [moment, outcome] of [
+    ["after the commit", "charged"],
+    ["before the commit", "metering_unavailable"],
+  ] as const satisfies readonly (readonly [LossMoment, string])[])
+    test(`a charge whose connection is lost ${moment} is ${outcome}, once`, async (t) => {
+      const server = await PostgresServer.start(t);
+      const proxy = await PostgresProxy.start(t, server.folder);
+      const direct = emptySchemaOn(server);
+      const location = direct.replace(/@[^/]*\//, `@127.0.0.1:${proxy.port}/`);
+      const accounts = await openService(t, location);
+      const { key } = createCustomer(direct, { usd: "1" });
+      assert.equal(await pay(accounts, key, "first"), "charged");
+      await usesAreRecorded(direct);
+      proxy.loseNext(moment);
+      assert.equal(await pay(accounts, key, "second"), outcome);
+      await eventually("charged again", async () => (await pay(accounts, key, "third")) === "charged");
+      const expected = outcome === "charged" ? ["first", "second", "third"] : ["first", "third"];
+      assert.deepEqual(chargesIn(direct), expected);
+    });
+
+  test("a charge whose outcome is unknown for 5 s is refused, and refunded when it is known", async (t) => {
+    const server = await PostgresServer.start(t);
+    const proxy = await PostgresProxy.start(t, server.folder);
+    const direct = emptySchemaOn(server);
+    const accounts = await openService(t, direct.replace(/@[^/]*\//, `@127.0.0.1:${proxy.port}/`));
+    const { key, accountId } = createCustomer(direct, { usd: "1" });
+    assert.equal(await pay(accounts, key, "first"), "charged");
+    await usesAreRecorded(direct);
+    proxy.loseNext("after the commit", true);
+    assert.equal(await pay(accounts, key, "second"), "metering_unavailable");
+    assert.deepEqual(chargesIn(direct), ["first", "second"]);
+    proxy.accept();
+    const references = (): readonly unknown[] =>
+      inAccountsFile(direct, (database) => listEntries(database, accountId).map(({ reference }) => reference));
+    await eventually("refunded", async () => references().includes("refund_second"));
+    await eventually("charged again", async () => (await pay(accounts, key, "third")) === "charged");
+    assert.deepEqual(inAccountsFile(direct, audit).faults, []);
+  });
+
+  test("commands and revocations reach every replica within a second, and a stopped server is reported", async (t) => {
+    const server = await PostgresServer.start(t);
+    const location = emptySchemaOn(server);
+    const changes: boolean[] = [];
+    const replicas = [await openService(t, location, changes), await openService(t, location)];
+    const { key, keyId } = createCustomer(location, { usd: "1" });
+    for (const replica of replicas) assert.equal(await pay(replica, key), "charged");
+    await server.crash();
+    for (const replica of replicas)
+      await eventually("unavailable", async () => (await pay(replica, key)) === "metering_unavailable");
+    await server.restart();
+    for (const replica of replicas)
+      await eventually("available", async () => (await pay(replica, key)) === "charged", 10_000);
+    assert.deepEqual(changes, [true, false]);
+    inAccountsFile(location, (database) => revokeKey(database, keyId, 1));
+    await pause(1000);
+    for (const replica of replicas) assert.equal(await pay(replica, key), "invalid_api_key");
+    assert.deepEqual(inAccountsFile(location, audit).faults, []);
+  });
+
+  test("accounts are copied from a file to PostgreSQL and back, and go on there", async (t) => {
+    const [source, folder] = [await createLedger(t), await temporaryFolder(t)];
+    addCredit(source.database, { ...paidCredit, accountId: source.accountId, micros: 10_000, reference: "pi_1" });
+    for (const id of ["c1", "c2"]) postCharge(source.database, searchCharge(source, id));
+    const location = emptySchemaOn(await PostgresServer.start(t));
+    const expected = { faults: [], accounts: 1, entries: 3, charges: 2 };
+    assert.deepEqual(copyAccounts(source.path, location), expected);
+    assert.throws(
+      () => copyAccounts(source.path, location),
+      /already has accounts: expected a database without accounts/,
+    );
+    inAccountsFile(location, (database) => postCharge(database, searchCharge(source, "c3")));
+    const back = join(folder, "back.db");
+    const { code, out, err } = await carquet(["ledger", "copy", location, back, "--json"]);
+    assert.equal(code, 0, err);
+    assert.deepEqual(JSON.parse(out), { file: back, accounts: 1, entries: 4, charges: 3, faults: 0 });
+    inAccountsFile(back, (database) => {
+      postCharge(database, searchCharge(source, "c4"));
+      assert.equal(database.one(sql`SELECT max(entry) AS entry FROM entries`)?.entry, 5);
+    });
+    inAccountsFile(location, (database) => database.run(sql`UPDATE accounts SET balance_micros = 1`));
+    assert.throws(() => copyAccounts(location, join(folder, "x.db")), /fails its audit: Balance differs/);
+  });
+
+  test("the tables of both engines have the same columns, which a copy knows", async (t) => {
+    const expected = copiedTables.flatMap(({ name, columns }) =>
+      Object.keys(columns).map((column) => `${name}.${column}`),
+    );
+    const file = openAccountsFile(await temporaryAccounts(t, "SQLite"), { busyMs: 1000 });
+    const inFile = file.all(sql`
+      SELECT tables.name || '.' || columns.name AS name
+      FROM   sqlite_schema AS tables JOIN pragma_table_info(tables.name) AS columns WHERE tables.type = 'table'`);
+    file.close();
+    const inPostgres = inAccountsFile(await temporaryAccounts(t, "PostgreSQL"), (database) =>
+      database.all(sql`
+        SELECT table_name || '.' || column_name AS name FROM information_schema.columns
+        WHERE  table_schema = current_schema() AND table_name <> 'carquet_accounts'`),
+    );
+    for (const rows of [inFile, inPostgres])
+      assert.deepEqual(rows.map((row) => textIn(row, "name")).sort(), [...expected].sort());
+  });
+
+  test("accounts migrate in one transaction; those of another version, or none, are refused", async (t) => {
+    const { database, path } = await createLedger(t, "PostgreSQL");
+    const step = { to: accountsVersion + 1, statements: [sql`ALTER TABLE accounts ADD COLUMN label TEXT`] };
+    assert.equal(postgresMigrations.at(-1)?.to ?? 3, accountsVersion, "each version has a step for PostgreSQL");
+    assert.deepEqual(migratePostgresAccounts(path), { from: 3, to: 3, backup: undefined });
+    const broken = { ...step, statements: [...step.statements, sql`UPDATE accounts SET balance_micros = 1`] };
+    assert.throws(() => migratePostgresAccounts(path, [broken]), /fails its audit: Balance differs/);
+    assert.deepEqual(migratePostgresAccounts(path, [step]), { from: 3, to: 4, backup: undefined });
+    database.run(sql`SELECT label FROM accounts`);
+    assert.throws(() => openAccounts(path, { busyMs: 10 }), /version 4 is too new: expected at most 3/);
+    const empty = path.replace(/test_\d+/, "none");
+    assert.throws(() => openAccounts(empty, { busyMs: 10 }), /has no accounts: expected tables made by/);
+    assert.throws(() => backUp(path, "copy.db"), /Not a file: .*pg_dump/);
+    assert.throws(() => restore(path, "copy.db", { stamp: "x", discard: false }), /Not a file: .*pg_dump/);
+  });
+
+  test("transactions that deadlock are run again", async (t) => {
+    const { database, path, accountId } = await createLedger(t, "PostgreSQL");
+    const other = openAccounts(path, { busyMs: 5000 });
+    onScopeEnd(t, async () => other.close());
+    let attempts = 0;
+    database.transaction(() => {
+      attempts += 1;
+      if (attempts === 1) database.run(sql`DO $$ BEGIN RAISE EXCEPTION 'deadlock' USING ERRCODE = '40P01'; END $$`);
+      adjustBalance(database, { accountId, micros: 5, atMs: 0 });
+    });
+    assert.equal(attempts, 2);
+    assert.equal(inAccountsFile(path, audit).entries, 1);
+  });
+
+  test("a server that cannot be reached is reported without the password of its URL", async () => {
+    const url = "postgres://carquet:secret@127.0.0.1:1/none";
+    await assert.rejects(
+      Accounts.open(url, { clock: systemClock }),
+      /^UserError: postgres:\/\/carquet@127\.0\.0\.1:1\/none: cannot be opened as a database: .*ECONNREFUSED/,
+    );
+    assert.equal(withoutPassword("postgres://h/d?user=u&password=p&x=1"), "postgres://h/d?user=u&password=***&x=1");
+    assert.ok(isPostgresUrl(url) && !isPostgresUrl("data/postgres.db"));
+  });
+});

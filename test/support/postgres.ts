@@ -1,0 +1,127 @@
+/**
+ * PostgreSQL for tests: a server for each test file, in a temporary folder, over a Unix socket. Its programs are those of the PATH or of
+ * Debian's package; without them, tests of PostgreSQL are skipped.
+ */
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { chown, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+import { PostgresDatabase } from "../../src/db/postgres.ts";
+import { ident, sql } from "../../src/db/sql.ts";
+import { eventually } from "./command-line.ts";
+import { cachedFolder } from "./lakes/cache.ts";
+import { fileScope, onScopeEnd, type Scope } from "./scope.ts";
+
+const run = promisify(execFile);
+
+const binaries = findBinaries();
+
+/** The `skip` option of tests of PostgreSQL. */
+export const skipWithoutPostgres =
+  binaries === undefined && "no PostgreSQL: expected initdb on the PATH or in /usr/lib/postgresql";
+
+/** Returns the folder of the newest server. */
+function findBinaries(): string | undefined {
+  const debian = "/usr/lib/postgresql";
+  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
+  const folders = [
+    ...versions.map((version) => join(debian, version, "bin")),
+    ...(process.env.PATH ?? "").split(delimiter),
+  ];
+  return folders.find((folder) => existsSync(join(folder, "initdb")) && existsSync(join(folder, "postgres")));
+}
+
+/** The server refuses to run as root: then it runs as the user of Debian's package, or as nobody. */
+function serverUser(): { readonly uid: number; readonly gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const [, uid = "65534", gid = "65534"] =
+    /^postgres:[^:]*:(\d+):(\d+):/m.exec(readFileSync("/etc/passwd", "utf8")) ?? [];
+  return { uid: Number(uid), gid: Number(gid) };
+}
+
+const programOf = (name: string): string => join(binaries ?? "", name);
+
+/** Settings that make a server start fast and use little. Nothing here cuts the power: what was written survives a crash without fsync. */
+const settings = ["fsync=off", "listen_addresses=", "max_connections=200", "shared_buffers=16MB"];
+
+export class PostgresServer {
+  private process: ChildProcess | undefined;
+
+  private constructor(readonly folder: string) {}
+
+  /** Starts a server, which stops when the scope ends. */
+  static async start(scope: Scope): Promise<PostgresServer> {
+    const folder = await mkdtemp(join(tmpdir(), "carquet-postgres-"));
+    onScopeEnd(scope, () => rm(folder, { recursive: true, force: true }));
+    const user = serverUser();
+    if (user !== undefined) await chown(folder, user.uid, user.gid);
+    await run("cp", ["-a", await emptyCluster(), join(folder, "data")]);
+    const server = new PostgresServer(folder);
+    onScopeEnd(scope, () => server.crash());
+    await server.restart();
+    return server;
+  }
+
+  /** The URL of the default database. */
+  get url(): string {
+    return `postgres://carquet@${encodeURIComponent(this.folder)}/postgres`;
+  }
+
+  /** Starts a server that has crashed. */
+  async restart(): Promise<void> {
+    const data = join(this.folder, "data");
+    const status = join(data, "postmaster.pid");
+    await rm(status, { force: true });
+    const options = settings.flatMap((setting) => ["-c", setting]);
+    const started = spawn(programOf("postgres"), ["-D", data, "-k", this.folder, ...options], {
+      ...serverUser(),
+      stdio: "ignore",
+    });
+    this.process = started;
+    await eventually(
+      "the server is ready",
+      async () => existsSync(status) && /^ready/m.test(readFileSync(status, "utf8")),
+      30_000,
+    );
+  }
+
+  /** Ends the server at once: all its processes, without a checkpoint. */
+  async crash(): Promise<void> {
+    const { process: running } = this;
+    this.process = undefined;
+    if (running === undefined || running.exitCode !== null) return;
+    running.kill("SIGQUIT");
+    await once(running, "exit");
+  }
+}
+
+/** Returns a data folder as `initdb` makes it. */
+const emptyCluster = (): Promise<string> =>
+  cachedFolder("postgres-cluster", async (folder) => {
+    const user = serverUser();
+    if (user !== undefined) await chown(folder, user.uid, user.gid);
+    const flags = ["--username=carquet", "--auth=trust", "--no-locale", "--encoding=UTF8", "--no-sync"];
+    await run(programOf("initdb"), [...flags, "-D", folder], { ...user, cwd: tmpdir() });
+  });
+
+let shared: Promise<PostgresServer> | undefined;
+let schemas = 0;
+
+/** Returns the URL of an empty schema on the server of this test file. */
+export async function temporaryPostgresUrl(): Promise<string> {
+  shared ??= PostgresServer.start(fileScope);
+  return emptySchemaOn(await shared);
+}
+
+/** Creates a schema on a server. Returns the URL of connections that use it. */
+export function emptySchemaOn({ url }: PostgresServer): string {
+  schemas += 1;
+  const schema = `test_${schemas}`;
+  const database = PostgresDatabase.open(url, { busyMs: 1000 });
+  database.run(sql`CREATE SCHEMA ${ident(schema)}`);
+  database.close();
+  return `${url}?options=-csearch_path%3D${schema}`;
+}
