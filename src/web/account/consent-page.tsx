@@ -37,7 +37,7 @@ export const answerConsent =
 /** What agents may do with each scope. */
 const descriptions: Readonly<Record<ApiScope, string>> = {
   "inventory.read": "Search listings, count and measure the market, and look up vehicles",
-  "dealers.read": "Look up dealers",
+  "dealers.read": "Look up dealers and their listings",
   "usage.read": "Read the usage of the account",
   "export.read": "Export listings",
 };
