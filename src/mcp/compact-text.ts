@@ -57,8 +57,8 @@ function linesOf(value: Json): string {
   const unknown: string[] = [];
   const lines = membersOf(value, "").flatMap(([path, member]) => {
     if (member === null) unknown.push(path);
-    if (member === null || (Array.isArray(member) && member.length === 0)) return [];
-    if (!Array.isArray(member)) return [`${path}: ${String(member)}`];
+    if (member === null || (isList(member) && member.length === 0)) return [];
+    if (!isList(member)) return [`${path}: ${String(member)}`];
     return [isRows(member) ? `${path}:\n${tableOf(member)}` : `${path}: ${member.join(", ")}`];
   });
   return [...lines, ...(unknown.length === 0 ? [] : [`unknown: ${unknown.join(", ")}`])].join("\n");
@@ -69,6 +69,8 @@ function membersOf(value: Json, path: string): readonly (readonly [path: string,
   if (!isRow(value)) return path === "" ? [] : [[path, value]];
   return Object.entries(value).flatMap(([name, member]) => membersOf(member, path === "" ? name : `${path}.${name}`));
 }
+
+const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
 
 const isRows = (value: Json): value is readonly Row[] => Array.isArray(value) && value.every(isRow);
 

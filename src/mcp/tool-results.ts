@@ -36,9 +36,9 @@ export const resultOfRefusal = ({ code, message }: Refusal): CallToolResult => (
 
 /** Returns as much of an answer as fits: fewer items of `data`, at least one; then shorter lists within. */
 function shortened(body: AnswerBody, fits: (shown: AnswerBody) => boolean): AnswerBody {
-  const items = Array.isArray(body.data) ? body.data.length : 0;
-  const fewer = longest(items, (count) => withFewerItems(body, count), fits);
-  if (fewer !== undefined && Array.isArray(fewer.data) && fewer.data.length > 0) return fewer;
+  const items = isList(body.data) ? body.data.length : 0;
+  const fewer = items === 0 ? undefined : longest(items, (count) => withFewerItems(body, count), fits);
+  if (fewer !== undefined && isList(fewer.data) && fewer.data.length > 0) return fewer;
   const first = items > 1 ? withFewerItems(body, 1) : body;
   const short = longest(longestListIn(first), (length) => withShorterLists(first, length), fits);
   if (short === undefined) throw refuse("incompatible_parameters", tooLarge);
@@ -70,7 +70,7 @@ const limitText = `to stay below ${bounds.answerCharacters} characters`;
 /** Returns an answer with the first items of `data`. */
 function withFewerItems(body: AnswerBody, count: number): AnswerBody {
   const { data, pagination } = body;
-  const items: readonly Json[] = Array.isArray(data) ? data : [];
+  const items = isList(data) ? data : [];
   const fewer = { ...body, data: items.slice(0, count) };
   const shown = `Shortened to the first ${count} of ${items.length} items, ${limitText}.`;
   if (pagination === undefined) return { ...fewer, note: `${shown} Narrow the request to see the others.` };

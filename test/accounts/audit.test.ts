@@ -44,7 +44,7 @@ test("a file that is not an accounts file is refused and left unchanged", async 
   ours.close();
   assert.throws(
     () => openAccountsFile(later, { busyMs: 10 }),
-    /later: Accounts file version 9 is too new: expected at most 3\. /,
+    /later: Accounts file version 9 is too new: expected at most 4\. /,
   );
   assert.throws(() => openAccountsFile(join(folder, "none"), { busyMs: 10 }), /none: cannot be opened/);
 });

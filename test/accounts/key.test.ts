@@ -3,7 +3,13 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { generateApiKey, matchesSecret, parseApiKey, redactKeys } from "../../src/accounts/api-key.ts";
+import {
+  generateAccessToken,
+  generateApiKey,
+  matchesSecret,
+  parseApiKey,
+  redactKeys,
+} from "../../src/accounts/api-key.ts";
 import { createKey, findActiveKey, listKeys, revokeKey } from "../../src/accounts/keys.ts";
 import { projectPath } from "../../src/base/project-files.ts";
 import { createCustomer, inAccountsFile, temporaryAccountsFile } from "../support/accounts.ts";
@@ -95,6 +101,7 @@ test("the accounts file holds no secret, and a revoked key is not found", async 
 test("whatever looks like a key is redacted, in any case, percent-encoded or truncated", () => {
   const encoded = [...sample].map((character) => `%${character.charCodeAt(0).toString(16)}`).join("");
   const forms = [sample, sample.toUpperCase(), sample.slice(0, 30), "cq_live_", `${sample}_${sample}`, encoded];
+  forms.push(generateAccessToken("0123456789abcdef"), "cq_oauth_");
   const twice = [...encoded].map((character) => `%${character.charCodeAt(0).toString(16)}`).join("");
   const more = [twice, encoded.toUpperCase(), encoded.replaceAll("%", "%2525"), sample.replaceAll("_", "%5F")];
   for (const form of [...forms, ...more]) {

@@ -118,7 +118,7 @@ test("the schemas of tools are valid, and so are calls and results by them", asy
   for (const { name, inputSchema, outputSchema, annotations, description } of listed) {
     assert.equal(annotations?.readOnlyHint, true);
     assert.match(description ?? "", / (Costs \$0\.\d{3}.*|Free)\.$/);
-    const [isInput, isOutput] = [ajv.compile(inputSchema), ajv.compile(outputSchema ?? false)];
+    const [isInput, isOutput] = [ajv.compile(inputSchema), ajv.compile(JSON.parse(JSON.stringify(outputSchema)))];
     for (const [, args] of cases.filter(([tool]) => tool === name)) {
       assert.ok(isInput(args), `${name}: ${ajv.errorsText(isInput.errors)}`);
       assert.ok(isOutput((await agent.call(name, args)).body), `${name}: ${ajv.errorsText(isOutput.errors)}`);
@@ -252,7 +252,7 @@ describe("the largest answers", () => {
       assert.ok(characters < 40_000, `${characters} characters`);
       if (body.note === undefined) return;
       assert.ok(text.startsWith(String(body.note)));
-      if (isObject(body.pagination)) assert.match(String(body.note), /Continue with offset=\d+/);
+      assert.match(String(body.note), /Continue with offset=\d+|Narrow the request/);
     });
 
   test("the pages of a shortened search hold every listing once", async () => {

@@ -135,8 +135,7 @@ export async function serveUntilStopped(
     ...{ exports: exportLimits(settings), pastIndexSettings: pastIndexSettingsOf(settings) },
     ...(trustProxy === undefined ? {} : { trustedProxies: trustProxy }),
     ...(files === undefined ? {} : { tls: readCertificate(files) }),
-    mountSite: mountAgentsAndSite,
-    ...(settings.publicUrl === undefined ? {} : { publicUrl: settings.publicUrl }),
+    ...siteOptions(settings),
     ...{ metricsPort: settings.metricsPort, droppedLogLines: () => destination.droppedLines },
     ...{ drainDelayMs: settings.drainDelay * 1000, drainTimeoutMs: settings.drainTimeout * 1000 },
   });
@@ -158,11 +157,14 @@ export async function serveUntilStopped(
   }
 }
 
-/** Adds the agent server and the web application. */
-const mountAgentsAndSite: NonNullable<ServeOptions["mountSite"]> = (app, services) => {
-  mountAgents(app, services);
-  mountSite(app, services);
-};
+/** What is served beside the API, and under which URL. */
+const siteOptions = ({ publicUrl }: ServeSettings): Pick<ServeOptions, "mountSite" | "publicUrl"> => ({
+  mountSite: (app, services) => {
+    mountAgents(app, services);
+    mountSite(app, services);
+  },
+  ...(publicUrl === undefined ? {} : { publicUrl }),
+});
 
 const exportLimits = ({ spool, replica, ...settings }: ServeSettings): Partial<ExportSettings> => ({
   ...{

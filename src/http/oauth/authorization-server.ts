@@ -81,7 +81,8 @@ export class AuthorizationServer {
         context.set("Cache-Control", "public, max-age=300");
         return;
       }
-      if (!isEndpoint(context) || this.refuse(context)) return context.body === undefined ? next() : undefined;
+      if (!isEndpoint(context)) return next();
+      if (this.refuse(context)) return;
       if (context.path === oauthPaths.authorization) context.querystring = withKnownScopes(context.querystring);
       const { middleware } = await this.openProvider();
       await compose<RequestContext>(middleware)(context, next);

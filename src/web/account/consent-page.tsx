@@ -3,6 +3,7 @@ import type { ComponentChildren, JSX } from "preact";
 import type { ApiScope } from "../../accounts/keys.ts";
 import { type MeteredId, pricesOf } from "../../accounts/policy/prices.ts";
 import { operations } from "../../contract/document.ts";
+import type { OperationId } from "../../contract/types.ts";
 import type { ConsentRequest, RenderOAuthError } from "../../http/oauth/authorization-server.ts";
 import { consentPath } from "../../http/oauth/metadata.ts";
 import type { SiteServices } from "../../http/service-state.ts";
@@ -36,7 +37,7 @@ export const answerConsent =
 /** What agents may do with each scope. */
 const descriptions: Readonly<Record<ApiScope, string>> = {
   "inventory.read": "Search listings, count and measure the market, and look up vehicles",
-  "dealers.read": "Look up dealers",
+  "dealers.read": "Look up dealers and their listings",
   "usage.read": "Read the usage of the account",
   "export.read": "Export listings",
 };
@@ -104,12 +105,12 @@ const Fact = ({ name, children }: { readonly name: string; readonly children: Co
   </>
 );
 
+const isMetered = (id: OperationId): id is MeteredId => id !== "getUsage" && id !== "getDocument";
+
 /** Describes what requests with a scope cost. */
 function priceOf(scope: ApiScope): string {
-  const metered = [...operations.values()].filter(
-    (operation) => operation.scope === scope && operation.id !== "getUsage",
-  );
-  const micros = metered.flatMap(({ id }) => pricesOf(id as MeteredId));
+  const ids = [...operations.values()].filter((operation) => operation.scope === scope).map(({ id }) => id);
+  const micros = ids.filter(isMetered).flatMap(pricesOf);
   if (micros.length === 0) return "free";
   const [least, most] = [Math.min(...micros), Math.max(...micros)];
   return least === most ? `${usd(least)} a request` : `${usd(least)} to ${usd(most)} a request`;

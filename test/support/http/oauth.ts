@@ -5,7 +5,7 @@ import type { ServeOptions } from "../../../src/http/service-state.ts";
 import { mountAgents } from "../../../src/mcp/mount-agents.ts";
 import { mountSite } from "../../../src/web/site.ts";
 import { csrfTokenIn, sendForm } from "./forms.ts";
-import type { Client, startService } from "./service.ts";
+import type { Client } from "./service.ts";
 
 /** Mounts the agent server and the web application, as `carquet serve` does. */
 export const mountAll: NonNullable<ServeOptions["mountSite"]> = (app, services) => {
