@@ -25,6 +25,7 @@ const commands: readonly CommandRow[] = [
   ["ledger <command>",        "back up, restore and verify the accounts file",          async () => (await import("./cli/commands/accounts/ledger.ts")).ledgerCommand()],
   ["sql [options] [query]",   "query the lake in SQL (DuckDB)",                         async () => (await import("./cli/commands/sql.ts")).sqlCommand()],
   ["export [options] [parameters...]", "write all listings of a search to a file",  async () => (await import("./cli/commands/export.ts")).exportCommand()],
+  ["iceberg [options]",       "write Iceberg metadata for another place of the lake",   async () => (await import("./cli/commands/iceberg.ts")).icebergCommand()],
   ["vacuum [options]",        "remove old days, versions and their files",              async () => (await import("./cli/commands/vacuum.ts")).vacuumCommand()],
   ["migrate [options]",       "upgrade a lake and an accounts file from an older release", async () => (await import("./cli/commands/migrate.ts")).migrateCommand()],
   ["verify [options]",        "check the published version against its manifest",       async () => (await import("./cli/commands/verify.ts")).verifyCommand()],
