@@ -30,7 +30,7 @@ export async function recoverIcebergMetadata(lake: string, published: string | u
       else await rm(join(folder, name));
     }
     const number = await newestNumber(folder);
-    if (number > 0 && (await readHint(folder)) !== number) await replaceFile(join(folder, hintName), `${number}\n`);
+    if (number > 0 && (await readHint(folder)) !== number) await replaceFile(join(folder, hintName), String(number));
   }
 }
 

@@ -214,5 +214,5 @@ async function writeFiles(folder: string, files: readonly MetadataFile[]): Promi
 export async function commitTable(folder: string, number: number): Promise<void> {
   const path = join(folder, metadataName(number));
   await rename(`${path}.new`, path);
-  await replaceFile(join(folder, hintName), `${number}\n`);
+  await replaceFile(join(folder, hintName), String(number));
 }
