@@ -5,11 +5,11 @@ import { isNotFound, replaceFile } from "../../base/files.ts";
 import { textIn } from "../../base/json.ts";
 import { commitTable } from "./stage.ts";
 import {
+  fileNamesIn,
   hintName,
   metadataFolder,
   metadataName,
   metadataPath,
-  namesIn,
   newestNumber,
   readManifestList,
   readTableHistory,
@@ -21,7 +21,7 @@ import { type IcebergTable, icebergTables } from "./table-schema.ts";
 export async function recoverIcebergMetadata(lake: string, published: string | undefined): Promise<void> {
   for (const table of icebergTables) {
     const folder = metadataFolder(lake, table);
-    for (const name of await namesIn(folder)) {
+    for (const name of await fileNamesIn(folder)) {
       const [, number] = /^v(\d+)\.metadata\.json\.new$/.exec(name) ?? [];
       if (number === undefined) continue;
       const staged = await readTableHistory(join(folder, name));

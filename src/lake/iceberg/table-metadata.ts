@@ -32,7 +32,7 @@ export const metadataName = (number: number): string => `v${number}.metadata.jso
 export const metadataFolder = (lake: string, table: IcebergTable): string => join(lake, table, "metadata");
 
 /** Returns the names of the files in a folder; empty if it does not exist. */
-export async function namesIn(folder: string): Promise<readonly string[]> {
+export async function fileNamesIn(folder: string): Promise<readonly string[]> {
   try {
     return await readdir(folder);
   } catch (thrown) {
@@ -43,7 +43,7 @@ export async function namesIn(folder: string): Promise<readonly string[]> {
 
 /** Returns the number of the newest metadata file in a folder; 0 if there is none. */
 export async function newestNumber(folder: string): Promise<number> {
-  const numbers = (await namesIn(folder)).map((name) => Number(/^v(\d+)\.metadata\.json$/.exec(name)?.[1] ?? 0));
+  const numbers = (await fileNamesIn(folder)).map((name) => Number(/^v(\d+)\.metadata\.json$/.exec(name)?.[1] ?? 0));
   return Math.max(0, ...numbers);
 }
 
