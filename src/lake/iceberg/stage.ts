@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { createFolder, isNotFound, replaceFile, syncToDisk } from "../../base/files.ts";
 import { integerIn, type Row } from "../../base/json.ts";
 import { isCurrentSchema } from "../file-rows.ts";
-import { type Manifest, manifestPath, readManifest, versionsIn } from "../manifest.ts";
+import { type Manifest, manifestPath, readManifest, type TableFiles, versionsIn } from "../manifest.ts";
 import {
   type MetadataFile,
   manifestList,
@@ -45,13 +45,20 @@ export interface StageOptions {
   readonly isAnew?: boolean;
 }
 
+/** A version with the files of the tables that have Iceberg metadata. */
+interface VersionFiles extends Pick<Manifest, "version" | "previous"> {
+  readonly tables: Pick<TableFiles, IcebergTable>;
+}
+
 interface Publish {
   readonly lake: string;
   readonly location: string;
-  readonly manifest: Manifest;
+  readonly newest: VersionFiles;
   /** Names of the versions whose snapshots stay. */
   readonly retained: ReadonlySet<string>;
   readonly isAnew: boolean;
+  /** Reads an earlier version, once for all tables. */
+  readonly read: (version: string) => Promise<VersionFiles>;
 }
 
 /** Returns the path of the file with the URI of the lake's folder in Iceberg metadata. */
@@ -77,21 +84,39 @@ export async function stageIcebergMetadata(
   { expired = [], isAnew = false }: StageOptions = {},
 ): Promise<Commit> {
   const retained = new Set((await versionsIn(lake)).filter((version) => !expired.includes(version)));
-  const publish: Publish = { lake, location: await icebergLocation(lake), manifest, retained, isAnew };
+  const location = await icebergLocation(lake);
+  const newest = filesOfVersion(manifest);
+  const publish: Publish = { lake, location, newest, retained, isAnew, read: versionReader(lake) };
   const commits = await Promise.all(icebergTables.map((table) => stageTable(publish, table)));
   return async () => {
     await Promise.all(commits.map((commit) => commit()));
   };
 }
 
+/** Returns a version without the tables that have no Iceberg metadata: a long history then takes little memory. */
+const filesOfVersion = ({ version, previous, tables }: Manifest): VersionFiles => {
+  const { snapshots, sold, builds, dealers, tokens, options } = tables;
+  return { version, previous, tables: { snapshots, sold, builds, dealers, tokens, options } };
+};
+
+/** Returns a function that reads the manifest of a version, and remembers its files. */
+function versionReader(lake: string): Publish["read"] {
+  const known = new Map<string, Promise<VersionFiles>>();
+  return (version) => {
+    const read = known.get(version) ?? readManifest(lake, version).then(filesOfVersion);
+    known.set(version, read);
+    return read;
+  };
+}
+
 /** Whether all files of a table have the current schema. Iceberg's metadata has no conversions: without it, a table has no metadata. */
-const isReadable = ({ tables }: Manifest, table: IcebergTable): boolean =>
+const isReadable = ({ tables }: VersionFiles, table: IcebergTable): boolean =>
   tables[table].every((file) => isCurrentSchema(table, file));
 
 async function stageTable(publish: Publish, table: IcebergTable): Promise<Commit> {
-  const { lake, location, manifest, retained, isAnew } = publish;
+  const { lake, location, newest, retained, isAnew } = publish;
   const folder = metadataFolder(lake, table);
-  if (!isReadable(manifest, table)) return () => rm(folder, { recursive: true, force: true });
+  if (!isReadable(newest, table)) return () => rm(folder, { recursive: true, force: true });
   const number = await newestNumber(folder);
   const found = number === 0 ? undefined : await readTableHistory(join(folder, metadataName(number)));
   const isContinued = !isAnew && found?.location === `${location}/${table}`;
@@ -118,7 +143,7 @@ const nothingListed: ListedFiles = { filesBefore: [], manifestsBefore: [] };
 interface PendingVersions {
   readonly history: TableHistory | undefined;
   readonly before: ListedFiles;
-  readonly pending: readonly Manifest[];
+  readonly pending: readonly VersionFiles[];
 }
 
 /**
@@ -126,21 +151,21 @@ interface PendingVersions {
  * schema, without the history.
  */
 async function pendingVersions(
-  { lake, manifest, retained }: Publish,
+  { lake, newest, retained, read }: Publish,
   table: IcebergTable,
   history: TableHistory | undefined,
 ): Promise<PendingVersions> {
-  const newest = history?.snapshots.at(-1);
-  const pending: Manifest[] = [];
-  for (let at: Manifest | undefined = manifest; at !== undefined && isReadable(at, table); ) {
-    if (newest !== undefined && versionOf(newest) === at.version) {
-      const manifestsBefore = await readManifestList(lake, table, newest);
+  const last = history?.snapshots.at(-1);
+  const pending: VersionFiles[] = [];
+  for (let at: VersionFiles | undefined = newest; at !== undefined && isReadable(at, table); ) {
+    if (last !== undefined && versionOf(last) === at.version) {
+      const manifestsBefore = await readManifestList(lake, table, last);
       if (manifestsBefore !== undefined)
         return { history, before: { filesBefore: at.tables[table], manifestsBefore }, pending };
     }
     pending.unshift(at);
     const previous: string | null = at.previous;
-    at = previous !== null && retained.has(previous) ? await readManifest(lake, previous) : undefined;
+    at = previous !== null && retained.has(previous) ? await read(previous) : undefined;
   }
   return { history: undefined, before: nothingListed, pending };
 }
