@@ -26,6 +26,7 @@ const commands: readonly CommandRow[] = [
   ["sql [options] [query]",   "query the lake in SQL (DuckDB)",                         async () => (await import("./cli/commands/sql.ts")).sqlCommand()],
   ["mcp [options]",           "serve the tools for agents over standard input and output", async () => (await import("./cli/commands/mcp.ts")).mcpCommand()],
   ["export [options] [parameters...]", "write all listings of a search to a file",  async () => (await import("./cli/commands/export.ts")).exportCommand()],
+  ["iceberg [options]",       "write the lake's Iceberg metadata anew",                 async () => (await import("./cli/commands/iceberg.ts")).icebergCommand()],
   ["vacuum [options]",        "remove old days, versions and their files",              async () => (await import("./cli/commands/vacuum.ts")).vacuumCommand()],
   ["migrate [options]",       "upgrade a lake and an accounts file from an older release", async () => (await import("./cli/commands/migrate.ts")).migrateCommand()],
   ["verify [options]",        "check the published version against its manifest",       async () => (await import("./cli/commands/verify.ts")).verifyCommand()],

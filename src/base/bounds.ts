@@ -127,6 +127,8 @@ export const bounds = {
   pastIndexStaleMs: 600_000,
   /** The search index caches this many first listings of each sort. */
   firstListings: 10_000,
+  /** Earlier metadata files that an Iceberg table keeps, for readers that have just opened one. */
+  icebergMetadataFiles: 10,
   /** Rows of a table that the SQL shell shows; other modes and `.output` write all of them. */
   shellTableRows: 1_000,
   /** Lines that the SQL shell's history keeps. */

@@ -50,6 +50,12 @@ export function replicaParser(text: string): Replica {
   throw new InvalidArgumentError("Expected a replica and their count, such as 2/4.");
 }
 
+/** Parses the URI of a folder, and removes a slash at its end. */
+export function locationParser(text: string): string {
+  if (/^([a-z][a-z0-9+.-]*:\/)?\/[^\s?#]+$/i.test(text)) return text.replace(/\/+$/, "");
+  throw new InvalidArgumentError("Expected the URI of a folder, such as s3://bucket/lake or file:///srv/lake.");
+}
+
 /** Parses a number of seconds. */
 export function secondsParser(text: string): number {
   if (/^\d+(\.\d{1,3})?$/.test(text) && Number(text) <= 3600) return Number(text);

@@ -7,6 +7,7 @@ import { ledgerCommand } from "../../src/cli/commands/accounts/ledger.ts";
 import { tiersCommand } from "../../src/cli/commands/accounts/tiers.ts";
 import { exportCommand } from "../../src/cli/commands/export.ts";
 import { generateCommand } from "../../src/cli/commands/generate.ts";
+import { icebergCommand } from "../../src/cli/commands/iceberg.ts";
 import { indexCommand } from "../../src/cli/commands/index-lake.ts";
 import { ingestCommand } from "../../src/cli/commands/ingest.ts";
 import { mcpCommand } from "../../src/cli/commands/mcp.ts";
@@ -32,6 +33,7 @@ export const topCommands: readonly Command[] = [
   sqlCommand(),
   mcpCommand(),
   exportCommand(),
+  icebergCommand(),
   vacuumCommand(),
   migrateCommand(),
   verifyCommand(),

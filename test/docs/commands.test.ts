@@ -38,6 +38,7 @@ const notRun: Readonly<Record<string, string>> = {
   "npm run bench -- --listings 200000 --quick --json now.json --compare before.json":
     "takes long; test/bench compares runs",
   engines: "needs the other engines; test/other-engines runs the recipes",
+  bucket: "needs an object store; test/lake checks the metadata for another location",
   container: "needs a container engine; test/deploy runs the steps of the image, and the image",
   systemd: "changes the machine; test/deploy checks the units and runs the ingest script",
   clients: "needs the generators; test/clients runs them, and the clients",

@@ -3,28 +3,27 @@
  * place. Runs the recipes of docs/open-from-elsewhere.md and compares the answers with the API's.
  */
 import assert from "node:assert/strict";
-import { execFile, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { describe, test } from "node:test";
 import { isObject, type Json } from "../../src/base/json.ts";
-import { projectPath } from "../../src/base/project-files.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { ident, type Sql, sql } from "../../src/db/sql.ts";
 import { rowsOfFiles } from "../../src/lake/file-rows.ts";
+import { rewriteIcebergMetadata } from "../../src/lake/iceberg/rewrite.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { type TableName, tableNames, tableOf } from "../../src/lake/tables.ts";
+import { withWriter } from "../../src/lake/writer/writer.ts";
 import { startServing } from "../support/command-line.ts";
 import { skipInShortRun } from "../support/extent.ts";
 import { demoLake } from "../support/lakes/demo.ts";
 import { createCurrentLake } from "../support/lakes/fixtures.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
+import { icebergJar } from "./iceberg-jar.ts";
+import { enginesPython as python, runPython, skipReasonOf } from "./python.ts";
 import { type RecipeSurroundings, recipes, runRecipe } from "./recipes.ts";
-
-/** Python with the engines installed: `CARQUET_PYTHON`, else the environment that `npm run test:all` creates. */
-const python = process.env.CARQUET_PYTHON ?? projectPath(".venv/bin/python");
 
 type Kind = "text" | "integer" | "decimal" | "boolean" | "range" | "list" | "pricing";
 
@@ -107,26 +106,6 @@ async function readByDuckDb(): Promise<
   return results;
 }
 
-/** Returns why an engine cannot run, or undefined if it can. */
-function unavailableReason(module: string): string | undefined {
-  if (!existsSync(python)) return `no ${python}; npm run test:all sets it up`;
-  if (spawnSync(python, ["-c", `import ${module}`]).status !== 0) return `${module} is not installed for ${python}`;
-  if (module === "pyspark" && spawnSync("java", ["-version"]).status !== 0) return "no Java runtime";
-  return undefined;
-}
-
-/** Runs `read.py` with an engine and returns its results. */
-async function readByEngine(engine: string): Promise<unknown> {
-  const script = projectPath("test/other-engines/read.py");
-  const results = await new Promise<string>((done, failed) => {
-    const child = execFile(python, [script, engine], { maxBuffer: 1 << 26 }, (failure, out) =>
-      failure === null ? done(out) : failed(failure),
-    );
-    child.stdin?.end(JSON.stringify(tablesToRead));
-  });
-  return JSON.parse(results);
-}
-
 test("every table of the lake has rows", () => {
   for (const table of tableNames) assert.ok(Number(expected[table]?.[0]) > 0, table);
 });
@@ -137,8 +116,8 @@ for (const [engine, module] of [
   ["chdb", "chdb"],
   ["spark", "pyspark"],
 ] as const) {
-  test(`${engine} reads every table as DuckDB does`, { skip: unavailableReason(module) ?? false }, async () => {
-    const results = await readByEngine(engine);
+  test(`${engine} reads every table as DuckDB does`, { skip: skipReasonOf(module) ?? false }, async () => {
+    const results = await runPython("read.py", engine, tablesToRead);
     assert.ok(isObject(results));
     for (const table of tableNames) {
       const tableResults: unknown = results[table];
@@ -158,7 +137,7 @@ for (const [engine, module] of [
 function recipeSkipReason(name: string, language: string): string | false {
   const [engine = ""] = name.split("-");
   if (skipInShortRun !== false) return skipInShortRun;
-  if (language === "python") return unavailableReason(engine) ?? false;
+  if (language === "python") return skipReasonOf(engine, name === "pyspark-iceberg" ? icebergJar : undefined) ?? false;
   return existsSync(join(dirname(python), engine)) ? false : `no ${engine} beside ${python}`;
 }
 
@@ -167,6 +146,7 @@ async function serveDemo(): Promise<RecipeSurroundings> {
   const folder = await temporaryFolder(fileScope);
   const demo = join(folder, "data/lake");
   await cp(await demoLake(), demo, { recursive: true });
+  await withWriter(demo, {}, () => rewriteIcebergMetadata(demo));
   const { url, customer } = await startServing(fileScope, ["serve"], {
     env: { CARQUET_LAKE: demo, CARQUET_PORT: "0" },
   });
@@ -193,7 +173,7 @@ interface FacetAnswer {
   };
 }
 
-describe("a recipe of docs/open-from-elsewhere.md answers as the API does", () => {
+describe("a recipe of docs/open-from-elsewhere.md or docs/iceberg.md answers as the API does", () => {
   let surroundings: Promise<RecipeSurroundings> | undefined;
   for (const recipe of recipes)
     test(recipe.name, { skip: recipeSkipReason(recipe.name, recipe.language) }, async () => {

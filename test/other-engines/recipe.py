@@ -1,4 +1,4 @@
-"""Runs a recipe of docs/open-from-elsewhere.md from standard input and prints the rows of its `by_make` as the last line, in JSON."""
+"""Runs a recipe of the documentation from standard input and prints the rows of its `by_make` as the last line, in JSON."""
 
 import json
 import sys

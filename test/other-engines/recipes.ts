@@ -1,11 +1,14 @@
-/** The recipes of docs/open-from-elsewhere.md: blocks in Python, after the block that they start with, and in the shell. */
+/** The recipes of docs/open-from-elsewhere.md and docs/iceberg.md: blocks in Python, after the block that they start with, and in the shell. */
 import { execFile } from "node:child_process";
 import { delimiter, dirname } from "node:path";
 import { parse } from "csv-parse/sync";
 import { projectPath } from "../../src/base/project-files.ts";
 import { type FencedBlock, fencedBlocks, flagOf } from "../docs/markdown.ts";
+import { icebergJar } from "./iceberg-jar.ts";
 
-const blocks = fencedBlocks("docs/open-from-elsewhere.md").filter((block) => flagOf(block, "engine") !== undefined);
+const blocks = ["docs/open-from-elsewhere.md", "docs/iceberg.md"]
+  .flatMap(fencedBlocks)
+  .filter((block) => flagOf(block, "engine") !== undefined);
 
 /** The blocks that the recipes in Python start with. */
 const openings = ["files", "http"] as const;
@@ -42,6 +45,9 @@ export interface RecipeSurroundings {
   readonly python: string;
 }
 
+/** The setting by which Spark would download its Iceberg runtime. */
+const icebergPackage = /"spark\.jars\.packages", "[^"]*"/;
+
 /** Runs a recipe; returns its rows: make, listings, median price. */
 export async function runRecipe(
   { language, text }: Recipe,
@@ -54,7 +60,9 @@ export async function runRecipe(
     const child = execFile(command, args, { cwd: folder, env }, (failure, output) =>
       failure === null ? done(output) : failed(failure),
     );
-    child.stdin?.end(text.replaceAll("http://127.0.0.1:8080", url));
+    child.stdin?.end(
+      text.replaceAll("http://127.0.0.1:8080", url).replace(icebergPackage, `"spark.jars", "${icebergJar}"`),
+    );
   });
   if (isPython) return JSON.parse(out.trim().split("\n").at(-1) ?? "");
   const rows: readonly (readonly string[])[] = parse(out, { from: 2 });

@@ -8,6 +8,7 @@ import { rm, stat } from "node:fs/promises";
 import { plusDays } from "../../base/day.ts";
 import { isNotFound } from "../../base/files.ts";
 import { UserError } from "../../base/user-error.ts";
+import { stageIcebergMetadata } from "../iceberg/stage.ts";
 import {
   currentManifest,
   type Manifest,
@@ -81,7 +82,8 @@ export async function vacuum(
   const manifest =
     removedDays.length === 0 ? published : { ...nextManifest(writer, published, published.as_of), tables };
   if (manifest !== published) await publish(writer.lake, manifest);
-  const versions = await removeOldVersions(writer.lake, manifest, { retention, nowMs, graceMs });
+  const versions = await expiredVersions(writer.lake, manifest, { retention, nowMs, graceMs });
+  if (versions.length > 0) await removeVersions(writer.lake, manifest, versions);
   const { removed } = await removeOrphans(writer.lake);
   return { version: manifest.version, days: removedDays, versions, files: removed };
 }
@@ -100,8 +102,8 @@ function removeExpiredDays(
   return { tables: { ...tables, ...remaining }, removedDays };
 }
 
-/** Removes the manifests of expired versions, oldest first, so that the remaining ones always form an unbroken chain. */
-async function removeOldVersions(
+/** Returns the expired versions, newest first. */
+async function expiredVersions(
   lake: string,
   published: Manifest,
   {
@@ -112,18 +114,27 @@ async function removeOldVersions(
 ): Promise<readonly string[]> {
   const existing = new Set(await versionsIn(lake));
   const keptFrom = plusDays(published.as_of, 1 - versionDays);
-  const removed: string[] = [];
+  const expired: string[] = [];
   let successorMs = await publishedMs(lake, published.version);
   let isExpired = false;
   for (let version = published.previous; version !== null && existing.has(version); ) {
     const manifest: Manifest = await readManifest(lake, version);
     isExpired ||= manifest.as_of < keptFrom && nowMs - successorMs >= graceMs;
     successorMs = await publishedMs(lake, version);
-    if (isExpired) removed.push(version);
+    if (isExpired) expired.push(version);
     version = manifest.previous;
   }
-  for (const version of [...removed].reverse()) await rm(manifestPath(lake, version));
-  return removed;
+  return expired;
+}
+
+/**
+ * Removes the manifests of expired versions, oldest first, so that the remaining ones always form an unbroken chain. Iceberg metadata
+ * leaves their snapshots out before.
+ */
+async function removeVersions(lake: string, published: Manifest, expired: readonly string[]): Promise<void> {
+  const commit = await stageIcebergMetadata(lake, published, { expired });
+  await commit();
+  for (const version of [...expired].reverse()) await rm(manifestPath(lake, version));
 }
 
 /** Returns when a version was published, which is also when its predecessor was superseded; 0 if its manifest does not exist. */

@@ -13,6 +13,8 @@ import { type DatabaseOptions, DuckDatabase, engineVersion, type Session } from 
 import { classifyFault, lockHolderOf } from "../../db/engine-faults.ts";
 import { columnType, fileLiteral, ident, integerLiteral, join, type Sql, sql } from "../../db/sql.ts";
 import { fingerprintOf } from "../file-rows.ts";
+import { icebergFiles, recoverIcebergMetadata } from "../iceberg/recovery.ts";
+import { stageIcebergMetadata } from "../iceberg/stage.ts";
 import {
   currentManifest,
   currentPath,
@@ -60,6 +62,7 @@ export async function withWriter<T>(
   try {
     return await database.using(async (session) => {
       await acquireLock(session, lake);
+      await recoverIcebergMetadata(lake, await currentVersion(lake));
       const { kept } = await removeOrphans(lake);
       try {
         return await work({ lake, database, session, sequences: sequencesIn(kept) });
@@ -103,7 +106,8 @@ const retiredTables = ["live_by_vin", "live_by_id", "past_by_vin", "past_by_id"]
 /** Matches the paths of files that a writer creates. Other files in the lake's folder are never removed. */
 const lakeFilePattern = new RegExp(
   `^(${[...tableNames, ...retiredTables].join("|")})/([^/]+/)?\\d{4}-\\d{2}-\\d{2}\\.\\d+(-\\d+)?\\.parquet$` +
-    "|^serving/\\d{4}-\\d{2}-\\d{2}\\.\\d+-\\d+\\.(duckdb|db)(\\.wal)?$|^versions/\\d{4}-\\d{2}-\\d{2}\\.\\d+\\.(json|sql)(\\.new)?$|^CURRENT\\.new$",
+    "|^serving/\\d{4}-\\d{2}-\\d{2}\\.\\d+-\\d+\\.(duckdb|db)(\\.wal)?$|^versions/\\d{4}-\\d{2}-\\d{2}\\.\\d+\\.(json|sql)(\\.new)?$|^CURRENT\\.new$" +
+    `|^(${tableNames.join("|")})/metadata/(v\\d+\\.metadata\\.json|version-hint\\.text|(snap-)?\\d+-\\d+(-[-\\w]+)?\\.avro)(\\.new)?$`,
 );
 
 /**
@@ -121,7 +125,8 @@ export async function removeOrphans(
     );
   }
   const published = await currentManifest(lake);
-  for (const { path } of published?.serving ?? []) kept.add(path);
+  for (const path of [...(published?.serving ?? []).map((file) => file.path), ...(await icebergFiles(lake))])
+    kept.add(path);
   for (let at = published; at !== undefined; ) {
     kept.add(relative(lake, manifestPath(lake, at.version)));
     kept.add(relative(lake, viewsPath(lake, at.version)));
@@ -203,12 +208,16 @@ function rangeOf(statistics: Row | undefined, column: string): { min: string | n
   return { min: statistic("min"), max: statistic("max") };
 }
 
-/** Publishes a manifest: writes it and its views, then points `CURRENT` at it. Its files must already be synced to disk. */
+/**
+ * Publishes a manifest: writes it, its views and Iceberg metadata, then points `CURRENT` at it. Its files must already be synced to disk.
+ */
 export async function publish(lake: string, manifest: Manifest): Promise<void> {
   const views = viewsOf(manifest, "").map((view) => `${view.text};`);
   await replaceFile(viewsPath(lake, manifest.version), `${views.join("\n\n")}\n`);
   await replaceFile(manifestPath(lake, manifest.version), manifestText(manifest));
+  const commit = await stageIcebergMetadata(lake, manifest);
   await replaceFile(currentPath(lake), `${manifest.version}\n`);
+  await commit();
 }
 
 /** Returns the manifest of the next version for a day, with the files of the previous version. */

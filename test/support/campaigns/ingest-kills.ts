@@ -16,6 +16,7 @@ import { currentManifest, currentVersion } from "../../../src/lake/manifest.ts";
 import { assertSameBothWays } from "../../oracle/compare/three-ways.ts";
 import { clientOf, openBothWays } from "../implementations.ts";
 import { activeListingsText, hashLakeFiles, lakeFaults, unreferencedFiles } from "../lakes/contents.ts";
+import { icebergFaults, icebergVersions } from "../lakes/iceberg.ts";
 import { ingestPath, queryLake, samplePath } from "../lakes/lakes.ts";
 import { withScope } from "../scope.ts";
 
@@ -72,11 +73,13 @@ export async function killIngests({ folder, kills, seed }: KillOptions): Promise
     const partialFiles = (await unreferencedFiles(lake)).filter((path) => path.startsWith(`serving/${secondDay}`));
     const version = (await currentVersion(lake)) ?? "none";
     assert.equal(await activeListingsText(lake), markets.get(version), `${what}: serves ${version}`);
+    const newest = (await icebergVersions(lake, "snapshots")).at(-1);
+    assert.ok(newest === version || newest === `${firstDay}.1`, `${what}: Iceberg has ${newest} of ${version}`);
     assert.deepEqual(await lakeFaults(lake), [], what);
     await assertSameAnswers(lake, what);
     await ingestNext(lake, version, partialFiles, what);
     if (version === `${firstDay}.1`) assert.deepEqual(await hashLakeFiles(lake), contents, what);
-    assert.deepEqual(await lakeFaults(lake), [], what);
+    assert.deepEqual([...(await lakeFaults(lake)), ...(await icebergFaults(lake))], [], what);
     await assertSameAnswers(lake, `${what}, ingested anew`);
     await rm(lake, { recursive: true });
     survived.push({ afterMs, when, version, partialFiles: partialFiles.length });

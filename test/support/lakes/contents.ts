@@ -12,15 +12,16 @@ import {
   manifestText,
   readManifest,
 } from "../../../src/lake/manifest.ts";
+import { isIcebergFile } from "./iceberg.ts";
 import { queryLake } from "./lakes.ts";
 
-/** Returns the sorted paths of all files in a lake except its lock. */
+/** Returns the sorted paths of all files in a lake except its lock and its Iceberg metadata. */
 export async function listLakeFiles(lake: string): Promise<readonly string[]> {
   const entries = await readdir(lake, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   return files
     .map((path) => path.slice(lake.length + 1))
-    .filter((path) => path !== "writer.lock")
+    .filter((path) => path !== "writer.lock" && !isIcebergFile(path))
     .sort();
 }
 

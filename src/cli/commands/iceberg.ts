@@ -1,0 +1,39 @@
+/** `carquet iceberg`: writes the Apache Iceberg metadata of a lake anew, for the place that other engines read its files from. */
+import { Command, Option } from "commander";
+import { rewriteIcebergMetadata } from "../../lake/iceberg/rewrite.ts";
+import { withWriter } from "../../lake/writer/writer.ts";
+import { locationParser } from "../option-parsers.ts";
+import { jsonOption, lakeOption } from "../options.ts";
+import { requireManifest } from "../published-lake.ts";
+
+interface IcebergSettings {
+  readonly lake: string;
+  readonly location?: string;
+  readonly json: boolean;
+}
+
+export const icebergCommand = (): Command =>
+  new Command("iceberg")
+    .description(
+      "Write the Apache Iceberg metadata of the tables anew. Each publish writes it too, with absolute paths of the lake's folder: run this " +
+        "after a lake has been moved or copied, or with --location before it is copied to an object store. Later publishes keep the location.",
+    )
+    .addOption(lakeOption())
+    .addOption(
+      new Option(
+        "--location <uri>",
+        "URI of the lake's folder where other engines read it, such as s3://bucket/lake (default: the one given before, else the folder's path)",
+      ).argParser(locationParser),
+    )
+    .addOption(jsonOption())
+    .action(async ({ lake, location, json }: IcebergSettings) => {
+      await requireManifest(lake);
+      const report = await withWriter(lake, {}, () => rewriteIcebergMetadata(lake, location));
+      const lines = report.tables.map(({ table, metadata, snapshots }) =>
+        metadata === null
+          ? `  ${table}: no metadata, because files of an older format have none; run carquet migrate`
+          : `  ${table}: ${snapshots} snapshots, ${metadata}`,
+      );
+      const text = [`version ${report.version} at ${report.location}`, ...lines].join("\n");
+      process.stdout.write(`${json ? JSON.stringify(report) : text}\n`);
+    });

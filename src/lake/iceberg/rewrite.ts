@@ -1,0 +1,40 @@
+/** Writes the Iceberg metadata of a lake anew, for another place of its files. */
+import { replaceFile } from "../../base/files.ts";
+import { UserError } from "../../base/user-error.ts";
+import { currentManifest } from "../manifest.ts";
+import { icebergLocation, locationPath, stageIcebergMetadata } from "./stage.ts";
+import { metadataFolder, metadataName, newestNumber, readTableHistory } from "./table-metadata.ts";
+import { type IcebergTable, icebergTables } from "./table-schema.ts";
+
+export interface IcebergReport {
+  readonly version: string;
+  /** URI of the lake's folder. */
+  readonly location: string;
+  readonly tables: readonly {
+    readonly table: IcebergTable;
+    /** Path of the newest metadata file; null if the table has older files, which `migrate` rewrites. */
+    readonly metadata: string | null;
+    readonly snapshots: number;
+  }[];
+}
+
+/**
+ * Writes the Iceberg metadata of the published version and those before it. A location, the URI of the lake's folder, is kept for later
+ * publishes. The caller holds the lake's lock. Throws a UserError if nothing has been published.
+ */
+export async function rewriteIcebergMetadata(lake: string, location?: string): Promise<IcebergReport> {
+  const published = await currentManifest(lake);
+  if (published === undefined) throw new UserError(`${lake}: nothing has been published yet.`);
+  if (location !== undefined) await replaceFile(locationPath(lake), `${location}\n`);
+  const commit = await stageIcebergMetadata(lake, published, { isAnew: true });
+  await commit();
+  const tables = await Promise.all(icebergTables.map((table) => describeTable(lake, table)));
+  return { version: published.version, location: await icebergLocation(lake), tables };
+}
+
+async function describeTable(lake: string, table: IcebergTable): Promise<IcebergReport["tables"][number]> {
+  const folder = metadataFolder(lake, table);
+  const metadata = `${folder}/${metadataName(await newestNumber(folder))}`;
+  const history = await readTableHistory(metadata);
+  return { table, metadata: history === undefined ? null : metadata, snapshots: history?.snapshots.length ?? 0 };
+}

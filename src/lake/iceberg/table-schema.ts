@@ -1,0 +1,146 @@
+/**
+ * Schemas of the lake's tables in Apache Iceberg's types, derived from `tables.ts`, and the mapping from field ids to the column names of the
+ * Parquet files, which have no field ids.
+ *
+ * Field ids never change: a column has the number of its place from 1, the n-th field within a column or field has its id followed by n in
+ * two digits. Columns are therefore only added at the end of a table.
+ */
+import type { TableName } from "../tables.ts";
+import { tableOf } from "../tables.ts";
+
+/** The tables with Iceberg metadata. */
+export const icebergTables = [
+  "snapshots",
+  "sold",
+  "builds",
+  "dealers",
+  "tokens",
+  "options",
+] as const satisfies readonly TableName[];
+
+export type IcebergTable = (typeof icebergTables)[number];
+
+export type IcebergType =
+  | string
+  | {
+      readonly type: "list";
+      readonly "element-id": number;
+      readonly "element-required": false;
+      readonly element: IcebergType;
+    }
+  | { readonly type: "struct"; readonly fields: readonly IcebergField[] };
+
+export interface IcebergField {
+  readonly id: number;
+  readonly name: string;
+  readonly required: false;
+  readonly type: IcebergType;
+}
+
+/** A field id with the name of its column; lists call their elements `element`. */
+interface MappedField {
+  readonly "field-id": number;
+  readonly names: readonly string[];
+  readonly fields?: readonly MappedField[];
+}
+
+/** Iceberg's types of DuckDB's types without parameters. */
+const simpleTypes: Readonly<Record<string, string>> = {
+  VARCHAR: "string",
+  BOOLEAN: "boolean",
+  SMALLINT: "int",
+  INTEGER: "int",
+  BIGINT: "long",
+  DOUBLE: "double",
+  DATE: "date",
+  TIMESTAMP: "timestamp",
+};
+
+/** The id of the column that holds the partition. It follows no column's place, so that columns can be added. */
+const partitionColumnId = 100;
+
+/** The id of a partition field, which Iceberg counts from 1000. */
+export const partitionFieldId = 1000;
+
+/** How a table is partitioned: the column exists in the paths of its files only, and in Iceberg's manifests. */
+export interface IcebergPartition {
+  readonly column: string;
+  readonly columnId: number;
+  readonly type: "date" | "string";
+}
+
+/** Returns how a table is partitioned; undefined if it is not. Days are dates, months are text such as `2026-11`. */
+export function partitionOf(table: IcebergTable): IcebergPartition | undefined {
+  const column = tableOf(table).partition;
+  if (column === undefined) return undefined;
+  return { column, columnId: partitionColumnId, type: column.endsWith("_month") ? "string" : "date" };
+}
+
+/** Returns the fields of a table: its columns in file order, then its partition. */
+export function fieldsOf(table: IcebergTable): readonly IcebergField[] {
+  const columns = Object.entries(tableOf(table).columns).map(([name, type], index) => fieldOf(index + 1, name, type));
+  const partition = partitionOf(table);
+  if (partition === undefined) return columns;
+  return [...columns, { id: partition.columnId, name: partition.column, required: false, type: partition.type }];
+}
+
+const fieldOf = (id: number, name: string, type: string): IcebergField => ({
+  id,
+  name,
+  required: false,
+  type: typeOf(id, type),
+});
+
+/** Returns the Iceberg type of a DuckDB type. Throws for a type that Iceberg lacks. */
+function typeOf(id: number, type: string): IcebergType {
+  const simple = simpleTypes[type];
+  if (simple !== undefined) return simple;
+  if (type.endsWith("[]")) {
+    const elementId = id * 100 + 1;
+    const element = typeOf(elementId, type.slice(0, -"[]".length));
+    return { type: "list", "element-id": elementId, "element-required": false, element };
+  }
+  const [, structFields] = /^STRUCT\((.*)\)$/.exec(type) ?? [];
+  if (structFields !== undefined) {
+    const fields = splitFields(structFields).map((field, index) => {
+      const [name = "", ...fieldType] = field.split(" ");
+      return fieldOf(id * 100 + index + 1, name, fieldType.join(" "));
+    });
+    return { type: "struct", fields };
+  }
+  if (/^DECIMAL\(\d+,\s*\d+\)$/.test(type)) return type.toLowerCase().replace(/,\s*/, ", ");
+  throw new TypeError(`Invalid type ${type}: expected one that Iceberg has.`);
+}
+
+/** Splits the fields of a struct at the commas outside parentheses. */
+function splitFields(fields: string): readonly string[] {
+  let depth = 0;
+  const parts = [""];
+  for (const character of fields) {
+    if (character === "(") depth += 1;
+    if (character === ")") depth -= 1;
+    if (character === "," && depth === 0) parts.push("");
+    else parts[parts.length - 1] += character;
+  }
+  return parts.map((part) => part.trim());
+}
+
+/** Returns the greatest id of the fields and of those within them. */
+export function greatestId(fields: readonly IcebergField[]): number {
+  const idsIn = ({ "field-id": id, fields: inner = [] }: MappedField): readonly number[] => [
+    id,
+    ...inner.flatMap(idsIn),
+  ];
+  return Math.max(...nameMapping(fields).flatMap(idsIn));
+}
+
+/** Returns the mapping of field ids to column names, the property `schema.name-mapping.default` of a table. */
+export const nameMapping = (fields: readonly IcebergField[]): readonly MappedField[] =>
+  fields.map(({ id, name, type }) => mappedField(id, name, type));
+
+function mappedField(id: number, name: string, type: IcebergType): MappedField {
+  if (typeof type === "string") return { "field-id": id, names: [name] };
+  const fields =
+    type.type === "list" ? [mappedField(type["element-id"], "element", type.element)] : nameMapping(type.fields);
+  return { "field-id": id, names: [name], fields };
+}

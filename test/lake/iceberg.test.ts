@@ -1,0 +1,190 @@
+/** Iceberg metadata: the history of each table is that of the lake's versions, at every moment and in every place. */
+import assert from "node:assert/strict";
+import { cp, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { plusDays } from "../../src/base/day.ts";
+import { rewriteIcebergMetadata } from "../../src/lake/iceberg/rewrite.ts";
+import { stageIcebergMetadata } from "../../src/lake/iceberg/stage.ts";
+import { fieldsOf, icebergTables, nameMapping } from "../../src/lake/iceberg/table-schema.ts";
+import { migrateLake } from "../../src/lake/maintenance/migrate.ts";
+import { vacuum } from "../../src/lake/maintenance/vacuum.ts";
+import { currentManifest, currentPath, manifestPath, manifestText } from "../../src/lake/manifest.ts";
+import { nextManifest, publish, withWriter } from "../../src/lake/writer/writer.ts";
+import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
+import { copyFixtureLake } from "../support/lakes/fixtures.ts";
+import { icebergFaults, icebergVersions, listIcebergFiles, readIceberg } from "../support/lakes/iceberg.ts";
+import { createLake, ingestPath, temporaryFolder } from "../support/lakes/lakes.ts";
+import { fileScope, type Scope } from "../support/scope.ts";
+
+/** Seven days over the turn of a month, with a car that is sold. */
+const first = "2026-03-28";
+const feeds = await temporaryFolder(fileScope);
+for (let day = 0; day < 7; day += 1) {
+  const dealer_id = dealerIdOf(1);
+  const vins = [0, 1, 2, 3, ...(day < 2 ? [9] : [])].map((n) => vinOf(n + (n === 3 ? day : 0)));
+  const inventory = vins.map((vin) => ({ vin, dealer_id, make: "Ford", price: 20_000 + day }));
+  await writeFeeds(feeds, plusDays(first, day), { dealers: [{ dealer_id, name: "North" }], inventory });
+}
+const { lake: original } = await createLake(fileScope, feeds);
+const days = Array.from({ length: 7 }, (_, day) => plusDays(first, day));
+
+/** Copies the lake of seven days, and writes its metadata for the copy's place. */
+async function copyOfSevenDays(scope: Scope): Promise<string> {
+  const lake = join(await temporaryFolder(scope), "lake");
+  await cp(original, lake, { recursive: true, preserveTimestamps: true });
+  await withWriter(lake, {}, () => rewriteIcebergMetadata(lake));
+  return lake;
+}
+
+test("each version is a snapshot of every table, with exactly its files", async () => {
+  assert.deepEqual(await icebergFaults(original), []);
+  assert.deepEqual(
+    await icebergVersions(original, "sold"),
+    days.map((day) => `${day}.1`),
+  );
+  const metadata = await readIceberg(original, "snapshots");
+  assert.deepEqual(
+    metadata?.snapshots.map((snapshot) => snapshot["snapshot-id"]),
+    days.map((day) => Number(`${day.replaceAll("-", "")}00001`)),
+  );
+});
+
+test("a new day writes the manifest of its month and keeps those before", async () => {
+  const written = (await listIcebergFiles(original)).filter((path) => /^snapshots\/metadata\/\d/.test(path));
+  assert.deepEqual(
+    written.map((path) => path.slice(-"2026-03.avro".length)),
+    [...days.slice(0, 4).map(() => "2026-03.avro"), ...days.slice(4).map(() => "2026-04.avro")],
+  );
+});
+
+test("field ids are unique and the same in every release", () => {
+  for (const table of icebergTables) {
+    const ids = [...JSON.stringify(nameMapping(fieldsOf(table))).matchAll(/"field-id":(\d+)/g)].map(([, id]) =>
+      Number(id),
+    );
+    assert.equal(new Set(ids).size, ids.length, table);
+    assert.ok(Math.max(...ids) < 2 ** 31 - 1000, table);
+  }
+  const listings = fieldsOf("snapshots");
+  assert.deepEqual(
+    listings.slice(0, 2).map(({ id, name }) => [id, name]),
+    [
+      [1, "id"],
+      [2, "vin"],
+    ],
+  );
+  assert.deepEqual(
+    listings.slice(-2).map(({ id, name }) => [id, name]),
+    [
+      [38, "sold_on_record"],
+      [100, "snapshot_date"],
+    ],
+  );
+});
+
+test("a replay replaces the files of its days in one snapshot", async (t) => {
+  const lake = await copyOfSevenDays(t);
+  await ingestPath(lake, feeds, { replayFrom: plusDays(first, 5) });
+  assert.deepEqual(await icebergFaults(lake), []);
+  const replayed = (await readIceberg(lake, "snapshots"))?.snapshots.at(-1)?.summary;
+  assert.equal(replayed?.operation, "overwrite");
+  assert.deepEqual([replayed?.["added-data-files"], replayed?.["deleted-data-files"]], ["2", "2"]);
+});
+
+test("a copied lake gets the paths of its folder, or of a given location, and keeps the times of publishing", async (t) => {
+  const before = await readIceberg(original, "builds");
+  const lake = join(await temporaryFolder(t), "lake");
+  await cp(original, lake, { recursive: true });
+  const times = (metadata = before) => metadata?.snapshots.map((snapshot) => snapshot["timestamp-ms"]);
+  for (const location of ["s3://bucket/lake", `file://${lake}`]) {
+    await withWriter(lake, {}, () => rewriteIcebergMetadata(lake, location));
+    const after = await readIceberg(lake, "builds");
+    assert.equal(after?.location, `${location}/builds`);
+    assert.ok(
+      after?.snapshots.every((snapshot) => snapshot["manifest-list"].startsWith(`${location}/builds/metadata/`)),
+    );
+    assert.deepEqual(times(after), times());
+  }
+  await withWriter(lake, {}, () => rewriteIcebergMetadata(lake, "s3://bucket/lake"));
+  await publishAgain(lake);
+  assert.equal((await readIceberg(lake, "sold"))?.location, "s3://bucket/lake/sold");
+  assert.deepEqual(await icebergFaults(lake), []);
+});
+
+test("a publish in a copied lake writes the metadata for its folder", async (t) => {
+  const lake = join(await temporaryFolder(t), "lake");
+  await cp(original, lake, { recursive: true });
+  await publishAgain(lake);
+  assert.equal((await readIceberg(lake, "sold"))?.location, `file://${lake}/sold`);
+  assert.deepEqual(await icebergFaults(lake), []);
+});
+
+test("snapshots leave with the versions that vacuum removes, and their files with them", async (t) => {
+  const lake = await copyOfSevenDays(t);
+  const retention = { dailyDays: 400, weeklyDays: 0, versionDays: 3 };
+  await withWriter(lake, {}, (writer) => vacuum(writer, retention, Date.now() + 7_200_000, 3_600_000));
+  assert.deepEqual(await icebergFaults(lake), []);
+  assert.deepEqual(
+    await icebergVersions(lake, "tokens"),
+    days.slice(-3).map((day) => `${day}.1`),
+  );
+  const lists = (await listIcebergFiles(lake)).filter((path) => path.startsWith("tokens/metadata/snap-"));
+  assert.equal(lists.length, 3);
+});
+
+test("metadata of a publish that was killed is completed if it was published, else removed", async (t) => {
+  const lake = await copyOfSevenDays(t);
+  const before = await icebergVersions(lake, "snapshots");
+  for (const isPublished of [false, true]) {
+    const version = await withWriter(lake, {}, async (writer) => {
+      const manifest = nextManifest(writer, await currentManifest(lake), days.at(-1) ?? "");
+      await writeFile(manifestPath(lake, manifest.version), manifestText(manifest));
+      await stageIcebergMetadata(lake, manifest);
+      if (isPublished) await writeFile(currentPath(lake), `${manifest.version}\n`);
+      return manifest.version;
+    });
+    assert.deepEqual(await icebergVersions(lake, "snapshots"), before, "staged metadata is not visible");
+    await withWriter(lake, {}, async () => undefined);
+    assert.deepEqual(await icebergVersions(lake, "snapshots"), isPublished ? [...before, version] : before);
+    assert.deepEqual(await icebergFaults(lake), []);
+    assert.deepEqual(
+      (await listIcebergFiles(lake)).filter((path) => path.endsWith(".new")),
+      [],
+    );
+  }
+});
+
+test("a publish writes damaged or foreign metadata anew", async (t) => {
+  const lake = await copyOfSevenDays(t);
+  const folder = join(lake, "dealers", "metadata");
+  const number = await readFile(join(folder, "version-hint.text"), "utf8");
+  const [list = ""] = (await listIcebergFiles(lake)).filter((path) =>
+    path.includes(`/snap-${days.at(-1)?.replaceAll("-", "")}`),
+  );
+  await writeFile(join(folder, `v${number}.metadata.json`), "{");
+  await rm(join(lake, list));
+  await rm(join(lake, "tokens", "metadata"), { recursive: true });
+  await writeFile(
+    join(lake, "sold", "metadata", "v9.metadata.json"),
+    JSON.stringify({ location: "elsewhere", snapshots: [{}] }),
+  );
+  await publishAgain(lake);
+  assert.deepEqual(await icebergFaults(lake), []);
+});
+
+test("a table with files of an older format has no metadata until they are migrated", async (t) => {
+  const lake = await copyFixtureLake(t, 1);
+  await publishAgain(lake);
+  assert.equal(await readIceberg(lake, "snapshots"), undefined);
+  await withWriter(lake, {}, (writer) => migrateLake(writer));
+  assert.equal((await icebergVersions(lake, "snapshots")).length, 1);
+});
+
+/** Publishes the published version again, as `index` does. */
+async function publishAgain(lake: string): Promise<void> {
+  await withWriter(lake, {}, async (writer) => {
+    const published = await currentManifest(lake);
+    await publish(lake, nextManifest(writer, published, published?.as_of ?? ""));
+  });
+}
