@@ -18,6 +18,7 @@ const layers: Readonly<Record<string, number>> = {
   ingest: 6,
   query: 6,
   accounts: 6,
+  replication: 6,
   demo: 7,
   export: 7,
   http: 8,

@@ -6,10 +6,12 @@ import { keysCommand } from "../../src/cli/commands/accounts/keys.ts";
 import { ledgerCommand } from "../../src/cli/commands/accounts/ledger.ts";
 import { tiersCommand } from "../../src/cli/commands/accounts/tiers.ts";
 import { exportCommand } from "../../src/cli/commands/export.ts";
+import { followCommand } from "../../src/cli/commands/follow.ts";
 import { generateCommand } from "../../src/cli/commands/generate.ts";
 import { indexCommand } from "../../src/cli/commands/index-lake.ts";
 import { ingestCommand } from "../../src/cli/commands/ingest.ts";
 import { migrateCommand } from "../../src/cli/commands/migrate.ts";
+import { pushCommand } from "../../src/cli/commands/push.ts";
 import { serveCommand } from "../../src/cli/commands/serve.ts";
 import { sqlCommand } from "../../src/cli/commands/sql.ts";
 import { startCommand } from "../../src/cli/commands/start.ts";
@@ -30,6 +32,8 @@ export const topCommands: readonly Command[] = [
   ledgerCommand(),
   sqlCommand(),
   exportCommand(),
+  followCommand(),
+  pushCommand(),
   vacuumCommand(),
   migrateCommand(),
   verifyCommand(),

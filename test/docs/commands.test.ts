@@ -42,6 +42,7 @@ const notRun: Readonly<Record<string, string>> = {
   systemd: "changes the machine; test/deploy checks the units and runs the ingest script",
   clients: "needs the generators; test/clients runs them, and the clients",
   package: "needs the registry of npm; test/deploy installs and starts the package",
+  remote: "needs a web server or a bucket; test/replication follows and pushes to both",
 };
 
 const isSkipped = ({ flags }: FencedBlock): boolean => flags.some((flag) => /^no-test(=|$)/.test(flag));

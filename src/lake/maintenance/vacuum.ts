@@ -81,7 +81,11 @@ export async function vacuum(
   const manifest =
     removedDays.length === 0 ? published : { ...nextManifest(writer, published, published.as_of), tables };
   if (manifest !== published) await publish(writer.lake, manifest);
-  const versions = await removeOldVersions(writer.lake, manifest, { retention, nowMs, graceMs });
+  const versions = await removeOldVersions(writer.lake, manifest, {
+    versionDays: retention.versionDays,
+    nowMs,
+    graceMs,
+  });
   const { removed } = await removeOrphans(writer.lake);
   return { version: manifest.version, days: removedDays, versions, files: removed };
 }
@@ -100,15 +104,18 @@ function removeExpiredDays(
   return { tables: { ...tables, ...remaining }, removedDays };
 }
 
+/** Which versions are removed, and the current time. */
+export interface VersionRetention extends Pick<Retention, "versionDays"> {
+  readonly nowMs: number;
+  /** The time for which a version must have been superseded. */
+  readonly graceMs: number;
+}
+
 /** Removes the manifests of expired versions, oldest first, so that the remaining ones always form an unbroken chain. */
-async function removeOldVersions(
+export async function removeOldVersions(
   lake: string,
   published: Manifest,
-  {
-    retention: { versionDays },
-    nowMs,
-    graceMs,
-  }: { readonly retention: Retention; readonly nowMs: number; readonly graceMs: number },
+  { versionDays, nowMs, graceMs }: VersionRetention,
 ): Promise<readonly string[]> {
   const existing = new Set(await versionsIn(lake));
   const keptFrom = plusDays(published.as_of, 1 - versionDays);
