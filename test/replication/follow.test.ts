@@ -151,8 +151,13 @@ test("a file that stays wrong or missing is named, and the lake's version stays"
     await assert.rejects(follow, { name: "UserError", message });
   }
   server.texts.delete("CURRENT");
+  const received = await readdir(join(lake, "incoming"), { recursive: true });
+  server.requests.splice(0);
   await follow();
   await assertEqualLakes(lake, newer);
+  const requested = server.requests.map((request) => request.path);
+  assert.ok(received.some((file) => file.endsWith(".parquet")) && requested.includes(path));
+  assert.ok(!requested.some((file) => received.includes(file)), "files that were received are fetched again");
 });
 
 test("a version that is replaced while it is fetched is left, and one that a cache still names is not published again", async (scope) => {
