@@ -13,6 +13,7 @@ const campaigns: Readonly<Record<string, () => Promise<{ readonly default: Campa
   ledger: () => import("./soak/ledger.ts"),
   life: () => import("./soak/lifecycle.ts"),
   kills: () => import("./soak/ingest-kills.ts"),
+  follow: () => import("./soak/follow.ts"),
   power: () => import("./soak/power.ts"),
   search: () => import("./soak/search.ts"),
   facets: () => import("./soak/facets.ts"),

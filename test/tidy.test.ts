@@ -18,6 +18,7 @@ const layers: Readonly<Record<string, number>> = {
   ingest: 6,
   query: 6,
   accounts: 6,
+  replication: 6,
   demo: 7,
   export: 7,
   http: 8,
@@ -36,10 +37,10 @@ interface Source {
   readonly text: string;
 }
 
-const sources: readonly Source[] = ["src", "test", "bench"]
+const sources: readonly Source[] = ["src", "test", "bench", "clients"]
   .flatMap((folder) =>
     readdirSync(projectPath(folder), { recursive: true, encoding: "utf8" })
-      .filter((path) => /\.tsx?$/.test(path) && !path.includes("node_modules") && !path.includes(".gen."))
+      .filter((path) => /\.tsx?$/.test(path) && !/node_modules|\.gen\.|\bdist\b/.test(path))
       .map((path) => join(folder, path)),
   )
   .map((path) => ({ path, text: readFileSync(projectPath(path), "utf8") }));

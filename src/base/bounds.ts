@@ -172,6 +172,18 @@ export const bounds = {
   spoolPollMs: 250,
   /** The `Retry-After` of an export that is refused because too many are written, or because their disk space is used up. */
   exportRetrySeconds: 30,
+  /** The largest manifest that is fetched. One of a thousand days has some 3 MB. */
+  manifestBytes: 256 * 2 ** 20,
+  /** Attempts in a row that bring no byte of a file, after which its transfer fails, and the wait after the first one. */
+  transferAttempts: 5,
+  transferRetryMs: 250,
+  /** Defaults of the files that are transferred at once, and of how long a transfer may bring no byte. */
+  transfers: 4,
+  transferStallMs: 30_000,
+  /** The default interval between two checks for a new version at the source of a follower. */
+  followPollMs: 10_000,
+  /** How often a follower begins again because the source has published another version meanwhile. */
+  followAttempts: 5,
   /** The `Retry-After` of a request that needs a damaged file. */
   damagedRetrySeconds: 60,
 } as const;

@@ -52,7 +52,7 @@ export interface Parameter {
 }
 
 /** A header that clients may send. Its middleware validates it. */
-interface HeaderParameter extends Omit<Parameter, "in"> {
+export interface HeaderParameter extends Omit<Parameter, "in"> {
   readonly in: "header";
 }
 
@@ -91,7 +91,8 @@ interface OperationObject {
   readonly responses: Readonly<Record<string, ResponseObject>>;
 }
 
-interface ResponseObject {
+export interface ResponseObject {
+  readonly headers?: Readonly<Record<string, unknown>>;
   readonly content?: Readonly<Record<string, { readonly schema?: Referable<ResponseSchema> }>>;
 }
 

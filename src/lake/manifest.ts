@@ -100,23 +100,28 @@ export const manifestText = (manifest: Manifest): string =>
 
 const contentHash = (content: object): string => createHash("sha256").update(JSON.stringify(content)).digest("hex");
 
-/**
- * Reads the manifest of a version. Throws a UserError if it does not match its checksum or the schema, is that of another version, or has
- * a newer lake format.
- */
+/** Reads the manifest of a version. Throws a UserError as `parseManifest` does. */
 export async function readManifest(lake: string, version: string): Promise<Manifest> {
   const path = manifestPath(lake, version);
-  const content: unknown = JSON.parse(await readFile(path, "utf8"));
+  return parseManifest(await readFile(path, "utf8"), path, version);
+}
+
+/**
+ * Parses the manifest of a version; `place` names its file in messages. Throws a UserError if it does not match its checksum or the schema,
+ * is that of another version, or has a newer lake format.
+ */
+export function parseManifest(text: string, place: string, version: string): Manifest {
+  const content: unknown = JSON.parse(text);
   const format = isObject(content) ? content.format : undefined;
   if (typeof format === "number" && format > lakeFormat)
     throw new UserError(
-      `${path}: unsupported lake format ${format}: expected 1 to ${lakeFormat}. Use a newer release of Carquet.`,
+      `${place}: unsupported lake format ${format}: expected 1 to ${lakeFormat}. Use a newer release of Carquet.`,
     );
-  const { sha256, ...manifest } = check(content, path);
+  const { sha256, ...manifest } = check(content, place);
   if (sha256 !== undefined && sha256 !== contentHash(manifest))
-    throw new UserError(`${path}: invalid content: expected SHA-256 ${sha256}, as the manifest says.`);
+    throw new UserError(`${place}: invalid content: expected SHA-256 ${sha256}, as the manifest says.`);
   if (manifest.version !== version)
-    throw new UserError(`${path}: invalid version ${manifest.version}: expected ${version}.`);
+    throw new UserError(`${place}: invalid version ${manifest.version}: expected ${version}.`);
   return { ...manifest, tables: withAllTables(manifest.tables), serving: manifest.serving ?? [] };
 }
 

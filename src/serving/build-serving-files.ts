@@ -34,9 +34,10 @@ export async function withServingFiles(
   const missing = neededSources(manifest).filter(({ kind, source }) => !present.has(`${kind} ${source}`));
   if (missing.length === 0) return { ...manifest, serving: intact };
   const progress = createBuildProgress(manifest, missing, onBuild);
-  const numbered = missing.map((needed, number) => ({
+  const first = firstFreeNumber(manifest);
+  const numbered = missing.map((needed, index) => ({
     ...needed,
-    path: `serving/${manifest.version}-${number}.${needed.kind === "index" ? "duckdb" : "db"}`,
+    path: `serving/${manifest.version}-${first + index}.${needed.kind === "index" ? "duckdb" : "db"}`,
   }));
   const built = await writer.database.using((session) =>
     settleAll([
@@ -46,6 +47,13 @@ export async function withServingFiles(
   );
   await syncToDisk(join(writer.lake, "serving"));
   return { ...manifest, serving: [...intact, ...built.flat()] };
+}
+
+/** Returns the number after those of the listed files that are named after the version, which another release may have built. */
+function firstFreeNumber({ version, serving }: Manifest): number {
+  const prefix = `serving/${version}-`;
+  const own = serving.filter(({ path }) => path.startsWith(prefix));
+  return Math.max(-1, ...own.map(({ path }) => Number.parseInt(path.slice(prefix.length), 10))) + 1;
 }
 
 /** Waits for all promises, then returns their values or throws the first error: nothing runs on a session that is closed afterwards. */

@@ -6,12 +6,14 @@ import { keysCommand } from "../../src/cli/commands/accounts/keys.ts";
 import { ledgerCommand } from "../../src/cli/commands/accounts/ledger.ts";
 import { tiersCommand } from "../../src/cli/commands/accounts/tiers.ts";
 import { exportCommand } from "../../src/cli/commands/export.ts";
+import { followCommand } from "../../src/cli/commands/follow.ts";
 import { generateCommand } from "../../src/cli/commands/generate.ts";
 import { icebergCommand } from "../../src/cli/commands/iceberg.ts";
 import { indexCommand } from "../../src/cli/commands/index-lake.ts";
 import { ingestCommand } from "../../src/cli/commands/ingest.ts";
 import { mcpCommand } from "../../src/cli/commands/mcp.ts";
 import { migrateCommand } from "../../src/cli/commands/migrate.ts";
+import { pushCommand } from "../../src/cli/commands/push.ts";
 import { serveCommand } from "../../src/cli/commands/serve.ts";
 import { sqlCommand } from "../../src/cli/commands/sql.ts";
 import { startCommand } from "../../src/cli/commands/start.ts";
@@ -34,6 +36,8 @@ export const topCommands: readonly Command[] = [
   mcpCommand(),
   exportCommand(),
   icebergCommand(),
+  followCommand(),
+  pushCommand(),
   vacuumCommand(),
   migrateCommand(),
   verifyCommand(),

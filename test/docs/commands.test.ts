@@ -44,6 +44,7 @@ const notRun: Readonly<Record<string, string>> = {
   clients: "needs the generators; test/clients runs them, and the clients",
   postgres: "needs a server; test/accounts runs both engines, and ledger copy",
   package: "needs the registry of npm; test/deploy installs and starts the package",
+  remote: "needs a web server or a bucket; test/replication follows and pushes to both",
 };
 
 const isSkipped = ({ flags }: FencedBlock): boolean => flags.some((flag) => /^no-test(=|$)/.test(flag));

@@ -5,6 +5,7 @@ import { withWriter } from "../../lake/writer/writer.ts";
 import { countParser } from "../option-parsers.ts";
 import { lakeOption } from "../options.ts";
 import { requireManifest } from "../published-lake.ts";
+import { graceOption, versionsOption } from "../retention-options.ts";
 
 interface VacuumSettings {
   readonly lake: string;
@@ -32,16 +33,8 @@ export const vacuumCommand = (): Command =>
         .default(defaultRetention.weeklyDays)
         .argParser(countParser),
     )
-    .addOption(
-      new Option("--versions <days>", "number of days to keep versions")
-        .default(defaultRetention.versionDays)
-        .argParser(countParser),
-    )
-    .addOption(
-      new Option("--grace <minutes>", "minutes between the replacement of a version and its removal")
-        .default(60)
-        .argParser(countParser),
-    )
+    .addOption(versionsOption())
+    .addOption(graceOption())
     .action(async ({ lake, daily, weekly, versions, grace }: VacuumSettings) => {
       await requireManifest(lake);
       const retention = { dailyDays: daily, weeklyDays: weekly, versionDays: versions };

@@ -3,6 +3,7 @@ import { parse } from "yaml";
 import { projectText } from "../../base/project-files.ts";
 import { type Document, operationsIn, type Parameter, type Schema } from "../operations.ts";
 import type { FileKind } from "../schema.ts";
+import { clientModule } from "./client.ts";
 import { generateValidatorModule } from "./compile.ts";
 import { withExamples } from "./examples.ts";
 
@@ -16,6 +17,8 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ["src/contract/generated/document.gen.json", `${JSON.stringify(document, null, 1)}\n`],
     ["src/contract/generated/parameters.gen.js", parameterValidators(document)],
     ["src/contract/generated/files.gen.js", fileValidators()],
+    ["clients/typescript/src/operations.gen.ts", clientModule(document)],
+    ["clients/typescript/src/document.gen.ts", projectText("src/contract/generated/document.gen.ts")],
   ]);
 }
 

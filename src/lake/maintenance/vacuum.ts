@@ -82,8 +82,11 @@ export async function vacuum(
   const manifest =
     removedDays.length === 0 ? published : { ...nextManifest(writer, published, published.as_of), tables };
   if (manifest !== published) await publish(writer.lake, manifest);
-  const versions = await expiredVersions(writer.lake, manifest, { retention, nowMs, graceMs });
-  if (versions.length > 0) await removeVersions(writer.lake, manifest, versions);
+  const versions = await removeOldVersions(writer.lake, manifest, {
+    versionDays: retention.versionDays,
+    nowMs,
+    graceMs,
+  });
   const { removed } = await removeOrphans(writer.lake);
   return { version: manifest.version, days: removedDays, versions, files: removed };
 }
@@ -102,15 +105,34 @@ function removeExpiredDays(
   return { tables: { ...tables, ...remaining }, removedDays };
 }
 
-/** Returns the expired versions, newest first. */
+/** Which versions are removed, and the current time. */
+export interface VersionRetention extends Pick<Retention, "versionDays"> {
+  readonly nowMs: number;
+  /** The time for which a version must have been superseded. */
+  readonly graceMs: number;
+}
+
+/**
+ * Removes the manifests of expired versions, oldest first, so that the remaining ones always form an unbroken chain. Iceberg metadata
+ * leaves their snapshots out before. Returns the versions, newest first.
+ */
+export async function removeOldVersions(
+  lake: string,
+  published: Manifest,
+  retention: VersionRetention,
+): Promise<readonly string[]> {
+  const expired = await expiredVersions(lake, published, retention);
+  if (expired.length === 0) return expired;
+  const commit = await stageIcebergMetadata(lake, published, { expired });
+  await commit();
+  for (const version of [...expired].reverse()) await rm(manifestPath(lake, version));
+  return expired;
+}
+
 async function expiredVersions(
   lake: string,
   published: Manifest,
-  {
-    retention: { versionDays },
-    nowMs,
-    graceMs,
-  }: { readonly retention: Retention; readonly nowMs: number; readonly graceMs: number },
+  { versionDays, nowMs, graceMs }: VersionRetention,
 ): Promise<readonly string[]> {
   const existing = new Set(await versionsIn(lake));
   const keptFrom = plusDays(published.as_of, 1 - versionDays);
@@ -125,16 +147,6 @@ async function expiredVersions(
     version = manifest.previous;
   }
   return expired;
-}
-
-/**
- * Removes the manifests of expired versions, oldest first, so that the remaining ones always form an unbroken chain. Iceberg metadata
- * leaves their snapshots out before.
- */
-async function removeVersions(lake: string, published: Manifest, expired: readonly string[]): Promise<void> {
-  const commit = await stageIcebergMetadata(lake, published, { expired });
-  await commit();
-  for (const version of [...expired].reverse()) await rm(manifestPath(lake, version));
 }
 
 /** Returns when a version was published, which is also when its predecessor was superseded; 0 if its manifest does not exist. */

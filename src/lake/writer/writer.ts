@@ -5,7 +5,7 @@
  * at any point leaves either the old version or the new one; the next writer removes orphaned files.
  */
 import { readdir, rm, stat } from "node:fs/promises";
-import { dirname, join as joinPath, relative, resolve } from "node:path";
+import { dirname, join as joinPath, posix, relative, resolve } from "node:path";
 import { createFolder, replaceFile, sha256Of, syncToDisk } from "../../base/files.ts";
 import { integerIn, isObject, type Row } from "../../base/json.ts";
 import { printable, UserError } from "../../base/user-error.ts";
@@ -110,6 +110,9 @@ const lakeFilePattern = new RegExp(
     `|^(${tableNames.join("|")})/metadata/(v\\d+\\.metadata\\.json|version-hint\\.text|(snap-)?\\d+-\\d+(-[-\\w]+)?\\.avro)(\\.new)?$`,
 );
 
+/** Returns true for a path that a writer gives to a file of the lake, below the lake's folder. */
+export const isLakeFilePath = (path: string): boolean => lakeFilePattern.test(path) && posix.normalize(path) === path;
+
 /**
  * Removes orphans of killed writers: files and manifests that are not reachable from the published version. Parquet files of earlier
  * versions are reachable, serving files only if the published manifest lists them (a server keeps removed files open). Returns the paths
@@ -151,7 +154,8 @@ function sequencesIn(paths: Iterable<string>): ReadonlyMap<string, number> {
   return sequences;
 }
 
-const viewsPath = (lake: string, version: string): string => joinPath(lake, "versions", `${version}.sql`);
+/** Returns the path of the SQL views of a version. */
+export const viewsPath = (lake: string, version: string): string => joinPath(lake, "versions", `${version}.sql`);
 
 /** Returns the sort order of a table, as an ORDER BY list. */
 export const sortOrderOf = (table: TableName): Sql => join(tableOf(table).order.map((column) => ident(column)));

@@ -1,0 +1,158 @@
+/** The client: one method for each operation of the document, all through one openapi-fetch client. */
+import createClient, { type Client } from "openapi-fetch";
+import type { components, operations } from "./document.gen.ts";
+import { CarquetError } from "./errors.ts";
+import { idempotentPaths } from "./operations.gen.ts";
+import { type PageOf, Pages, type PagingOptions } from "./pages.ts";
+import { type PathsWithSingles, type SingleOrList, serializeQuery } from "./query-string.ts";
+import { type RetrySettings, withRetries } from "./retries.ts";
+
+export interface ClientSettings extends RetrySettings {
+  /** The URL of the service, for example `https://cars.example`. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** Sends requests; the global `fetch` by default. */
+  readonly fetch?: (request: Request) => Promise<Response>;
+}
+
+export interface RequestOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** The query of an operation; methods return JSON, so it has no `format`. */
+type QueryOf<Id extends keyof operations> = SingleOrList<
+  Omit<NonNullable<operations[Id]["parameters"]["query"]>, "format">
+>;
+
+type Schemas = components["schemas"];
+
+/** Parts of the results of openapi-fetch that have the same shape for all operations. */
+interface Result<Body> {
+  readonly data?: Body;
+  readonly error?: unknown;
+  readonly response: Response;
+}
+
+/** The most items of a page, because a page is priced, not an item. */
+const pageSize = 100;
+
+/**
+ * A client of one service with one API key. Every method throws a `CarquetError` for a response that is an error, and what `fetch` throws
+ * if there is no response.
+ */
+export class CarquetClient {
+  /** The openapi-fetch client below the methods, for other formats and for headers: it retries too, but returns errors. */
+  readonly http: Client<PathsWithSingles, "application/json">;
+
+  constructor({ baseUrl, apiKey, fetch = (request) => globalThis.fetch(request), ...retrySettings }: ClientSettings) {
+    this.http = createClient<PathsWithSingles, "application/json">({
+      baseUrl,
+      headers: { Authorization: `Bearer ${apiKey}` },
+      querySerializer: serializeQuery,
+      fetch: withRetries(fetch, retrySettings),
+    });
+    this.http.use({
+      onRequest({ request, schemaPath }) {
+        if (idempotentPaths.has(schemaPath) && !request.headers.has("Idempotency-Key"))
+          request.headers.set("Idempotency-Key", crypto.randomUUID());
+      },
+    });
+  }
+
+  /** Searches listings. Pages have 100 listings unless `limit` says otherwise. */
+  listings(
+    query: QueryOf<"searchListings"> = {},
+    options: PagingOptions = {},
+  ): Pages<Listing, Schemas["ListingCollection"]> {
+    return paged(query, options, (page, request) =>
+      this.http.GET("/v1/listings", { params: { query: { ...query, ...page } }, ...request }),
+    );
+  }
+
+  /** Searches dealers. */
+  dealers(
+    query: QueryOf<"searchDealers"> = {},
+    options: PagingOptions = {},
+  ): Pages<Dealer, Schemas["DealerCollection"]> {
+    return paged(query, options, (page, request) =>
+      this.http.GET("/v1/dealers", { params: { query: { ...query, ...page } }, ...request }),
+    );
+  }
+
+  /** Searches the inventory of one dealer. */
+  dealerListings(
+    dealerId: string,
+    query: QueryOf<"searchDealerListings"> = {},
+    options: PagingOptions = {},
+  ): Pages<Listing, Schemas["ListingCollection"]> {
+    const path = { dealer_id: dealerId };
+    return paged(query, options, (page, request) =>
+      this.http.GET("/v1/dealers/{dealer_id}/listings", { params: { path, query: { ...query, ...page } }, ...request }),
+    );
+  }
+
+  /** Retrieves a listing by its id. */
+  async listing(id: string, query: QueryOf<"getListing"> = {}, options: RequestOptions = {}) {
+    return bodyOf(
+      await this.http.GET("/v1/listings/{listing_id}", { params: { path: { listing_id: id }, query }, ...options }),
+    );
+  }
+
+  /** Retrieves a vehicle by its VIN, in any state. */
+  async vin(vin: string, query: QueryOf<"getVin"> = {}, options: RequestOptions = {}) {
+    return bodyOf(await this.http.GET("/v1/vins/{vin}", { params: { path: { vin }, query }, ...options }));
+  }
+
+  /** Counts listings by attribute value, with metrics. */
+  async facets(query: QueryOf<"getFacets">, options: RequestOptions = {}) {
+    return bodyOf(await this.http.GET("/v1/facets", { params: { query }, ...options }));
+  }
+
+  /** Returns counts, prices and sales over time. */
+  async trends(query: QueryOf<"getTrends">, options: RequestOptions = {}) {
+    return bodyOf(await this.http.GET("/v1/trends", { params: { query }, ...options }));
+  }
+
+  /** Retrieves a dealer. */
+  async dealer(id: string, options: RequestOptions = {}) {
+    return bodyOf(await this.http.GET("/v1/dealers/{dealer_id}", { params: { path: { dealer_id: id } }, ...options }));
+  }
+
+  /** Returns the requests and charges of the account. */
+  async usage(query: QueryOf<"getUsage"> = {}, options: RequestOptions = {}) {
+    return bodyOf(await this.http.GET("/v1/usage", { params: { query }, ...options }));
+  }
+
+  /** Returns all listings of a search as one file: a response whose body is a stream. It may be cut off: compare `Content-Length`. */
+  async exportListings(
+    query: SingleOrList<NonNullable<operations["exportListings"]["parameters"]["query"]>>,
+    options: RequestOptions = {},
+  ): Promise<Response> {
+    const result = await this.http.GET("/v1/exports", { params: { query }, parseAs: "stream", ...options });
+    if (!result.response.ok) throw new CarquetError(result.response, result.error);
+    return result.response;
+  }
+}
+
+type Listing = Schemas["ListingCollection"]["data"][number];
+type Dealer = Schemas["DealerCollection"]["data"][number];
+
+interface PageRequest {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** Returns the pages that `request` returns, from `offset` of the query on. */
+function paged<Item, Page extends PageOf<Item>>(
+  { limit = pageSize, offset = 0 }: Partial<PageRequest>,
+  { itemsMost, ...options }: PagingOptions,
+  request: (page: PageRequest, options: RequestOptions) => Promise<Result<Page>>,
+): Pages<Item, Page> {
+  return new Pages(async (at) => bodyOf(await request({ limit, offset: at }, options)), offset, itemsMost);
+}
+
+/** Returns the body of a response; throws a CarquetError if it is an error. */
+function bodyOf<Body>({ data, error, response }: Result<Body>): Body {
+  if (!response.ok || data === undefined) throw new CarquetError(response, error);
+  return data;
+}

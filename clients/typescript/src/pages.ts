@@ -1,0 +1,58 @@
+/** Pages of a collection, read one after the other while they are iterated. */
+
+/** A page as the API returns it. */
+export interface PageOf<Item> {
+  readonly data: readonly Item[];
+  readonly pagination: { readonly next_offset: number | null };
+}
+
+export interface PagingOptions {
+  /** The most items to return. No page after the one that holds the last of them is requested. */
+  readonly itemsMost?: number;
+  /** Aborts the request in progress and the iteration. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * A search, which requests each page when its first item is needed. Iterate it for items, or `pages()` for whole pages; leaving the loop
+ * ends the requests. Each iteration starts anew, and is charged anew.
+ */
+export class Pages<Item, Page extends PageOf<Item> = PageOf<Item>> implements AsyncIterable<Item> {
+  readonly #load: (offset: number) => Promise<Page>;
+  readonly #offset: number;
+  readonly #itemsMost: number;
+
+  constructor(load: (offset: number) => Promise<Page>, offset: number, itemsMost = Number.POSITIVE_INFINITY) {
+    this.#load = load;
+    this.#offset = offset;
+    this.#itemsMost = itemsMost;
+  }
+
+  /** Requests pages until the last one, or until they hold `itemsMost` items. */
+  async *pages(): AsyncGenerator<Page, void, undefined> {
+    let count = 0;
+    for (let offset: number | null = this.#offset; offset !== null && count < this.#itemsMost; ) {
+      const page: Page = await this.#load(offset);
+      yield page;
+      count += page.data.length;
+      offset = page.pagination.next_offset;
+    }
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
+    let count = 0;
+    for await (const page of this.pages())
+      for (const item of page.data) {
+        if (count === this.#itemsMost) return;
+        count += 1;
+        yield item;
+      }
+  }
+
+  /** Returns all items. */
+  async toArray(): Promise<Item[]> {
+    const items: Item[] = [];
+    for await (const item of this) items.push(item);
+    return items;
+  }
+}

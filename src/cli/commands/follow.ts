@@ -1,0 +1,90 @@
+/** `carquet follow`: keeps a lake equal to a published one, once or until it is stopped. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { Command, Option } from "commander";
+import { bounds } from "../../base/bounds.ts";
+import { UserError } from "../../base/user-error.ts";
+import { type Followed, type Follower, mebibytes } from "../../replication/follower.ts";
+import { secondsParser } from "../option-parsers.ts";
+import { jsonOption, lakeOption, memoryOption, threadsOption } from "../options.ts";
+import { createProgress } from "../progress.ts";
+import {
+  createFollower,
+  openSource,
+  type ReplicationSettings,
+  s3EndpointOption,
+  stallTimeoutOption,
+  transfersOption,
+} from "../replication-options.ts";
+import { graceOption, versionsOption } from "../retention-options.ts";
+
+interface FollowSettings extends ReplicationSettings {
+  readonly lake: string;
+  readonly once: boolean;
+  readonly interval: number;
+}
+
+export const followCommand = (): Command =>
+  new Command("follow")
+    .description(
+      "Keep a lake equal to the version that another one publishes: fetch the files that it lacks, compare them with the SHA-256 in the " +
+        "manifest, build the search index and the row store unless the source has them, and publish the version. Interrupted transfers " +
+        "are resumed. The lake serves one whole version at any moment, whatever is killed.",
+    )
+    .argument(
+      "<source>",
+      "the lake to follow: a folder, an https:// or http:// URL below which its files are, or s3://<bucket>/<prefix>",
+    )
+    .addOption(lakeOption())
+    .addOption(jsonOption())
+    .addOption(new Option("--once", "end when the lake is equal; end with an error if it cannot be").default(false))
+    .addOption(
+      new Option("--interval <seconds>", "time between two checks for a new version")
+        .env("CARQUET_FOLLOW_INTERVAL")
+        .default(bounds.followPollMs / 1000)
+        .argParser(secondsParser),
+    )
+    .addOption(transfersOption())
+    .addOption(stallTimeoutOption())
+    .addOption(versionsOption())
+    .addOption(graceOption())
+    .addOption(s3EndpointOption())
+    .addOption(threadsOption())
+    .addOption(memoryOption())
+    .action(async (source: string, settings: FollowSettings) => {
+      const progress = createProgress();
+      const options = { ...settings, buildsServingFiles: true };
+      const follower = createFollower(await openSource(source, settings), settings.lake, options, progress);
+      try {
+        if (settings.once) printFollowed(await follower.follow(), settings);
+        else await followForever(follower, settings);
+      } finally {
+        progress.end();
+      }
+    });
+
+/** Follows until a signal ends the process: it can be ended at any moment. Failures are printed, and repeated at the next check. */
+async function followForever(follower: Follower, settings: FollowSettings): Promise<never> {
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(0));
+  for (;;) {
+    try {
+      const followed = await follower.follow();
+      if (followed !== undefined) printFollowed(followed, settings);
+    } catch (thrown) {
+      if (!(thrown instanceof UserError)) throw thrown;
+      process.stderr.write(`carquet: ${thrown.message}\n`);
+    }
+    await sleep(settings.interval * 1000);
+  }
+}
+
+/** Prints what was done; undefined for nothing. */
+function printFollowed(followed: Followed | undefined, { lake, json }: FollowSettings): void {
+  if (json) process.stdout.write(`${JSON.stringify(followed ?? null)}\n`);
+  else if (followed === undefined) process.stdout.write(`${lake}: nothing to do.\n`);
+  else {
+    const { version, files, bytes, built, removed } = followed;
+    process.stdout.write(
+      `${lake}: version ${version}, ${files} files (${mebibytes(bytes)}) fetched, ${built} serving files built, ${removed} versions removed.\n`,
+    );
+  }
+}

@@ -1,0 +1,48 @@
+/** Generator of the part of the TypeScript client that derives from the document beside its types: what may be retried, and separators. */
+import {
+  type Document,
+  type HeaderParameter,
+  operationsIn,
+  type Parameter,
+  type ResponseObject,
+  resolveIn,
+} from "../operations.ts";
+
+/** Returns the text of the client's module `operations.gen.ts`. */
+export function clientModule(document: Document): string {
+  const parameters = [...operationsIn(document).values()].flatMap((operation) => operation.parameters);
+  const separators = parameters.flatMap(({ name, schema, style }) => {
+    const separator = schema["x-separator"] ?? (style === "pipeDelimited" ? "|" : undefined);
+    return separator === undefined ? [] : [[name, separator] as const];
+  });
+  return `/** What the client needs of the document beside its types. Written by \`npm run generate\`. */
+
+/** Paths whose operation takes an \`Idempotency-Key\`: a repeated request is charged once. */
+export const idempotentPaths: ReadonlySet<string> = new Set(${JSON.stringify(idempotentPathsIn(document), null, 2)});
+
+/** Statuses of responses with \`Retry-After\`. */
+export const retriedStatuses: ReadonlySet<number> = new Set(${JSON.stringify(retriedStatusesIn(document))});
+
+/** Separators of lists, by parameter; all others are separated by commas. */
+export const separators: ReadonlyMap<string, string> = new Map(${JSON.stringify([...new Map(separators)])});
+`;
+}
+
+function idempotentPathsIn(document: Document): readonly string[] {
+  const takesKey = ({ parameters = [] }: Document["paths"][string]["get"]): boolean =>
+    parameters.some((parameter) => {
+      const { in: place, name } = resolveIn<Parameter | HeaderParameter>(document, parameter);
+      return place === "header" && name === "Idempotency-Key";
+    });
+  return Object.entries(document.paths).flatMap(([path, { get }]) => (takesKey(get) ? [path] : []));
+}
+
+/** The statuses that say in any operation when to retry. */
+function retriedStatusesIn(document: Document): readonly number[] {
+  const statuses = Object.values(document.paths).flatMap(({ get }) =>
+    Object.entries(get.responses).flatMap(([status, response]) =>
+      "Retry-After" in (resolveIn<ResponseObject>(document, response).headers ?? {}) ? [Number(status)] : [],
+    ),
+  );
+  return [...new Set(statuses)].sort((one, other) => one - other);
+}

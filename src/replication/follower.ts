@@ -1,0 +1,209 @@
+/**
+ * Follower: makes a lake equal to the version that a source publishes. Fetches the files that the lake lacks to `incoming/`, which
+ * survives a kill, and puts them in place when all are whole; builds the serving files that the source does not offer; then publishes as
+ * every writer does, under the lake's lock. The lake serves one whole version at any moment.
+ */
+import { link, readdir, rename, rm, stat, statfs } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
+import { bounds } from "../base/bounds.ts";
+import { createFolder, syncToDisk } from "../base/files.ts";
+import { printable, UserError } from "../base/user-error.ts";
+import type { DatabaseOptions } from "../db/duckdb.ts";
+import { removeOldVersions, type VersionRetention } from "../lake/maintenance/vacuum.ts";
+import { currentManifest, type Manifest, parseManifest } from "../lake/manifest.ts";
+import { publish, removeOrphans, type Writer, withWriter } from "../lake/writer/writer.ts";
+import { withServingFiles } from "../serving/build-serving-files.ts";
+import { planTransfer, type TransferPlan, versionChain } from "./plan.ts";
+import { type LakeSource, MissingFile } from "./source.ts";
+import { fetchFile, forEachOf, readText, type TransferOptions } from "./transfer.ts";
+
+export interface FollowerOptions extends TransferOptions, Pick<VersionRetention, "versionDays" | "graceMs"> {
+  /** How many files are transferred at once. */
+  readonly transfers: number;
+  readonly engine: DatabaseOptions;
+  /** Whether serving files that the source lacks are built. */
+  readonly buildsServingFiles: boolean;
+  /** Returns the current time. */
+  readonly nowMs: () => number;
+  /** Called after each step, such as a file: the steps done, all steps, and what was done. */
+  readonly onStep: (title: string, step: number, steps: number, description: string) => void;
+}
+
+/** What has been done for a version. */
+export interface Followed {
+  readonly version: string;
+  readonly files: number;
+  readonly bytes: number;
+  /** How many serving files were built. */
+  readonly built: number;
+  /** How many versions the retention removed. */
+  readonly removed: number;
+}
+
+/** The folder below the lake's for files on their way. No writer removes them. */
+const incoming = "incoming";
+
+export class Follower {
+  /** Versions that are known to be older than the lake's: a cache on the way to the source may still name one. */
+  readonly #superseded = new Set<string>();
+  /** Whether the files of the lake's version have been compared with their sizes. */
+  #isChecked = false;
+
+  constructor(
+    private readonly source: LakeSource,
+    private readonly lake: string,
+    private readonly options: FollowerOptions,
+  ) {}
+
+  /**
+   * Makes the lake equal to the published version; returns undefined if there was nothing to do. Throws a UserError, and leaves the lake's
+   * version as it was, if the source cannot be read or a file is not what the manifest says.
+   */
+  async follow(): Promise<Followed | undefined> {
+    for (let attempt = 1; ; attempt += 1) {
+      const version = await this.readCurrent();
+      try {
+        return await this.followVersion(version);
+      } catch (thrown) {
+        // Retention removes files of versions that a newer one has replaced.
+        if (!(thrown instanceof MissingFile) || attempt === bounds.followAttempts) throw thrown;
+        if ((await this.readCurrent()) === version) throw thrown;
+      }
+    }
+  }
+
+  private async readCurrent(): Promise<string> {
+    const place = this.source.placeOf("CURRENT");
+    const version = (await readText(this.source, "CURRENT", this.options))?.trim();
+    if (version === undefined) throw new UserError(`${place}: not found: expected the name of the published version.`);
+    if (!/^\d{4}-\d{2}-\d{2}\.\d{1,9}$/.test(version))
+      throw new UserError(
+        `${place}: invalid version ${JSON.stringify(printable(version, 40))}: expected one such as 2026-11-19.1.`,
+      );
+    return version;
+  }
+
+  private async followVersion(version: string): Promise<Followed | undefined> {
+    const local = await currentManifest(this.lake);
+    if (this.#superseded.has(version) || (local?.version === version && this.#isChecked)) return undefined;
+    const chain = await versionChain(this.lake, local);
+    for (const older of chain.slice(1)) this.#superseded.add(older.version);
+    if (this.#superseded.has(version)) return undefined;
+    const manifest = await this.readManifest(version);
+    const plan = await this.planFor(manifest, chain);
+    const isNew = local?.version !== version;
+    const followed = isNew || plan.missing.length > 0 ? await this.take(manifest) : undefined;
+    if (manifest.previous !== null) this.#superseded.add(manifest.previous);
+    this.#isChecked = true;
+    return followed;
+  }
+
+  private async readManifest(version: string): Promise<Manifest> {
+    const path = `versions/${version}.json`;
+    const place = this.source.placeOf(path);
+    const text = await readText(this.source, path, this.options);
+    if (text === undefined)
+      throw new MissingFile(`${place}: not found: expected the manifest of ${version}, which CURRENT names.`);
+    try {
+      return parseManifest(text, place, version);
+    } catch (thrown) {
+      if (thrown instanceof SyntaxError) throw new UserError(`${place}: invalid content: expected a manifest in JSON.`);
+      throw thrown;
+    }
+  }
+
+  private planFor(manifest: Manifest, chain: readonly Manifest[]): Promise<TransferPlan> {
+    return planTransfer(this.lake, manifest, chain, this.source.placeOf(`versions/${manifest.version}.json`));
+  }
+
+  /** Fetches what the lake lacks of a version and publishes it, as the lake's writer. */
+  private take(manifest: Manifest): Promise<Followed> {
+    const { lake, options } = this;
+    return withWriter(lake, options.engine, async (writer) => {
+      const local = await currentManifest(lake);
+      const plan = await this.planFor(manifest, await versionChain(lake, local));
+      await this.fetch(plan, manifest.version);
+      await putInPlace(lake, plan);
+      const { missing, serving } = plan;
+      const next = { ...manifest, serving, previous: local?.version ?? null };
+      const fetched = { version: manifest.version, files: missing.length, bytes: bytesOf(plan) };
+      const isNew = local?.version !== manifest.version;
+      const complete = isNew && options.buildsServingFiles ? await this.build(writer, next) : next;
+      if (isNew) await publish(lake, complete);
+      await rm(join(lake, incoming), { recursive: true, force: true });
+      const removed = isNew ? await this.removeOld(complete) : 0;
+      return { ...fetched, built: complete.serving.length - serving.length, removed };
+    });
+  }
+
+  private async fetch({ missing, ...plan }: TransferPlan, version: string): Promise<void> {
+    const { lake, options, source } = this;
+    const received = await removeOthers(lake, missing);
+    await requireSpace(lake, bytesOf({ missing, ...plan }) - received);
+    let [files, bytes] = [0, 0];
+    await forEachOf(missing, options.transfers, async (file) => {
+      await fetchFile(source, file, join(lake, incoming, file.path), options);
+      files += 1;
+      bytes += file.bytes;
+      options.onStep(version, files, missing.length, `${mebibytes(bytes)} fetched, ${file.path}`);
+    });
+  }
+
+  private build(writer: Writer, manifest: Manifest): Promise<Manifest> {
+    return withServingFiles(writer, manifest, "size", (done, total, task) =>
+      this.options.onStep(`${manifest.version} serving files`, done, total, task),
+    );
+  }
+
+  /** Applies the retention of versions, and removes the files that no remaining version lists. Returns the number of versions removed. */
+  private async removeOld(published: Manifest): Promise<number> {
+    const { versionDays, graceMs, nowMs } = this.options;
+    const removed = await removeOldVersions(this.lake, published, { versionDays, graceMs, nowMs: nowMs() });
+    await removeOrphans(this.lake);
+    return removed.length;
+  }
+}
+
+const bytesOf = ({ missing }: TransferPlan): number => missing.reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** Returns a size in MiB, for people. */
+export const mebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+
+/** Removes incoming files that are not expected: those of a version that has been replaced. Returns the size of the others. */
+async function removeOthers(lake: string, expected: TransferPlan["missing"]): Promise<number> {
+  const folder = join(lake, incoming);
+  await createFolder(folder);
+  const kept = new Set(expected.map(({ path }) => path));
+  let bytes = 0;
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    if (kept.has(relative(folder, path))) bytes += (await stat(path)).size;
+    else await rm(path);
+  }
+  return bytes;
+}
+
+/** Throws a UserError if the disk has too little space. */
+async function requireSpace(lake: string, bytes: number): Promise<void> {
+  const { bavail, bsize } = await statfs(lake);
+  if (bavail * bsize < bytes)
+    throw new UserError(
+      `${lake}: ${mebibytes(bavail * bsize)} are free: expected ${mebibytes(bytes)} for the missing files.`,
+    );
+}
+
+/** Gives whole files their paths in the lake. Each keeps its incoming path too, so that a kill before the publish loses none. */
+async function putInPlace(lake: string, { missing }: TransferPlan): Promise<void> {
+  const folders = new Set<string>();
+  for (const { path } of missing) {
+    const target = join(lake, path);
+    await createFolder(dirname(target));
+    await rm(target, { force: true });
+    const from = join(lake, incoming, path);
+    // File systems without hard links.
+    await link(from, target).catch(() => rename(from, target));
+    folders.add(dirname(target));
+  }
+  for (const folder of folders) await syncToDisk(folder);
+}

@@ -1,0 +1,84 @@
+/** What a lake lacks of a version that is published elsewhere. */
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { UserError } from "../base/user-error.ts";
+import { type LakeFile, type Manifest, readManifest, type ServingFile, versionsIn } from "../lake/manifest.ts";
+import { isLakeFilePath } from "../lake/writer/writer.ts";
+import { neededSources, usableFiles } from "../serving/serving-files.ts";
+
+export interface TransferPlan {
+  /** The files to fetch. */
+  readonly missing: readonly (LakeFile | ServingFile)[];
+  /** The serving files that the version has afterwards: those that the lake has already, and those to fetch. */
+  readonly serving: readonly ServingFile[];
+}
+
+/** Returns the versions of a lake from the published one back, as far as their manifests exist. */
+export async function versionChain(lake: string, published: Manifest | undefined): Promise<readonly Manifest[]> {
+  const existing = new Set(await versionsIn(lake));
+  const chain: Manifest[] = [];
+  for (let at = published; at !== undefined; ) {
+    chain.push(at);
+    const previous: string | null = at.previous;
+    at = previous !== null && existing.has(previous) ? await readManifest(lake, previous) : undefined;
+  }
+  return chain;
+}
+
+/**
+ * Returns what the lake whose versions are `chain` lacks. Throws a UserError if the manifest lists a file outside of the lake, or one that
+ * the lake has with another content.
+ */
+export async function planTransfer(
+  lake: string,
+  manifest: Manifest,
+  chain: readonly Manifest[],
+  place: string,
+): Promise<TransferPlan> {
+  const known = new Map(chain.flatMap(filesOf).map((file) => [file.path, file]));
+  for (const { path, sha256 } of filesOf(manifest)) {
+    if (!isLakeFilePath(path))
+      throw new UserError(`${place}: invalid path ${JSON.stringify(path)}: expected a file of a lake.`);
+    const listed = known.get(path);
+    if (!path.startsWith("serving/") && listed !== undefined && listed.sha256 !== sha256)
+      throw new UserError(
+        `${place}: ${path} has SHA-256 ${sha256}: expected ${listed.sha256}, as in ${lake}. Is it another lake?`,
+      );
+  }
+  const isPresent = async (file: LakeFile | ServingFile): Promise<boolean> =>
+    known.get(file.path)?.sha256 === file.sha256 && (await hasSize(join(lake, file.path), file.bytes));
+  const missing: (LakeFile | ServingFile)[] = [];
+  for (const file of Object.values(manifest.tables).flat()) if (!(await isPresent(file))) missing.push(file);
+  const [local, offered] = [chain[0]?.serving ?? [], manifest.serving].map((files) =>
+    usableFiles({ ...manifest, serving: files }),
+  );
+  const serving: ServingFile[] = [];
+  for (const { kind, source } of neededSources(manifest)) {
+    const isNeeded = (file: ServingFile): boolean => file.kind === kind && file.source === source;
+    const candidates = [...(local ?? []), ...(offered ?? [])].filter(isNeeded);
+    const [present] = await filter(candidates, isPresent);
+    const chosen = present ?? offered?.find(isNeeded);
+    if (chosen === undefined) continue;
+    serving.push(chosen);
+    if (chosen !== present) missing.push(chosen);
+  }
+  return { missing, serving };
+}
+
+/** Returns all files that a manifest lists. */
+export const filesOf = ({ tables, serving }: Manifest): readonly (LakeFile | ServingFile)[] => [
+  ...Object.values(tables).flat(),
+  ...serving,
+];
+
+async function filter<T>(items: readonly T[], test: (item: T) => Promise<boolean>): Promise<readonly T[]> {
+  const passed = await Promise.all(items.map(test));
+  return items.filter((_, index) => passed[index]);
+}
+
+async function hasSize(path: string, bytes: number): Promise<boolean> {
+  return stat(path).then(
+    ({ size }) => size === bytes,
+    () => false,
+  );
+}

@@ -1,0 +1,195 @@
+/**
+ * Transfers of files: resumes what was interrupted, compares size and SHA-256 with the manifest, and repeats what failed. A transfer fails
+ * after several attempts in a row that brought no byte.
+ */
+import { createWriteStream } from "node:fs";
+import { rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { bounds } from "../base/bounds.ts";
+import { createFolder, isNotFound, sha256Of, syncToDisk } from "../base/files.ts";
+import { messageOf, UserError } from "../base/user-error.ts";
+import { classifyFault } from "../db/engine-faults.ts";
+import type { ListedFile } from "../serving/verified-files.ts";
+import { type LakeSource, MissingFile, type OpenedFile, TransferFault } from "./source.ts";
+
+export interface TransferOptions {
+  /** How long a transfer may bring no byte before it is repeated. */
+  readonly stallMs: number;
+  /** The wait after the first failure; it doubles with each further one. */
+  readonly retryMs: number;
+}
+
+/** Fetches a listed file to a path, from where an earlier transfer to it ended, and syncs it to disk. Throws a MissingFile or a UserError. */
+export async function fetchFile(
+  source: LakeSource,
+  file: ListedFile,
+  target: string,
+  options: TransferOptions,
+): Promise<void> {
+  await createFolder(dirname(target));
+  const transfer: Transfer = { file, target, tag: undefined };
+  let mismatches = 0;
+  const attempt = async (): Promise<void> => {
+    await fetchRest(source, transfer, options);
+    const sha256 = await sha256Of(target);
+    if (sha256 === file.sha256) return;
+    await rm(target);
+    mismatches += 1;
+    const message = `${source.placeOf(file.path)}: invalid content: expected SHA-256 ${file.sha256}, found ${sha256}.`;
+    // A second whole transfer excludes that the first one continued another file.
+    throw mismatches === 1 ? new TransferFault(message) : new UserError(message);
+  };
+  await repeat(attempt, options, () => sizeOf(target));
+  await syncToDisk(target);
+}
+
+/** Reads a small file as text; undefined if it does not exist. Throws a UserError. */
+export async function readText(
+  source: LakeSource,
+  path: string,
+  options: TransferOptions,
+): Promise<string | undefined> {
+  const place = source.placeOf(path);
+  const read = (): Promise<string | undefined> =>
+    watch(place, options.stallMs, async (signal, onBytes) => {
+      const opened = await source.open(path, { offset: 0 }, signal);
+      if (opened === undefined) return undefined;
+      const chunks: Uint8Array[] = [];
+      let bytes = 0;
+      for await (const chunk of opened.content) {
+        bytes += chunk.length;
+        if (bytes > bounds.manifestBytes)
+          throw new UserError(`${place}: too large: expected at most ${bounds.manifestBytes} bytes.`);
+        onBytes();
+        chunks.push(chunk);
+      }
+      if (opened.bytes !== undefined && opened.bytes !== bytes)
+        throw new TransferFault(`${place}: invalid size: expected ${opened.bytes} bytes, found ${bytes}.`);
+      return Buffer.concat(chunks).toString("utf8");
+    });
+  return repeat(read, options);
+}
+
+/** A file on its way, and the tag that it had when its transfer began: undefined at first. */
+interface Transfer {
+  readonly file: ListedFile;
+  readonly target: string;
+  tag: string | undefined;
+}
+
+/** Appends what a target lacks. */
+async function fetchRest(source: LakeSource, transfer: Transfer, { stallMs }: TransferOptions): Promise<void> {
+  const { file, target, tag } = transfer;
+  const received = await sizeOf(target);
+  if (received === file.bytes) return;
+  const offset = received < file.bytes ? received : 0;
+  const place = source.placeOf(file.path);
+  return watch(place, stallMs, async (signal, onBytes) => {
+    const opened = await source.open(file.path, { offset, tag }, signal);
+    if (opened === undefined)
+      throw new MissingFile(`${place}: not found: expected the file, as the manifest lists it.`);
+    if (opened.bytes !== undefined && opened.bytes !== file.bytes)
+      throw new TransferFault(`${place}: invalid size: expected ${file.bytes} bytes, found ${opened.bytes}.`);
+    transfer.tag = opened.tag;
+    const flags = opened.offset === 0 ? "w" : "a";
+    const failure = await pipeline(atMost(opened, file, place, onBytes), createWriteStream(target, { flags })).catch(
+      (thrown: unknown) => thrown,
+    );
+    if (failure !== undefined && isExplained(failure)) throw failure;
+    const size = await sizeOf(target);
+    if (size < file.bytes) throw new TransferFault(`${place}: cut off: expected ${file.bytes} bytes, found ${size}.`);
+  });
+}
+
+/** Passes content on; throws a TransferFault if it is longer than the file. */
+async function* atMost(
+  { content, offset }: OpenedFile,
+  { bytes }: ListedFile,
+  place: string,
+  onBytes: () => void,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let received = offset;
+  for await (const chunk of content) {
+    received += chunk.length;
+    if (received > bytes) throw new TransferFault(`${place}: invalid size: expected ${bytes} bytes, found more.`);
+    onBytes();
+    yield chunk;
+    onBytes();
+  }
+}
+
+/** Calls `work` with a signal that is aborted when it has not called `onBytes` for `stallMs`. */
+async function watch<T>(
+  place: string,
+  stallMs: number,
+  work: (signal: AbortSignal, onBytes: () => void) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const stalled = new TransferFault(`${place}: stalled: expected data within ${stallMs / 1000} seconds.`);
+  const timer = setTimeout(() => controller.abort(stalled), stallMs);
+  try {
+    return await work(controller.signal, () => timer.refresh());
+  } catch (thrown) {
+    if (controller.signal.aborted) throw stalled;
+    if (isExplained(thrown)) throw thrown;
+    throw new TransferFault(`${place}: ${messageOf(thrown)}`);
+  } finally {
+    clearTimeout(timer);
+    controller.abort();
+  }
+}
+
+/** Returns whether an error says what to do: no failure of a connection does. */
+const isExplained = (thrown: unknown): boolean =>
+  thrown instanceof UserError || thrown instanceof TransferFault || classifyFault(thrown) === "disk full";
+
+/**
+ * Repeats an attempt after each TransferFault, with growing waits. Throws its message as a UserError after some attempts in a row without
+ * progress, which is a growing number.
+ */
+export async function repeat<T>(
+  attempt: () => Promise<T>,
+  { retryMs }: Pick<TransferOptions, "retryMs">,
+  progress = async (): Promise<number> => 0,
+): Promise<T> {
+  for (let failures = 0; ; ) {
+    const before = await progress();
+    try {
+      return await attempt();
+    } catch (thrown) {
+      if (!(thrown instanceof TransferFault)) throw thrown;
+      failures = (await progress()) > before ? 1 : failures + 1;
+      if (failures === bounds.transferAttempts) throw new UserError(thrown.message);
+      await sleep(retryMs * 2 ** (failures - 1) * (0.5 + Math.random()));
+    }
+  }
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch (thrown) {
+    if (isNotFound(thrown)) return 0;
+    throw thrown;
+  }
+}
+
+/** Calls `work` for each item, for several at once. Begins no further one after a failure, and throws the first when all have ended. */
+export async function forEachOf<T>(
+  items: readonly T[],
+  concurrent: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const rest = items.values();
+  const failures: unknown[] = [];
+  const runWorks = async (): Promise<void> => {
+    for (const item of rest) {
+      if (failures.length > 0) return;
+      await work(item).catch((thrown: unknown) => failures.push(thrown));
+    }
+  };
+  await Promise.all(Array.from({ length: concurrent }, runWorks));
+  if (failures.length > 0) throw failures[0];
+}

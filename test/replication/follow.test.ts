@@ -1,0 +1,300 @@
+/** Followers: a lake kept equal to one in a folder, on a web server that can fail, or in a bucket; and pushes. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { cp, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { test } from "node:test";
+import { replaceFile } from "../../src/base/files.ts";
+import { currentManifest, currentVersion, type Manifest, manifestPath, manifestText } from "../../src/lake/manifest.ts";
+import { withWriter } from "../../src/lake/writer/writer.ts";
+import { filesOf } from "../../src/replication/plan.ts";
+import { killFollowers } from "../support/campaigns/follow-kills.ts";
+import { Chance } from "../support/chance.ts";
+import { carquet, spawnCarquet } from "../support/command-line.ts";
+import { extentOf } from "../support/extent.ts";
+import { startService } from "../support/http/service.ts";
+import {
+  activeListingsText,
+  changeByte,
+  lakeFaults,
+  listLakeFiles,
+  unreferencedFiles,
+} from "../support/lakes/contents.ts";
+import { createLake, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
+import { createTestFollower } from "../support/replication/followers.ts";
+import { startS3Server } from "../support/replication/s3-server.ts";
+import { type ServerFault, startStaticServer } from "../support/replication/static-server.ts";
+import { fileScope, type Scope } from "../support/scope.ts";
+
+const day = "2026-11-18";
+const [first, second] = ["2026-11-18.1", "2026-11-19.1"] as const;
+const { lake: older } = await createLake(fileScope, samplePath, { day });
+const { lake: newer } = await createLake(fileScope);
+
+/** Returns the path of a lake that does not exist yet. */
+const newLake = async (scope: Scope): Promise<string> => join(await temporaryFolder(scope), "lake");
+
+/** Copies a lake. */
+async function copyOf(scope: Scope, lake: string): Promise<string> {
+  const copy = await newLake(scope);
+  await cp(lake, copy, { recursive: true });
+  return copy;
+}
+
+const manifestOf = async (lake: string): Promise<Manifest> =>
+  (await currentManifest(lake)) ?? assert.fail(`${lake} has no version`);
+
+/** Fails unless a lake has the published version of another one, whole and without anything else. */
+async function assertEqualLakes(lake: string, source: string): Promise<void> {
+  const [found, expected] = [await manifestOf(lake), await manifestOf(source)];
+  assert.deepEqual([found.version, found.tables], [expected.version, expected.tables]);
+  assert.deepEqual([await lakeFaults(lake), await unreferencedFiles(lake)], [[], []]);
+  assert.equal(await activeListingsText(lake), await activeListingsText(source));
+  assert.ok(!existsSync(join(lake, "incoming")), "incoming files are left");
+}
+
+/** Writes a manifest in the place of the published one. */
+const rewriteManifest = async (lake: string, changes: Partial<Manifest>): Promise<void> => {
+  const manifest = await manifestOf(lake);
+  await replaceFile(manifestPath(lake, manifest.version), manifestText({ ...manifest, ...changes }));
+};
+
+const serverOf = async (scope: Scope, lake: string) => {
+  const source = await copyOf(scope, lake);
+  return { source, server: await startStaticServer(scope, source) };
+};
+
+test("a follower fetches a lake from a web server, then only what a newer version adds", async (scope) => {
+  const { source, server } = await serverOf(scope, older);
+  const lake = await newLake(scope);
+  const follower = createTestFollower(server.url, lake);
+  const { files: all, built } = (await follower.follow()) ?? assert.fail("nothing to do");
+  await assertEqualLakes(lake, source);
+  assert.equal(built, 0, "serving files of the source are fetched");
+  assert.equal(await follower.follow(), undefined);
+  await cp(newer, source, { recursive: true });
+  server.requests.splice(0);
+  const { files, version } = (await follower.follow()) ?? assert.fail("nothing to do");
+  await assertEqualLakes(lake, source);
+  const fetched = server.requests.map(({ path }) => path);
+  assert.deepEqual([version, new Set(fetched).size], [second, fetched.length]);
+  assert.ok(files < all + 3 && fetched.every((path) => !path.includes(`=${day}/`)), fetched.join());
+  assert.deepEqual((await readdir(join(lake, "versions"))).filter((name) => name.endsWith(".json")).sort(), [
+    `${first}.json`,
+    `${second}.json`,
+  ]);
+});
+
+test("a follower builds the serving files that its source lacks, and a service uses them", async (scope) => {
+  const source = await copyOf(scope, newer);
+  const { serving } = await manifestOf(source);
+  // One of another release, whose name a built one must not take.
+  await rewriteManifest(source, {
+    serving: serving.map((file, index) => (index === 0 ? { ...file, format: "old" } : file)),
+  });
+  const lake = await newLake(scope);
+  const followed = await createTestFollower(source, lake).follow();
+  assert.equal(followed?.built, 1);
+  await assertEqualLakes(lake, source);
+  const service = await startService(scope, lake);
+  const { pagination } = await service.getBody("searchListings", "/v1/listings?limit=1");
+  assert.ok(pagination.total > 100);
+  assert.equal((await manifestOf(lake)).serving.length, serving.length);
+});
+
+test("interrupted files are resumed, and failing servers asked again", async (scope) => {
+  const { source, server } = await serverOf(scope, newer);
+  const lake = await newLake(scope);
+  const kinds = ["cut", "stall", "overload", "page", "change", "cut without ranges"] as const;
+  const failed = new Map<string, (typeof kinds)[number]>();
+  server.faultOf = (path) => {
+    const before = failed.get(path);
+    if (before !== undefined) return before === "cut without ranges" ? "no ranges" : undefined;
+    const kind = kinds[failed.size % kinds.length] ?? "cut";
+    failed.set(path, kind);
+    return kind === "cut without ranges" ? "cut" : kind;
+  };
+  await createTestFollower(server.url, lake, { transfers: 16, stallMs: 200 }).follow();
+  await assertEqualLakes(lake, source);
+  const parts = server.requests.filter(({ range }) => range !== undefined);
+  assert.ok(parts.every(({ range, ifRange }) => range !== "bytes=0-" && ifRange !== undefined));
+  for (const { path, status } of parts)
+    assert.equal(status, failed.get(path) === "cut without ranges" ? 200 : 206, path);
+  assert.deepEqual(new Set(parts.map(({ path }) => failed.get(path))), new Set(["cut", "stall", "cut without ranges"]));
+});
+
+test("a file that stays wrong or missing is named, and the lake's version stays", async (scope) => {
+  const { server } = await serverOf(scope, newer);
+  const lake = await copyOf(scope, older);
+  const follow = () => createTestFollower(server.url, lake).follow();
+  const path = (await manifestOf(newer)).tables.builds.at(-1)?.path ?? "";
+  const messages = {
+    change: /^http:.*builds.*\.parquet: invalid content: expected SHA-256 \w{64}, found \w{64}\.$/,
+    page: /^http:.*builds.*\.parquet: invalid size: expected \d+ bytes, found 15\.$/,
+    missing: /^http:.*builds.*\.parquet: not found: expected the file, as the manifest lists it\.$/,
+    overload: /^http:.*builds.*\.parquet: status 503: expected 200\.$/,
+  };
+  for (const [fault, message] of Object.entries(messages)) {
+    server.faultOf = (requested) => (requested === path ? (fault as ServerFault) : undefined);
+    await assert.rejects(follow, { name: "UserError", message });
+    assert.deepEqual([await currentVersion(lake), await lakeFaults(lake)], [first, []]);
+  }
+  server.faultOf = () => undefined;
+  for (const [text, message] of [
+    ["<!doctype html>", /CURRENT: invalid version "<!doctype html>": expected one such as 2026-11-19\.1\./],
+    ["../../etc/passwd", /CURRENT: invalid version/],
+    ["2027-01-01.1", /2027-01-01\.1\.json: not found: expected the manifest/],
+  ] as const) {
+    server.texts.set("CURRENT", text);
+    await assert.rejects(follow, { name: "UserError", message });
+  }
+  server.texts.delete("CURRENT");
+  const received = await readdir(join(lake, "incoming"), { recursive: true });
+  server.requests.splice(0);
+  await follow();
+  await assertEqualLakes(lake, newer);
+  const requested = server.requests.map((request) => request.path);
+  assert.ok(received.some((file) => file.endsWith(".parquet")) && requested.includes(path));
+  assert.ok(!requested.some((file) => received.includes(file)), "files that were received are fetched again");
+});
+
+test("a version that is replaced while it is fetched is left, and one that a cache still names is not published again", async (scope) => {
+  const { server } = await serverOf(scope, newer);
+  const lake = await newLake(scope);
+  server.texts.set("CURRENT", first);
+  const path = (await manifestOf(older)).tables.missing[0]?.path ?? (await manifestOf(older)).tables.claims[0]?.path;
+  server.faultOf = (requested) => {
+    if (requested !== path || !server.texts.delete("CURRENT")) return undefined;
+    return "missing";
+  };
+  const follower = createTestFollower(server.url, lake);
+  assert.equal((await follower.follow())?.version, second);
+  server.texts.set("CURRENT", first);
+  assert.equal(await follower.follow(), undefined);
+  assert.equal(await currentVersion(lake), second);
+});
+
+test("a manifest cannot name files outside of the lake, or replace a file by another one", async (scope) => {
+  const source = await copyOf(scope, newer);
+  const manifest = await manifestOf(source);
+  const rename = async (path: string, sha256?: string): Promise<void> => {
+    const builds = manifest.tables.builds.map((file) => ({
+      ...file,
+      path,
+      ...(sha256 === undefined ? {} : { sha256 }),
+    }));
+    await rewriteManifest(source, { tables: { ...manifest.tables, builds } });
+  };
+  const lake = await copyOf(scope, older);
+  for (const path of [
+    "../2026-11-18.1.parquet",
+    "builds/../2026-11-18.1.parquet",
+    "/etc/passwd",
+    "writer.lock",
+    "CURRENT",
+  ]) {
+    await rename(path);
+    await assert.rejects(createTestFollower(source, lake).follow(), /invalid path ".*": expected a file of a lake\./);
+  }
+  await rename((await manifestOf(lake)).tables.builds[0]?.path ?? "", "0".repeat(64));
+  await assert.rejects(
+    createTestFollower(source, lake).follow(),
+    /has SHA-256 0+: expected \w+, as in .*\. Is it another lake\?/,
+  );
+  assert.deepEqual([await currentVersion(lake), await lakeFaults(lake)], [first, []]);
+});
+
+test("a follower respects the lake's lock, its retention, and restores a file that is lost", async (scope) => {
+  const lake = await copyOf(scope, older);
+  const follower = createTestFollower(newer, lake, { versionDays: 0, graceMs: 0 });
+  await withWriter(lake, {}, () => assert.rejects(follower.follow(), /is locked by this process/));
+  assert.equal((await follower.follow())?.removed, 1);
+  assert.deepEqual([await lakeFaults(lake), await activeListingsText(lake)], [[], await activeListingsText(newer)]);
+  const listed = filesOf(await manifestOf(newer)).map(({ path }) => path);
+  assert.deepEqual((await listLakeFiles(lake)).filter((path) => /parquet|serving/.test(path)).sort(), listed.sort());
+  assert.deepEqual((await readdir(join(lake, "versions"))).sort(), [`${second}.json`, `${second}.sql`]);
+  const [lost] = (await manifestOf(lake)).tables.snapshots;
+  await rm(join(lake, lost?.path ?? ""));
+  assert.equal((await createTestFollower(newer, lake).follow())?.files, 1);
+  assert.deepEqual(await lakeFaults(lake), []);
+});
+
+test("a follower that is killed at any moment leaves a whole version, which the next one completes", async (scope) => {
+  const kills = extentOf(2, 60);
+  assert.equal((await killFollowers(scope, kills, new Chance(11))).kills, kills);
+});
+
+test("carquet follow publishes new versions until it is stopped, and survives failures of its source", async (scope) => {
+  const { source, server } = await serverOf(scope, older);
+  const lake = await newLake(scope);
+  const child = spawnCarquet(
+    ["follow", server.url, "--lake", lake, "--interval", "0.05", "--json", "--threads", "1"],
+    {},
+  );
+  const ended = once(child, "exit");
+  assert.ok(child.stdout !== null && child.stderr !== null);
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const errors = createInterface({ input: child.stderr })[Symbol.asyncIterator]();
+  const nextVersion = async (): Promise<string> => JSON.parse((await lines.next()).value ?? "{}").version;
+  assert.equal(await nextVersion(), first);
+  server.texts.set("CURRENT", "2027-01-01.1");
+  for (;;) if (/^carquet: .*2027-01-01\.1\.json: not found/.test((await errors.next()).value ?? "carquet: end")) break;
+  server.texts.delete("CURRENT");
+  await cp(newer, source, { recursive: true });
+  assert.equal(await nextVersion(), second);
+  child.kill("SIGTERM");
+  assert.deepEqual(await ended, [0, null]);
+  const failed = await carquet(["follow", `${server.url}/none`, "--once", "--lake", lake]);
+  assert.equal(failed.code, 1);
+  assert.match(
+    failed.err,
+    /^carquet: http:.*\/none\/CURRENT: not found: expected the name of the published version\.\n$/,
+  );
+});
+
+test("carquet push copies a lake to a folder, and leaves out what is there", async (scope) => {
+  const folder = await copyOf(scope, older);
+  const pushed = await carquet(["push", folder, "--lake", newer, "--json"]);
+  assert.equal(pushed.code, 0, pushed.err);
+  await assertEqualLakes(folder, newer);
+  const again = await carquet(["push", folder, "--lake", newer, "--json"]);
+  assert.deepEqual(JSON.parse(again.out), { version: second, files: 0, bytes: 0 });
+  assert.match(
+    (await carquet(["push", "https://host/", "--lake", newer])).err,
+    /Invalid target https:.*: expected a folder or s3:/,
+  );
+});
+
+test("carquet push uploads to a bucket, CURRENT last, and carquet follow reads it", async (scope) => {
+  const { env, objects, requests, bucket } = await startS3Server(scope);
+  const source = await copyOf(scope, newer);
+  const run = async (...args: readonly string[]) => {
+    const result = await carquet([...args, "--json"], { env });
+    return { ...result, answer: result.code === 0 ? JSON.parse(result.out) : undefined };
+  };
+  const location = `s3://${bucket}/market/us`;
+  const listed =
+    Object.values((await manifestOf(source)).tables).flat().length + (await manifestOf(source)).serving.length;
+  const { answer, err } = await run("push", location, "--lake", source);
+  assert.equal(answer?.files, listed, err);
+  const uploads = requests.filter((line) => line.startsWith("PUT")).map((line) => line.slice("PUT market/us/".length));
+  assert.deepEqual(uploads.slice(-3), [`versions/${second}.sql`, `versions/${second}.json`, "CURRENT"]);
+  const lake = await newLake(scope);
+  assert.equal((await run("follow", location, "--once", "--lake", lake)).answer?.version, second);
+  await assertEqualLakes(lake, source);
+  // An object that another program has shortened is uploaded again, all others are left out.
+  const key = [...objects.keys()].find((name) => name.includes("/claims/")) ?? "";
+  objects.set(key, { bytes: Buffer.from("x"), sha256: undefined });
+  assert.equal((await run("push", location, "--lake", source)).answer?.files, 1);
+  // A damaged local file is refused by the store.
+  const [damaged] = (await manifestOf(source)).tables.tokens;
+  await changeByte(join(source, damaged?.path ?? ""), 10);
+  objects.delete(`market/us/${damaged?.path}`);
+  assert.match((await run("push", location, "--lake", source)).err, /s3:\/\/cars\/market\/us\/tokens\/.*: BadDigest/);
+  const refused = await carquet(["follow", location, "--once", "--lake", lake], {
+    env: { ...env, AWS_SECRET_ACCESS_KEY: "wrong" },
+  });
+  assert.match(refused.err, /^carquet: s3:\/\/cars\/market\/us\/CURRENT: SignatureDoesNotMatch/);
+});
