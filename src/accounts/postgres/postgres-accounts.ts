@@ -15,7 +15,7 @@ const firstVersion = 3;
 /** The steps since the first version. Each version has one here and one for files. Released steps are never edited. */
 export const postgresMigrations: readonly Migration[] = [];
 
-/** The oldest server that can tell what became of a transaction by its id. */
+/** The oldest server that its project maintains. */
 const serverVersionMin = 13;
 
 /** Opens existing accounts of the current version. Throws a UserError for any other database. */
@@ -25,7 +25,10 @@ export const openPostgresAccounts = (url: string, options: PostgresOptions): Pos
 /** Returns the database, or closes it and throws a UserError if it has no accounts of the current version. */
 function requireCurrent(database: PostgresDatabase, url: string): PostgresDatabase {
   const version = postgresVersionOf(database);
-  if (version === accountsVersion) return database;
+  if (version === accountsVersion) {
+    database.recordCommits();
+    return database;
+  }
   database.close();
   throw version === undefined ? noAccounts(url) : wrongVersion(withoutPassword(url), version);
 }
