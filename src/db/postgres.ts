@@ -2,15 +2,17 @@
  * PostgreSQL with the interface of `SqliteDatabase`: a call returns when the server has replied, so that transactions of one thread never
  * overlap. A connection thread does the input and output. Only threads that may block use it: ledger workers and commands.
  *
- * A lost connection is replaced at the next statement outside of a transaction. If it is lost during a COMMIT, the new connection asks
- * the server what became of the transaction: `transaction` returns if it was committed, and throws if it was not.
+ * A lost connection is replaced at the next statement outside of a transaction. If it is lost during a COMMIT, the new connection learns
+ * what became of the transaction, because each transaction writes an id of its own: `transaction` returns if it was committed, and throws
+ * if it was not. The server's transaction ids would not do: after a crash they are used again.
  */
+import { randomUUID } from "node:crypto";
 import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from "node:worker_threads";
 import type { Row } from "../base/json.ts";
 import { UserError } from "../base/user-error.ts";
 import { startWorker } from "../base/worker-threads.ts";
 import type { ConnectionSettings, StatementError, StatementReply, StatementRequest } from "./postgres-connection.ts";
-import { type Sql, sql, type Value } from "./sql.ts";
+import { literal, type Sql, sql, type Value } from "./sql.ts";
 import { type Columns, postgresDialect, type SqlDatabase } from "./sql-database.ts";
 
 export interface PostgresOptions {
@@ -58,6 +60,9 @@ export class PostgresDatabase implements SqlDatabase {
   private readonly replies = new Int32Array(new SharedArrayBuffer(4));
   private readonly thread: Worker;
   private readonly port: MessagePort;
+  /** Names this database in `carquet_commits`, over all of its connections. */
+  private readonly name = randomUUID();
+  private recordsCommits = false;
   private depth = 0;
   private isClosed = false;
 
@@ -137,21 +142,40 @@ export class PostgresDatabase implements SqlDatabase {
     this.port.close();
   }
 
+  /**
+   * Records the last transaction in the table `carquet_commits` from now on. Without, one whose connection is lost during its COMMIT throws
+   * whatever became of it.
+   */
+  recordCommits(): void {
+    this.run(sql`DELETE FROM carquet_commits WHERE at < now() - INTERVAL '7 days'`);
+    this.recordsCommits = true;
+  }
+
   private attempt<T>(work: () => T): T {
-    // A transaction id is assigned now, so that its outcome can be asked if the reply to COMMIT is lost.
-    const [row] = this.begin(sql`BEGIN; SELECT pg_current_xact_id()::text AS id`);
-    return this.within(work, () => this.commit(String(row?.id)));
+    const transactionId = randomUUID();
+    this.begin(this.recordsCommits ? sql`BEGIN; ${this.recordCommit(transactionId)}` : sql`BEGIN`);
+    return this.within(work, () => this.commit(transactionId));
+  }
+
+  /** Stores the id of the current transaction. Waits for an earlier one of this database to end. */
+  private recordCommit(transactionId: string): Sql {
+    return sql`
+      INSERT INTO carquet_commits (name, transaction_id) VALUES (${literal(this.name)}, ${literal(transactionId)})
+      ON CONFLICT (name) DO UPDATE SET transaction_id = excluded.transaction_id, at = now()`;
   }
 
   /** Starts a transaction; connects again if the connection has been lost since the last one. */
-  private begin(statement: Sql): readonly Row[] {
-    const start = (): StatementResult =>
-      this.send({ text: statement.text, values: [], isPrepared: false, mayConnect: true });
+  private begin(statement: Sql): void {
+    const start = (): void => void this.send({ text: statement.text, values: [], isPrepared: false, mayConnect: true });
     try {
-      return start().rows;
+      start();
     } catch (thrown) {
-      if (!(thrown instanceof PostgresFault) || !thrown.isConnectionLost) throw thrown;
-      return start().rows;
+      if (thrown instanceof PostgresFault && thrown.isConnectionLost) {
+        start();
+        return;
+      }
+      this.rollBack("ROLLBACK");
+      throw thrown;
     }
   }
 
@@ -177,17 +201,19 @@ export class PostgresDatabase implements SqlDatabase {
         throw new TypeError("The transaction was rolled back: expected its errors to be thrown.");
     } catch (thrown) {
       if (!(thrown instanceof PostgresFault) || !thrown.isConnectionLost) throw thrown;
-      if (this.outcomeOf(transactionId) !== "committed") throw thrown;
+      if (!this.recordsCommits || this.lastCommitted() !== transactionId) throw thrown;
     }
   }
 
-  /** Returns what became of a transaction, when the server has ended it. Throws a UserError if that is unknown after `settleMs`. */
-  private outcomeOf(transactionId: string): unknown {
+  /** Returns the id of the last committed transaction, when none is in progress. Throws a UserError if it is unknown after `settleMs`. */
+  private lastCommitted(): unknown {
     const giveUpAtMs = performance.now() + (this.options.settleMs ?? defaultSettleMs);
     for (;;) {
       try {
-        const outcome = this.one(sql`SELECT pg_xact_status(${transactionId}::text::xid8) AS outcome`)?.outcome;
-        if (outcome !== "in progress") return outcome;
+        // Locks the row: a transaction that the server has not ended yet holds it, or is inserting it.
+        return this.one(sql`
+          INSERT INTO carquet_commits (name, transaction_id) VALUES (${this.name}, '')
+          ON CONFLICT (name) DO UPDATE SET at = now() RETURNING transaction_id`)?.transaction_id;
       } catch (thrown) {
         if (performance.now() > giveUpAtMs)
           throw new UserError(

@@ -1,12 +1,12 @@
 /**
  * The interface that SQLite and PostgreSQL share, so that one set of statements runs on both. It is synchronous: SQLite works in the
- * calling thread, and PostgreSQL's connection blocks it. `Dialect` holds what the two spell differently.
+ * calling thread, and PostgreSQL's connection blocks it. `SqlDialect` holds what the two spell differently.
  */
 import type { Row } from "../base/json.ts";
 import { ident, integerLiteral, join, type Sql, sql, type Value } from "./sql.ts";
 
 export interface SqlDatabase {
-  readonly dialect: Dialect;
+  readonly dialect: SqlDialect;
   /** Returns all rows of a query. */
   all(query: Sql): readonly Row[];
   /** Returns the first row of a query. */
@@ -33,12 +33,12 @@ export interface SqlDatabase {
   close(): void;
 }
 
-export type ColumnKind = "text" | "integer";
+export type SqlColumnType = "text" | "integer";
 
 /** The columns of rows that are not in a table. */
-export type Columns = Readonly<Record<string, ColumnKind>>;
+export type Columns = Readonly<Record<string, SqlColumnType>>;
 
-export interface Dialect {
+export interface SqlDialect {
   readonly name: "sqlite" | "postgres";
   /**
    * At the end of a SELECT, locks the selected rows until the end of the transaction. Empty in SQLite, where a transaction is the only
@@ -55,7 +55,7 @@ export interface Dialect {
   rows(columns: Columns, objects: readonly Readonly<Record<string, Value>>[]): Sql;
 }
 
-export const sqliteDialect: Dialect = {
+export const sqliteDialect: SqlDialect = {
   name: "sqlite",
   forUpdate: sql``,
   monthOf: (atMs) => sql`strftime('%Y-%m', ${atMs} / 1000, 'unixepoch')`,
@@ -69,9 +69,9 @@ export const sqliteDialect: Dialect = {
   },
 };
 
-const columnTypes: Readonly<Record<ColumnKind, Sql>> = { text: sql`text`, integer: sql`bigint` };
+const columnTypes: Readonly<Record<SqlColumnType, Sql>> = { text: sql`text`, integer: sql`bigint` };
 
-export const postgresDialect: Dialect = {
+export const postgresDialect: SqlDialect = {
   name: "postgres",
   // Weaker than FOR UPDATE: rows that refer to the locked ones can be inserted meanwhile.
   forUpdate: sql`FOR NO KEY UPDATE`,

@@ -193,7 +193,7 @@ const outages: readonly (readonly [what: string, break_: (path: string) => Promi
 describe("a ledger that cannot be written", { concurrency: true }, () => {
   for (const [what, disrupt] of outages) {
     test(`because ${what} charges no account, reports it, and recovers without a restart`, async (t) => {
-      const path = await temporaryAccounts(t, engine);
+      const path = await temporaryAccountsFile(t);
       const { accountId, key } = createCustomer(path, { usd: "1" });
       const changes: boolean[] = [];
       const accounts = await openAccounts(t, path, { onAvailabilityChange: (isDown) => changes.push(isDown) });

@@ -8,13 +8,14 @@ import { audit } from "../../src/accounts/ledger/audit.ts";
 import { postCharge } from "../../src/accounts/ledger/charging.ts";
 import { addCredit } from "../../src/accounts/ledger/ledger.ts";
 import { type Sql, sql } from "../../src/db/sql.ts";
+import type { SqlDatabase } from "../../src/db/sql-database.ts";
 import { SqliteDatabase } from "../../src/db/sqlite.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { createLedger, paidCredit, searchCharge } from "../support/ledger.ts";
 
 test("an accounts file uses the write-ahead log with synchronous=FULL each time it is opened", async (t) => {
   const { path, database } = await createLedger(t);
-  const settings = (opened: SqliteDatabase) => [
+  const settings = (opened: SqlDatabase) => [
     opened.one(sql`PRAGMA journal_mode`)?.journal_mode,
     opened.one(sql`PRAGMA synchronous`)?.synchronous,
     opened.one(sql`PRAGMA foreign_keys`)?.foreign_keys,

@@ -25,7 +25,7 @@ import { createCustomer, inAccountsFile, temporaryAccounts } from "../support/ac
 import { carquet, eventually } from "../support/command-line.ts";
 import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { createLedger, paidCredit, searchCharge } from "../support/ledger.ts";
-import { emptySchemaOn, PostgresServer, skipWithoutPostgres } from "../support/postgres.ts";
+import { emptySchemaOn, PostgresServer, skipWithoutPostgres, stopServerAtEnd } from "../support/postgres.ts";
 import { type LossMoment, PostgresProxy } from "../support/postgres-proxy.ts";
 import { onScopeEnd, type Scope } from "../support/scope.ts";
 
@@ -60,6 +60,8 @@ const usesAreRecorded = (location: string): Promise<void> =>
   eventually("the use of the key is recorded", async () =>
     inAccountsFile(location, (database) => database.all(sql`SELECT key_id FROM key_uses`).length > 0),
   );
+
+stopServerAtEnd();
 
 const tampering: readonly (readonly [what: string, statement: Sql, says: RegExp])[] = [
   ["a changed entry", sql`UPDATE entries SET micros = micros + 1`, /entries are never changed/],
@@ -192,7 +194,7 @@ describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
     const inPostgres = inAccountsFile(await temporaryAccounts(t, "PostgreSQL"), (database) =>
       database.all(sql`
         SELECT table_name || '.' || column_name AS name FROM information_schema.columns
-        WHERE  table_schema = current_schema() AND table_name <> 'carquet_accounts'`),
+        WHERE  table_schema = current_schema() AND table_name NOT LIKE 'carquet%'`),
     );
     for (const rows of [inFile, inPostgres])
       assert.deepEqual(rows.map((row) => textIn(row, "name")).sort(), [...expected].sort());

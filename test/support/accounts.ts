@@ -10,7 +10,7 @@ import type { RateLimits } from "../../src/accounts/policy/rate-limiter.ts";
 import type { Tier } from "../../src/accounts/policy/tiers.ts";
 import type { SqlDatabase } from "../../src/db/sql-database.ts";
 import { temporaryFolder } from "./lakes/lakes.ts";
-import { skipWithoutPostgres, temporaryPostgresUrl } from "./postgres.ts";
+import { skipWithoutPostgres, stopServerAtEnd, temporaryPostgresUrl } from "./postgres.ts";
 import type { Scope } from "./scope.ts";
 
 /** An account with one key. */
@@ -41,13 +41,14 @@ export const enginesHere: readonly AccountsEngine[] =
 
 /** Defines a test for each engine. */
 export function testOnBothEngines(name: string, body: (t: TestContext, engine: AccountsEngine) => Promise<void>): void {
+  stopServerAtEnd();
   test(`${name}, in SQLite`, (t) => body(t, "SQLite"));
   test(`${name}, in PostgreSQL`, { skip: skipWithoutPostgres }, (t) => body(t, "PostgreSQL"));
 }
 
 /** Returns a location without accounts: a path in a temporary folder, or a URL. */
 export const unusedLocation = async (scope: Scope, engine: AccountsEngine): Promise<string> =>
-  engine === "SQLite" ? join(await temporaryFolder(scope), "accounts.db") : temporaryPostgresUrl();
+  engine === "SQLite" ? join(await temporaryFolder(scope), "accounts.db") : temporaryPostgresUrl(scope);
 
 /** Creates accounts in a temporary location, and returns that. */
 export async function temporaryAccounts(scope: Scope, engine: AccountsEngine): Promise<string> {

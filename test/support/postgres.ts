@@ -108,10 +108,18 @@ const emptyCluster = (): Promise<string> =>
   });
 
 let shared: Promise<PostgresServer> | undefined;
+let isShared = false;
 let schemas = 0;
 
-/** Returns the URL of an empty schema on the server of this test file. */
-export async function temporaryPostgresUrl(): Promise<string> {
+/** Lets all tests of the file share a server. Called while tests are defined: within a test, its end would be that of the server. */
+export function stopServerAtEnd(): void {
+  if (!isShared) onScopeEnd(fileScope, async () => undefined);
+  isShared = true;
+}
+
+/** Returns the URL of an empty schema: on the server that the tests of the file share, else on one for the scope. */
+export async function temporaryPostgresUrl(scope: Scope): Promise<string> {
+  if (!isShared) return emptySchemaOn(await PostgresServer.start(scope));
   shared ??= PostgresServer.start(fileScope);
   return emptySchemaOn(await shared);
 }

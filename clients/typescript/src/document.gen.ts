@@ -2275,6 +2275,11 @@ export interface components {
          */
         facet_value_limit: number;
         /**
+         * @description Only return the values of categorical facets that match this text, to find out how a value is spelled: each word of the text must be the beginning of a word of the value. Case, accents and punctuation are ignored. Does not affect `total` and numeric facets. An extension.
+         * @example t
+         */
+        facet_value_prefix: string;
+        /**
          * @description Fixes the bucket width of numeric facets, so that the ranges of several responses can be compared. A list of `facet:width`, in any case. Each facet appears at most once and must also be in `facets`; otherwise the request fails with `incompatible_parameters`. The width is a whole number from 1 to 10000000, in the unit of the facet. By default, the width follows from the matching listings. A width that results in more than 100 regular buckets fails with `invalid_parameter_value`; the message names the smallest accepted width.
          * @example [
          *       "price:5000"
@@ -3760,6 +3765,11 @@ export interface operations {
                  * @example 10
                  */
                 facet_value_limit?: components["parameters"]["facet_value_limit"];
+                /**
+                 * @description Only return the values of categorical facets that match this text, to find out how a value is spelled: each word of the text must be the beginning of a word of the value. Case, accents and punctuation are ignored. Does not affect `total` and numeric facets. An extension.
+                 * @example t
+                 */
+                facet_value_prefix?: components["parameters"]["facet_value_prefix"];
                 /**
                  * @description Fixes the bucket width of numeric facets, so that the ranges of several responses can be compared. A list of `facet:width`, in any case. Each facet appears at most once and must also be in `facets`; otherwise the request fails with `incompatible_parameters`. The width is a whole number from 1 to 10000000, in the unit of the facet. By default, the width follows from the matching listings. A width that results in more than 100 regular buckets fails with `invalid_parameter_value`; the message names the smallest accepted width.
                  * @example [

@@ -1,7 +1,7 @@
 /** Audits accounts: recomputes balances, spending and usage from the entries, and checks the integrity of a file. */
 import { integerIn } from "../../base/json.ts";
 import { join, literal, type Sql, sql } from "../../db/sql.ts";
-import type { Dialect, SqlDatabase } from "../../db/sql-database.ts";
+import type { SqlDatabase, SqlDialect } from "../../db/sql-database.ts";
 import { exportClasses } from "../policy/prices.ts";
 
 /** The fault that means damage to the file itself rather than to its sums. */
@@ -16,7 +16,7 @@ const fileChecks: Readonly<Record<string, Sql>> = {
 };
 
 /** Returns one query per kind of fault. Each row it returns is a violation, described by its column `violation`. */
-const checksIn = ({ name, monthOf, dayOf }: Dialect): Readonly<Record<string, Sql>> => ({
+const checksIn = ({ name, monthOf, dayOf }: SqlDialect): Readonly<Record<string, Sql>> => ({
   ...(name === "sqlite" ? fileChecks : {}),
   "Balance differs from the sum of its entries": sql`
     SELECT account_id || ' has ' || balance_micros || ' micros, expected ' || coalesce(micros, 0) AS violation

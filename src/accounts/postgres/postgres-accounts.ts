@@ -15,14 +15,20 @@ const firstVersion = 3;
 /** The steps since the first version. Each version has one here and one for files. Released steps are never edited. */
 export const postgresMigrations: readonly Migration[] = [];
 
-/** The oldest server that can tell what became of a transaction by its id. */
+/** The oldest server that its project maintains. */
 const serverVersionMin = 13;
 
 /** Opens existing accounts of the current version. Throws a UserError for any other database. */
-export function openPostgresAccounts(url: string, options: PostgresOptions): PostgresDatabase {
-  const database = connectTo(url, options);
+export const openPostgresAccounts = (url: string, options: PostgresOptions): PostgresDatabase =>
+  requireCurrent(connectTo(url, options), url);
+
+/** Returns the database, or closes it and throws a UserError if it has no accounts of the current version. */
+function requireCurrent(database: PostgresDatabase, url: string): PostgresDatabase {
   const version = postgresVersionOf(database);
-  if (version === accountsVersion) return database;
+  if (version === accountsVersion) {
+    database.recordCommits();
+    return database;
+  }
   database.close();
   throw version === undefined ? noAccounts(url) : wrongVersion(withoutPassword(url), version);
 }
@@ -37,13 +43,12 @@ export function createPostgresAccounts(url: string, options: PostgresOptions): P
       if (postgresVersionOf(database) === undefined) createPostgresSchema(database);
     });
   } catch (thrown) {
+    database.close();
     throw new UserError(`${withoutPassword(url)}: Accounts cannot be created: ${messageOf(thrown)}.`, {
       cause: thrown,
     });
-  } finally {
-    database.close();
   }
-  return openPostgresAccounts(url, options);
+  return requireCurrent(database, url);
 }
 
 /** Creates all tables. Calls `fill` before the triggers exist, which derive values and forbid changes. */

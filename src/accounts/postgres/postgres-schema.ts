@@ -12,6 +12,11 @@ const updatedOften = sql`WITH (fillfactor = 50)`;
 export const postgresTables: readonly Sql[] = [
   sql`CREATE TABLE carquet_accounts (version INTEGER NOT NULL)`,
   sql`INSERT INTO carquet_accounts VALUES (${integerLiteral(accountsVersion)})`,
+  sql`CREATE TABLE carquet_commits (
+        name           TEXT PRIMARY KEY,
+        transaction_id TEXT NOT NULL,
+        at             TIMESTAMPTZ NOT NULL DEFAULT now()
+      ) ${updatedOften}`,
 
   sql`CREATE TABLE accounts (
         account_id     TEXT PRIMARY KEY,

@@ -10,6 +10,7 @@ import { isPostgresUrl } from "../../db/postgres.ts";
 import { serve } from "../../http/server.ts";
 import type { ExportSettings, ServeOptions } from "../../http/service-state.ts";
 import { mountAgents } from "../../mcp/mount-agents.ts";
+
 import type { PastIndexSettings } from "../../serving/past/past-indexes.ts";
 import { mountSite } from "../../web/site.ts";
 import { type CertificateFiles, readCertificate, watchCertificate } from "../certificate-files.ts";
@@ -126,13 +127,7 @@ export async function serveUntilStopped(
   const service = await serve({
     ...{ lake, accounts, host, port, connectionsPerAddress, logger, responseCacheBytes: responseCache * 2 ** 20 },
     ...(scrub === 0 ? {} : { scrub: { bytesPerHour: scrub * 2 ** 20, pauseMs: bounds.scrubPauseMs } }),
-    ...{
-      concurrentRequests: shareOf(settings.accountRequests, settings.replica),
-      replica: settings.replica,
-      deadlineMs: settings.deadline * 1000,
-    },
-    ...engineOptions(settings),
-    ...{ exports: exportLimits(settings), pastIndexSettings: pastIndexSettingsOf(settings) },
+    ...{ ...limitsOf(settings), ...engineOptions(settings), pastIndexSettings: pastIndexSettingsOf(settings) },
     ...(trustProxy === undefined ? {} : { trustedProxies: trustProxy }),
     ...(files === undefined ? {} : { tls: readCertificate(files) }),
     ...siteOptions(settings),
@@ -164,6 +159,14 @@ const siteOptions = ({ publicUrl }: ServeSettings): Pick<ServeOptions, "mountSit
     mountSite(app, services);
   },
   ...(publicUrl === undefined ? {} : { publicUrl }),
+});
+
+/** Returns the limits of requests and exports, and the replica's number; those of an account are the replica's share. */
+const limitsOf = (
+  settings: ServeSettings,
+): Pick<ServeOptions, "concurrentRequests" | "deadlineMs" | "exports" | "replica"> => ({
+  concurrentRequests: shareOf(settings.accountRequests, settings.replica),
+  ...{ deadlineMs: settings.deadline * 1000, exports: exportLimits(settings), replica: settings.replica },
 });
 
 const exportLimits = ({ spool, replica, ...settings }: ServeSettings): Partial<ExportSettings> => ({
