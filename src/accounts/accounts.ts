@@ -13,9 +13,9 @@ import type { QueryOf } from "../contract/types.ts";
 import type { Synchronous } from "../db/sqlite.ts";
 import { effectiveLimits } from "./account.ts";
 import { Administration } from "./administration/administration.ts";
-import { type ApiKeyParts, matchesSecret, parseApiKey } from "./api-key.ts";
+import { type ApiKeyParts, parseApiKey } from "./api-key.ts";
 import { type Clock, dayOf, monthOf } from "./clock.ts";
-import { type CachedAccount, type CachedKey, KeyCache } from "./key-cache.ts";
+import { type CachedAccount, type CachedKey, hasSecret, KeyCache } from "./key-cache.ts";
 import { KeyUseRecorder } from "./key-uses.ts";
 import type { ApiKey } from "./keys.ts";
 import { type IdempotentRequest, idempotencyMs } from "./ledger/idempotency.ts";
@@ -27,8 +27,8 @@ import { prices, type UsageClass } from "./policy/prices.ts";
 import { RateLimiter, type RateLimits, type RemainingRequests } from "./policy/rate-limiter.ts";
 import { onlyReplica, type Replica, rateLimitShare, shareOf } from "./policy/replica.ts";
 import type { ReviewResult } from "./policy/tier-reviews.ts";
-import { LedgerUnavailable } from "./worker/ledger-client.ts";
 import { LedgerClients } from "./worker/ledger-clients.ts";
+import { refuseUnmetered } from "./worker/ledger-unavailable.ts";
 
 export interface AccountsOptions {
   readonly clock: Clock;
@@ -269,11 +269,11 @@ export class Accounts {
     try {
       key = await this.keys.load(keyId);
     } catch (thrown) {
-      this.failedAuthentications.uncount(network);
+      this.uncountFailure(network);
       return refuseUnmetered(thrown);
     }
     if (!hasSecret(key, secret)) throw refuse("invalid_api_key", {});
-    this.failedAuthentications.uncount(network);
+    this.uncountFailure(network);
     return this.withUse(key);
   }
 
@@ -295,13 +295,4 @@ export class Accounts {
     if (retryAfter !== undefined)
       throw refuse("too_many_invalid_api_keys", { limit, window: windowMs / 1000, retryAfter });
   }
-}
-
-function hasSecret(key: CachedKey | null | undefined, secret: string): key is CachedKey {
-  return key !== null && key !== undefined && matchesSecret(secret, key.sha256);
-}
-
-/** Fails closed: a request that cannot be metered is refused. */
-function refuseUnmetered(thrown: unknown): never {
-  throw thrown instanceof LedgerUnavailable ? refuse("metering_unavailable", {}) : thrown;
 }

@@ -5,6 +5,7 @@
 import { LRUCache } from "lru-cache";
 import { refuse } from "../contract/errors.ts";
 import type { Account } from "./account.ts";
+import { matchesSecret } from "./api-key.ts";
 import type { ActiveKey, ApiKey } from "./keys.ts";
 import type { AccountBalance } from "./ledger/charging.ts";
 
@@ -33,6 +34,11 @@ export interface CachedKey {
   readonly cached: CachedAccount;
   readonly sha256: Uint8Array;
   readonly loadedAtMs: number;
+}
+
+/** Returns true if the secret of a request is that of a key. */
+export function hasSecret(key: CachedKey | null | undefined, secret: string): key is CachedKey {
+  return key !== null && key !== undefined && matchesSecret(secret, key.sha256);
 }
 
 export class KeyCache {

@@ -166,16 +166,15 @@ export class PostgresDatabase implements SqlDatabase {
 
   /** Starts a transaction; connects again if the connection has been lost since the last one. */
   private begin(statement: Sql): void {
-    const start = (): void => void this.send({ text: statement.text, values: [], isPrepared: false, mayConnect: true });
+    const request = { text: statement.text, values: [], isPrepared: false, mayConnect: true };
     try {
-      start();
+      this.send(request);
     } catch (thrown) {
-      if (thrown instanceof PostgresFault && thrown.isConnectionLost) {
-        start();
-        return;
+      if (thrown instanceof PostgresFault && thrown.isConnectionLost) this.send(request);
+      else {
+        this.rollBack("ROLLBACK");
+        throw thrown;
       }
-      this.rollBack("ROLLBACK");
-      throw thrown;
     }
   }
 

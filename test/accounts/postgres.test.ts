@@ -203,13 +203,13 @@ describe("PostgreSQL", { skip: skipWithoutPostgres }, () => {
   test("accounts migrate in one transaction; those of another version, or none, are refused", async (t) => {
     const { database, path } = await createLedger(t, "PostgreSQL");
     const step = { to: accountsVersion + 1, statements: [sql`ALTER TABLE accounts ADD COLUMN label TEXT`] };
-    assert.equal(postgresMigrations.at(-1)?.to ?? 3, accountsVersion, "each version has a step for PostgreSQL");
-    assert.deepEqual(migratePostgresAccounts(path), { from: 3, to: 3, backup: undefined });
+    assert.equal(postgresMigrations.at(-1)?.to ?? 4, accountsVersion, "each version has a step for PostgreSQL");
+    assert.deepEqual(migratePostgresAccounts(path), { from: accountsVersion, to: accountsVersion, backup: undefined });
     const broken = { ...step, statements: [...step.statements, sql`UPDATE accounts SET balance_micros = 1`] };
     assert.throws(() => migratePostgresAccounts(path, [broken]), /fails its audit: Balance differs/);
-    assert.deepEqual(migratePostgresAccounts(path, [step]), { from: 3, to: 4, backup: undefined });
+    assert.deepEqual(migratePostgresAccounts(path, [step]), { from: accountsVersion, to: step.to, backup: undefined });
     database.run(sql`SELECT label FROM accounts`);
-    assert.throws(() => openAccounts(path, { busyMs: 10 }), /version 4 is too new: expected at most 3/);
+    assert.throws(() => openAccounts(path, { busyMs: 10 }), /version 5 is too new: expected at most 4/);
     const empty = path.replace(/test_\d+/, "none");
     assert.throws(() => openAccounts(empty, { busyMs: 10 }), /has no accounts: expected tables made by/);
     assert.throws(() => backUp(path, "copy.db"), /Not a file: .*pg_dump/);

@@ -3,8 +3,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FailedAuthentications } from "../../src/accounts/policy/failed-authentications.ts";
 import { RateLimiter, type RateLimits } from "../../src/accounts/policy/rate-limiter.ts";
+import { shareOf } from "../../src/accounts/policy/replica.ts";
 import { tierLimits, tiers } from "../../src/accounts/policy/tiers.ts";
 import { clientNetwork } from "../../src/base/client-network.ts";
+import { replicaParser } from "../../src/cli/option-parsers.ts";
 import { Chance } from "../support/chance.ts";
 
 /** A rate limiter whose clock the test moves. */
@@ -141,4 +143,19 @@ test("the network of a client is its IPv4 address, or the /64 prefix of its IPv6
       "fe80:0:0:0::/64",
     ],
   );
+});
+
+test("the shares of all replicas add up to the limit", () => {
+  for (const limit of [0, 1, 3, 20, 500, 3001])
+    for (const count of [1, 2, 3, 7]) {
+      const shares = Array.from({ length: count }, (_, index) => shareOf(limit, { number: index + 1, count }));
+      assert.equal(
+        shares.reduce((sum, share) => sum + share, 0),
+        limit,
+      );
+      assert.ok(Math.max(...shares) - Math.min(...shares) <= 1);
+    }
+  assert.deepEqual(replicaParser("2/4"), { number: 2, count: 4 });
+  for (const invalid of ["", "2", "0/2", "3/2", "1/0", "1/2/3", "a/b"])
+    assert.throws(() => replicaParser(invalid), /Expected a replica and their count, such as 2\/4\./);
 });

@@ -6,6 +6,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
+import { accountsVersion } from "../../src/accounts/file/migrations.ts";
 import { programPath, projectPath } from "../../src/base/project-files.ts";
 import { isCurrentSchema } from "../../src/lake/file-rows.ts";
 import { currentManifest, currentVersion } from "../../src/lake/manifest.ts";
@@ -72,7 +73,7 @@ test("migrate without flags migrates the configured lake and accounts file", asy
   const both = await carquet(["migrate"], { env: { CARQUET_LAKE: lake, CARQUET_ACCOUNTS: accounts } });
   assert.equal(
     both.out,
-    `${accounts}: migrated from version 1 to 2; backup: ${accounts}.version-1.\n` +
+    `${accounts}: migrated from version 1 to ${accountsVersion}; backup: ${accounts}.version-1.\n` +
       `${lake}: migrated from format 1 to 2: 8 files rewritten, 12 unchanged; published as version 2026-11-24.3. Run carquet index to build its search index.\n`,
   );
   const folder = await temporaryFolder(t);

@@ -5,7 +5,8 @@
 import { UserError } from "../../base/user-error.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { Clock } from "../clock.ts";
-import { type LedgerClient, LedgerUnavailable } from "../worker/ledger-client.ts";
+import type { LedgerClient } from "../worker/ledger-client.ts";
+import { LedgerUnavailable } from "../worker/ledger-unavailable.ts";
 import type { ChangeInput, ChangeName, ChangeOutput } from "./changes.ts";
 import type { QueryInput, QueryName, QueryOutput, QueryRequest } from "./queries.ts";
 import type { ChangeRequest, UpdateInput, UpdateName, UpdateOutput, UpdateRequest } from "./updates.ts";

@@ -10,7 +10,7 @@ import { audit } from "../ledger/audit.ts";
 import { postgresTables, postgresTriggers } from "./postgres-schema.ts";
 
 /** The first schema version in PostgreSQL. */
-const firstVersion = 3;
+const firstVersion = 4;
 
 /** The steps since the first version. Each version has one here and one for files. Released steps are never edited. */
 export const postgresMigrations: readonly Migration[] = [];

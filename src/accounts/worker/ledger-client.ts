@@ -4,11 +4,13 @@
  * on disk succeed, the others fail. A batch that takes too long fails; charges that reach the disk after that are refunded. While the
  * ledger is unavailable, a probe once a second detects its recovery, also without requests.
  */
+
 import { setTimeout as pause } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { UserError } from "../../base/user-error.ts";
 import { startWorker } from "../../base/worker-threads.ts";
 import type { AccountBalance } from "../ledger/charging.ts";
+import { LedgerUnavailable } from "./ledger-unavailable.ts";
 import type {
   BatchResult,
   LedgerTask,
@@ -37,11 +39,6 @@ export interface LedgerClientOptions {
   readonly onBatch: (ms: number) => void;
   /** Called when the ledger becomes unavailable, with the reason, and when it recovers. */
   readonly onAvailabilityChange: (isDown: boolean, reason: string) => void;
-}
-
-/** A task failed. What a failed charge wrote nevertheless, because its commit came too late, is refunded. */
-export class LedgerUnavailable extends Error {
-  override readonly name = "LedgerUnavailable";
 }
 
 interface PendingCall {
