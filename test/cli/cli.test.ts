@@ -25,7 +25,7 @@ const helpPhrases: readonly (readonly [command: string, says: readonly string[]]
     [
       ...["Usage: carquet [options] [command]", "--version", "start ", "fill an empty lake", "generate ", "ingest "],
       ...["ingest feeds and publish", "index ", "serve ", "serve the API", "accounts <command>", "keys ", "credits "],
-      ...["tiers ", "ledger ", "sql ", "vacuum ", "migrate ", "verify ", "help "],
+      ...["tiers ", "ledger ", "sql ", "iceberg ", "follow ", "push ", "vacuum ", "migrate ", "verify ", "help "],
     ],
   ],
   ["start", ["Fill an empty lake with a generated market", "--lake", "--port", "--listings"]],
@@ -45,7 +45,7 @@ const helpPhrases: readonly (readonly [command: string, says: readonly string[]]
   ["credits", ["The ledger is append-only", "add ", "confirm ", "adjust ", "reverse ", "list "]],
   ["credits add", ["Add a credit", "--account", "--usd", "--kind"]],
   ["tiers", ["Review accounts for promotion", "review ", "queue ", "approve ", "decline "]],
-  ["ledger", ["Back up, restore and audit", "backup ", "restore ", "verify "]],
+  ["ledger", ["Back up, restore, copy and audit", "backup ", "restore ", "copy ", "verify "]],
   ["verify", ["Check the size, checksum and row count of every file", "--lake"]],
 ];
 
