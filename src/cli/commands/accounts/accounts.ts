@@ -1,6 +1,7 @@
 /** `carquet accounts`: creates accounts and changes their state, spend cap and limits. */
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import { type Account, effectiveLimits, getAccount, listAccounts } from "../../../accounts/account.ts";
+import { listAuditRecords } from "../../../accounts/administration/audit-log.ts";
 import { type ChangeInput, type ChangeName, makeChange } from "../../../accounts/administration/changes.ts";
 import { monthOf } from "../../../accounts/clock.ts";
 import { formatUsd } from "../../../accounts/money.ts";
@@ -26,6 +27,11 @@ interface AccountSettings extends AccountsFileSettings {
   readonly account: string;
 }
 
+interface LogSettings extends AccountsFileSettings {
+  readonly account?: string;
+  readonly limit: number;
+}
+
 export const accountOption = (): Option => mandatory(new Option("--account <id>", "account id"));
 
 /** A command about the accounts file, with `--accounts` and `--json`. Its description is the summary as a sentence. */
@@ -44,6 +50,7 @@ export const accountsCommand = (): Command =>
     .addCommand(operator())
     .addCommand(list())
     .addCommand(show())
+    .addCommand(log())
     .addCommand(state())
     .addCommand(cap())
     .addCommand(lowBalance("low-balance"))
@@ -120,6 +127,19 @@ const show = (): Command =>
       if (json) process.stdout.write(`${JSON.stringify(row, null, 2)}\n`);
       else
         for (const [name, value] of Object.entries(row)) process.stdout.write(`${name.padEnd(22)}${value ?? "none"}\n`);
+    });
+
+const log = (): Command =>
+  accountsFileCommand("log", "list who changed what, newest first: the audit log of the command line and the dashboard")
+    .addOption(new Option("--account <id>", "only changes of this account"))
+    .addOption(new Option("--limit <n>", "number of changes").argParser(countParser).default(100))
+    .action(({ accounts, json, account, limit }: LogSettings) => {
+      const page = { before: null, limit, ...(account === undefined ? {} : { accountId: account }) };
+      const records = withAccountsFile(accounts, (database) => listAuditRecords(database, page));
+      const rows = records.map(({ atMs, actor, action, accountId, details }) => ({
+        ...{ time: formatTime(atMs), actor, action, account_id: accountId, details },
+      }));
+      printRows(rows, json);
     });
 
 const state = (): Command =>
