@@ -218,12 +218,20 @@ const sources = readdirSync(projectPath("src"), { recursive: true, encoding: "ut
   // Browsers run the client modules; the other module shows code to clients of the API.
   .filter((path) => !path.startsWith("web/client/") && path !== "web/explorer/api-requests.tsx")
   .filter((path) => path !== "http/oauth/fetch-public.ts")
+  // Commands fetch and copy lakes; the service does not.
+  .filter(
+    (path) =>
+      !path.startsWith("replication/") && !/^cli\/(commands\/(follow|push)|replication-options)\.ts$/.test(path),
+  )
   .map((path) => readFileSync(projectPath(`src/${path}`), "utf8"));
 
 test("API7 and API10, forged requests and trust in other services: one module sends requests, to public addresses only", () => {
   const calls =
     /(?<!handler\.)\bfetch\(|\bhttps?\.(get|request)\(|import \{[^}]*\b(get|request)\b[^}]*\} from "node:https?"|from "(undici|axios|got)"|node:dgram/;
-  for (const source of sources) assert.doesNotMatch(source, calls);
+  for (const source of sources) {
+    assert.doesNotMatch(source, calls);
+    assert.doesNotMatch(source, /from "[^"]*\/replication\//);
+  }
 });
 
 describe("API8, security misconfiguration", () => {

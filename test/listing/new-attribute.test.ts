@@ -15,7 +15,7 @@ import type { AnswerRequest, LakeAnswers } from "./print-answers.ts";
 
 /** The product and its child program, without the oracle, which lists every parameter. */
 const copiedPaths = [
-  ...["bin", "src", "schemas", "data", "package.json", "tsconfig.json"],
+  ...["bin", "clients", "src", "schemas", "data", "package.json", "tsconfig.json"],
   ...["test/listing/print-answers.ts", "test/support/versions.ts", "test/support/scope.ts"],
 ];
 

@@ -2275,7 +2275,7 @@ export interface components {
          */
         facet_value_limit: number;
         /**
-         * @description Only return the values of categorical facets that match this text, to find out how a value is spelled: each word of the text must be the beginning of a word of the value. Case, accents and punctuation are ignored. Does not affect `total` and numeric facets. An extension.
+         * @description Only return the values of categorical facets that match this text, to find out how a value is spelled: values that begin with it, and values in which each word of it is the beginning of a word. Case, accents and punctuation are ignored. Does not affect `total` and numeric facets. An extension.
          * @example t
          */
         facet_value_prefix: string;
@@ -3766,7 +3766,7 @@ export interface operations {
                  */
                 facet_value_limit?: components["parameters"]["facet_value_limit"];
                 /**
-                 * @description Only return the values of categorical facets that match this text, to find out how a value is spelled: each word of the text must be the beginning of a word of the value. Case, accents and punctuation are ignored. Does not affect `total` and numeric facets. An extension.
+                 * @description Only return the values of categorical facets that match this text, to find out how a value is spelled: values that begin with it, and values in which each word of it is the beginning of a word. Case, accents and punctuation are ignored. Does not affect `total` and numeric facets. An extension.
                  * @example t
                  */
                 facet_value_prefix?: components["parameters"]["facet_value_prefix"];

@@ -4,7 +4,7 @@ import { numberOf, type Query, queryValues } from "../random-requests/query.ts";
 import { compare, type FlatListing, listFields, type OracleInventory } from "./inventory.ts";
 import { discountOf, matchingListings } from "./search.ts";
 import { aggregateOf, ascending, oracleRanges, oracleStats, smallestAllowedWidth } from "./statistics.ts";
-import { oracleUnmatched } from "./unmatched.ts";
+import { nameKey, oracleUnmatched } from "./unmatched.ts";
 
 export const oracleCategoricalFacets = [
   ...["make", "model", "inventory_type", "year", "trim", "version", "base_exterior_color", "exterior_color"],
@@ -57,12 +57,14 @@ export function oracleFacets(inventory: OracleInventory, query: Query) {
   const [metric] = queryValues(query.get("metric"));
   const [sort = "-count"] = queryValues(query.get("sort"));
   const limit = numberOf(query, "facet_value_limit") ?? 20;
+  const [prefix] = queryValues(query.get("facet_value_prefix"));
   const categories = requested.filter((name) => oracleCategoricalFacets.includes(name));
   const numbers = requested.filter((name) => oracleNumericFacets.includes(name));
   const widths = fixedWidths(query);
   const categoryBuckets = (facet: string) =>
     bucketsOf(listings, facet, metric)
       .toSorted(orders[sort])
+      .filter(({ value }) => prefix === undefined || isSpelledLike(String(value), prefix))
       .slice(0, limit)
       .map((bucket) => ({ ...bucket, value: String(bucket.value) }));
   return {
@@ -82,6 +84,19 @@ export function oracleFacets(inventory: OracleInventory, query: Query) {
       ...oracleUnmatched(inventory, query),
     },
   };
+}
+
+/** Returns true if a value begins with a text, or each word of the text begins a word of the value. */
+function isSpelledLike(value: string, text: string): boolean {
+  const wordsOf = (words: string): readonly string[] =>
+    words
+      .replaceAll(/['’]/g, "")
+      .split(/[^\p{L}\p{N}\p{M}]+/u)
+      .map(nameKey)
+      .filter((word) => word !== "");
+  const [words, wanted] = [wordsOf(value), wordsOf(text)];
+  const isBegun = wanted.length === 0 ? value.startsWith(text) : nameKey(value).startsWith(nameKey(text));
+  return isBegun || (wanted.length > 0 && wanted.every((part) => words.some((word) => word.startsWith(part))));
 }
 
 /** Returns the fixed widths of a query, by facet. */

@@ -87,6 +87,9 @@ function randomQuery(chance: Chance, inventory: OracleInventory, names: readonly
   return query;
 }
 
+/** Beginnings of words and names, one that few values have, and one without letters. */
+const prefixes = ["a", "s", "f1", "f-", "20", "seat heat", "c v", "mercedes b", "é", "zzz", "+"];
+
 /** Returns facet parameters: all facets, some, or one with a metric, possibly beside numeric ones. */
 function facetParameters(chance: Chance): readonly (readonly [string, string])[] {
   const every = [...oracleCategoricalFacets, ...oracleNumericFacets];
@@ -107,6 +110,7 @@ function facetParameters(chance: Chance): readonly (readonly [string, string])[]
     ["metric", randomCase(chance, metric), Number(isMeasured)],
     ["sort", randomCase(chance, sort), 0.6],
     ["facet_value_limit", limit, 0.5],
+    ["facet_value_prefix", encodeItems(chance, [randomCase(chance, chance.pick(prefixes))]), 0.15],
     ["interval", encodeItems(chance, intervals), intervals.length === 0 ? 0 : 0.8],
   ];
   return parameters.flatMap(([name, value, likelihood]) => (chance.happens(likelihood) ? [[name, value]] : []));
