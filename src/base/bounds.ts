@@ -53,6 +53,10 @@ export const bounds = {
   uriBytes: 16_384,
   headerBytes: 32_768,
   headers: 100,
+  /** A longer form of the web application is refused. */
+  formBytes: 16_384,
+  /** How much of a body that is too long is received, and discarded, before the connection is closed. */
+  discardedBodyBytes: 8 * 2 ** 20,
   /** How long a connection whose request the HTTP parser rejects stays open, for the client to read the response. */
   rejectedConnectionMs: 1000,
   /** Open connections, if the limit of file descriptors allows as many. */

@@ -161,8 +161,6 @@ test("a form of another site, or without the session's token, changes nothing", 
   assert.equal(await send(token, { "Sec-Fetch-Site": "same-origin" }), 303);
   assert.equal(capMicros(), 7_000_000);
   assert.equal(await status("/sign-out"), 404, "a GET changes nothing");
-  const large = await sendForm(url, "/sign-in", { name: "x".repeat(20_000) });
-  assert.equal(large.status, 400);
 });
 
 test("a sign-in link works once and opens the explorer", async () => {

@@ -4,10 +4,12 @@
  */
 import type { ComponentChildren, JSX } from "preact";
 import { matchesCsrfToken } from "../../accounts/sessions.ts";
+import { bounds } from "../../base/bounds.ts";
 import { UserError } from "../../base/user-error.ts";
 import { Refusal } from "../../contract/errors.ts";
 import type { Middleware, RequestContext } from "../../http/context.ts";
 import type { TextParameters } from "../../http/operation-request.ts";
+import { readBody } from "../../http/request-body.ts";
 import type { SiteServices } from "../../http/service-state.ts";
 import type { PageContent } from "./document.tsx";
 import { errorPage, type Redirect, sendPage } from "./pages.tsx";
@@ -27,9 +29,6 @@ export interface VisitorForm extends SentForm {
 }
 
 type FormResult = Promise<PageContent | Redirect>;
-
-/** The most bytes of a form. */
-const formBytesMax = 16_384;
 
 /** Returns a middleware that handles a form which needs no session. */
 export const publicForm =
@@ -56,8 +55,10 @@ export const visitorForm =
 /** Returns a form, or the page that refuses it. */
 async function readForm(context: RequestContext): Promise<SentForm | (PageContent & { readonly status: number })> {
   if (!isSameOrigin(context)) return forgedPage;
-  const fields = await readFields(context);
-  return fields === undefined ? malformedPage : { context, params: context.params ?? {}, fields };
+  if (context.is("application/x-www-form-urlencoded") === false) return malformedPage;
+  const body = await readBody(context, bounds.formBytes);
+  if (body === undefined) return tooLongPage;
+  return { context, params: context.params ?? {}, fields: new URLSearchParams(body) };
 }
 
 async function sendResult(
@@ -87,19 +88,6 @@ function isSameOrigin(context: RequestContext): boolean {
   return URL.canParse(origin) && new URL(origin).host === context.host;
 }
 
-/** Reads the fields of a form. Returns undefined for a body that is too long or of another type. */
-async function readFields(context: RequestContext): Promise<URLSearchParams | undefined> {
-  if (context.is("application/x-www-form-urlencoded") === false) return undefined;
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of context.req) {
-    bytes += chunk.length;
-    if (bytes > formBytesMax) return undefined;
-    chunks.push(chunk);
-  }
-  return new URLSearchParams(Buffer.concat(chunks).toString("utf8"));
-}
-
 const csrfField = "csrf_token";
 
 interface FormProps {
@@ -117,21 +105,28 @@ export const Form = ({ visitor, action, class: className, children }: FormProps)
   </form>
 );
 
-const forgedPage = {
-  title: "Form refused",
-  status: 403,
-  body: (
-    <section class="narrow">
-      <h1>Form refused</h1>
-      <p>This form was not sent by a page of this service, or its session has ended. Open the page again.</p>
-      <p>
-        <a href="/dashboard">Dashboard</a>
-      </p>
-    </section>
-  ),
-} satisfies PageContent;
+/** Returns the page that refuses a form as a whole. */
+const unreadPage = (status: number, message: string) =>
+  ({
+    title: "Form refused",
+    status,
+    body: (
+      <section class="narrow">
+        <h1>Form refused</h1>
+        <p>{message}</p>
+        <p>
+          <a href="/dashboard">Dashboard</a>
+        </p>
+      </section>
+    ),
+  }) satisfies PageContent;
 
-const malformedPage = { ...forgedPage, status: 400 };
+const forgedPage = unreadPage(
+  403,
+  "This form was not sent by a page of this service, or its session has ended. Open the page again.",
+);
+const malformedPage = unreadPage(400, "Invalid type of the form: expected application/x-www-form-urlencoded.");
+const tooLongPage = unreadPage(413, `The form is too long: expected at most ${bounds.formBytes} bytes.`);
 
 const refusedPage = (message: string): PageContent => ({
   title: "Not changed",
