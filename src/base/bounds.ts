@@ -69,8 +69,12 @@ export const bounds = {
   responseMs: 60_000,
   /** Authentications with invalid API keys from one client address (IPv6: one /64 network); further ones are refused. */
   failedAuthentications: { failuresMost: 100, windowMs: 60_000, networksMost: 10_000 },
-  /** Failed sign-ins to one account, and from one client address; further attempts are refused. */
+  /**
+   * Failed sign-ins to one account from one client address, to one account, and from one client address; further attempts are refused. The
+   * first also limits wrong current passwords when the password of an account is changed.
+   */
   failedSignIns: { failuresMost: 10, windowMs: 900_000, networksMost: 10_000 },
+  failedSignInsOfAccount: { failuresMost: 100, windowMs: 900_000, networksMost: 10_000 },
   failedSignInsOfAddress: { failuresMost: 50, windowMs: 900_000, networksMost: 10_000 },
   /** Password hashes that are computed at once, each in 128 MiB, and those that wait. */
   passwordHashes: 2,
