@@ -3,8 +3,10 @@ import assert from "node:assert/strict";
 import { request as sendRequest } from "node:http";
 import { test } from "node:test";
 import pino from "pino";
+import { makeChange } from "../../src/accounts/administration/changes.ts";
+import { inAccountsFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
-import { sendForm } from "../support/http/forms.ts";
+import { csrfTokenIn, sendForm } from "../support/http/forms.ts";
 import { exchangeRaw } from "../support/http/raw-http.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
@@ -14,8 +16,20 @@ const log: Readonly<Record<string, unknown>>[] = [];
 const logger = pino({ level: "info" }, { write: (line: string) => void log.push(JSON.parse(line)) });
 const { lake } = await createLake(fileScope);
 const client = await startService(fileScope, lake, { logger });
-const { url } = client;
-const cookie = `carquet-session=${await client.sessions.create(client.customer.accountId)}`;
+const { url, accounts } = client;
+const { accountId } = client.customer;
+inAccountsFile(accounts, (database) =>
+  makeChange(database, "accounts operator", { accountId, isOperator: true }, { actor: "test", atMs: Date.now() }),
+);
+const cookie = `carquet-session=${await client.sessions.create(accountId)}`;
+
+const get = (path: string): Promise<Response> => fetch(`${url}${path}`, { headers: { Cookie: cookie } });
+
+/** Sends a form of the signed-in operator. */
+const send = async (path: string, fields: Record<string, string>): Promise<Response> => {
+  const csrf_token = csrfTokenIn(await (await get("/dashboard")).text());
+  return sendForm(url, path, { csrf_token, ...fields }, { cookie });
+};
 
 /** Sends a form of a size in bytes; in chunks, without its length, if `isChunked`. */
 const sendLong = (bytes: number, cookies: Record<string, string>, isChunked: boolean): Promise<Response> => {
@@ -55,4 +69,28 @@ test("a form whose client vanishes is logged as aborted, and one with a malforme
   for (const parts of [[`${chunked}zz\r\n`], [chunked, "3\r\na=1\r\nzz\r\n"]]) await exchangeRaw(url, ...parts);
   assert.equal((await sendForm(url, "/sign-in", {})).status, 401);
   assert.ok(log.every(({ level }) => Number(level) < 50));
+});
+
+test("control characters in fields, queries and paths are refused", async () => {
+  const account = `/operator/accounts/${accountId}`;
+  const forms: readonly (() => Promise<Response>)[] = [
+    () => sendForm(url, "/sign-in", { name: "a\0b", password: "x" }),
+    () => send(`${account}/credit`, { usd: "1", kind: "promotional", reference: "x\0" }),
+    () => send(`${account}/adjustment`, { usd: "1", reference: "x", note: "two\r\nlines" }),
+    () => send("/operator/accounts/%00/cap", { cap: "1" }),
+    ...["/operator/accounts?q=%00", "/operator/accounts/%00", "/find?q=%01", "/listings/a%00"].map(
+      (path) => () => get(path),
+    ),
+  ];
+  for (const form of forms) {
+    const answer = await form();
+    assert.equal(answer.status, 400, answer.url);
+    assert.match(
+      await answer.text(),
+      /Invalid value \(\d+ characters\) for \w+: expected text without control characters\./,
+    );
+  }
+  for (const offset of ["1e308", "-1", "x", "99999999999"])
+    assert.equal((await get(`/operator/accounts?offset=${offset}`)).status, 200, offset);
+  assert.equal((await get("/operator/accounts?q=%09")).status, 200, "a tab is pasted with text");
 });

@@ -12,7 +12,7 @@ import type { TextParameters } from "../../http/operation-request.ts";
 import { readBody } from "../../http/request-body.ts";
 import type { SiteServices } from "../../http/service-state.ts";
 import type { PageContent } from "./document.tsx";
-import { errorPage, type Redirect, sendPage } from "./pages.tsx";
+import { errorPage, type Redirect, requirePlainText, sendPage } from "./pages.tsx";
 import { type Visitor, visitorOf } from "./visitor.ts";
 
 /** A form that a browser has sent. */
@@ -36,7 +36,7 @@ export const publicForm =
   async (context) => {
     const form = await readForm(context);
     if ("status" in form) return sendPage(context, form);
-    await sendResult(context, undefined, () => handle(form));
+    await sendResult(context, undefined, async () => handle(requirePlainForm(form)));
   };
 
 /** Returns a middleware that handles a form of a signed-in account. A browser that is not signed in is sent to the sign-in page. */
@@ -48,7 +48,7 @@ export const visitorForm =
     await sendResult(context, visitor, async () => {
       if (visitor === undefined) return { location: "/sign-in" };
       if (!matchesCsrfToken(visitor, form.fields.get(csrfField) ?? "")) return forgedPage;
-      return handle({ ...form, visitor });
+      return handle({ ...requirePlainForm(form), visitor });
     });
   };
 
@@ -59,6 +59,12 @@ async function readForm(context: RequestContext): Promise<SentForm | (PageConten
   const body = await readBody(context, bounds.formBytes);
   if (body === undefined) return tooLongPage;
   return { context, params: context.params ?? {}, fields: new URLSearchParams(body) };
+}
+
+/** Returns a form. Refuses one with control characters in its path or fields. */
+function requirePlainForm(form: SentForm): SentForm {
+  requirePlainText([...Object.entries(form.params), ...form.fields]);
+  return form;
 }
 
 async function sendResult(
