@@ -3,10 +3,12 @@ import assert from "node:assert/strict";
 import { request as sendRequest } from "node:http";
 import { test } from "node:test";
 import pino from "pino";
+import { getAccount } from "../../src/accounts/account.ts";
 import { makeChange } from "../../src/accounts/administration/changes.ts";
-import { inAccountsFile } from "../support/accounts.ts";
+import { addCredit } from "../../src/accounts/ledger/ledger.ts";
+import { createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { eventually } from "../support/command-line.ts";
-import { csrfTokenIn, sendForm } from "../support/http/forms.ts";
+import { createLinkSecret, csrfTokenIn, sendForm } from "../support/http/forms.ts";
 import { exchangeRaw } from "../support/http/raw-http.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
@@ -93,4 +95,73 @@ test("control characters in fields, queries and paths are refused", async () => 
   for (const offset of ["1e308", "-1", "x", "99999999999"])
     assert.equal((await get(`/operator/accounts?offset=${offset}`)).status, 200, offset);
   assert.equal((await get("/operator/accounts?q=%09")).status, 200, "a tab is pasted with text");
+});
+
+/** Returns the balance of an account in micros. */
+const balanceOf = (id: string): number =>
+  inAccountsFile(accounts, (database) => getAccount(database, id, "2026-11").balanceMicros);
+
+test("an operator confirms and reverses only credits of the account in the path", async () => {
+  const [owner, other] = [createCustomer(accounts, { usd: "0" }), createCustomer(accounts, { usd: "0" })];
+  const credit = inAccountsFile(accounts, (database) =>
+    addCredit(database, { accountId: owner.accountId, kind: "paid", micros: 1, atMs: 1, isConfirmed: false }),
+  );
+  const changed = async (id: string, form: string): Promise<number> =>
+    (await send(`/operator/accounts/${id}/${form}`, { credit })).status;
+  for (const form of ["confirmation", "reversal"]) {
+    for (const id of [other.accountId, "nobody"]) assert.equal(await changed(id, form), 422, form);
+    assert.equal(await changed(owner.accountId, form), 303, form);
+  }
+  assert.equal(balanceOf(owner.accountId), 0);
+});
+
+test("a credit or an adjustment that is sent twice is posted once", async () => {
+  const { accountId: id } = createCustomer(accounts, { usd: "0" });
+  const referencesIn = async (): Promise<readonly string[]> =>
+    [...(await (await get(`/operator/accounts/${id}`)).text()).matchAll(/name="reference"[^>]* value="([^"]+)"/g)].map(
+      ([, reference = ""]) => reference,
+    );
+  const [[first = "", second = ""], again] = [await referencesIn(), await referencesIn()];
+  assert.equal(new Set([first, second, ...again]).size, 4);
+  for (const [form, fields] of [
+    ["credit", { usd: "1", kind: "promotional", reference: first }],
+    ["adjustment", { usd: "2", reference: second }],
+  ] as const) {
+    const statuses = await Promise.all(
+      [1, 2].map(async () => (await send(`/operator/accounts/${id}/${form}`, fields)).status),
+    );
+    assert.deepEqual(statuses.sort(), [303, 422], form);
+    const without = await send(`/operator/accounts/${id}/${form}`, { ...fields, reference: " " });
+    assert.equal(without.status, 422);
+  }
+  assert.equal(balanceOf(id), 3_000_000);
+});
+
+test("only pages of the explorer may be stored, by the browser's own cache", async () => {
+  const token = createLinkSecret(accounts, accountId, "invitation");
+  for (const [path, stored] of [
+    ["/", "private, no-cache"],
+    ["/dashboard", "no-store"],
+    ["/operator", "no-store"],
+    ["/sign-in", "no-store"],
+    ["/listings/none", "no-store"],
+    [`/invitation?token=${token}`, "no-store"],
+  ] as const)
+    assert.equal((await get(path)).headers.get("Cache-Control"), stored, path);
+});
+
+test("a form comes from the whole origin of the service", async (t) => {
+  const attempt = async (service: string, headers: Record<string, string>): Promise<number> =>
+    (await sendForm(service, "/sign-in/link", { token: "none" }, { headers })).status;
+  const https = url.replace("http:", "https:");
+  assert.deepEqual([await attempt(url, { Origin: url }), await attempt(url, { Origin: https })], [404, 403]);
+  const options = { accounts, trustedProxies: 1, publicUrl: "https://cars.example/api" };
+  const { url: proxied } = await startService(t, lake, options);
+  for (const [headers, status] of [
+    [{ Origin: "https://cars.example" }, 404],
+    [{ Origin: "http://cars.example" }, 403],
+    [{ Origin: proxied.replace("http:", "https:"), "X-Forwarded-Proto": "https" }, 404],
+    [{ Origin: proxied, "X-Forwarded-Proto": "https" }, 403],
+  ] as const)
+    assert.equal(await attempt(proxied, headers), status, JSON.stringify(headers));
 });
