@@ -79,7 +79,8 @@ export function sendPage(context: RequestContext, content: PageContent, visitor?
   context.set("Content-Security-Policy", contentSecurityPolicy);
   // With `no-referrer`, browsers send the origin of forms as null.
   context.set("Referrer-Policy", "same-origin");
-  context.set("Cache-Control", "private, no-cache");
+  // Going back to a page of the explorer charges nothing; other pages may show secrets.
+  context.set("Cache-Control", content.section === "explorer" ? "private, no-cache" : "no-store");
   context.set("Content-Type", "text/html; charset=utf-8");
   context.body = renderDocument(content, visitor);
 }
