@@ -77,7 +77,7 @@ test("signing in sets a new cookie with all flags, and ends the session that the
 
 test("over HTTPS the cookie belongs to this host alone", async (t) => {
   const behindProxy = await startService(t, lake, { trustedProxies: 1, accounts });
-  const headers = { Origin: behindProxy.url, "X-Forwarded-Proto": "https" };
+  const headers = { Origin: behindProxy.url.replace("http:", "https:"), "X-Forwarded-Proto": "https" };
   const form = { name: holder.accountId, password };
   const { cookie, attributes } = cookieOf(await sendForm(behindProxy.url, "/sign-in", form, { headers }));
   assert.match(cookie, /^__Host-carquet-session=/);

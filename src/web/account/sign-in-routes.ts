@@ -15,11 +15,11 @@ export function addSignInRoutes(router: Router<RequestState>, services: SiteServ
   router.get("/sign-in", openSignIn(services));
   router.post(
     "/sign-in",
-    publicForm((form) => signIn(services, form)),
+    publicForm(services, (form) => signIn(services, form)),
   );
   router.post(
     "/sign-in/link",
-    publicForm((form) => useSignInLink(services, form)),
+    publicForm(services, (form) => useSignInLink(services, form)),
   );
   router.post(
     "/sign-out",
@@ -28,7 +28,7 @@ export function addSignInRoutes(router: Router<RequestState>, services: SiteServ
   router.get("/invitation", openInvitation(services));
   router.post(
     "/invitation",
-    publicForm((form) => acceptInvitation(services, form)),
+    publicForm(services, (form) => acceptInvitation(services, form)),
   );
 }
 

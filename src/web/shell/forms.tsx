@@ -13,6 +13,7 @@ import { readBody } from "../../http/request-body.ts";
 import type { SiteServices } from "../../http/service-state.ts";
 import type { PageContent } from "./document.tsx";
 import { errorPage, type Redirect, requirePlainText, sendPage } from "./pages.tsx";
+import { serviceOrigin } from "./service-origin.ts";
 import { type Visitor, visitorOf } from "./visitor.ts";
 
 /** A form that a browser has sent. */
@@ -32,9 +33,9 @@ type FormResult = Promise<PageContent | Redirect>;
 
 /** Returns a middleware that handles a form which needs no session. */
 export const publicForm =
-  (handle: (form: SentForm) => FormResult): Middleware =>
+  (services: SiteServices, handle: (form: SentForm) => FormResult): Middleware =>
   async (context) => {
-    const form = await readForm(context);
+    const form = await readForm(context, services);
     if ("status" in form) return sendPage(context, form);
     await sendResult(context, undefined, async () => handle(requirePlainForm(form)));
   };
@@ -43,7 +44,7 @@ export const publicForm =
 export const visitorForm =
   (services: SiteServices, handle: (form: VisitorForm) => FormResult): Middleware =>
   async (context) => {
-    const [form, visitor] = [await readForm(context), await visitorOf(context, services)];
+    const [form, visitor] = [await readForm(context, services), await visitorOf(context, services)];
     if ("status" in form) return sendPage(context, form, visitor);
     await sendResult(context, visitor, async () => {
       if (visitor === undefined) return { location: "/sign-in" };
@@ -53,8 +54,11 @@ export const visitorForm =
   };
 
 /** Returns a form, or the page that refuses it. */
-async function readForm(context: RequestContext): Promise<SentForm | (PageContent & { readonly status: number })> {
-  if (!isSameOrigin(context)) return forgedPage;
+async function readForm(
+  context: RequestContext,
+  { publicUrl }: SiteServices,
+): Promise<SentForm | (PageContent & { readonly status: number })> {
+  if (!isSameOrigin(context, publicUrl)) return forgedPage;
   if (context.is("application/x-www-form-urlencoded") === false) return malformedPage;
   const body = await readBody(context, bounds.formBytes);
   if (body === undefined) return tooLongPage;
@@ -87,11 +91,15 @@ async function sendResult(
   context.set("Cache-Control", "no-store");
 }
 
-/** Returns true if the browser says that a page of this service sends the request. Browsers without Fetch Metadata send an origin. */
-function isSameOrigin(context: RequestContext): boolean {
+/**
+ * Returns true if the browser says that a page of this service sends the request. Browsers without Fetch Metadata send an origin: that of
+ * the public URL, which a proxy may serve over HTTPS, or that of the request.
+ */
+function isSameOrigin(context: RequestContext, publicUrl: string | undefined): boolean {
   const [site, origin] = [context.get("Sec-Fetch-Site"), context.get("Origin")];
   if (site !== "") return site === "same-origin";
-  return URL.canParse(origin) && new URL(origin).host === context.host;
+  if (origin === "") return false;
+  return origin === serviceOrigin(context) || (publicUrl !== undefined && origin === new URL(publicUrl).origin);
 }
 
 const csrfField = "csrf_token";
