@@ -53,6 +53,10 @@ export const bounds = {
   uriBytes: 16_384,
   headerBytes: 32_768,
   headers: 100,
+  /** A longer form of the web application is refused. */
+  formBytes: 16_384,
+  /** How much of a body that is too long is received, and discarded, before the connection is closed. */
+  discardedBodyBytes: 8 * 2 ** 20,
   /** How long a connection whose request the HTTP parser rejects stays open, for the client to read the response. */
   rejectedConnectionMs: 1000,
   /** Open connections, if the limit of file descriptors allows as many. */
@@ -65,8 +69,12 @@ export const bounds = {
   responseMs: 60_000,
   /** Authentications with invalid API keys from one client address (IPv6: one /64 network); further ones are refused. */
   failedAuthentications: { failuresMost: 100, windowMs: 60_000, networksMost: 10_000 },
-  /** Failed sign-ins to one account, and from one client address; further attempts are refused. */
+  /**
+   * Failed sign-ins to one account from one client address, to one account, and from one client address; further attempts are refused. The
+   * first also limits wrong current passwords when the password of an account is changed.
+   */
   failedSignIns: { failuresMost: 10, windowMs: 900_000, networksMost: 10_000 },
+  failedSignInsOfAccount: { failuresMost: 100, windowMs: 900_000, networksMost: 10_000 },
   failedSignInsOfAddress: { failuresMost: 50, windowMs: 900_000, networksMost: 10_000 },
   /** Password hashes that are computed at once, each in 128 MiB, and those that wait. */
   passwordHashes: 2,

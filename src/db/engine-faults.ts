@@ -3,11 +3,13 @@
  * other module matches them. `test/db/engine-faults.test.ts` provokes every fault.
  */
 
+import { InvalidValue } from "./sql.ts";
+
 /**
- * `constraint`: a violated constraint, or a trigger that aborted. `damaged`: the file is not a database, or its content is unreadable.
+ * `constraint`: a violated constraint, or a trigger that aborted. `invalid value`: a parameter that cannot be bound, or has another type. `damaged`: the file is not a database, or its content is unreadable.
  * `unreachable`: no connection to a server. `other`: everything else, including defects of this program.
  */
-export type EngineFault = "disk full" | "busy" | "constraint" | "damaged" | "unreachable" | "other";
+export type EngineFault = "disk full" | "busy" | "constraint" | "invalid value" | "damaged" | "unreachable" | "other";
 
 /** Faults by the code of a system error. */
 const systemErrors: Readonly<Record<string, EngineFault>> = { ENOSPC: "disk full", EDQUOT: "disk full" };
@@ -15,6 +17,7 @@ const systemErrors: Readonly<Record<string, EngineFault>> = { ENOSPC: "disk full
 /** Faults by the SQLSTATE of PostgreSQL, or its first characters. */
 const sqlStates: readonly (readonly [prefix: string, EngineFault])[] = [
   ["08", "unreachable"],
+  ["22", "invalid value"], // data exceptions
   ["23", "constraint"],
   ["40", "busy"], // serialization failure, deadlock
   ["53100", "disk full"],
@@ -32,7 +35,9 @@ const sqliteErrors: Readonly<Record<number, EngineFault>> = {
   10: "damaged", // SQLITE_IOERR
   11: "damaged", // SQLITE_CORRUPT
   13: "disk full", // SQLITE_FULL
+  18: "invalid value", // SQLITE_TOOBIG
   19: "constraint", // SQLITE_CONSTRAINT
+  20: "invalid value", // SQLITE_MISMATCH
   26: "damaged", // SQLITE_NOTADB
 };
 
@@ -46,6 +51,7 @@ const messages: readonly (readonly [part: RegExp, EngineFault])[] = [
 /** Returns the fault of an error, or of its `cause`. */
 export function classifyFault(thrown: unknown): EngineFault {
   if (!(thrown instanceof Error)) return "other";
+  if (thrown instanceof InvalidValue) return "invalid value";
   const fault =
     "code" in thrown && typeof thrown.code === "string" ? byCode(thrown, thrown.code) : byMessage(thrown.message);
   return fault ?? classifyFault(thrown.cause);

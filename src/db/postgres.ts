@@ -12,7 +12,7 @@ import type { Row } from "../base/json.ts";
 import { UserError } from "../base/user-error.ts";
 import { startWorker } from "../base/worker-threads.ts";
 import type { ConnectionSettings, StatementError, StatementReply, StatementRequest } from "./postgres-connection.ts";
-import { literal, type Sql, sql, type Value } from "./sql.ts";
+import { InvalidValue, literal, type Sql, sql, type Value } from "./sql.ts";
 import { type Columns, postgresDialect, type SqlDatabase } from "./sql-database.ts";
 
 export interface PostgresOptions {
@@ -280,7 +280,7 @@ export class PostgresDatabase implements SqlDatabase {
 
 function bound(value: Value): Value {
   if (typeof value === "object" && value !== null) throw new TypeError("A list cannot be bound; bind it as JSON.");
-  if (typeof value === "string" && value.includes("\0")) throw new TypeError("A text with a NUL cannot be bound.");
+  if (typeof value === "string" && value.includes("\0")) throw new InvalidValue("A text with a NUL cannot be bound.");
   return typeof value === "bigint" ? String(value) : value;
 }
 

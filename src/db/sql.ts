@@ -9,6 +9,11 @@ import { printable, UserError } from "../base/user-error.ts";
 /** A parameter. An array is one value, a VARCHAR[] or a BIGINT[]. */
 export type Value = string | number | bigint | boolean | null | readonly string[] | readonly number[];
 
+/** A value that an engine cannot bind. */
+export class InvalidValue extends TypeError {
+  override readonly name = "InvalidValue";
+}
+
 /** An SQL fragment. `texts` has one item more than `values`; `values[i]` stands between `texts[i]` and `texts[i + 1]`. */
 export class Sql {
   constructor(

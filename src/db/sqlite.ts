@@ -11,7 +11,7 @@ import { pathToFileURL } from "node:url";
 import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from "@photostructure/sqlite";
 import type { Row } from "../base/json.ts";
 import { messageOf, UserError } from "../base/user-error.ts";
-import { ident, join, type Sql, sql, type Value } from "./sql.ts";
+import { InvalidValue, ident, join, type Sql, sql, type Value } from "./sql.ts";
 import { type Columns, type SqlDatabase, sqliteDialect } from "./sql-database.ts";
 
 /** The driver, for tests and benchmarks that need a connection with other settings. */
@@ -212,7 +212,7 @@ function bound(value: Value): string | number | bigint | null {
 
 /** A value that can be bound: of a text, the driver binds what precedes the first NUL. */
 function whole<T extends Parameter>(value: T): T {
-  if (typeof value === "string" && value.includes("\0")) throw new TypeError("A text with a NUL cannot be bound.");
+  if (typeof value === "string" && value.includes("\0")) throw new InvalidValue("A text with a NUL cannot be bound.");
   return value;
 }
 

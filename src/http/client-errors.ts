@@ -30,8 +30,10 @@ export function respondToClientErrors(
     closing.add(connection);
     const text = error.code === "HPE_HEADER_OVERFLOW" ? refusalText(overflowOf(error)) : emptyText(error);
     const before = responseOf(connection);
-    if (before === undefined || before.closed) endWith(connection, text);
-    else before.once("close", () => endWith(connection, text));
+    if (before === undefined || before.closed) return endWith(connection, text);
+    before.once("close", () => endWith(connection, text));
+    // The body of the request in progress is malformed or late: its response may wait for the rest.
+    if (!before.req.complete) before.req.destroy();
   });
 }
 

@@ -13,6 +13,7 @@ import { Abandoned } from "../db/job.ts";
 import type { AskingContext } from "../http/ask.ts";
 import type { RequestContext } from "../http/context.ts";
 import { refusalOf } from "../http/middleware/handle-errors.ts";
+import { readBody } from "../http/request-body.ts";
 import type { SiteServices } from "../http/service-state.ts";
 import { type AgentServerOptions, createAgentServer } from "./agent-server.ts";
 import { foreignHostResponse } from "./allowed-hosts.ts";
@@ -30,7 +31,7 @@ export async function respondToAgent(
   identity: Identity,
   services: AgentServices,
 ): Promise<void> {
-  const text = await readText(context);
+  const text = await readBody(context, bounds.agentRequestBytes);
   if (text === undefined)
     return sendError(context, 413, `Request too large: expected at most ${bounds.agentRequestBytes} bytes.`);
   const body = parsed(text);
@@ -138,18 +139,6 @@ function trackCall(
 }
 
 const sessionHeader = "Mcp-Session-Id";
-
-/** Reads the body of a request. Returns undefined if it is too long. */
-async function readText({ req }: RequestContext): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of req) {
-    bytes += chunk.length;
-    if (bytes > bounds.agentRequestBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
-}
 
 function parsed(text: string): unknown {
   try {

@@ -103,6 +103,27 @@ testOnBothEngines("a batch of charges is one transaction: if one fails, none is 
   assert.equal(ledger.balance(), 94_000);
 });
 
+testOnBothEngines("a change that cannot be stored fails alone in its batch", async (t, engine) => {
+  const ledger = await createLedger(t, engine);
+  const { database, accountId } = ledger;
+  const add = (reference: string) => {
+    const input = { ...paidCredit, accountId, micros: 10_000, reference };
+    const change = { name: "credits add", input, author: { actor: "test", atMs } } as const;
+    return { name: "update", input: { name: "change", input: change } } as const;
+  };
+  const charge = { name: "charge", input: searchCharge(ledger, "c1") } as const;
+  const refund = { name: "refundCharges", input: { chargeIds: ["c1", "c\0"] } } as const;
+  addCredit(database, { ...paidCredit, accountId, micros: 2_000 });
+  const tasks = [add("first"), add("x\0"), charge, refund, add("last")];
+  const { outcomes } = commitBatch(database, tasks, assert.ifError);
+  assert.deepEqual(
+    outcomes.map((outcome) => "error" in outcome),
+    [false, true, false, true, false],
+  );
+  assert.equal(ledger.balance(), 20_000, "nothing of the failed tasks is written, all of the others");
+  assert.deepEqual(audit(database).faults, []);
+});
+
 testOnBothEngines(
   "a batch on the last cent charges as many requests as the balance covers and refuses the rest",
   async (t, engine) => {

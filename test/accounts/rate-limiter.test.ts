@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { FailedAuthentications } from "../../src/accounts/policy/failed-authentications.ts";
 import { RateLimiter, type RateLimits } from "../../src/accounts/policy/rate-limiter.ts";
 import { shareOf } from "../../src/accounts/policy/replica.ts";
+import { SignInLimits } from "../../src/accounts/policy/sign-in-limits.ts";
 import { tierLimits, tiers } from "../../src/accounts/policy/tiers.ts";
 import { clientNetwork } from "../../src/base/client-network.ts";
 import { replicaParser } from "../../src/cli/option-parsers.ts";
@@ -120,6 +121,25 @@ test("failed authentications are limited per network until a window ends, and va
   failed.count("c");
   failed.count("d");
   assert.equal(failed.count("a"), undefined, "the network that failed longest ago is forgotten");
+});
+
+test("failed sign-ins to an account are limited from each network, and higher from all networks", () => {
+  const clock = { ms: 0 };
+  const limits = new SignInLimits(() => clock.ms);
+  const allowed = (account: string, network: string): number =>
+    Array.from({ length: 60 }, () => limits.count({ account, network })).filter((seconds) => seconds === undefined)
+      .length;
+  const networks = Array.from({ length: 12 }, (_, number) => `192.0.2.${number}`);
+  assert.deepEqual(
+    networks.map((network) => allowed("a", network)),
+    [10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 0, 0],
+  );
+  assert.equal(allowed("b", "192.0.2.0"), 0, "a network has a limit of its own");
+  assert.equal(allowed("b", "192.0.2.77"), 10);
+  clock.ms = 900_000;
+  assert.equal(limits.count({ account: "a", network: "192.0.2.0" }), undefined);
+  limits.uncount({ account: "a", network: "192.0.2.0" });
+  assert.equal(allowed("a", "192.0.2.0"), 10);
 });
 
 test("the network of a client is its IPv4 address, or the /64 prefix of its IPv6 address", () => {

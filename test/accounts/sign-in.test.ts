@@ -57,7 +57,7 @@ testOnBothEngines(
 );
 
 testOnBothEngines(
-  "a one-time link works once, until it expires, and until a newer one of its kind",
+  "a one-time link works once, until it expires, and until a newer one of its kind or a new password",
   async (t, engine) => {
     const { database, accountId } = await createLedger(t, engine);
     const use = (secret: string, ms = 0): boolean =>
@@ -66,6 +66,10 @@ testOnBothEngines(
     const [replaced, secret] = [create(), create()];
     assert.deepEqual([use(replaced), use(secret, 7 * dayMs - 1), use(secret)], [false, true, false]);
     assert.equal(use(create(), 7 * dayMs), false);
+    const [earlier, signIn] = [create(), createLink(database, { accountId, kind: "sign_in", atMs })];
+    setPassword(database, { accountId, hash: "x" }, atMs);
+    assert.equal(use(earlier), false, "a new password ends it");
+    assert.equal(useLink(database, secretHash(signIn), "sign_in", atMs), null);
   },
 );
 

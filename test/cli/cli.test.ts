@@ -12,6 +12,7 @@ import { addServeOptions } from "../../src/cli/commands/serve.ts";
 import { topCommands } from "../docs/command-list.ts";
 import { type CommandOptions, type CommandResult, carquet, startServing } from "../support/command-line.ts";
 import { extentOf } from "../support/extent.ts";
+import { sendForm } from "../support/http/forms.ts";
 import { createLake, queryLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
@@ -242,8 +243,11 @@ test("carquet start fills an empty lake, prints a sign-in link, three working re
   const [, key = ""] = /Bearer ([\w-]+)/.exec(requests[0] ?? "") ?? [];
   const { headers } = await fetch(`${service.url}/v1/usage`, { headers: { Authorization: `Bearer ${key}` } });
   assert.equal(headers.get("X-RateLimit-Tier"), "tier_4");
-  const [link = ""] = lines.flatMap((line) => /signed in to the demo account: (\S+)$/.exec(line)?.[1] ?? []);
-  const signedIn = await fetch(link, { redirect: "manual" });
+  const [link = ""] = lines.flatMap(
+    (line) => /signed in to the demo account by one click: (\S+)$/.exec(line)?.[1] ?? [],
+  );
+  const { origin, searchParams } = new URL(link);
+  const signedIn = await sendForm(origin, "/sign-in/link", { token: searchParams.get("token") ?? "" });
   const [cookie = ""] = (signedIn.headers.getSetCookie()[0] ?? "").split(";");
   const explorer = await fetch(`${service.url}${signedIn.headers.get("Location")}`, { headers: { Cookie: cookie } });
   assert.ok((await explorer.text()).includes("demo@carquet.invalid"), "the link opens the explorer signed in");

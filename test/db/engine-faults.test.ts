@@ -69,6 +69,16 @@ const table: readonly (readonly [what: string, fault: EngineFault, provoke: Prov
     },
   ],
   [
+    "a text with a NUL in a SQLite statement",
+    "invalid value",
+    (folder) => sqliteFile(join(folder, "a.db")).run(sql`INSERT INTO words VALUES (${"a\0"})`),
+  ],
+  [
+    "a number that is no integer in a SQLite statement",
+    "invalid value",
+    (folder) => sqliteFile(join(folder, "a.db")).all(sql`SELECT * FROM words LIMIT ${1e308}`),
+  ],
+  [
     "a SQLite file with foreign content",
     "damaged",
     async (folder) => {

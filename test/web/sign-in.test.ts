@@ -77,7 +77,7 @@ test("signing in sets a new cookie with all flags, and ends the session that the
 
 test("over HTTPS the cookie belongs to this host alone", async (t) => {
   const behindProxy = await startService(t, lake, { trustedProxies: 1, accounts });
-  const headers = { Origin: behindProxy.url, "X-Forwarded-Proto": "https" };
+  const headers = { Origin: behindProxy.url.replace("http:", "https:"), "X-Forwarded-Proto": "https" };
   const form = { name: holder.accountId, password };
   const { cookie, attributes } = cookieOf(await sendForm(behindProxy.url, "/sign-in", form, { headers }));
   assert.match(cookie, /^__Host-carquet-session=/);
@@ -119,21 +119,32 @@ test("an unknown account, one without a password and a wrong password have the s
     );
 });
 
-test("attempts are limited per account, whether or not it exists", async () => {
+test("attempts are limited per account and address; its holder signs in from elsewhere, and changes the password", async (t) => {
+  const service = await startService(t, lake, { trustedProxies: 1, accounts });
+  const send = (path: string, from: string, fields: Record<string, string>, cookie?: string): Promise<Response> =>
+    sendForm(service.url, path, fields, { cookie, headers: { Origin: service.url, "X-Forwarded-For": from } });
+  const statusOf = async (name: string, secret: string, from = "192.0.2.1"): Promise<number> =>
+    (await send("/sign-in", from, { name, password: secret })).status;
+  const { accountId, cookie } = await createHolder();
+  const email = "only@dealers.example";
+  inAccountsFile(accounts, (database) =>
+    database.run(sql`UPDATE accounts SET email = ${email} WHERE account_id = ${accountId}`),
+  );
   const { failuresMost } = bounds.failedSignIns;
-  const { accountId } = createCustomer(accounts);
   for (const name of [accountId, "acct_nobody"]) {
-    const statuses = await Promise.all(
-      Array.from({ length: failuresMost + 1 }, async () => signIn(name, "wrong password")),
+    const answers = await Promise.all(
+      Array.from({ length: failuresMost + 1 }, () => send("/sign-in", "192.0.2.1", { name, password: "wrong" })),
     );
-    const limited = statuses.filter((response) => response.status === 429);
-    assert.deepEqual(
-      [limited.length, statuses.filter((response) => response.status === 401).length],
-      [1, failuresMost],
-    );
+    const limited = answers.filter((answer) => answer.status === 429);
+    assert.deepEqual([limited.length, answers.filter(({ status: found }) => found === 401).length], [1, failuresMost]);
     assert.match(limited[0]?.headers.get("Retry-After") ?? "", /^\d+$/);
   }
-  assert.equal((await signIn(holder.accountId, password)).status, 303, "other accounts sign in");
+  assert.equal(await statusOf(email, password), 429, "the names of an account count together");
+  assert.equal(await statusOf(holder.accountId, password), 303, "other accounts sign in");
+  assert.equal(await statusOf(email, password, "192.0.2.2"), 303, "the holder signs in from elsewhere");
+  const token = csrfTokenIn(await (await get("/dashboard", cookie)).text());
+  const form = { csrf_token: token, current: password, password: `${password} 2`, repeated: `${password} 2` };
+  assert.equal((await send("/dashboard/password", "192.0.2.1", form, cookie)).status, 303);
 });
 
 test("a form of another site, or without the session's token, changes nothing", async () => {
@@ -161,17 +172,29 @@ test("a form of another site, or without the session's token, changes nothing", 
   assert.equal(await send(token, { "Sec-Fetch-Site": "same-origin" }), 303);
   assert.equal(capMicros(), 7_000_000);
   assert.equal(await status("/sign-out"), 404, "a GET changes nothing");
-  const large = await sendForm(url, "/sign-in", { name: "x".repeat(20_000) });
-  assert.equal(large.status, 400);
 });
 
-test("a sign-in link works once and opens the explorer", async () => {
-  const token = createLinkSecret(accounts, holder.accountId, "sign_in");
+test("a sign-in link is used by its button, once, and opens the explorer", async () => {
+  const { accountId } = createCustomer(accounts);
+  const token = createLinkSecret(accounts, accountId, "sign_in");
   assert.equal(await status(`/invitation?token=${token}`), 404, "it sets no password");
-  const response = await get(`/sign-in?token=${token}`);
-  assert.deepEqual([response.status, response.headers.get("Location")], [302, "/"]);
-  assert.equal(await status("/dashboard", cookieOf(response).cookie), 200);
-  assert.equal(await status(`/sign-in?token=${token}`), 404);
+  const before = await startSession(holder.accountId);
+  for (const method of ["HEAD", "GET"]) {
+    const headers = { Cookie: before, "Sec-Fetch-Site": "cross-site" };
+    const opened = await fetch(`${url}/sign-in?token=${token}`, { method, headers, redirect: "manual" });
+    assert.deepEqual([opened.status, opened.headers.getSetCookie()], [200, []], method);
+    if (method === "GET")
+      assert.match(await opened.text(), new RegExp(`${accountId}[^]*name="token" value="${token}"`));
+  }
+  const use = (headers = { Origin: url }): Promise<Response> =>
+    sendForm(url, "/sign-in/link", { token }, { cookie: before, headers });
+  assert.equal((await use({ Origin: "https://evil.example" })).status, 403);
+  assert.equal(await status("/dashboard", before), 200, "the browser is still signed in");
+  const used = await use();
+  assert.deepEqual([used.status, used.headers.get("Location")], [303, "/"]);
+  const opened = await (await get("/dashboard/settings", cookieOf(used).cookie)).text();
+  assert.ok(opened.includes(accountId));
+  assert.deepEqual([(await use()).status, await status(`/sign-in?token=${token}`)], [404, 404]);
 });
 
 test("the page after a sign-in is one of this service", async () => {

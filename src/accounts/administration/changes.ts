@@ -44,6 +44,10 @@ interface OfAccount {
   readonly accountId: string;
 }
 
+interface OfCredit extends Partial<OfAccount> {
+  readonly creditId: string;
+}
+
 /** Defines a change of the columns of an account. */
 const accountChange = <Input extends OfAccount>(
   changeOf: (input: Input) => AccountChange,
@@ -139,15 +143,16 @@ export const changes = {
     (posting, entryId) => ({ accountId: posting.accountId, details: `${entryId}, ${amount(posting)}` }),
   ),
   "credits confirm": defineChange(
-    (database, { creditId }: { readonly creditId: string }, atMs) => {
+    (database, { creditId, accountId }: OfCredit, atMs) => {
+      const credit = getPaidCredit(database, creditId, accountId);
       confirmCredit(database, creditId, atMs);
-      return getPaidCredit(database, creditId);
+      return credit;
     },
     ({ creditId }, { accountId }) => ({ accountId, details: creditId }),
   ),
   "credits reverse": defineChange(
-    (database, { creditId, note }: { readonly creditId: string; readonly note?: string }, atMs) => ({
-      ...getPaidCredit(database, creditId),
+    (database, { creditId, accountId, note }: OfCredit & { readonly note?: string }, atMs) => ({
+      ...getPaidCredit(database, creditId, accountId),
       reversalId: reverseCredit(database, creditId, atMs, note),
     }),
     ({ creditId, note }, { accountId }) => ({

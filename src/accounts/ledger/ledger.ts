@@ -115,13 +115,14 @@ function post(database: SqlDatabase, kind: string, idPrefix: string, posting: Po
   return entryId;
 }
 
-/** Returns a paid credit. Throws a UserError if the id is unknown. */
+/** Returns a paid credit. Throws a UserError if the id is unknown, or, if an account is named, of another account. */
 export function getPaidCredit(
   database: SqlDatabase,
   creditId: string,
+  accountId?: string,
 ): { readonly accountId: string; readonly micros: number } {
   const row = database.one(sql`SELECT account_id, micros FROM entries WHERE entry_id = ${creditId} AND kind = 'paid'`);
-  if (row === undefined)
+  if (row === undefined || (accountId !== undefined && row.account_id !== accountId))
     throw new UserError(`Unknown credit ${creditId}: expected the id of a paid credit in "carquet credits list".`);
   return { accountId: textIn(row, "account_id"), micros: integerIn(row, "micros") };
 }

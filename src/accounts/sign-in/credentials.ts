@@ -2,6 +2,7 @@
 import { textIn } from "../../base/json.ts";
 import { sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
+import { deleteLinksOf } from "./one-time-links.ts";
 import { endSessionsOf } from "./session-table.ts";
 
 /** An account that has a password, and the hash of it. */
@@ -24,10 +25,11 @@ export function findCredentials(database: SqlDatabase, name: string): Credential
     : { accountId: textIn(row, "account_id"), hash: textIn(row, "hash") };
 }
 
-/** Sets the password of an account and ends its sessions. */
+/** Sets the password of an account, ends its sessions, and deletes its one-time links. */
 export function setPassword(database: SqlDatabase, { accountId, hash }: Credentials, atMs: number): void {
   database.run(sql`
     INSERT INTO passwords (account_id, hash, changed_at_ms) VALUES (${accountId}, ${hash}, ${atMs})
     ON CONFLICT (account_id) DO UPDATE SET hash = excluded.hash, changed_at_ms = excluded.changed_at_ms`);
   endSessionsOf(database, accountId);
+  deleteLinksOf(database, accountId);
 }

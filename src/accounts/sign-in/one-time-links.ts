@@ -1,6 +1,6 @@
 /**
  * The `one_time_links` table. An `invitation` lets its receiver set the password of an account; a `sign_in` link starts a session. A link
- * works once and until it expires; a newer one of the same kind replaces it.
+ * works once and until it expires; a newer one of the same kind replaces it, and a new password ends it.
  */
 import { type Row, textIn } from "../../base/json.ts";
 import { sql } from "../../db/sql.ts";
@@ -53,4 +53,9 @@ export function useLink(database: SqlDatabase, sha256: string, kind: LinkKind, a
   const link = findLink(database, sha256, kind, atMs);
   database.run(sql`DELETE FROM one_time_links WHERE sha256 = ${sha256} AND kind = ${kind}`);
   return link;
+}
+
+/** Deletes the links of an account. */
+export function deleteLinksOf(database: SqlDatabase, accountId: string): void {
+  database.run(sql`DELETE FROM one_time_links WHERE account_id = ${accountId}`);
 }

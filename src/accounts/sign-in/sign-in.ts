@@ -1,5 +1,5 @@
 /**
- * Sign-in with a password or a one-time link. Failed attempts are limited per account and per client address. An unknown name and a wrong
+ * Sign-in with a password or a one-time link. Failed attempts are limited per account and client address. An unknown name and a wrong
  * password have the same result and cost the same work.
  */
 import { bounds } from "../../base/bounds.ts";
@@ -7,6 +7,7 @@ import { UserError } from "../../base/user-error.ts";
 import type { Administration } from "../administration/administration.ts";
 import type { Clock } from "../clock.ts";
 import { FailedAuthentications } from "../policy/failed-authentications.ts";
+import { SignInLimits } from "../policy/sign-in-limits.ts";
 import type { LinkKind, OneTimeLink } from "./one-time-links.ts";
 import { hashPassword, isAcceptedPassword, matchesPassword, passwordRule } from "./passwords.ts";
 import { secretHash } from "./secrets.ts";
@@ -24,28 +25,40 @@ export interface SignInAttempt {
 export type SignInResult = { readonly accountId: string } | "wrong" | { readonly retryAfterSeconds: number };
 
 export class SignIn {
-  private readonly failuresOfAccount: FailedAuthentications;
-  private readonly failuresOfAddress: FailedAuthentications;
+  private readonly limits: SignInLimits;
+  /** Wrong current passwords of signed-in accounts. What others try at the sign-in page does not count here. */
+  private readonly failedConfirmations: FailedAuthentications;
 
   constructor(
     private readonly administration: Administration,
     clock: Clock,
   ) {
     const nowMs = (): number => clock.monotonicMs();
-    this.failuresOfAccount = new FailedAuthentications(bounds.failedSignIns, nowMs);
-    this.failuresOfAddress = new FailedAuthentications(bounds.failedSignInsOfAddress, nowMs);
+    this.limits = new SignInLimits(nowMs);
+    this.failedConfirmations = new FailedAuthentications(bounds.failedSignIns, nowMs);
   }
 
   /** Checks a name and a password. An attempt counts as failed until it succeeds. Refuses with `overloaded`. */
   async attempt({ name, password, network }: SignInAttempt): Promise<SignInResult> {
-    const account = name.trim().toLowerCase().slice(0, 254);
-    const retryAfterSeconds = this.failuresOfAddress.count(network) ?? this.failuresOfAccount.count(account);
+    const known = name.trim().toLowerCase().slice(0, 254);
+    const credentials = await this.administration.query("credentials", { name: known });
+    // The id and the email address of an account count together.
+    const source = { account: credentials?.accountId ?? known, network };
+    const retryAfterSeconds = this.limits.count(source);
     if (retryAfterSeconds !== undefined) return { retryAfterSeconds };
-    const credentials = await this.administration.query("credentials", { name: account });
     if (!(await matchesPassword(password, credentials?.hash)) || credentials === null) return "wrong";
-    this.failuresOfAddress.uncount(network);
-    this.failuresOfAccount.uncount(account);
+    this.limits.uncount(source);
     return { accountId: credentials.accountId };
+  }
+
+  /** Checks the password of a signed-in account, before a change that needs it. Refuses with `overloaded`. */
+  async confirm(accountId: string, password: string): Promise<SignInResult> {
+    const retryAfterSeconds = this.failedConfirmations.count(accountId);
+    if (retryAfterSeconds !== undefined) return { retryAfterSeconds };
+    const credentials = await this.administration.query("credentials", { name: accountId });
+    if (!(await matchesPassword(password, credentials?.hash))) return "wrong";
+    this.failedConfirmations.uncount(accountId);
+    return { accountId };
   }
 
   /** Returns the account of a one-time link without using it, or undefined if it does not work any more. */

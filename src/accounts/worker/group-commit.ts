@@ -1,8 +1,9 @@
 /**
  * Group commit: runs a batch of tasks, with all writing tasks in one transaction. When this returns, their writes are on disk, or the
- * transaction failed and none of them wrote anything.
+ * transaction failed and none of them wrote anything. A task that fails because of its values fails alone; charges fail together.
  */
 import { messageOf } from "../../base/user-error.ts";
+import { classifyFault, type EngineFault } from "../../db/engine-faults.ts";
 import { sql } from "../../db/sql.ts";
 import type { SqlDatabase } from "../../db/sql-database.ts";
 import { recordChange } from "../administration/audit-log.ts";
@@ -51,13 +52,13 @@ export function commitBatch(
   if (writeTasks.length > 0) {
     try {
       const charges = writeTasks.flatMap(({ name, input }) => (name === "charge" ? [input] : []));
-      const written = withCharges(database, charges, (batch) => {
+      const result = withCharges(database, charges, (batch) => {
         beforeWrites();
-        const outputs = writeTasks.map((task) => runWriteTask(database, task, batch));
-        return { outputs, balances: batch.balances };
+        const written = writeTasks.map((task) => [task, writeOutcome(database, task, batch)] as const);
+        return { written, balances: batch.balances };
       });
-      for (const [index, task] of writeTasks.entries()) outcomes.set(task, { output: written.outputs[index] ?? null });
-      balances = written.balances;
+      for (const [task, outcome] of result.written) outcomes.set(task, outcome);
+      balances = result.balances;
     } catch (thrown) {
       onError(thrown);
       for (const task of writeTasks) outcomes.set(task, { error: messageOf(thrown) });
@@ -73,6 +74,21 @@ export function commitBatch(
     }
   }
   return { outcomes: tasks.map((task) => outcomes.get(task) ?? { error: "The task was not run." }), balances };
+}
+
+/** Faults of one task, after which the transaction goes on. */
+const faultsOfTask: ReadonlySet<EngineFault> = new Set(["constraint", "invalid value"]);
+
+/** Runs a write task in a savepoint. Throws what fails the transaction. */
+function writeOutcome(database: SqlDatabase, task: WriteTask, charges: ChargeBatch): TaskOutcome {
+  // Charges are decided in memory, and posted together.
+  if (task.name === "charge") return { output: runWriteTask(database, task, charges) };
+  try {
+    return { output: database.transaction(() => runWriteTask(database, task, charges)) };
+  } catch (thrown) {
+    if (!faultsOfTask.has(classifyFault(thrown))) throw thrown;
+    return { error: messageOf(thrown) };
+  }
 }
 
 function runWriteTask(database: SqlDatabase, { name, input }: WriteTask, charges: ChargeBatch): TaskOutput {

@@ -26,7 +26,9 @@ interface OpenFile {
 let openFile: OpenFile | undefined;
 
 /** Faults after which the open database is still usable; after any other it is reopened. */
-const recoverableFaults: ReadonlySet<EngineFault> = new Set(["disk full", "busy", "constraint", "unreachable"]);
+const recoverableFaults: ReadonlySet<EngineFault> = new Set([
+  ...(["disk full", "busy", "constraint", "invalid value", "unreachable"] as const),
+]);
 
 const isFile = !isPostgresUrl(location);
 

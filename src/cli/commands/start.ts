@@ -73,7 +73,7 @@ async function* generateDeliveries(
 }
 
 const greeting = (url: string, { key, linkSecret }: DemoAccess): readonly string[] => [
-  `explore the market, signed in to the demo account: ${linkUrl(url, "sign_in", linkSecret)}`,
+  `explore the market, signed in to the demo account by one click: ${linkUrl(url, "sign_in", linkSecret)}`,
   `curl -H 'Authorization: Bearer ${key}' '${url}/v1/listings?limit=3'`,
   `curl -H 'Authorization: Bearer ${key}' '${url}/v1/listings?make=toyota,honda&max_price=30000&sort=price&fields=year,make,model,trim,price,miles,city,state'`,
   `curl '${url}/v1/openapi.json'`,

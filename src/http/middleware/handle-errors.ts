@@ -10,6 +10,8 @@ export const handleErrors: Middleware = async (context, next) => {
     await next();
   } catch (thrown) {
     if (thrown instanceof Abandoned) {
+      // Koa would end the response, which would then count as sent.
+      context.respond = false;
       context.res.destroy();
       return;
     }

@@ -9,6 +9,8 @@ export const logRequests =
   (logger: Logger): Middleware =>
   async (context, next) => {
     const startedAtMs = performance.now();
+    // Koa keeps the address; a connection that is closed has none.
+    const { ip } = context;
     // Version 7 sorts by time, so that the ledger's index over request ids grows at its end.
     const requestId = uuidV7();
     context.state.requestId = requestId;
@@ -23,7 +25,7 @@ export const logRequests =
         method: context.method,
         path: context.path,
         query: redactedQuery(context.querystring),
-        ip: context.ip,
+        ip,
         account: context.state.identity?.key.accountId,
         key: context.state.identity?.key.keyId,
         status: context.status,

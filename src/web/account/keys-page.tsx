@@ -4,10 +4,10 @@ import { isKeyLabel, keyLabelRule, scopes, type UsedKey } from "../../accounts/k
 import { UserError } from "../../base/user-error.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service-state.ts";
-import { serviceOrigin } from "../explorer/api-requests.tsx";
 import { time } from "../shell/format.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
+import { serviceOrigin } from "../shell/service-origin.ts";
 import type { Visitor } from "../shell/visitor.ts";
 import { dashboardPage, Notice, ScrollingTable } from "./dashboard-page.tsx";
 

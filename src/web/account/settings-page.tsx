@@ -1,5 +1,4 @@
 /** The sign-in of an account in the dashboard: its names, and a new password. */
-import { clientNetwork } from "../../base/client-network.ts";
 import { UserError } from "../../base/user-error.ts";
 import type { SiteServices } from "../../http/service-state.ts";
 import { Form, type VisitorForm } from "../shell/forms.tsx";
@@ -28,7 +27,7 @@ export const settingsPage: PageHandler = async ({ visitor, query }) => {
       </p>
       <section class="block" aria-labelledby="new-password">
         <h2 id="new-password">Change the password</h2>
-        <p class="muted">Ends the sessions of all other browsers.</p>
+        <p class="muted">Ends the sessions of all other browsers, and invitations that have not been used.</p>
         <Form visitor={visitor} action="/dashboard/password" class="stack form">
           <input type="hidden" name="username" value={email} autocomplete="username" />
           <label>
@@ -51,8 +50,7 @@ export const changeVisitorPassword =
     const [password, current] = [fields.get("password") ?? "", fields.get("current") ?? ""];
     if (password !== fields.get("repeated"))
       throw new UserError("The two new passwords differ: expected the same twice.");
-    const attempt = { name: accountId, password: current, network: clientNetwork(context.ip) };
-    const result = await services.signIn.attempt(attempt);
+    const result = await services.signIn.confirm(accountId, current);
     if (result === "wrong") throw new UserError("Wrong current password: expected the one that you sign in with.");
     if ("retryAfterSeconds" in result)
       throw new UserError(

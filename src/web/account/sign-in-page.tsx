@@ -1,5 +1,6 @@
 /** What an anonymous visitor sees: what this service is, and the form to sign in. */
 import type { JSX } from "preact";
+import type { OneTimeLink } from "../../accounts/sign-in/one-time-links.ts";
 import type { PageContent } from "../shell/document.tsx";
 
 /** Returns the sign-in page; `target` is the page that follows. */
@@ -14,6 +15,23 @@ export const failedSignInPage = (target: string, name: string, message: string):
   title: "Sign in",
   status: 401,
   body: <SignInForm target={target} name={name} message={message} />,
+});
+
+/** Returns the page of a sign-in link, whose button uses the link. */
+export const signInLinkPage = ({ email, accountId }: OneTimeLink, secret: string): PageContent => ({
+  title: "Sign in",
+  body: (
+    <section class="narrow">
+      <h1>Sign in</h1>
+      <p>
+        As {email}, account <code>{accountId}</code>. The link works once.
+      </p>
+      <form class="stack" method="post" action="/sign-in/link">
+        <input type="hidden" name="token" value={secret} />
+        <button type="submit">Sign in</button>
+      </form>
+    </section>
+  ),
 });
 
 interface SignInFormProps {

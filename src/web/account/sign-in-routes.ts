@@ -8,14 +8,18 @@ import { publicForm, type SentForm, visitorForm } from "../shell/forms.tsx";
 import { type Redirect, sendPage } from "../shell/pages.tsx";
 import { deadLinkPage, invitationPage } from "./invitation-page.tsx";
 import { endBrowserSession, startBrowserSession } from "./session-cookie.ts";
-import { failedSignInPage, signInPage } from "./sign-in-page.tsx";
+import { failedSignInPage, signInLinkPage, signInPage } from "./sign-in-page.tsx";
 
 /** Adds the pages of sign-in to a router. */
 export function addSignInRoutes(router: Router<RequestState>, services: SiteServices): void {
   router.get("/sign-in", openSignIn(services));
   router.post(
     "/sign-in",
-    publicForm((form) => signIn(services, form)),
+    publicForm(services, (form) => signIn(services, form)),
+  );
+  router.post(
+    "/sign-in/link",
+    publicForm(services, (form) => useSignInLink(services, form)),
   );
   router.post(
     "/sign-out",
@@ -24,22 +28,26 @@ export function addSignInRoutes(router: Router<RequestState>, services: SiteServ
   router.get("/invitation", openInvitation(services));
   router.post(
     "/invitation",
-    publicForm((form) => acceptInvitation(services, form)),
+    publicForm(services, (form) => acceptInvitation(services, form)),
   );
 }
 
-/** Shows the form, or uses the sign-in link that the address names. */
+/** Shows the form, or the button of the sign-in link that the address names: other sites can make a browser open it. */
 const openSignIn =
   (services: SiteServices): Middleware =>
   async (context) => {
     const secret = new URLSearchParams(context.querystring).get("token");
     if (secret === null) return sendPage(context, { ...signInPage("/"), status: 200 });
-    const link = await services.signIn.useSignInLink(secret);
-    if (link === undefined) return sendPage(context, deadLinkPage);
-    await startBrowserSession(context, services, link.accountId);
-    context.set("Cache-Control", "no-store");
-    context.redirect("/");
+    const link = await services.signIn.findLink(secret, "sign_in");
+    sendPage(context, link === undefined ? deadLinkPage : signInLinkPage(link, secret));
   };
+
+async function useSignInLink(services: SiteServices, { context, fields }: SentForm) {
+  const link = await services.signIn.useSignInLink(fields.get("token") ?? "");
+  if (link === undefined) return deadLinkPage;
+  await startBrowserSession(context, services, link.accountId);
+  return { location: "/" };
+}
 
 /** An unknown name and a wrong password have the same answer. */
 async function signIn(services: SiteServices, { context, fields }: SentForm) {

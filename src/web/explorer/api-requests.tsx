@@ -1,14 +1,7 @@
 /** The API requests behind a page, with their prices, and the first one as code. */
 import type { JSX } from "preact";
-import type { RequestContext } from "../../http/context.ts";
 import { usd } from "../shell/format.ts";
 import type { ChargedRequest } from "../shell/page-requests.ts";
-
-/** Returns the origin that a request was sent to; empty if its `Host` is invalid. */
-export function serviceOrigin({ protocol, host }: RequestContext): string {
-  const url = `${protocol}://${host}`;
-  return URL.canParse(url) ? new URL(url).origin : "";
-}
 
 interface ApiRequestsProps {
   /** The origin of the service, for example `https://api.example.com`. */

@@ -54,8 +54,12 @@ export const accountForms: ReadonlyMap<string, ChangeForm> = new Map(
       ...{ accountId, micros: amountOf(fields, Number.NEGATIVE_INFINITY) },
       ...textsOf(fields),
     })),
-    confirmation: changing("credits confirm", ({ fields }) => ({ creditId: fields.get("credit") ?? "" })),
-    reversal: changing("credits reverse", ({ fields }) => ({
+    confirmation: changing("credits confirm", ({ accountId, fields }) => ({
+      accountId,
+      creditId: fields.get("credit") ?? "",
+    })),
+    reversal: changing("credits reverse", ({ accountId, fields }) => ({
+      accountId,
       creditId: fields.get("credit") ?? "",
       ...noteOf(fields),
     })),
@@ -95,7 +99,9 @@ const noteOf = (fields: URLSearchParams): { readonly note?: string } => {
   return note === "" ? {} : { note };
 };
 
-const textsOf = (fields: URLSearchParams): { readonly reference?: string; readonly note?: string } => {
+/** Returns the reference and the note of a posting. The reference is unique: a form that is sent twice is posted once. */
+const textsOf = (fields: URLSearchParams): { readonly reference: string; readonly note?: string } => {
   const reference = (fields.get("reference") ?? "").trim().slice(0, 200);
-  return { ...(reference === "" ? {} : { reference }), ...noteOf(fields) };
+  if (reference === "") throw new UserError("Missing reference: expected the id of the payment, or another new text.");
+  return { reference, ...noteOf(fields) };
 };

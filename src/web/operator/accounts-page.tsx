@@ -16,7 +16,7 @@ const pageAccounts = 50;
 export const accountsPage =
   ({ accounts: { administration } }: SiteServices): PageHandler =>
   async ({ query }) => {
-    const [search, offset] = [query.get("q") ?? "", Math.max(0, Math.trunc(Number(query.get("offset"))) || 0)];
+    const [search, offset] = [query.get("q") ?? "", offsetOf(query.get("offset") ?? "")];
     const month = monthOf(administration.nowMs);
     const { accounts, total } = await administration.query("accounts", { search, month, offset, limit: pageAccounts });
     const pageAt = (start: number): string => `${path}?${new URLSearchParams({ q: search, offset: String(start) })}`;
@@ -42,6 +42,9 @@ export const accountsPage =
       </>,
     );
   };
+
+/** Parses the number of accounts before a page; 0 for another text. */
+const offsetOf = (text: string): number => (/^\d{1,9}$/.test(text) ? Number(text) : 0);
 
 const AccountTable = ({ accounts }: { readonly accounts: readonly Account[] }): JSX.Element => (
   <ScrollingTable label="Accounts">

@@ -2,6 +2,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import type { Account } from "../../accounts/account.ts";
 import { creditKinds } from "../../accounts/ledger/ledger.ts";
+import { randomId } from "../../base/random-ids.ts";
 import { Form } from "../shell/forms.tsx";
 import type { Visitor } from "../shell/visitor.ts";
 
@@ -34,6 +35,9 @@ const ChangeForm = ({ account, visitor, form, children }: ChangeFormProps): JSX.
 
 const usdOf = (micros: number | null): string => (micros === null ? "" : String(micros / 1_000_000));
 
+/** Returns the reference of a form. It is unique, so that a form which is sent twice is posted once. */
+const newReference = (): string => `form_${randomId(16)}`;
+
 const MoneyForms = (props: ChangeFormsProps): JSX.Element => (
   <>
     <ChangeForm {...props} form="credit">
@@ -51,7 +55,7 @@ const MoneyForms = (props: ChangeFormsProps): JSX.Element => (
       </label>
       <label>
         Reference
-        <input type="text" name="reference" maxLength={200} />
+        <input type="text" name="reference" maxLength={200} value={newReference()} required />
       </label>
       <label class="check">
         <input type="checkbox" name="confirmed" checked /> Confirmed
@@ -59,6 +63,7 @@ const MoneyForms = (props: ChangeFormsProps): JSX.Element => (
       <button type="submit">Add the credit</button>
     </ChangeForm>
     <ChangeForm {...props} form="adjustment">
+      <input type="hidden" name="reference" value={newReference()} />
       <label>
         Adjustment, USD
         <input type="text" name="usd" inputMode="text" placeholder="-1.50" required />

@@ -4,13 +4,16 @@
  */
 import type { ComponentChildren, JSX } from "preact";
 import { matchesCsrfToken } from "../../accounts/sessions.ts";
+import { bounds } from "../../base/bounds.ts";
 import { UserError } from "../../base/user-error.ts";
 import { Refusal } from "../../contract/errors.ts";
 import type { Middleware, RequestContext } from "../../http/context.ts";
 import type { TextParameters } from "../../http/operation-request.ts";
+import { readBody } from "../../http/request-body.ts";
 import type { SiteServices } from "../../http/service-state.ts";
 import type { PageContent } from "./document.tsx";
-import { errorPage, type Redirect, sendPage } from "./pages.tsx";
+import { errorPage, type Redirect, requirePlainText, sendPage } from "./pages.tsx";
+import { serviceOrigin } from "./service-origin.ts";
 import { type Visitor, visitorOf } from "./visitor.ts";
 
 /** A form that a browser has sent. */
@@ -28,36 +31,44 @@ export interface VisitorForm extends SentForm {
 
 type FormResult = Promise<PageContent | Redirect>;
 
-/** The most bytes of a form. */
-const formBytesMax = 16_384;
-
 /** Returns a middleware that handles a form which needs no session. */
 export const publicForm =
-  (handle: (form: SentForm) => FormResult): Middleware =>
+  (services: SiteServices, handle: (form: SentForm) => FormResult): Middleware =>
   async (context) => {
-    const form = await readForm(context);
+    const form = await readForm(context, services);
     if ("status" in form) return sendPage(context, form);
-    await sendResult(context, undefined, () => handle(form));
+    await sendResult(context, undefined, async () => handle(requirePlainForm(form)));
   };
 
 /** Returns a middleware that handles a form of a signed-in account. A browser that is not signed in is sent to the sign-in page. */
 export const visitorForm =
   (services: SiteServices, handle: (form: VisitorForm) => FormResult): Middleware =>
   async (context) => {
-    const [form, visitor] = [await readForm(context), await visitorOf(context, services)];
+    const [form, visitor] = [await readForm(context, services), await visitorOf(context, services)];
     if ("status" in form) return sendPage(context, form, visitor);
     await sendResult(context, visitor, async () => {
       if (visitor === undefined) return { location: "/sign-in" };
       if (!matchesCsrfToken(visitor, form.fields.get(csrfField) ?? "")) return forgedPage;
-      return handle({ ...form, visitor });
+      return handle({ ...requirePlainForm(form), visitor });
     });
   };
 
 /** Returns a form, or the page that refuses it. */
-async function readForm(context: RequestContext): Promise<SentForm | (PageContent & { readonly status: number })> {
-  if (!isSameOrigin(context)) return forgedPage;
-  const fields = await readFields(context);
-  return fields === undefined ? malformedPage : { context, params: context.params ?? {}, fields };
+async function readForm(
+  context: RequestContext,
+  { publicUrl }: SiteServices,
+): Promise<SentForm | (PageContent & { readonly status: number })> {
+  if (!isSameOrigin(context, publicUrl)) return forgedPage;
+  if (context.is("application/x-www-form-urlencoded") === false) return malformedPage;
+  const body = await readBody(context, bounds.formBytes);
+  if (body === undefined) return tooLongPage;
+  return { context, params: context.params ?? {}, fields: new URLSearchParams(body) };
+}
+
+/** Returns a form. Refuses one with control characters in its path or fields. */
+function requirePlainForm(form: SentForm): SentForm {
+  requirePlainText([...Object.entries(form.params), ...form.fields]);
+  return form;
 }
 
 async function sendResult(
@@ -80,24 +91,15 @@ async function sendResult(
   context.set("Cache-Control", "no-store");
 }
 
-/** Returns true if the browser says that a page of this service sends the request. Browsers without Fetch Metadata send an origin. */
-function isSameOrigin(context: RequestContext): boolean {
+/**
+ * Returns true if the browser says that a page of this service sends the request. Browsers without Fetch Metadata send an origin: that of
+ * the public URL, which a proxy may serve over HTTPS, or that of the request.
+ */
+function isSameOrigin(context: RequestContext, publicUrl: string | undefined): boolean {
   const [site, origin] = [context.get("Sec-Fetch-Site"), context.get("Origin")];
   if (site !== "") return site === "same-origin";
-  return URL.canParse(origin) && new URL(origin).host === context.host;
-}
-
-/** Reads the fields of a form. Returns undefined for a body that is too long or of another type. */
-async function readFields(context: RequestContext): Promise<URLSearchParams | undefined> {
-  if (context.is("application/x-www-form-urlencoded") === false) return undefined;
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of context.req) {
-    bytes += chunk.length;
-    if (bytes > formBytesMax) return undefined;
-    chunks.push(chunk);
-  }
-  return new URLSearchParams(Buffer.concat(chunks).toString("utf8"));
+  if (origin === "") return false;
+  return origin === serviceOrigin(context) || (publicUrl !== undefined && origin === new URL(publicUrl).origin);
 }
 
 const csrfField = "csrf_token";
@@ -117,21 +119,28 @@ export const Form = ({ visitor, action, class: className, children }: FormProps)
   </form>
 );
 
-const forgedPage = {
-  title: "Form refused",
-  status: 403,
-  body: (
-    <section class="narrow">
-      <h1>Form refused</h1>
-      <p>This form was not sent by a page of this service, or its session has ended. Open the page again.</p>
-      <p>
-        <a href="/dashboard">Dashboard</a>
-      </p>
-    </section>
-  ),
-} satisfies PageContent;
+/** Returns the page that refuses a form as a whole. */
+const unreadPage = (status: number, message: string) =>
+  ({
+    title: "Form refused",
+    status,
+    body: (
+      <section class="narrow">
+        <h1>Form refused</h1>
+        <p>{message}</p>
+        <p>
+          <a href="/dashboard">Dashboard</a>
+        </p>
+      </section>
+    ),
+  }) satisfies PageContent;
 
-const malformedPage = { ...forgedPage, status: 400 };
+const forgedPage = unreadPage(
+  403,
+  "This form was not sent by a page of this service, or its session has ended. Open the page again.",
+);
+const malformedPage = unreadPage(400, "Invalid type of the form: expected application/x-www-form-urlencoded.");
+const tooLongPage = unreadPage(413, `The form is too long: expected at most ${bounds.formBytes} bytes.`);
 
 const refusedPage = (message: string): PageContent => ({
   title: "Not changed",

@@ -1,5 +1,5 @@
 /** Handlers of pages: find the visitor, render what a page returns, and show refusals as pages. */
-import { errors, Refusal } from "../../contract/errors.ts";
+import { errors, Refusal, refuse } from "../../contract/errors.ts";
 import { Abandoned } from "../../db/job.ts";
 import type { Middleware, RequestContext } from "../../http/context.ts";
 import { refusalOf } from "../../http/middleware/handle-errors.ts";
@@ -48,8 +48,12 @@ export function signedInPage(services: SiteServices, anonymousPage: AnonymousPag
     const visitor = await visitorOf(context, services);
     if (visitor === undefined) return sendPage(context, anonymousPage(`${context.path}${context.search}`));
     const requests = new PageRequests(services.ask, context, visitor);
-    const [params, query] = [context.params ?? {}, new URLSearchParams(context.querystring)];
+    const [params, query]: [TextParameters, URLSearchParams] = [
+      context.params ?? {},
+      new URLSearchParams(context.querystring),
+    ];
     try {
+      requirePlainText([...Object.entries(params), ...query]);
       const content = await handle({ context, visitor, params, query, requests });
       if ("location" in content) return context.redirect(content.location);
       sendPage(context, { micros: requests.micros, ...content }, visitor);
@@ -60,13 +64,23 @@ export function signedInPage(services: SiteServices, anonymousPage: AnonymousPag
   };
 }
 
+/** Refuses values with control characters, except tabs, which are pasted with text. Their text can be a secret: the message has none of it. */
+export function requirePlainText(parameters: readonly (readonly [name: string, value: string | undefined])[]): void {
+  for (const [parameter, value = ""] of parameters) {
+    if (!/[^\P{Cc}\t]/u.test(value)) continue;
+    const details = { parameter, value: `(${value.length} characters)`, hint: "" };
+    throw refuse("invalid_parameter_value", { ...details, allowed: "text without control characters" });
+  }
+}
+
 /** Sends a document as the response. */
 export function sendPage(context: RequestContext, content: PageContent, visitor?: Visitor): void {
   context.status = content.status ?? 200;
   context.set("Content-Security-Policy", contentSecurityPolicy);
   // With `no-referrer`, browsers send the origin of forms as null.
   context.set("Referrer-Policy", "same-origin");
-  context.set("Cache-Control", "private, no-cache");
+  // Going back to a page of the explorer charges nothing; other pages may show secrets.
+  context.set("Cache-Control", content.section === "explorer" ? "private, no-cache" : "no-store");
   context.set("Content-Type", "text/html; charset=utf-8");
   context.body = renderDocument(content, visitor);
 }

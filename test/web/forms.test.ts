@@ -1,0 +1,167 @@
+/** Forms as no browser sends them: too long, abandoned, malformed, repeated, from another origin, and with control characters. */
+import assert from "node:assert/strict";
+import { request as sendRequest } from "node:http";
+import { test } from "node:test";
+import pino from "pino";
+import { getAccount } from "../../src/accounts/account.ts";
+import { makeChange } from "../../src/accounts/administration/changes.ts";
+import { addCredit } from "../../src/accounts/ledger/ledger.ts";
+import { createCustomer, inAccountsFile } from "../support/accounts.ts";
+import { eventually } from "../support/command-line.ts";
+import { createLinkSecret, csrfTokenIn, sendForm } from "../support/http/forms.ts";
+import { exchangeRaw } from "../support/http/raw-http.ts";
+import { startService } from "../support/http/service.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
+
+const log: Readonly<Record<string, unknown>>[] = [];
+const logger = pino({ level: "info" }, { write: (line: string) => void log.push(JSON.parse(line)) });
+const { lake } = await createLake(fileScope);
+const client = await startService(fileScope, lake, { logger });
+const { url, accounts } = client;
+const { accountId } = client.customer;
+inAccountsFile(accounts, (database) =>
+  makeChange(database, "accounts operator", { accountId, isOperator: true }, { actor: "test", atMs: Date.now() }),
+);
+const cookie = `carquet-session=${await client.sessions.create(accountId)}`;
+
+const get = (path: string): Promise<Response> => fetch(`${url}${path}`, { headers: { Cookie: cookie } });
+
+/** Sends a form of the signed-in operator. */
+const send = async (path: string, fields: Record<string, string>): Promise<Response> => {
+  const csrf_token = csrfTokenIn(await (await get("/dashboard")).text());
+  return sendForm(url, path, { csrf_token, ...fields }, { cookie });
+};
+
+/** Sends a form of a size in bytes; in chunks, without its length, if `isChunked`. */
+const sendLong = (bytes: number, cookies: Record<string, string>, isChunked: boolean): Promise<Response> => {
+  const body = `a=${"1".repeat(bytes)}`;
+  const headers = { ...cookies, Origin: url, "Content-Type": "application/x-www-form-urlencoded" };
+  const path = cookies.Cookie === undefined ? "/sign-in" : "/dashboard/cap";
+  return fetch(`${url}${path}`, {
+    ...{ method: "POST", headers },
+    ...(isChunked ? { body: new Blob([body]).stream(), duplex: "half" } : { body }),
+  });
+};
+
+test("a form that is too long is refused, and the service lives", async () => {
+  for (const bytes of [20_000, 200_000, 5_000_000])
+    for (const cookies of [{}, { Cookie: cookie }])
+      for (const isChunked of [false, true]) {
+        const answer = await sendLong(bytes, cookies, isChunked);
+        assert.deepEqual([answer.status, answer.headers.get("Connection")], [413, "close"], `${bytes} ${isChunked}`);
+        assert.match(await answer.text(), /expected at most 16384 bytes/);
+      }
+  await sendLong(50_000_000, {}, false).catch(() => undefined);
+  assert.equal((await fetch(`${url}/sign-in`)).status, 200);
+  assert.ok(log.every(({ msg, ip }) => msg !== "request" || ip === "127.0.0.1"));
+});
+
+test("a form whose client vanishes is logged as aborted, and one with a malformed body is ended at once", async () => {
+  const leaving = sendRequest(`${url}/sign-in`, {
+    method: "POST",
+    headers: { Origin: url, "Content-Type": "application/x-www-form-urlencoded", "Content-Length": 100 },
+  });
+  leaving.on("error", () => undefined);
+  leaving.write("a=1");
+  setTimeout(() => leaving.destroy(), 50);
+  await eventually("the request is logged as aborted", async () => log.some(({ aborted }) => aborted === true));
+  const head = `POST /sign-in HTTP/1.1\r\nHost: ${new URL(url).host}\r\nOrigin: ${url}\r\n`;
+  const chunked = `${head}Content-Type: application/x-www-form-urlencoded\r\nTransfer-Encoding: chunked\r\n\r\n`;
+  for (const parts of [[`${chunked}zz\r\n`], [chunked, "3\r\na=1\r\nzz\r\n"]]) await exchangeRaw(url, ...parts);
+  assert.equal((await sendForm(url, "/sign-in", {})).status, 401);
+  assert.ok(log.every(({ level }) => Number(level) < 50));
+});
+
+test("control characters in fields, queries and paths are refused", async () => {
+  const account = `/operator/accounts/${accountId}`;
+  const forms: readonly (() => Promise<Response>)[] = [
+    () => sendForm(url, "/sign-in", { name: "a\0b", password: "x" }),
+    () => send(`${account}/credit`, { usd: "1", kind: "promotional", reference: "x\0" }),
+    () => send(`${account}/adjustment`, { usd: "1", reference: "x", note: "two\r\nlines" }),
+    () => send("/operator/accounts/%00/cap", { cap: "1" }),
+    ...["/operator/accounts?q=%00", "/operator/accounts/%00", "/find?q=%01", "/listings/a%00"].map(
+      (path) => () => get(path),
+    ),
+  ];
+  for (const form of forms) {
+    const answer = await form();
+    assert.equal(answer.status, 400, answer.url);
+    assert.match(
+      await answer.text(),
+      /Invalid value \(\d+ characters\) for \w+: expected text without control characters\./,
+    );
+  }
+  for (const offset of ["1e308", "-1", "x", "99999999999"])
+    assert.equal((await get(`/operator/accounts?offset=${offset}`)).status, 200, offset);
+  assert.equal((await get("/operator/accounts?q=%09")).status, 200, "a tab is pasted with text");
+});
+
+/** Returns the balance of an account in micros. */
+const balanceOf = (id: string): number =>
+  inAccountsFile(accounts, (database) => getAccount(database, id, "2026-11").balanceMicros);
+
+test("an operator confirms and reverses only credits of the account in the path", async () => {
+  const [owner, other] = [createCustomer(accounts, { usd: "0" }), createCustomer(accounts, { usd: "0" })];
+  const credit = inAccountsFile(accounts, (database) =>
+    addCredit(database, { accountId: owner.accountId, kind: "paid", micros: 1, atMs: 1, isConfirmed: false }),
+  );
+  const changed = async (id: string, form: string): Promise<number> =>
+    (await send(`/operator/accounts/${id}/${form}`, { credit })).status;
+  for (const form of ["confirmation", "reversal"]) {
+    for (const id of [other.accountId, "nobody"]) assert.equal(await changed(id, form), 422, form);
+    assert.equal(await changed(owner.accountId, form), 303, form);
+  }
+  assert.equal(balanceOf(owner.accountId), 0);
+});
+
+test("a credit or an adjustment that is sent twice is posted once", async () => {
+  const { accountId: id } = createCustomer(accounts, { usd: "0" });
+  const referencesIn = async (): Promise<readonly string[]> =>
+    [...(await (await get(`/operator/accounts/${id}`)).text()).matchAll(/name="reference"[^>]* value="([^"]+)"/g)].map(
+      ([, reference = ""]) => reference,
+    );
+  const [[first = "", second = ""], again] = [await referencesIn(), await referencesIn()];
+  assert.equal(new Set([first, second, ...again]).size, 4);
+  for (const [form, fields] of [
+    ["credit", { usd: "1", kind: "promotional", reference: first }],
+    ["adjustment", { usd: "2", reference: second }],
+  ] as const) {
+    const statuses = await Promise.all(
+      [1, 2].map(async () => (await send(`/operator/accounts/${id}/${form}`, fields)).status),
+    );
+    assert.deepEqual(statuses.sort(), [303, 422], form);
+    const without = await send(`/operator/accounts/${id}/${form}`, { ...fields, reference: " " });
+    assert.equal(without.status, 422);
+  }
+  assert.equal(balanceOf(id), 3_000_000);
+});
+
+test("only pages of the explorer may be stored, by the browser's own cache", async () => {
+  const token = createLinkSecret(accounts, accountId, "invitation");
+  for (const [path, stored] of [
+    ["/", "private, no-cache"],
+    ["/dashboard", "no-store"],
+    ["/operator", "no-store"],
+    ["/sign-in", "no-store"],
+    ["/listings/none", "no-store"],
+    [`/invitation?token=${token}`, "no-store"],
+  ] as const)
+    assert.equal((await get(path)).headers.get("Cache-Control"), stored, path);
+});
+
+test("a form comes from the whole origin of the service", async (t) => {
+  const attempt = async (service: string, headers: Record<string, string>): Promise<number> =>
+    (await sendForm(service, "/sign-in/link", { token: "none" }, { headers })).status;
+  const https = url.replace("http:", "https:");
+  assert.deepEqual([await attempt(url, { Origin: url }), await attempt(url, { Origin: https })], [404, 403]);
+  const options = { accounts, trustedProxies: 1, publicUrl: "https://cars.example/api" };
+  const { url: proxied } = await startService(t, lake, options);
+  for (const [headers, status] of [
+    [{ Origin: "https://cars.example" }, 404],
+    [{ Origin: "http://cars.example" }, 403],
+    [{ Origin: proxied.replace("http:", "https:"), "X-Forwarded-Proto": "https" }, 404],
+    [{ Origin: proxied, "X-Forwarded-Proto": "https" }, 403],
+  ] as const)
+    assert.equal(await attempt(proxied, headers), status, JSON.stringify(headers));
+});
