@@ -1,7 +1,8 @@
 /** The web application over HTTP: assets, headers, who sees a page, and that pages are charged like the API requests that they make. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createCustomer } from "../support/accounts.ts";
+import type { AnswerOf } from "../../src/contract/types.ts";
+import { type Customer, type CustomerOptions, createCustomer } from "../support/accounts.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
@@ -13,9 +14,17 @@ const cookie = `carquet-session=${await client.sessions.create(client.customer.a
 const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
   fetch(`${client.url}${path}`, { headers, redirect: "manual" });
 
-/** Returns the micros that the account has been charged today. */
-async function chargedMicros(): Promise<number> {
-  return (await client.getBody("getUsage", "/v1/usage")).totals.charged_micros;
+/** Returns the micros that an account has been charged today. */
+async function chargedMicros({ bearer }: Customer = client.customer): Promise<number> {
+  const answer = await fetch(`${client.url}/v1/usage`, { headers: bearer });
+  const { totals }: AnswerOf<"getUsage"> = await answer.json();
+  return totals.charged_micros;
+}
+
+/** Creates an account, and returns it with the cookie of a browser that is signed in to it. */
+async function signedInCustomer(options: CustomerOptions): Promise<readonly [Customer, { readonly Cookie: string }]> {
+  const customer = createCustomer(client.accounts, options);
+  return [customer, { Cookie: `carquet-session=${await client.sessions.create(customer.accountId)}` }];
 }
 
 test("an anonymous visitor sees the sign-in page and is charged nothing", async () => {
@@ -70,17 +79,49 @@ test("a page shows and charges the account that is signed in, whatever its URL n
 });
 
 test("a page refuses what its account may not do or cannot pay", async () => {
-  const poor = createCustomer(client.accounts, { usd: "0.003" });
-  const headers = { Cookie: `carquet-session=${await client.sessions.create(poor.accountId)}` };
+  const [poor, headers] = await signedInCustomer({ usd: "0.001" });
   const answer = await get("/", headers);
   assert.equal(answer.status, 402);
   assert.match(await answer.text(), /<h1>Payment required<\/h1>/);
+  assert.equal(await chargedMicros(poor), 0);
 });
 
-test("the requests of pages count towards the rate limits", async () => {
-  const slow = createCustomer(client.accounts, { override: { per10s: 3, per60s: 3 } });
-  const headers = { Cookie: `carquet-session=${await client.sessions.create(slow.accountId)}` };
-  assert.equal((await get("/", headers)).status, 200);
+test("an invalid view is not charged", async () => {
+  const before = await chargedMicros();
+  for (const path of ["/?sort=bogus", "/?min_price=9&max_price=1", "/?layout=charts&min_price=none"]) {
+    const page = await (await get(path, { Cookie: cookie })).text();
+    assert.match(page, /role="alert"/, path);
+    assert.match(page, /<h1 id="total">No results/, path);
+  }
+  assert.equal(await chargedMicros(), before);
+});
+
+test("a page whose parts cannot be paid shows what it was charged for, and why the rest is missing", async () => {
+  const { data } = await client.getBody("searchListings", "/v1/listings?limit=1");
+  const { id, dealer_id } = data[0] ?? assert.fail();
+  const views: readonly (readonly [path: string, usd: string, micros: number])[] = [
+    ["/", "0.004", 2000],
+    ["/?layout=charts", "0.004", 3000],
+    ["/?layout=charts&chart=time", "0.005", 3000],
+    ["/?layout=charts&chart=map", "0.003", 3000],
+    [`/listings/${id}`, "0.009", 8000],
+    [`/dealers/${dealer_id}`, "0.001", 1000],
+  ];
+  for (const [path, usd, micros] of views) {
+    const [poor, headers] = await signedInCustomer({ usd });
+    const answer = await get(path, headers);
+    const page = await answer.text();
+    assert.equal(answer.status, 200, path);
+    assert.match(page, /<li>Missing: [^<]+billing state/, path);
+    assert.ok(page.includes(`<dd id="view-cost">$${(micros / 1e6).toFixed(3)}</dd>`), path);
+    assert.equal(await chargedMicros(poor), micros, path);
+  }
+});
+
+test("a page counts as one request against the rate limits", async () => {
+  const [slow, headers] = await signedInCustomer({ override: { per10s: 3, per60s: 3 } });
+  for (const path of ["/?make=Toyota&inventory_type=used", "/", "/?layout=charts"])
+    assert.equal((await get(path, headers)).status, 200, path);
   const refused = await get("/", headers);
   assert.equal(refused.status, 429);
   assert.match(refused.headers.get("Retry-After") ?? "", /^\d+$/);

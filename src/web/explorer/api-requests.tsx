@@ -2,7 +2,7 @@
 import type { JSX } from "preact";
 import type { RequestContext } from "../../http/context.ts";
 import { usd } from "../shell/format.ts";
-import type { ChargedRequest } from "../shell/page-requests.ts";
+import type { ChargedRequest, MissingPart } from "../shell/page-requests.ts";
 
 /** Returns the origin that a request was sent to; empty if its `Host` is invalid. */
 export function serviceOrigin({ protocol, host }: RequestContext): string {
@@ -47,6 +47,16 @@ export const ApiRequests = ({ origin, charged }: ApiRequestsProps): JSX.Element 
     </details>
   );
 };
+
+/** Why parts of a page are missing; nothing if it is complete. */
+export const MissingParts = ({ missing }: { readonly missing: readonly MissingPart[] }): JSX.Element | null =>
+  missing.length === 0 ? null : (
+    <ul class="notice" role="status">
+      {missing.map(({ name, reason }) => (
+        <li key={`${name} ${reason}`}>{`Missing: ${name}. ${reason}`}</li>
+      ))}
+    </ul>
+  );
 
 const targetOf = ({ path, querystring }: ChargedRequest): string =>
   querystring === "" ? path : `${path}?${querystring}`;
