@@ -1,8 +1,11 @@
 /** The web application over HTTP: assets, headers, who sees a page, and that pages are charged like the API requests that they make. */
 import assert from "node:assert/strict";
+import { type IncomingHttpHeaders, request } from "node:http";
+import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import type { AnswerOf } from "../../src/contract/types.ts";
 import { type Customer, type CustomerOptions, createCustomer } from "../support/accounts.ts";
+import { createLinkSecret } from "../support/http/forms.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
@@ -13,6 +16,21 @@ const cookie = `carquet-session=${await client.sessions.create(client.customer.a
 
 const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
   fetch(`${client.url}${path}`, { headers, redirect: "manual" });
+
+/** Sends a request with headers that `fetch` sets itself. */
+const send = (method: string, path: string, headers: Record<string, string>): Promise<Sent> =>
+  new Promise((answered, failed) => {
+    const sent = request(`${client.url}${path}`, { method, headers }, async (response) =>
+      answered({ status: response.statusCode ?? 0, headers: response.headers, text: await text(response) }),
+    );
+    sent.once("error", failed).end();
+  });
+
+interface Sent {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
 
 /** Returns the micros that an account has been charged today. */
 async function chargedMicros({ bearer }: Customer = client.customer): Promise<number> {
@@ -135,4 +153,71 @@ test("a signed-out browser sees no page", async () => {
   assert.match(await (await get("/", headers)).text(), /listings/);
   await client.sessions.end(secret);
   assert.match(await (await get("/", headers)).text(), /action="\/sign-in"/);
+});
+
+test("requests that show nothing to a visitor are refused, and charge nothing", async () => {
+  const { accountId } = client.customer;
+  const token = createLinkSecret(client.accounts, accountId, "sign_in");
+  const before = await chargedMicros();
+  const navigation = { "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document" };
+  const refused: readonly Record<string, string>[] = [
+    { "Sec-Purpose": "prefetch" },
+    { "Sec-Purpose": "prefetch;prerender", "Sec-Fetch-Site": "none", ...navigation },
+    { "Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image" },
+    { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty" },
+    { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe" },
+  ];
+  for (const headers of refused)
+    for (const path of ["/", `/sign-in?token=${token}`]) {
+      const answer = await send("GET", path, { ...headers, Cookie: cookie });
+      assert.equal(answer.status, 403, JSON.stringify(headers));
+    }
+  for (const path of ["/", `/sign-in?token=${token}`]) {
+    const head = await send("HEAD", path, { Cookie: cookie });
+    assert.deepEqual([head.status, head.headers.allow], [405, path === "/" ? "GET" : "GET, POST"]);
+  }
+  assert.equal(await chargedMicros(), before);
+  const shown: readonly Record<string, string>[] = [
+    { "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty" },
+    { "Sec-Fetch-Site": "cross-site", ...navigation },
+  ];
+  for (const headers of shown) assert.equal((await send("GET", "/", { ...headers, Cookie: cookie })).status, 200);
+  assert.equal((await send("GET", `/sign-in?token=${token}`, {})).status, 302, "the link has not been used");
+});
+
+test("browsers see errors as pages, other clients as JSON, and 405 names the methods of the path", async () => {
+  const browser = { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+  const cases: readonly (readonly [method: string, path: string, status: number, allow?: string])[] = [
+    ["GET", "/nothing", 404],
+    ["GET", "/docs/nothing", 404],
+    ["GET", "/dashboard/cap", 405, "POST"],
+    ["GET", "/sign-out", 405, "POST"],
+    ["PUT", "/sign-in", 405, "GET, POST"],
+    ["POST", "/dashboard", 405, "GET"],
+    ["POST", "/nothing", 405, "GET"],
+  ];
+  for (const [method, path, status, allow] of cases) {
+    const [page, other] = [await send(method, path, { ...browser, Cookie: cookie }), await send(method, path, {})];
+    assert.deepEqual([page.status, page.headers.allow], [status, allow], path);
+    assert.match(page.text, /^<!doctype html>.*<a href="\/dashboard">/s, path);
+    assert.deepEqual([other.status, other.headers.allow], [status, allow], path);
+    assert.equal(JSON.parse(other.text).error.code, status === 404 ? "not_found" : "method_not_allowed", path);
+  }
+  for (const path of ["/v1/nothing", "/v1/listings", "/mcp/nothing", "/oauth/nothing", "/.well-known/nothing"])
+    assert.equal(JSON.parse((await send("GET", path, browser)).text).error.code.length > 0, true, path);
+});
+
+test("the operator's view answers other accounts alike, whether a page exists or not", async () => {
+  for (const headers of [{ Cookie: cookie }, {}, { Cookie: cookie, Accept: "text/html" }]) {
+    const [page, ...others] = await Promise.all(
+      ["/operator", "/operator/nothing", "/operator/accounts", "/operator/reviews/acct_1", "/operator/"].map(
+        async (path) => {
+          const { status, text } = await send("GET", path, headers);
+          return { status, text: text.replaceAll(encodeURIComponent(path), "").replaceAll(path, "") };
+        },
+      ),
+    );
+    assert.equal(page?.status, "Cookie" in headers ? 404 : 401);
+    for (const other of others) assert.deepEqual(other, page);
+  }
 });

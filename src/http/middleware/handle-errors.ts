@@ -2,6 +2,7 @@
 import { redactKeys } from "../../accounts/api-key.ts";
 import { type ErrorCode, errorBody, errors, Refusal, refuse } from "../../contract/errors.ts";
 import { Abandoned } from "../../db/job.ts";
+import { allowedMethods } from "../allowed-methods.ts";
 import type { Middleware, RequestState } from "../context.ts";
 
 /** The only `catch` that creates a response. */
@@ -19,7 +20,7 @@ export const handleErrors: Middleware = async (context, next) => {
     context.body = errorBody(refusal);
     context.remove("ETag");
     context.set("Cache-Control", "no-store");
-    if (context.status === 405) context.set("Allow", "GET");
+    if (context.status === 405) context.set("Allow", allowedMethods(context).join(", "));
     const challenge = challenges[refusal.code];
     const { challengeParameters = [] } = context.state;
     if (challenge !== undefined) context.set("WWW-Authenticate", challengeOf(challenge, challengeParameters));
