@@ -178,8 +178,12 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
       await page.waitForURL(`${client.url}/listings/${id}`);
       assert.ok((await page.locator("main").textContent())?.includes(vin));
     }
-    const page = await open("/find?q=used+toyota+suv+CA");
-    assert.equal(page.url(), `${client.url}/?inventory_type=used&make=Toyota&body_type=SUV&state=CA`);
+    const path = "/?inventory_type=used&make=Toyota&body_type=SUV&state=CA";
+    for (const page of [await open("/find?q=used+toyota+suv+CA"), await open(path)]) {
+      assert.equal(page.url(), `${client.url}${path}`);
+      assert.match((await page.locator("#api pre").first().textContent()) ?? "", /\/v1\/listings\?/);
+      assert.equal(await shownTotal(page), await fetchTotal(client, path.slice(2)));
+    }
   });
 
   test("every page is accessible and fits a phone, and none asks another host or violates the policy", async () => {

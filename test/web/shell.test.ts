@@ -136,6 +136,29 @@ test("a page whose parts cannot be paid shows what it was charged for, and why t
   }
 });
 
+test("a page that the box finds costs what finding it cost too, and shows it", async () => {
+  const { data } = await client.getBody("searchListings", "/v1/listings?make=Honda&limit=1");
+  const { vin, id, dealer_id, dealer_name } = data[0] ?? assert.fail();
+  const finds: readonly (readonly [words: string, address: string, micros: number])[] = [
+    ["honda", "/?make=Honda", 3000],
+    [vin, `/listings/${id}`, 3000],
+    [String(dealer_name), `/dealers/${dealer_id}`, 7000],
+  ];
+  for (const [words, address, micros] of finds) {
+    const before = await chargedMicros();
+    await get(address, { Cookie: cookie });
+    const direct = (await chargedMicros()) - before;
+    const page = await (await get(`/find?q=${encodeURIComponent(words)}`, { Cookie: cookie })).text();
+    assert.ok(page.includes(`<link rel="canonical" href="${address}"/>`), words);
+    assert.ok(page.includes(`<dd id="view-cost">$${((direct + micros) / 1e6).toFixed(3)}</dd>`), words);
+    assert.equal((await chargedMicros()) - before, 2 * direct + micros, words);
+    const [poor, headers] = await signedInCustomer({ usd: (micros / 1e6).toFixed(3) });
+    const found = await (await get(`/find?q=${encodeURIComponent(words)}`, headers)).text();
+    assert.ok(found.includes(`<a href="${address}">`), words);
+    assert.equal(await chargedMicros(poor), micros, words);
+  }
+});
+
 test("a page counts as one request against the rate limits", async () => {
   const [slow, headers] = await signedInCustomer({ override: { per10s: 3, per60s: 3 } });
   for (const path of ["/?make=Toyota&inventory_type=used", "/", "/?layout=charts"])

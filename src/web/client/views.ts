@@ -10,12 +10,13 @@ const keptMost = 40;
 
 const kept = new Map<string, string>();
 /** The URL of the view that is shown. */
-let shownUrl = urlWithoutHash();
+let shownUrl = "";
 let loading: AbortController | undefined;
 
 /** Handles forms, links and the history of the explorer. */
 export function enhanceViews(): void {
   if (document.querySelector("[data-view]") === null) return;
+  shownUrl = urlWithoutHash();
   keep(shownUrl, document.documentElement.outerHTML);
   document.addEventListener("change", ({ target }) => {
     if (!(target instanceof HTMLInputElement || target instanceof HTMLSelectElement)) return;

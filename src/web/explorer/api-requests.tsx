@@ -1,8 +1,8 @@
-/** The API requests behind a page, with their prices, and the first one as code. */
+/** The API requests behind a page, with their prices, and the main one as code. */
 import type { JSX } from "preact";
 import type { RequestContext } from "../../http/context.ts";
 import { usd } from "../shell/format.ts";
-import type { ChargedRequest, MissingPart } from "../shell/page-requests.ts";
+import type { ChargedRequest, MissingPart, PageRequests } from "../shell/page-requests.ts";
 
 /** Returns the origin that a request was sent to; empty if its `Host` is invalid. */
 export function serviceOrigin({ protocol, host }: RequestContext): string {
@@ -13,11 +13,10 @@ export function serviceOrigin({ protocol, host }: RequestContext): string {
 interface ApiRequestsProps {
   /** The origin of the service, for example `https://api.example.com`. */
   readonly origin: string;
-  readonly charged: readonly ChargedRequest[];
+  readonly requests: Pick<PageRequests, "charged" | "main">;
 }
 
-export const ApiRequests = ({ origin, charged }: ApiRequestsProps): JSX.Element | null => {
-  const [main] = charged;
+export const ApiRequests = ({ origin, requests: { charged, main } }: ApiRequestsProps): JSX.Element | null => {
   if (main === undefined) return null;
   return (
     <details class="api" id="api">

@@ -49,7 +49,7 @@ export const dealerPage: PageHandler = async ({ context, params, query, requests
         <MissingParts missing={requests.missing} />
         {mix === undefined ? null : <Mix dealerId={dealer_id} counts={mix.data} />}
         {inventory === undefined ? null : <Inventory dealerId={dealer_id} answer={inventory} />}
-        <ApiRequests origin={serviceOrigin(context)} charged={requests.charged} />
+        <ApiRequests origin={serviceOrigin(context)} requests={requests} />
       </article>
     ),
   };

@@ -37,7 +37,7 @@ export const listingPage: PageHandler = async ({ context, params, requests }) =>
         <OptionTable options={data.vehicle.build.options ?? []} />
         <FeatureList features={features} />
         <OtherListings listings={ofVin.filter(({ id }) => id !== data.id)} />
-        <ApiRequests origin={serviceOrigin(context)} charged={requests.charged} />
+        <ApiRequests origin={serviceOrigin(context)} requests={requests} />
       </article>
     ),
   };

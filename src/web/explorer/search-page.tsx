@@ -37,7 +37,7 @@ export const searchPage =
       body: (
         <>
           <SearchView view={view} days={days} found={found}>
-            <ApiRequests origin={serviceOrigin(context)} charged={requests.charged} />
+            <ApiRequests origin={serviceOrigin(context)} requests={requests} />
           </SearchView>
           <p class="visually-hidden" id="announcement" role="status" />
         </>

@@ -31,6 +31,7 @@ export class PageRequests {
   private readonly missingParts: MissingPart[] = [];
   private readonly asking: AskingContext;
   private made = 0;
+  private lookUps = 0;
 
   constructor(
     private readonly askOperation: AskOperation,
@@ -44,6 +45,16 @@ export class PageRequests {
   /** The answered requests, in the order in which they were made. */
   get charged(): readonly ChargedRequest[] {
     return this.answered.filter((request) => request !== undefined);
+  }
+
+  /** The first answered request of what the page shows, without those that only led to it. */
+  get main(): ChargedRequest | undefined {
+    return this.answered.slice(this.lookUps).find((request) => request !== undefined);
+  }
+
+  /** Says that the requests until now only led to what the page shows. */
+  endLookUp(): void {
+    this.lookUps = this.made;
   }
 
   /** The parts that `askPart` did without. */
