@@ -22,7 +22,7 @@ export const errors = {
   monthly_spend_cap_exceeded:    [402,   "billing_error",        "PublicApiBillingError",          "This request would exceed the account's monthly spend cap of {cap} USD."],
   missing_scope:                 [403,   "permission_error",     "PublicApiPermissionError",       "This API key lacks the scope {scope}: expected a key with that scope."],
   not_found:                     [404,   "not_found_error",      "PublicApiNotFoundError",         "No {what} {id} exists."],
-  method_not_allowed:            [405,   "request_error",        "PublicApiRequestError",          "Method {method} is not allowed: expected GET."],
+  method_not_allowed:            [405,   "request_error",        "PublicApiRequestError",          "Method {method} is not allowed: expected {allowed}."],
   not_acceptable:                [406,   "request_error",        "PublicApiRequestError",          "No acceptable format in Accept {value}: expected one of {allowed}."],
   uri_too_long:                  [414,   "request_error",        "PublicApiRequestError",          "The path and query are too long: expected at most {limit} bytes. Send fewer or shorter values."],
   range_not_satisfiable:         [416,   "request_error",        "PublicApiRequestError",          "Invalid Range: expected a range that begins within the {bytes} bytes of the export."],

@@ -8,7 +8,7 @@ import type { Identity } from "../accounts/accounts.ts";
 import type { UsageClass } from "../accounts/policy/prices.ts";
 import { Refusal } from "../contract/errors.ts";
 import type { AnswerOf } from "../contract/types.ts";
-import type { OperationContext, RequestState } from "./context.ts";
+import type { CountedPage, OperationContext, RequestState } from "./context.ts";
 import type { OperationRequest } from "./operation-request.ts";
 import type { AskedId, OperationPipelines } from "./pipeline.ts";
 
@@ -26,6 +26,8 @@ export interface OperationAnswer<Id extends AskedId> {
 export interface AskingContext extends Pick<OperationContext, "req" | "socket"> {
   readonly state: Pick<RequestState, "requestId" | "arrivedAtMs" | "log">;
   readonly res: Pick<OperationContext["res"], "closed">;
+  /** The page that asks. Without it, each operation counts against the rate limit. */
+  readonly page?: CountedPage;
 }
 
 /** Asks an operation as an account. Throws a Refusal, as the API refuses, and Abandoned if the client has disconnected. */
@@ -72,7 +74,7 @@ class AskedContext<Id extends AskedId> implements OperationContext {
 
   constructor(asking: AskingContext, identity: Identity, { path, querystring, params = {} }: OperationRequest<Id>) {
     const { arrivedAtMs, log } = asking.state;
-    this.state = { requestId: uuidV7(), arrivedAtMs, log, identity };
+    this.state = { requestId: uuidV7(), arrivedAtMs, log, identity, ...(asking.page && { page: asking.page }) };
     this.path = path;
     this.querystring = querystring;
     this.params = params;

@@ -22,6 +22,15 @@ export interface RequestState {
   identity?: Identity;
   /** The job of a metered operation; set by `admit`. */
   job?: Job;
+  /** Whether the request was counted against the rate limit; set by `limitRate`. */
+  isCounted?: boolean;
+  /** The page that an operation is a part of. */
+  page?: CountedPage;
+}
+
+/** A page of the web application, which counts against the rate limit as one request, however many operations it asks. */
+export interface CountedPage {
+  isCounted: boolean;
 }
 
 export type RequestContext = ParameterizedContext<RequestState, DefaultContext>;

@@ -10,6 +10,7 @@ import { refuse } from "../contract/errors.ts";
 import type { OperationId } from "../contract/types.ts";
 import type { TableEncoder } from "../formats/table-formats.ts";
 import type { CurrentVersion } from "../serving/current-version.ts";
+import { allowedMethods } from "./allowed-methods.ts";
 import type { Middleware, OperationContext, OperationStep, RequestContext, RequestState } from "./context.ts";
 import { type EndpointId, endpoints } from "./endpoints.ts";
 import { type ExportServices, respondWithExport } from "./exports/respond-with-export.ts";
@@ -128,9 +129,10 @@ export function routes(
   return router.routes();
 }
 
-/** Every operation is a GET. */
-export const refuseOtherMethods: Middleware = async ({ method }, next) => {
-  if (method !== "GET") throw refuse("method_not_allowed", { method });
+/** Refuses methods that the path does not have. Every operation is a GET; forms of the web application are a POST. */
+export const refuseOtherMethods: Middleware = async (context, next) => {
+  const [{ method }, allowed] = [context, allowedMethods(context)];
+  if (!allowed.includes(method)) throw refuse("method_not_allowed", { method, allowed: allowed.join(" or ") });
   await next();
 };
 

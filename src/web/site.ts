@@ -8,13 +8,17 @@ import { addAccountRoutes } from "./account/routes.ts";
 import { addExplorerRoutes } from "./explorer/routes.ts";
 import { addOperatorRoutes } from "./operator/routes.ts";
 import { serveAssets } from "./shell/assets.ts";
+import { refuseHiddenRequests } from "./shell/refuse-hidden-requests.ts";
+import { showErrors } from "./shell/show-errors.ts";
 
 /** Adds the web application to a service. It passes requests for other paths on. */
 export function mountSite(app: Koa<RequestState>, services: SiteServices): void {
   const router = new Router<RequestState>({ sensitive: true, strict: true });
+  router.use(refuseHiddenRequests);
   addExplorerRoutes(router, services);
   addAccountRoutes(router, services);
   addOperatorRoutes(router, services);
+  app.use(showErrors(services));
   app.use(serveAssets);
   app.use(services.authorization.endpoints(sendOAuthError));
   app.use(router.routes());

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { Page } from "playwright-core";
+import { createCustomer } from "../support/accounts.ts";
 import { skipWithoutBrowser } from "../support/http/browser.ts";
 import { fetchTotal } from "../support/http/paging.ts";
 import { startService } from "../support/http/service.ts";
@@ -88,6 +89,25 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
     assert.deepEqual((await client.getBody("getUsage", "/v1/usage")).totals, totals);
   });
 
+  test("a refused view is shown without a second request, and going back shows the view before it", async () => {
+    const slow = createCustomer(client.accounts, { override: { per10s: 1, per60s: 1 } });
+    const page = await signedIn().openAnonymously("/sign-in");
+    const value = await client.sessions.create(slow.accountId);
+    await page.context().addCookies([{ name: "carquet-session", value, url: client.url }]);
+    await page.goto(client.url);
+    const all = await shownTotal(page);
+    const requested: string[] = [];
+    page.on("request", (request) => {
+      if (["document", "fetch"].includes(request.resourceType())) requested.push(new URL(request.url()).search);
+    });
+    await page.locator('[id="body_type=SUV"]').click();
+    await page.getByRole("heading", { name: "Too many requests" }).waitFor();
+    assert.deepEqual([new URL(page.url()).search, requested], ["?body_type=SUV", ["?body_type=SUV"]]);
+    await page.goBack();
+    assert.equal(await shownTotal(page), all);
+    assert.equal(requested.length, 1);
+  });
+
   test("bounds and sliders filter by ranges", async () => {
     const page = await open("/");
     await page.locator("#max_price").fill("30000");
@@ -158,8 +178,12 @@ describe("in a browser", { skip: skipWithoutBrowser }, async () => {
       await page.waitForURL(`${client.url}/listings/${id}`);
       assert.ok((await page.locator("main").textContent())?.includes(vin));
     }
-    const page = await open("/find?q=used+toyota+suv+CA");
-    assert.equal(page.url(), `${client.url}/?inventory_type=used&make=Toyota&body_type=SUV&state=CA`);
+    const path = "/?inventory_type=used&make=Toyota&body_type=SUV&state=CA";
+    for (const page of [await open("/find?q=used+toyota+suv+CA"), await open(path)]) {
+      assert.equal(page.url(), `${client.url}${path}`);
+      assert.match((await page.locator("#api pre").first().textContent()) ?? "", /\/v1\/listings\?/);
+      assert.equal(await shownTotal(page), await fetchTotal(client, path.slice(2)));
+    }
   });
 
   test("every page is accessible and fits a phone, and none asks another host or violates the policy", async () => {

@@ -1,7 +1,11 @@
 /** The web application over HTTP: assets, headers, who sees a page, and that pages are charged like the API requests that they make. */
 import assert from "node:assert/strict";
+import { type IncomingHttpHeaders, request } from "node:http";
+import { text } from "node:stream/consumers";
 import { test } from "node:test";
-import { createCustomer } from "../support/accounts.ts";
+import type { AnswerOf } from "../../src/contract/types.ts";
+import { type Customer, type CustomerOptions, createCustomer } from "../support/accounts.ts";
+import { createLinkSecret } from "../support/http/forms.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
@@ -13,9 +17,32 @@ const cookie = `carquet-session=${await client.sessions.create(client.customer.a
 const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
   fetch(`${client.url}${path}`, { headers, redirect: "manual" });
 
-/** Returns the micros that the account has been charged today. */
-async function chargedMicros(): Promise<number> {
-  return (await client.getBody("getUsage", "/v1/usage")).totals.charged_micros;
+/** Sends a request with headers that `fetch` sets itself. */
+const send = (method: string, path: string, headers: Record<string, string>): Promise<Sent> =>
+  new Promise((answered, failed) => {
+    const sent = request(`${client.url}${path}`, { method, headers }, async (response) =>
+      answered({ status: response.statusCode ?? 0, headers: response.headers, text: await text(response) }),
+    );
+    sent.once("error", failed).end();
+  });
+
+interface Sent {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/** Returns the micros that an account has been charged today. */
+async function chargedMicros({ bearer }: Customer = client.customer): Promise<number> {
+  const answer = await fetch(`${client.url}/v1/usage`, { headers: bearer });
+  const { totals }: AnswerOf<"getUsage"> = await answer.json();
+  return totals.charged_micros;
+}
+
+/** Creates an account, and returns it with the cookie of a browser that is signed in to it. */
+async function signedInCustomer(options: CustomerOptions): Promise<readonly [Customer, { readonly Cookie: string }]> {
+  const customer = createCustomer(client.accounts, options);
+  return [customer, { Cookie: `carquet-session=${await client.sessions.create(customer.accountId)}` }];
 }
 
 test("an anonymous visitor sees the sign-in page and is charged nothing", async () => {
@@ -70,17 +97,72 @@ test("a page shows and charges the account that is signed in, whatever its URL n
 });
 
 test("a page refuses what its account may not do or cannot pay", async () => {
-  const poor = createCustomer(client.accounts, { usd: "0.003" });
-  const headers = { Cookie: `carquet-session=${await client.sessions.create(poor.accountId)}` };
+  const [poor, headers] = await signedInCustomer({ usd: "0.001" });
   const answer = await get("/", headers);
   assert.equal(answer.status, 402);
   assert.match(await answer.text(), /<h1>Payment required<\/h1>/);
+  assert.equal(await chargedMicros(poor), 0);
 });
 
-test("the requests of pages count towards the rate limits", async () => {
-  const slow = createCustomer(client.accounts, { override: { per10s: 3, per60s: 3 } });
-  const headers = { Cookie: `carquet-session=${await client.sessions.create(slow.accountId)}` };
-  assert.equal((await get("/", headers)).status, 200);
+test("an invalid view is not charged", async () => {
+  const before = await chargedMicros();
+  for (const path of ["/?sort=bogus", "/?min_price=9&max_price=1", "/?layout=charts&min_price=none"]) {
+    const page = await (await get(path, { Cookie: cookie })).text();
+    assert.match(page, /role="alert"/, path);
+    assert.match(page, /<h1 id="total">No results/, path);
+  }
+  assert.equal(await chargedMicros(), before);
+});
+
+test("a page whose parts cannot be paid shows what it was charged for, and why the rest is missing", async () => {
+  const { data } = await client.getBody("searchListings", "/v1/listings?limit=1");
+  const { id, dealer_id } = data[0] ?? assert.fail();
+  const views: readonly (readonly [path: string, usd: string, micros: number])[] = [
+    ["/", "0.004", 2000],
+    ["/?layout=charts", "0.004", 3000],
+    ["/?layout=charts&chart=time", "0.005", 3000],
+    ["/?layout=charts&chart=map", "0.003", 3000],
+    [`/listings/${id}`, "0.009", 8000],
+    [`/dealers/${dealer_id}`, "0.001", 1000],
+  ];
+  for (const [path, usd, micros] of views) {
+    const [poor, headers] = await signedInCustomer({ usd });
+    const answer = await get(path, headers);
+    const page = await answer.text();
+    assert.equal(answer.status, 200, path);
+    assert.match(page, /<li>Missing: [^<]+billing state/, path);
+    assert.ok(page.includes(`<dd id="view-cost">$${(micros / 1e6).toFixed(3)}</dd>`), path);
+    assert.equal(await chargedMicros(poor), micros, path);
+  }
+});
+
+test("a page that the box finds costs what finding it cost too, and shows it", async () => {
+  const { data } = await client.getBody("searchListings", "/v1/listings?make=Honda&limit=1");
+  const { vin, id, dealer_id, dealer_name } = data[0] ?? assert.fail();
+  const finds: readonly (readonly [words: string, address: string, micros: number])[] = [
+    ["honda", "/?make=Honda", 3000],
+    [vin, `/listings/${id}`, 3000],
+    [String(dealer_name), `/dealers/${dealer_id}`, 7000],
+  ];
+  for (const [words, address, micros] of finds) {
+    const before = await chargedMicros();
+    await get(address, { Cookie: cookie });
+    const direct = (await chargedMicros()) - before;
+    const page = await (await get(`/find?q=${encodeURIComponent(words)}`, { Cookie: cookie })).text();
+    assert.ok(page.includes(`<link rel="canonical" href="${address}"/>`), words);
+    assert.ok(page.includes(`<dd id="view-cost">$${((direct + micros) / 1e6).toFixed(3)}</dd>`), words);
+    assert.equal((await chargedMicros()) - before, 2 * direct + micros, words);
+    const [poor, headers] = await signedInCustomer({ usd: (micros / 1e6).toFixed(3) });
+    const found = await (await get(`/find?q=${encodeURIComponent(words)}`, headers)).text();
+    assert.ok(found.includes(`<a href="${address}">`), words);
+    assert.equal(await chargedMicros(poor), micros, words);
+  }
+});
+
+test("a page counts as one request against the rate limits", async () => {
+  const [slow, headers] = await signedInCustomer({ override: { per10s: 3, per60s: 3 } });
+  for (const path of ["/?make=Toyota&inventory_type=used", "/", "/?layout=charts"])
+    assert.equal((await get(path, headers)).status, 200, path);
   const refused = await get("/", headers);
   assert.equal(refused.status, 429);
   assert.match(refused.headers.get("Retry-After") ?? "", /^\d+$/);
@@ -94,4 +176,71 @@ test("a signed-out browser sees no page", async () => {
   assert.match(await (await get("/", headers)).text(), /listings/);
   await client.sessions.end(secret);
   assert.match(await (await get("/", headers)).text(), /action="\/sign-in"/);
+});
+
+test("requests that show nothing to a visitor are refused, and charge nothing", async () => {
+  const { accountId } = client.customer;
+  const token = createLinkSecret(client.accounts, accountId, "sign_in");
+  const before = await chargedMicros();
+  const navigation = { "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document" };
+  const refused: readonly Record<string, string>[] = [
+    { "Sec-Purpose": "prefetch" },
+    { "Sec-Purpose": "prefetch;prerender", "Sec-Fetch-Site": "none", ...navigation },
+    { "Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image" },
+    { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty" },
+    { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe" },
+  ];
+  for (const headers of refused)
+    for (const path of ["/", `/sign-in?token=${token}`]) {
+      const answer = await send("GET", path, { ...headers, Cookie: cookie });
+      assert.equal(answer.status, 403, JSON.stringify(headers));
+    }
+  for (const path of ["/", `/sign-in?token=${token}`]) {
+    const head = await send("HEAD", path, { Cookie: cookie });
+    assert.deepEqual([head.status, head.headers.allow], [405, path === "/" ? "GET" : "GET, POST"]);
+  }
+  assert.equal(await chargedMicros(), before);
+  const shown: readonly Record<string, string>[] = [
+    { "Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty" },
+    { "Sec-Fetch-Site": "cross-site", ...navigation },
+  ];
+  for (const headers of shown) assert.equal((await send("GET", "/", { ...headers, Cookie: cookie })).status, 200);
+  assert.equal((await send("GET", `/sign-in?token=${token}`, {})).status, 302, "the link has not been used");
+});
+
+test("browsers see errors as pages, other clients as JSON, and 405 names the methods of the path", async () => {
+  const browser = { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+  const cases: readonly (readonly [method: string, path: string, status: number, allow?: string])[] = [
+    ["GET", "/nothing", 404],
+    ["GET", "/docs/nothing", 404],
+    ["GET", "/dashboard/cap", 405, "POST"],
+    ["GET", "/sign-out", 405, "POST"],
+    ["PUT", "/sign-in", 405, "GET, POST"],
+    ["POST", "/dashboard", 405, "GET"],
+    ["POST", "/nothing", 405, "GET"],
+  ];
+  for (const [method, path, status, allow] of cases) {
+    const [page, other] = [await send(method, path, { ...browser, Cookie: cookie }), await send(method, path, {})];
+    assert.deepEqual([page.status, page.headers.allow], [status, allow], path);
+    assert.match(page.text, /^<!doctype html>.*<a href="\/dashboard">/s, path);
+    assert.deepEqual([other.status, other.headers.allow], [status, allow], path);
+    assert.equal(JSON.parse(other.text).error.code, status === 404 ? "not_found" : "method_not_allowed", path);
+  }
+  for (const path of ["/v1/nothing", "/v1/listings", "/mcp/nothing", "/oauth/nothing", "/.well-known/nothing"])
+    assert.equal(JSON.parse((await send("GET", path, browser)).text).error.code.length > 0, true, path);
+});
+
+test("the operator's view answers other accounts alike, whether a page exists or not", async () => {
+  for (const headers of [{ Cookie: cookie }, {}, { Cookie: cookie, Accept: "text/html" }]) {
+    const [page, ...others] = await Promise.all(
+      ["/operator", "/operator/nothing", "/operator/accounts", "/operator/reviews/acct_1", "/operator/"].map(
+        async (path) => {
+          const { status, text } = await send("GET", path, headers);
+          return { status, text: text.replaceAll(encodeURIComponent(path), "").replaceAll(path, "") };
+        },
+      ),
+    );
+    assert.equal(page?.status, "Cookie" in headers ? 404 : 401);
+    for (const other of others) assert.deepEqual(other, page);
+  }
 });

@@ -42,8 +42,10 @@ export function admit(
     } finally {
       unbind();
       whenSent(context, () => add(accountId, -1));
-      if (job.signal.aborted)
-        accounts.countUncharged(identity, Math.ceil(job.time.at(performance.now()) / unchargedMs) - 1);
+      if (job.signal.aborted) {
+        const requests = Math.ceil(job.time.at(performance.now()) / unchargedMs);
+        accounts.countUncharged(identity, Math.max(0, requests - (context.state.isCounted === true ? 1 : 0)));
+      }
     }
   };
 }

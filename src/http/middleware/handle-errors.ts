@@ -2,7 +2,8 @@
 import { redactKeys } from "../../accounts/api-key.ts";
 import { type ErrorCode, errorBody, errors, Refusal, refuse } from "../../contract/errors.ts";
 import { Abandoned } from "../../db/job.ts";
-import type { Middleware } from "../context.ts";
+import { allowedMethods } from "../allowed-methods.ts";
+import type { Middleware, RequestState } from "../context.ts";
 
 /** The only `catch` that creates a response. */
 export const handleErrors: Middleware = async (context, next) => {
@@ -15,15 +16,13 @@ export const handleErrors: Middleware = async (context, next) => {
       context.res.destroy();
       return;
     }
-    const { requestId, log } = context.state;
-    const refusal = refusalOf(thrown, requestId);
-    if (refusal.code === "internal_error") log.error({ requestId, err: thrown }, "internal error");
+    const refusal = loggedRefusalOf(thrown, context.state);
     context.state.errorCode = refusal.code;
     context.status = errors[refusal.code][0];
     context.body = errorBody(refusal);
     context.remove("ETag");
     context.set("Cache-Control", "no-store");
-    if (context.status === 405) context.set("Allow", "GET");
+    if (context.status === 405) context.set("Allow", allowedMethods(context).join(", "));
     const challenge = challenges[refusal.code];
     const { challengeParameters = [] } = context.state;
     if (challenge !== undefined) context.set("WWW-Authenticate", challengeOf(challenge, challengeParameters));
@@ -41,6 +40,13 @@ const challenges: Readonly<Partial<Record<ErrorCode, string>>> = {
   invalid_api_key: 'Bearer error="invalid_token"',
   missing_scope: 'Bearer error="insufficient_scope"',
 };
+
+/** Returns the refusal for an exception of a request, and logs internal errors. */
+export function loggedRefusalOf(thrown: unknown, { requestId, log }: Pick<RequestState, "requestId" | "log">): Refusal {
+  const refusal = refusalOf(thrown, requestId);
+  if (refusal.code === "internal_error") log.error({ requestId, err: thrown }, "internal error");
+  return refusal;
+}
 
 /** Returns the refusal for an exception. Its message quotes parts of the request, in which a client may have pasted an API key. */
 export function refusalOf(thrown: unknown, request: string): Refusal {

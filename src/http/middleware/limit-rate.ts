@@ -2,11 +2,16 @@
 import type { Accounts } from "../../accounts/accounts.ts";
 import { identityOf, type OperationStep } from "../context.ts";
 
-/** Counts a request. Refuses with `rate_limit_exceeded`. */
+/** Counts a request; of the operations of a page, only the first one. Refuses with `rate_limit_exceeded`. */
 export const limitRate =
   (accounts: Accounts): OperationStep =>
   async (context, next) => {
-    accounts.countRequest(identityOf(context));
+    const { state } = context;
+    if (state.page?.isCounted !== true) {
+      accounts.countRequest(identityOf(context));
+      state.isCounted = true;
+      if (state.page !== undefined) state.page.isCounted = true;
+    }
     await next();
   };
 

@@ -22,6 +22,7 @@ export const limitsPage =
       "Limits",
       <>
         <Windows limits={limits} remaining={remaining} tier={tier} isOverride={rateLimitOverride !== null} />
+        <p>A page of the explorer counts as one request, however many API requests it makes.</p>
         <NextTier progress={progress} />
         <Tiers current={tier} />
       </>,

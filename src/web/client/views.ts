@@ -10,12 +10,13 @@ const keptMost = 40;
 
 const kept = new Map<string, string>();
 /** The URL of the view that is shown. */
-let shownUrl = urlWithoutHash();
+let shownUrl = "";
 let loading: AbortController | undefined;
 
 /** Handles forms, links and the history of the explorer. */
 export function enhanceViews(): void {
   if (document.querySelector("[data-view]") === null) return;
+  shownUrl = urlWithoutHash();
   keep(shownUrl, document.documentElement.outerHTML);
   document.addEventListener("change", ({ target }) => {
     if (!(target instanceof HTMLInputElement || target instanceof HTMLSelectElement)) return;
@@ -86,7 +87,7 @@ async function show(url: string, beforeReplacing: () => void = () => {}): Promis
     if (html === undefined) return false;
     beforeReplacing();
     shownUrl = url;
-    replaceParts(new DOMParser().parseFromString(html, "text/html"));
+    replace(new DOMParser().parseFromString(html, "text/html"));
     return true;
   } catch (thrown) {
     if (!current.signal.aborted) location.assign(url);
@@ -94,15 +95,18 @@ async function show(url: string, beforeReplacing: () => void = () => {}): Promis
   }
 }
 
-/** Returns the document of a view. Leaves the page if the service answers with something else, such as the sign-in page. */
+/**
+ * Returns the document that the service answers with: a view, which is kept, or another page, such as a refusal. Leaves the page if it
+ * answers with no document.
+ */
 async function load(url: string, signal: AbortSignal): Promise<string | undefined> {
   const response = await fetch(url, { signal, headers: { Accept: "text/html" } });
-  const html = await response.text();
-  if (!html.includes("data-view")) {
+  if (!response.headers.get("Content-Type")?.startsWith("text/html")) {
     location.assign(url);
     return undefined;
   }
-  keep(url, html);
+  const html = await response.text();
+  if (html.includes("data-view")) keep(url, html);
   return html;
 }
 
@@ -111,6 +115,18 @@ function keep(url: string, html: string): void {
   kept.set(url, html);
   const [oldest] = kept.keys();
   if (kept.size > keptMost && oldest !== undefined) kept.delete(oldest);
+}
+
+/** Shows a document: the parts in which views differ, or all of it unless both are views. */
+function replace(next: Document): void {
+  const [now, then] = [document, next].map((one) => one.querySelector("[data-view]"));
+  if (now !== null && then !== null) {
+    replaceParts(next);
+    return;
+  }
+  document.title = next.title;
+  document.body.replaceWith(document.adoptNode(next.body));
+  document.querySelector<HTMLElement>("#main")?.focus();
 }
 
 /** Replaces the parts of the document. Details stay open or closed, and the focus stays where it is. */

@@ -1,16 +1,15 @@
-/** The API requests behind a page, with their prices, and the first one as code. */
+/** The API requests behind a page, with their prices, and the main one as code. */
 import type { JSX } from "preact";
 import { usd } from "../shell/format.ts";
-import type { ChargedRequest } from "../shell/page-requests.ts";
+import type { ChargedRequest, MissingPart, PageRequests } from "../shell/page-requests.ts";
 
 interface ApiRequestsProps {
   /** The origin of the service, for example `https://api.example.com`. */
   readonly origin: string;
-  readonly charged: readonly ChargedRequest[];
+  readonly requests: Pick<PageRequests, "charged" | "main">;
 }
 
-export const ApiRequests = ({ origin, charged }: ApiRequestsProps): JSX.Element | null => {
-  const [main] = charged;
+export const ApiRequests = ({ origin, requests: { charged, main } }: ApiRequestsProps): JSX.Element | null => {
   if (main === undefined) return null;
   return (
     <details class="api" id="api">
@@ -40,6 +39,16 @@ export const ApiRequests = ({ origin, charged }: ApiRequestsProps): JSX.Element 
     </details>
   );
 };
+
+/** Why parts of a page are missing; nothing if it is complete. */
+export const MissingParts = ({ missing }: { readonly missing: readonly MissingPart[] }): JSX.Element | null =>
+  missing.length === 0 ? null : (
+    <ul class="notice" role="status">
+      {missing.map(({ name, reason }) => (
+        <li key={`${name} ${reason}`}>{`Missing: ${name}. ${reason}`}</li>
+      ))}
+    </ul>
+  );
 
 const targetOf = ({ path, querystring }: ChargedRequest): string =>
   querystring === "" ? path : `${path}?${querystring}`;

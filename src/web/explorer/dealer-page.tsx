@@ -4,7 +4,7 @@ import type { AnswerOf } from "../../contract/types.ts";
 import { count, dollars, plainWords, text } from "../shell/format.ts";
 import type { PageHandler } from "../shell/pages.tsx";
 import { serviceOrigin } from "../shell/service-origin.ts";
-import { ApiRequests } from "./api-requests.tsx";
+import { ApiRequests, MissingParts } from "./api-requests.tsx";
 import type { ValueBucket } from "./facets.ts";
 import { FindBox } from "./find-box.tsx";
 import { FactList } from "./listing-details.tsx";
@@ -30,11 +30,15 @@ export const dealerPage: PageHandler = async ({ context, params, query, requests
   const fields = chosenColumns(columns).flatMap((column) => column.fields);
   const offset = query.get("offset") ?? "0";
   const [inventory, mix] = await Promise.all([
-    requests.ask("searchDealerListings", { fields: fields.join(), limit: "50", offset }, { dealer_id }),
-    requests.ask("getFacets", {
-      ...{ facets: [...mixFacets.map(([name]) => name), "price", "miles", "days_on_market"].join(), dealer_id },
-      facet_value_limit: "8",
-    }),
+    requests.askPart("inventory", () =>
+      requests.ask("searchDealerListings", { fields: fields.join(), limit: "50", offset }, { dealer_id }),
+    ),
+    requests.askPart("mix and prices", () =>
+      requests.ask("getFacets", {
+        ...{ facets: [...mixFacets.map(([name]) => name), "price", "miles", "days_on_market"].join(), dealer_id },
+        facet_value_limit: "8",
+      }),
+    ),
   ]);
   return {
     title: dealer.name,
@@ -43,21 +47,31 @@ export const dealerPage: PageHandler = async ({ context, params, query, requests
       <article class="detail">
         <FindBox />
         <DealerHead dealer={dealer} />
-        <Mix dealerId={dealer_id} counts={mix.data} />
-        <section>
-          <h2>{count(inventory.pagination.total)} for sale</h2>
-          {inventory.data.length === 0 ? null : (
-            <>
-              <ListingTable listings={inventory.data} columns={columns} />
-              <Paging view={{}} pagination={inventory.pagination} path={`/dealers/${dealer_id}`} />
-            </>
-          )}
-        </section>
-        <ApiRequests origin={serviceOrigin(context)} charged={requests.charged} />
+        <MissingParts missing={requests.missing} />
+        {mix === undefined ? null : <Mix dealerId={dealer_id} counts={mix.data} />}
+        {inventory === undefined ? null : <Inventory dealerId={dealer_id} answer={inventory} />}
+        <ApiRequests origin={serviceOrigin(context)} requests={requests} />
       </article>
     ),
   };
 };
+
+interface InventoryProps {
+  readonly dealerId: string;
+  readonly answer: AnswerOf<"searchDealerListings">;
+}
+
+const Inventory = ({ dealerId, answer: { data, pagination } }: InventoryProps): JSX.Element => (
+  <section>
+    <h2>{count(pagination.total)} for sale</h2>
+    {data.length === 0 ? null : (
+      <>
+        <ListingTable listings={data} columns={columns} />
+        <Paging view={{}} pagination={pagination} path={`/dealers/${dealerId}`} />
+      </>
+    )}
+  </section>
+);
 
 type Profile = AnswerOf<"getDealer">["data"];
 

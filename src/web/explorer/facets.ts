@@ -91,9 +91,12 @@ const withoutFilter = (view: ViewParameters, facet: FacetDefinition): ViewParame
 const namesOf = ({ name, parameters }: FacetDefinition): readonly string[] =>
   [name, ...parameters].filter((parameter) => parameter !== undefined);
 
-/** Counts the facets of a view of the data at an as-of date. Throws a Refusal, as the API refuses. */
+/** Counts the facets of a view of the data at an as-of date. Those that the API refuses to count are missing. */
 export async function countViewFacets(requests: PageRequests, view: ViewParameters, asOf: string): Promise<ViewFacets> {
-  const answers = await Promise.all(facetRequests(view, asOf).map((query) => requests.ask("getFacets", query)));
+  const asked = facetRequests(view, asOf).map((query) =>
+    requests.askPart("counts beside the filters", () => requests.ask("getFacets", query)),
+  );
+  const answers = (await Promise.all(asked)).filter((answer) => answer !== undefined);
   const values: Record<string, readonly ValueBucket[]> = {};
   const ranges: Record<string, readonly CountedRange[]> = {};
   for (const { data } of answers) {

@@ -5,7 +5,7 @@ import { count, day, dollars, plainWords, text, webUrl } from "../shell/format.t
 import type { PageRequests } from "../shell/page-requests.ts";
 import type { PageHandler } from "../shell/pages.tsx";
 import { serviceOrigin } from "../shell/service-origin.ts";
-import { ApiRequests } from "./api-requests.tsx";
+import { ApiRequests, MissingParts } from "./api-requests.tsx";
 import { ComparablePrices } from "./comparable-prices.tsx";
 import { findComparables } from "./comparables.ts";
 import { FindBox } from "./find-box.tsx";
@@ -18,7 +18,10 @@ type Details = AnswerOf<"getListing">["data"];
 /** The page at `/listings/{id}`. */
 export const listingPage: PageHandler = async ({ context, params, requests }) => {
   const { data, meta } = await requests.ask("getListing", { include: "price_history,options" }, params);
-  const [ofVin, comparables] = await Promise.all([listingsOfVin(requests, data), findComparables(requests, data)]);
+  const [ofVin, comparables] = await Promise.all([
+    listingsOfVin(requests, data),
+    requests.askPart("comparable prices", () => findComparables(requests, data)),
+  ]);
   const features = ofVin.find(({ id }) => id === data.id)?.features ?? [];
   return {
     title: plainName(data),
@@ -26,6 +29,7 @@ export const listingPage: PageHandler = async ({ context, params, requests }) =>
     body: (
       <article class="detail">
         <FindBox />
+        <MissingParts missing={requests.missing} />
         <ListingHead listing={data} supersededBy={meta.superseded_by} />
         {comparables === undefined ? null : <ComparablePrices price={data.price} comparables={comparables} />}
         <PriceHistory listing={data} />
@@ -34,7 +38,7 @@ export const listingPage: PageHandler = async ({ context, params, requests }) =>
         <OptionTable options={data.vehicle.build.options ?? []} />
         <FeatureList features={features} />
         <OtherListings listings={ofVin.filter(({ id }) => id !== data.id)} />
-        <ApiRequests origin={serviceOrigin(context)} charged={requests.charged} />
+        <ApiRequests origin={serviceOrigin(context)} requests={requests} />
       </article>
     ),
   };
@@ -48,11 +52,10 @@ const summaryFields = "features,price,miles,days_on_market,status,sold_date,deal
 /** Returns the listings of a VIN that are for sale or sold. */
 async function listingsOfVin(requests: PageRequests, { vin }: Details): Promise<readonly ShownListing[]> {
   const query = { vin_pattern: vin, fields: summaryFields, limit: "20" };
-  const answers = await Promise.all([
-    requests.ask("searchListings", query),
-    requests.ask("searchListings", { ...query, inventory_status: "sold" }),
-  ]);
-  return answers.flatMap(({ data }) => data);
+  const searches = [query, { ...query, inventory_status: "sold" }].map((parameters) =>
+    requests.askPart("listings of this vehicle", () => requests.ask("searchListings", parameters)),
+  );
+  return (await Promise.all(searches)).flatMap((answer) => answer?.data ?? []);
 }
 
 interface ListingHeadProps {

@@ -13,7 +13,7 @@ import { searchPage } from "./search-page.tsx";
 export function addExplorerRoutes(router: Router<RequestState>, services: SiteServices): void {
   const add = (path: string, handle: PageHandler) => router.get(path, signedInPage(services, signInPage, handle));
   add("/", searchPage(services.current));
-  add("/find", lookUpPage);
+  add("/find", lookUpPage(services.current));
   add("/listings/:listing_id", listingPage);
   add("/dealers/:dealer_id", dealerPage);
 }

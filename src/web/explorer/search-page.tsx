@@ -5,10 +5,10 @@ import type { AnswerOf } from "../../contract/types.ts";
 import type { TextParameters } from "../../http/operation-request.ts";
 import type { CurrentVersion } from "../../serving/current-version.ts";
 import { count, day } from "../shell/format.ts";
-import type { PageRequests } from "../shell/page-requests.ts";
+import type { MissingPart, PageRequests } from "../shell/page-requests.ts";
 import type { PageHandler } from "../shell/pages.tsx";
 import { serviceOrigin } from "../shell/service-origin.ts";
-import { ApiRequests } from "./api-requests.tsx";
+import { ApiRequests, MissingParts } from "./api-requests.tsx";
 import { AppliedFilters, controlledNames, KeptFields } from "./applied-filters.tsx";
 import { askCharts, ChartControls } from "./charts/charts-view.tsx";
 import { FacetPanel } from "./facet-panel.tsx";
@@ -38,7 +38,7 @@ export const searchPage =
       body: (
         <>
           <SearchView view={view} days={days} found={found}>
-            <ApiRequests origin={serviceOrigin(context)} charged={requests.charged} />
+            <ApiRequests origin={serviceOrigin(context)} requests={requests} />
           </SearchView>
           <p class="visually-hidden" id="announcement" role="status" />
         </>
@@ -57,31 +57,44 @@ interface ShownResults {
 interface FoundView {
   readonly shown?: ShownResults;
   readonly facets: ViewFacets;
+  readonly missing: readonly MissingPart[];
   readonly invalid?: string;
 }
 
-/** Searches and counts. An invalid view has no results, so that its filters can be corrected. */
+/** Asks for the rest of the results of a view, whose first request has been answered. */
+type RestOfResults = () => Promise<ShownResults>;
+
+/**
+ * Searches, then counts. The first request validates the view, so that nothing is charged for an invalid one, which has no results, so
+ * that its filters can be corrected.
+ */
 async function findView(requests: PageRequests, view: ViewParameters, days: SnapshotDays): Promise<FoundView> {
-  const [shown, facets] = await Promise.allSettled([
-    view.layout === "charts" ? findCharts(requests, view, days) : findListings(requests, view, days.last),
-    countViewFacets(requests, view, days.last),
-  ]);
-  if (shown.status === "fulfilled" && facets.status === "fulfilled")
-    return { shown: shown.value, facets: facets.value };
-  const reason: unknown = shown.status === "rejected" ? shown.reason : facets.status === "rejected" && facets.reason;
-  if (reason instanceof Refusal && errors[reason.code][0] === 400) return { facets: noFacets, invalid: reason.message };
-  throw reason;
+  let askRest: RestOfResults;
+  try {
+    askRest = await (view.layout === "charts" ? findCharts : findListings)(requests, view, days);
+  } catch (thrown) {
+    if (!(thrown instanceof Refusal) || errors[thrown.code][0] !== 400) throw thrown;
+    return { facets: noFacets, missing: [], invalid: thrown.message };
+  }
+  const [shown, facets] = await Promise.all([askRest(), countViewFacets(requests, view, days.last)]);
+  return { shown, facets, missing: requests.missing };
 }
 
-async function findListings(requests: PageRequests, view: ViewParameters, asOf: string): Promise<ShownResults> {
-  const answer = await requests.ask("searchListings", searchParameters(view, asOf));
+async function findListings(requests: PageRequests, view: ViewParameters, days: SnapshotDays): Promise<RestOfResults> {
+  const answer = await requests.ask("searchListings", searchParameters(view, days.last));
   const { total } = answer.pagination;
-  return { total, unmatched: answer.meta.unmatched, results: <ResultList view={view} answer={answer} /> };
+  return async () => ({
+    ...{ total, unmatched: answer.meta.unmatched },
+    results: <ResultList view={view} answer={answer} />,
+  });
 }
 
-async function findCharts(requests: PageRequests, view: ViewParameters, days: SnapshotDays): Promise<ShownResults> {
-  const { charts, ...head } = await askCharts(requests, view, days);
-  return { ...head, results: <div class="graphs">{charts}</div> };
+async function findCharts(requests: PageRequests, view: ViewParameters, days: SnapshotDays): Promise<RestOfResults> {
+  const askRest = await askCharts(requests, view, days);
+  return async () => {
+    const { charts, ...head } = await askRest();
+    return { ...head, results: <div class="graphs">{charts}</div> };
+  };
 }
 
 /** Returns the parameters of the search of a view. */
@@ -141,6 +154,7 @@ const SearchView = ({ view, days, found, children }: SearchViewProps): JSX.Eleme
           {found.invalid}
         </p>
       )}
+      <MissingParts missing={found.missing} />
       <Unmatched view={view} found={found} />
       {found.shown?.results}
       {children}

@@ -41,6 +41,15 @@ function requireOperator({ identity }: Visitor, { path }: RequestContext): void 
   if (!identity.cached.account.isOperator) throw refuse("not_found", { what: "resource", id: path });
 }
 
+/** Says to operators that a page does not exist; to all others, none does. */
+const missingPage: PageHandler = async ({ context: { path } }) => {
+  throw refuse("not_found", { what: "resource", id: path });
+};
+
+/** Adds the answer to all other paths of the operator's view to a router. */
+export const addMissingOperatorPages = (router: Router<RequestState>, services: SiteServices): void =>
+  addOperatorPage(router, services, ["/operator/{*path}", missingPage]);
+
 /** Adds a page of the operator's view to a router. */
 export function addOperatorPage(
   router: Router<RequestState>,

@@ -6,7 +6,7 @@ import { accountPage, changeAccountByForm, inviteByForm } from "./account-page.t
 import { accountsPage } from "./accounts-page.tsx";
 import { auditPage } from "./audit-page.tsx";
 import { ingestDayPage, ingestPage } from "./ingest-page.tsx";
-import { addOperatorForm, addOperatorPage } from "./operator-page.tsx";
+import { addMissingOperatorPages, addOperatorForm, addOperatorPage } from "./operator-page.tsx";
 import { decideQueuedReview, servicePage } from "./service-page.tsx";
 
 /** Adds the pages and forms of operators to a router. */
@@ -20,4 +20,5 @@ export function addOperatorRoutes(router: Router<RequestState>, services: SiteSe
   addOperatorForm(router, services, ["/operator/reviews/:accountId", decideQueuedReview(services)]);
   addOperatorForm(router, services, ["/operator/accounts/:accountId/invite", inviteByForm(services)]);
   addOperatorForm(router, services, ["/operator/accounts/:accountId/:form", changeAccountByForm(services)]);
+  addMissingOperatorPages(router, services);
 }

@@ -16,6 +16,8 @@ export interface PageContent {
   readonly status?: number;
   /** What the API requests of the page cost. */
   readonly micros?: number;
+  /** The address of what is shown, if it is not that of the request. */
+  readonly address?: string;
 }
 
 interface Link {
@@ -52,6 +54,7 @@ const Document = ({ content, visitor }: DocumentProps): JSX.Element => (
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <meta name="color-scheme" content="light dark" />
       <title>{`${content.title} · Carquet`}</title>
+      {content.address === undefined ? null : <link rel="canonical" href={content.address} />}
       <link rel="icon" type="image/png" href="/docs/icon.png" />
       <link rel="stylesheet" href={style} />
       <script type="module" src={client} />

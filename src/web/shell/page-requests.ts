@@ -1,8 +1,10 @@
 /** The API requests of one page, and what they cost together. */
 import type { AnswerOf } from "../../contract/types.ts";
-import type { AskOperation } from "../../http/ask.ts";
+import { Abandoned } from "../../db/job.ts";
+import type { AskingContext, AskOperation } from "../../http/ask.ts";
 import type { RequestContext } from "../../http/context.ts";
 import type { EndpointId } from "../../http/endpoints.ts";
+import { loggedRefusalOf } from "../../http/middleware/handle-errors.ts";
 import { operationRequest, type TextParameters } from "../../http/operation-request.ts";
 import type { Visitor } from "./visitor.ts";
 
@@ -17,22 +19,47 @@ export interface ChargedRequest {
   readonly micros: number;
 }
 
+/** A part of a page that could not be asked for, and why. */
+export interface MissingPart {
+  readonly name: string;
+  readonly reason: string;
+}
+
 export class PageRequests {
   /** The answered requests by when they were made; those without an answer have no item. */
   private readonly answered: ChargedRequest[] = [];
+  private readonly missingParts: MissingPart[] = [];
+  private readonly asking: AskingContext;
   private made = 0;
+  private lookUps = 0;
 
   constructor(
     private readonly askOperation: AskOperation,
-    private readonly context: RequestContext,
+    { req, res, socket, state }: RequestContext,
     private readonly visitor: Visitor,
   ) {
-    context.req.setMaxListeners(operationsMost);
+    req.setMaxListeners(operationsMost);
+    this.asking = { req, res, socket, state, page: { isCounted: false } };
   }
 
   /** The answered requests, in the order in which they were made. */
   get charged(): readonly ChargedRequest[] {
     return this.answered.filter((request) => request !== undefined);
+  }
+
+  /** The first answered request of what the page shows, without those that only led to it. */
+  get main(): ChargedRequest | undefined {
+    return this.answered.slice(this.lookUps).find((request) => request !== undefined);
+  }
+
+  /** Says that the requests until now only led to what the page shows. */
+  endLookUp(): void {
+    this.lookUps = this.made;
+  }
+
+  /** The parts that `askPart` did without. */
+  get missing(): readonly MissingPart[] {
+    return this.missingParts;
   }
 
   /** The price of the page. */
@@ -45,8 +72,24 @@ export class PageRequests {
     const request = operationRequest(id, query, params);
     const index = this.made;
     this.made += 1;
-    const { body, requestId, micros } = await this.askOperation(this.context, this.visitor.identity, request);
+    const { body, requestId, micros } = await this.askOperation(this.asking, this.visitor.identity, request);
     this.answered[index] = { path: request.path, querystring: request.querystring, requestId, micros };
     return body;
+  }
+
+  /**
+   * Asks for a part that a page can do without, once it has something to show: what has been charged is shown, whatever happens to its
+   * other parts. Returns undefined for a part that is missing. Throws Abandoned if the client has disconnected.
+   */
+  async askPart<Part>(name: string, askFor: () => Promise<Part>): Promise<Part | undefined> {
+    try {
+      return await askFor();
+    } catch (thrown) {
+      if (thrown instanceof Abandoned) throw thrown;
+      const { message: reason } = loggedRefusalOf(thrown, this.asking.state);
+      if (!this.missingParts.some((part) => part.name === name && part.reason === reason))
+        this.missingParts.push({ name, reason });
+      return undefined;
+    }
   }
 }

@@ -1,8 +1,8 @@
 /** Handlers of pages: find the visitor, render what a page returns, and show refusals as pages. */
-import { errors, Refusal, refuse } from "../../contract/errors.ts";
+import { errors, type Refusal, refuse } from "../../contract/errors.ts";
 import { Abandoned } from "../../db/job.ts";
 import type { Middleware, RequestContext } from "../../http/context.ts";
-import { refusalOf } from "../../http/middleware/handle-errors.ts";
+import { loggedRefusalOf } from "../../http/middleware/handle-errors.ts";
 import type { TextParameters } from "../../http/operation-request.ts";
 import type { SiteServices } from "../../http/service-state.ts";
 import { type PageContent, renderDocument } from "./document.tsx";
@@ -87,9 +87,7 @@ export function sendPage(context: RequestContext, content: PageContent, visitor?
 
 /** Returns the page that shows a refusal, or any other exception, which it logs. */
 export function errorPage(context: RequestContext, thrown: unknown): PageContent {
-  const { requestId, log } = context.state;
-  const refusal = refusalOf(thrown, requestId);
-  if (!(thrown instanceof Refusal)) log.error({ requestId, err: thrown }, "internal error");
+  const refusal = loggedRefusalOf(thrown, context.state);
   context.state.errorCode = refusal.code;
   if (refusal.retryAfterSeconds !== undefined) context.set("Retry-After", String(refusal.retryAfterSeconds));
   return {

@@ -11,6 +11,9 @@ export interface ChartSearch {
   readonly filters: ViewParameters;
 }
 
+/** The search of a view, and the one beside it, if any. */
+export type ChartSearches = readonly [own: ChartSearch, ...others: readonly ChartSearch[]];
+
 /** A search with its counts. */
 export interface CountedSearch {
   readonly search: ChartSearch;
@@ -24,11 +27,17 @@ export interface ChartAnswers {
   readonly charts: JSX.Element;
 }
 
+/** Asks for the charts of a view, whose first request has been answered. */
+export type RestOfCharts = () => Promise<ChartAnswers>;
+
 /** The value of `beside` for a search without filters. */
 const noFilters = "all";
 
+/** The name of the search beside that of the view, when it is missing. */
+export const besidePart = "search beside this one";
+
 /** Returns the search of a view, and the one beside it if it differs. */
-export function chartSearches(view: ViewParameters, asOf: string): readonly ChartSearch[] {
+export function chartSearches(view: ViewParameters, asOf: string): ChartSearches {
   const own = searchOf(view);
   if (view.beside === undefined) return [own];
   const other = searchOf(readView(new URLSearchParams(view.beside), asOf));

@@ -3,13 +3,13 @@ import type { JSX } from "preact";
 import type { PageRequests } from "../../shell/page-requests.ts";
 import type { SnapshotDays } from "../inventory-bar.tsx";
 import { type ViewParameters, viewPath, withParameters } from "../view.ts";
-import { besideValue, type ChartAnswers, chartSearches } from "./chart-searches.ts";
+import { besideValue, chartSearches, type RestOfCharts } from "./chart-searches.ts";
 import { askMapCharts } from "./map-charts.tsx";
 import { askPriceCharts } from "./price-charts.tsx";
 import { askTimeCharts, trendPeriods } from "./time-charts.tsx";
 
-/** Asks for the charts of a view. Throws a Refusal, as the API refuses. */
-export function askCharts(requests: PageRequests, view: ViewParameters, days: SnapshotDays): Promise<ChartAnswers> {
+/** Asks the first request for the charts of a view, which validates its filters. Throws a Refusal, as the API refuses. */
+export function askCharts(requests: PageRequests, view: ViewParameters, days: SnapshotDays): Promise<RestOfCharts> {
   const asOf = days.last;
   const searches = chartSearches(view, asOf);
   if (view.chart === "time") return askTimeCharts(requests, searches, { view, days });

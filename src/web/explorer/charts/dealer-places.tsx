@@ -122,7 +122,8 @@ export const DealerChart = ({ searches }: DealerChartProps): JSX.Element => {
   );
 };
 
-const noDealers: MappedDealers = { state: undefined, dealers: [], total: 0 };
+/** Dealers that are not known. */
+export const noDealers: MappedDealers = { state: undefined, dealers: [], total: 0 };
 const dealerColumn = { name: "dealer", title: "Dealer" };
 
 const dealerCells = (dealer: Dealer): readonly NumbersCell[] => [

@@ -10,13 +10,15 @@ import { count, dollars } from "../../shell/format.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
 import { apiFilters, listOf, type ViewParameters, viewPath, withParameters } from "../view.ts";
 import {
-  type ChartAnswers,
+  besidePart,
   type ChartSearch,
+  type ChartSearches,
   type CountedSearch,
+  type RestOfCharts,
   searchCells,
   searchColumns,
 } from "./chart-searches.ts";
-import { askDealers, DealerChart, dealerFilters, type MappedDealers, mapDots } from "./dealer-places.tsx";
+import { askDealers, DealerChart, dealerFilters, type MappedDealers, mapDots, noDealers } from "./dealer-places.tsx";
 
 /** What shades the states. */
 type Shading = "count" | "median";
@@ -32,40 +34,54 @@ interface StateNumbers {
   readonly median: number | null;
 }
 
-/** Asks for the map of each search. */
+/** Asks the first request for the map of each search. */
 export async function askMapCharts(
   requests: PageRequests,
-  searches: readonly ChartSearch[],
+  [own, ...others]: ChartSearches,
   { view, asOf }: { readonly view: ViewParameters; readonly asOf: string },
-): Promise<ChartAnswers> {
+): Promise<RestOfCharts> {
   const dealers = new Map<string, Promise<MappedDealers>>();
   const askOnce = (filters: TextParameters): Promise<MappedDealers> => {
     const key = queryString(filters);
-    const asked = dealers.get(key) ?? askDealers(requests, filters);
+    const asked = dealers.get(key) ?? findDealers(requests, filters);
     dealers.set(key, asked);
     return asked;
   };
-  const mapped = await Promise.all(
-    searches.map(async (search): Promise<MappedSearch> => {
+  const mapBeside = (search: ChartSearch): Promise<MappedSearch | undefined> =>
+    requests.askPart(besidePart, async () => {
       const [answer, found] = await Promise.all([
         askStates(requests, search, asOf),
         askOnce(dealerFilters(search.filters)),
       ]);
       return { search, answer, dealers: found };
-    }),
-  );
-  const [first] = mapped;
-  return {
-    total: first === undefined ? 0 : totalOf(first),
-    unmatched: first?.answer.meta.unmatched,
-    charts: (
-      <>
-        <StateMap view={view} mapped={mapped} />
-        <DealerChart searches={mapped.filter((one, index) => index === 0 || one.dealers !== first?.dealers)} />
-      </>
-    ),
+    });
+  const answer = await askStates(requests, own, asOf);
+  return async () => {
+    const [found, ...beside] = await Promise.all([askOnce(dealerFilters(own.filters)), ...others.map(mapBeside)]);
+    const first = { search: own, answer, dealers: found };
+    const mapped = [first, ...beside.filter((one) => one !== undefined)];
+    return {
+      ...{ total: totalOf(first), unmatched: answer.meta.unmatched },
+      charts: <MapCharts view={view} mapped={mapped} />,
+    };
   };
 }
+
+/** Asks for dealers, once the states of a search are known. Returns none if the API refuses. */
+const findDealers = async (requests: PageRequests, filters: TextParameters): Promise<MappedDealers> =>
+  (await requests.askPart("dealers", () => askDealers(requests, filters))) ?? noDealers;
+
+const MapCharts = ({ view, mapped }: StateMapProps): JSX.Element => {
+  const listed = mapped.filter(
+    ({ dealers }, index) => dealers !== noDealers && (index === 0 || dealers !== mapped[0]?.dealers),
+  );
+  return (
+    <>
+      <StateMap view={view} mapped={mapped} />
+      {listed.length === 0 ? null : <DealerChart searches={listed} />}
+    </>
+  );
+};
 
 /** Asks for the states of a search, counted without its filter by state. */
 function askStates(requests: PageRequests, search: ChartSearch, asOf: string): Promise<AnswerOf<"getFacets">> {
@@ -160,7 +176,7 @@ const noteOf = (shading: Shading): string =>
     : "Listings in each state.";
 
 const dotsNote = ([first]: readonly MappedSearch[]): string =>
-  first?.dealers.state === undefined ? "Dots are dealers." : "Dots are ZIP codes.";
+  first?.dealers === noDealers ? "" : first?.dealers.state === undefined ? "Dots are dealers." : "Dots are ZIP codes.";
 
 /** Names the states that have listings, but no shape, such as Puerto Rico. */
 function unmappedNote(mapped: readonly MappedSearch[]): string {

@@ -9,62 +9,79 @@ import type { PageRequests } from "../../shell/page-requests.ts";
 import { nameOf } from "../listing-fields.tsx";
 import { apiFilters, listOf, type ViewParameters, viewPath, withParameters } from "../view.ts";
 import {
-  type ChartAnswers,
-  type ChartSearch,
+  type ChartSearches,
   type CountedSearch,
   headOf,
+  type RestOfCharts,
   searchCells,
   searchColumns,
 } from "./chart-searches.ts";
-import { countRanges, RangeChart } from "./range-chart.tsx";
+import { countBeside, countRanges, RangeChart, type RangeQuery } from "./range-chart.tsx";
 import { type ListingSample, sampleListings } from "./vin-sample.ts";
 
 type FacetAnswer = AnswerOf<"getFacets">;
 
-/** A search with its medians by make or model. */
-interface PricedSearch extends CountedSearch {
+/** A search with a sample of its listings. */
+interface SampledSearch extends CountedSearch {
   readonly sample: ListingSample;
 }
 
 /** The most makes or models of the chart. */
 const rankedMost = 20;
 
-/** Asks for the charts of prices. */
+/** Asks the first request for the charts of prices. */
 export async function askPriceCharts(
   requests: PageRequests,
-  searches: readonly ChartSearch[],
+  [own, ...others]: ChartSearches,
   { view, asOf }: { readonly view: ViewParameters; readonly asOf: string },
-): Promise<ChartAnswers> {
-  const by = rankedFacet(view);
-  const counted = await countRanges(requests, searches, {
+): Promise<RestOfCharts> {
+  const query: RangeQuery = {
     ...{ asOf, facet: "price" },
-    query: { facets: `${by},price`, metric: "price.median", facet_value_limit: String(rankedMost) },
-  });
-  const priced = await Promise.all(
-    counted.map(async (one) => ({
-      ...one,
-      sample: await sampleListings(requests, apiFilters(one.search.filters, asOf), one.answer.data.total),
-    })),
-  );
-  return {
-    ...headOf(counted),
-    charts: (
-      <>
-        <RangeChart
-          id="prices"
-          title="Prices"
-          facet="price"
-          unit="price in US dollars"
-          counted={counted}
-          format={dollars}
-          tickFormat={shortDollars}
-        />
-        <PricesAndMiles searches={searches} priced={priced} />
-        <MedianPrices view={view} by={by} counted={counted} />
-      </>
-    ),
+    query: { facets: `${rankedFacet(view)},price`, metric: "price.median", facet_value_limit: String(rankedMost) },
+  };
+  const first = await countRanges(requests, own, query);
+  return async () => {
+    const counted = await countBeside(requests, first, others, query);
+    const sampled = await Promise.all(counted.map((one) => sampleSearch(requests, one, asOf)));
+    return {
+      ...headOf(counted),
+      charts: <PriceCharts view={view} counted={counted} sampled={sampled.filter((one) => one !== undefined)} />,
+    };
   };
 }
+
+/** Samples the listings of a search. */
+const sampleSearch = (
+  requests: PageRequests,
+  counted: CountedSearch,
+  asOf: string,
+): Promise<SampledSearch | undefined> =>
+  requests.askPart("price against miles", async () => {
+    const { search, answer } = counted;
+    return { ...counted, sample: await sampleListings(requests, apiFilters(search.filters, asOf), answer.data.total) };
+  });
+
+interface PriceChartsProps {
+  readonly view: ViewParameters;
+  readonly counted: readonly CountedSearch[];
+  readonly sampled: readonly SampledSearch[];
+}
+
+const PriceCharts = ({ view, counted, sampled }: PriceChartsProps): JSX.Element => (
+  <>
+    <RangeChart
+      id="prices"
+      title="Prices"
+      facet="price"
+      unit="price in US dollars"
+      counted={counted}
+      format={dollars}
+      tickFormat={shortDollars}
+    />
+    {sampled.length === 0 ? null : <PricesAndMiles sampled={sampled} />}
+    <MedianPrices view={view} by={rankedFacet(view)} counted={counted} />
+  </>
+);
 
 /** Returns the facet whose medians are compared: models within one make, unless the view says which. */
 function rankedFacet(view: ViewParameters): "make" | "model" {
@@ -72,13 +89,9 @@ function rankedFacet(view: ViewParameters): "make" | "model" {
   return listOf(view, "make").length === 1 ? "model" : "make";
 }
 
-interface PricesAndMilesProps {
-  readonly searches: readonly ChartSearch[];
-  readonly priced: readonly PricedSearch[];
-}
-
-const PricesAndMiles = ({ searches, priced }: PricesAndMilesProps): JSX.Element => {
-  const drawn = priced.map(drawSample);
+const PricesAndMiles = ({ sampled }: Pick<PriceChartsProps, "sampled">): JSX.Element => {
+  const searches = sampled.map(({ search }) => search);
+  const drawn = sampled.map(drawSample);
   return (
     <ChartFigure
       id="prices-and-miles"
@@ -110,7 +123,7 @@ const PricesAndMiles = ({ searches, priced }: PricesAndMilesProps): JSX.Element 
 };
 
 /** Returns the points of a sample, and says which listings they are. */
-function drawSample({ search, answer, sample }: PricedSearch) {
+function drawSample({ search, answer, sample }: SampledSearch) {
   const points = sample.listings.flatMap((listing) => {
     const { id, price, miles } = listing;
     if (typeof price !== "number" || typeof miles !== "number") return [];

@@ -6,11 +6,11 @@ import { HistogramPanels } from "../../charts/histogram-panels.tsx";
 import { count } from "../../shell/format.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
 import { apiFilters } from "../view.ts";
-import { type ChartSearch, type CountedSearch, searchCells, searchColumns } from "./chart-searches.ts";
+import { besidePart, type ChartSearch, type CountedSearch, searchCells, searchColumns } from "./chart-searches.ts";
 
 type RangeFacetName = "price" | "days_on_market";
 
-interface RangeQuery {
+export interface RangeQuery {
   readonly asOf: string;
   /** The numeric facet whose ranges are compared. */
   readonly facet: RangeFacetName;
@@ -18,24 +18,41 @@ interface RangeQuery {
   readonly query: TextParameters;
 }
 
-/** Counts searches in ranges of one width: the widest that the API chooses for one of them. */
+/** Counts a search, in ranges of the width that the API chooses unless it is given. */
 export async function countRanges(
   requests: PageRequests,
-  searches: readonly ChartSearch[],
+  search: ChartSearch,
   { asOf, facet, query }: RangeQuery,
-): Promise<readonly CountedSearch[]> {
-  const ask = async (search: ChartSearch, more: TextParameters = {}): Promise<CountedSearch> => ({
+  width?: number,
+): Promise<CountedSearch> {
+  const interval = width === undefined ? {} : { interval: `${facet}:${width}` };
+  return {
     search,
-    answer: await requests.ask("getFacets", { ...query, ...more, ...apiFilters(search.filters, asOf) }),
+    answer: await requests.ask("getFacets", { ...query, ...interval, ...apiFilters(search.filters, asOf) }),
+  };
+}
+
+/**
+ * Counts other searches beside a counted one. Returns all of them in ranges of one width: the widest that the API chooses for one of
+ * them. Returns the first one alone if the API refuses another.
+ */
+export async function countBeside(
+  requests: PageRequests,
+  first: CountedSearch,
+  others: readonly ChartSearch[],
+  query: RangeQuery,
+): Promise<readonly CountedSearch[]> {
+  const compared = await requests.askPart(besidePart, async () => {
+    const counted = [first, ...(await Promise.all(others.map((search) => countRanges(requests, search, query))))];
+    const widest = Math.max(...counted.map((one) => intervalOf(one, query.facet) ?? 0));
+    return Promise.all(
+      counted.map((one) => {
+        const width = intervalOf(one, query.facet);
+        return width === null || width === widest ? one : countRanges(requests, one.search, query, widest);
+      }),
+    );
   });
-  const counted = await Promise.all(searches.map((search) => ask(search)));
-  const widest = Math.max(...counted.map((one) => intervalOf(one, facet) ?? 0));
-  return Promise.all(
-    counted.map((one) => {
-      const interval = intervalOf(one, facet);
-      return interval === null || interval === widest ? one : ask(one.search, { interval: `${facet}:${widest}` });
-    }),
-  );
+  return compared ?? [first];
 }
 
 const intervalOf = ({ answer }: CountedSearch, facet: RangeFacetName): number | null =>

@@ -9,8 +9,17 @@ import { count, day, dollars, shortCount, shortDollars } from "../../shell/forma
 import type { PageRequests } from "../../shell/page-requests.ts";
 import type { SnapshotDays } from "../inventory-bar.tsx";
 import { apiFilters, type ViewParameters } from "../view.ts";
-import { type ChartAnswers, type ChartSearch, headOf, searchCells, searchColumns } from "./chart-searches.ts";
-import { countRanges, RangeChart } from "./range-chart.tsx";
+import {
+  besidePart,
+  type ChartSearch,
+  type ChartSearches,
+  type CountedSearch,
+  headOf,
+  type RestOfCharts,
+  searchCells,
+  searchColumns,
+} from "./chart-searches.ts";
+import { countBeside, countRanges, RangeChart } from "./range-chart.tsx";
 
 /** The periods of trends, in days. */
 export const trendPeriods: readonly string[] = ["30", "90", "365"];
@@ -25,37 +34,50 @@ interface TrendedSearch {
   readonly points: readonly TrendPoint[];
 }
 
-/** Asks for the charts over time. */
+/** Asks the first request for the charts over time. */
 export async function askTimeCharts(
   requests: PageRequests,
-  searches: readonly ChartSearch[],
+  [own, ...others]: ChartSearches,
   { view, days }: { readonly view: ViewParameters; readonly days: SnapshotDays },
-): Promise<ChartAnswers> {
-  const asOf = days.last;
-  const [counted, trended] = await Promise.all([
-    countRanges(requests, searches, { asOf, facet: "days_on_market", query: { facets: "days_on_market" } }),
-    Promise.all(searches.map((search) => askTrends(requests, search, { view, days }))),
-  ]);
-  return {
-    ...headOf(counted),
-    charts: (
-      <>
-        <RangeChart
-          id="days-on-market"
-          title="Days on market"
-          facet="days_on_market"
-          unit="days on market"
-          counted={counted}
-          format={count}
-          tickFormat={shortCount}
-        />
-        {trendDefinitions.map((definition) => (
-          <TrendChart key={definition.metric} definition={definition} trended={trended} firstDay={days.first} />
-        ))}
-      </>
-    ),
+): Promise<RestOfCharts> {
+  const query = { asOf: days.last, facet: "days_on_market", query: { facets: "days_on_market" } } as const;
+  const first = await countRanges(requests, own, query);
+  const trendsOf = (search: ChartSearch): Promise<TrendedSearch | undefined> =>
+    requests.askPart(search === own ? "trends" : besidePart, () => askTrends(requests, search, { view, days }));
+  return async () => {
+    const [counted, trended] = await Promise.all([
+      countBeside(requests, first, others, query),
+      Promise.all([own, ...others].map(trendsOf)),
+    ]);
+    const known = trended.filter((one) => one !== undefined);
+    return { ...headOf(counted), charts: <TimeCharts counted={counted} trended={known} firstDay={days.first} /> };
   };
 }
+
+interface TimeChartsProps {
+  readonly counted: readonly CountedSearch[];
+  readonly trended: readonly TrendedSearch[];
+  readonly firstDay: string;
+}
+
+const TimeCharts = ({ counted, trended, firstDay }: TimeChartsProps): JSX.Element => (
+  <>
+    <RangeChart
+      id="days-on-market"
+      title="Days on market"
+      facet="days_on_market"
+      unit="days on market"
+      counted={counted}
+      format={count}
+      tickFormat={shortCount}
+    />
+    {trended.length === 0
+      ? null
+      : trendDefinitions.map((definition) => (
+          <TrendChart key={definition.metric} definition={definition} trended={trended} firstDay={firstDay} />
+        ))}
+  </>
+);
 
 /** Parameters of inventory views, which trends do not have. */
 const inventoryNames: ReadonlySet<string> = new Set(["inventory_status", "sold_within_days", "snapshot_date"]);
