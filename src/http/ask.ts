@@ -6,9 +6,11 @@
 import { v7 as uuidV7 } from "uuid";
 import type { Identity } from "../accounts/accounts.ts";
 import type { UsageClass } from "../accounts/policy/prices.ts";
-import { Refusal } from "../contract/errors.ts";
+import { errors, Refusal } from "../contract/errors.ts";
 import type { AnswerOf } from "../contract/types.ts";
+import { Abandoned } from "../db/job.ts";
 import type { CountedPage, OperationContext, RequestState } from "./context.ts";
+import type { Metrics } from "./metrics.ts";
 import type { OperationRequest } from "./operation-request.ts";
 import type { AskedId, OperationPipelines } from "./pipeline.ts";
 
@@ -37,17 +39,20 @@ export type AskOperation = <Id extends AskedId>(
   request: OperationRequest<Id>,
 ) => Promise<OperationAnswer<Id>>;
 
-/** Returns the function that asks the operations of some pipelines. */
+/** Returns the function that asks the operations of some pipelines, and measures them. */
 export const operationsThrough =
-  (pipelines: OperationPipelines): AskOperation =>
+  (pipelines: OperationPipelines, metrics: Metrics): AskOperation =>
   async (asking, identity, request) => {
     const context = new AskedContext(asking, identity, request);
     const { requestId, log } = context.state;
     const { id: operation, querystring: query } = request;
     const line = { requestId, askedBy: asking.state.requestId, account: identity.key.accountId, operation, query };
+    const end = metrics.startAsked(operation, asking.page === undefined ? "tool" : "page");
     try {
       await pipelines[request.id](context, async () => {});
+      end(String(context.status));
     } catch (thrown) {
+      end(statusOf(thrown));
       log.info(
         { ...line, code: thrown instanceof Refusal ? thrown.code : undefined },
         "operation within the process failed",
@@ -57,6 +62,12 @@ export const operationsThrough =
     log.info(line, "operation within the process");
     return context.answer();
   };
+
+/** Returns the status that the API answers for an exception. */
+function statusOf(thrown: unknown): string {
+  if (thrown instanceof Abandoned) return "abandoned";
+  return String(thrown instanceof Refusal ? errors[thrown.code][0] : 500);
+}
 
 /** The context of one operation: what it would set on an HTTP response is read by `answer`. */
 class AskedContext<Id extends AskedId> implements OperationContext {

@@ -60,6 +60,7 @@ type Observation = readonly [name: string, type: "histogram" | "gauge", help: st
 // biome-ignore format: a table is read by its columns
 const observations = {
   requests:   ["carquet_request_duration_seconds", "histogram", "Time from the arrival of a request to the end of its response.", ["operation", "status"]],
+  asked:      ["carquet_asked_operation_duration_seconds", "histogram", "Time of an operation that a page or a tool call asks for within the process.", ["operation", "status", "asker"]],
   inFlight:   ["carquet_requests_in_flight",       "gauge",     "Requests in progress."],
   waits:      ["carquet_engine_wait_seconds",      "histogram", "Time that a statement waits for a session of the query engine."],
   statements: ["carquet_engine_statement_seconds", "histogram", "Time that a statement runs."],
@@ -82,6 +83,7 @@ const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 export class Metrics {
   private readonly registry = new Registry();
   private readonly requests = this.histogram(observations.requests);
+  private readonly asked = this.histogram(observations.asked);
   private readonly inFlight = this.gauge(observations.inFlight);
   private readonly waits = this.histogram(observations.waits);
   private readonly statements = this.histogram(observations.statements);
@@ -134,6 +136,17 @@ export class Metrics {
 
   /** Records a batch of the ledger. */
   readonly addBatch = (ms: number): void => this.batches.observe(ms / 1000);
+
+  /**
+   * Starts to measure an operation that is asked for within the process. Returns a function that ends it with the status that the API
+   * would answer, or `abandoned`.
+   */
+  startAsked(operation: string, asker: "page" | "tool"): (status: string) => void {
+    const end = this.asked.startTimer({ operation, asker });
+    return (status) => {
+      end({ status });
+    };
+  }
 
   /** Returns a middleware that measures requests. Those that are no operation of the document count as `other`. */
   measureRequests(): Middleware {

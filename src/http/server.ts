@@ -95,7 +95,7 @@ function createApp(
   app.use(refuseExcess(state.connections));
   app.use(refuseLongUri);
   const pipelines = operationPipelines(state);
-  mountSite(app, { ...state, publicUrl, host, ask: operationsThrough(pipelines), readiness });
+  mountSite(app, { ...state, publicUrl, host, ask: operationsThrough(pipelines, state.metrics), readiness });
   app.use(refuseOtherMethods);
   app.use(serveDocs());
   app.use(routes(state, pipelines));

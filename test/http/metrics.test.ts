@@ -3,12 +3,20 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { projectPath } from "../../src/base/project-files.ts";
+import type { ServeOptions } from "../../src/http/service-state.ts";
+import { mountAgents } from "../../src/mcp/mount-agents.ts";
+import { mountSite } from "../../src/web/site.ts";
+import { connectAgent } from "../support/agents.ts";
 import { startService } from "../support/http/service.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
 const { lake } = await createLake(fileScope);
-const client = await startService(fileScope, lake, { metricsPort: 0, droppedLogLines: () => 3 });
+const mountAll: ServeOptions["mountSite"] = (app, services) => {
+  mountSite(app, services);
+  mountAgents(app, services);
+};
+const client = await startService(fileScope, lake, { metricsPort: 0, droppedLogLines: () => 3, mountSite: mountAll });
 
 /** Returns the samples by name and labels, such as `up{job="x"}`. Fails if a line is not in the text format. */
 async function readMetrics(): Promise<ReadonlyMap<string, number>> {
@@ -49,6 +57,25 @@ test("metrics count requests by operation and status, statements, charges and th
   );
   for (const name of ["engine_statement_seconds", "engine_wait_seconds", "ledger_batch_seconds"])
     assert.ok((metrics.get(`carquet_${name}_count`) ?? 0) > 0, name);
+});
+
+test("metrics count the operations that pages and tools ask for, apart from requests", async () => {
+  const cookie = `carquet-session=${await client.sessions.create(client.customer.accountId)}`;
+  for (const path of ["/", "/?sort=none"]) await fetch(`${client.url}${path}`, { headers: { Cookie: cookie } });
+  const agent = await connectAgent(fileScope, client.url, client.customer.bearer);
+  await agent.call("search_listings", { limit: 3 });
+  const metrics = await readMetrics();
+  const asked = (operation: string, status: number, asker: string): number | undefined =>
+    metrics.get(
+      `carquet_asked_operation_duration_seconds_count{operation="${operation}",asker="${asker}",status="${status}"}`,
+    );
+  assert.deepEqual(
+    [
+      ...[asked("searchListings", 200, "page"), asked("getFacets", 200, "page"), asked("searchListings", 400, "page")],
+      ...[asked("searchListings", 200, "tool"), requestsIn(metrics, "searchListings", "200")],
+    ],
+    [1, 1, 1, 1, 2],
+  );
 });
 
 test("metrics describe the version in service and the process", async () => {

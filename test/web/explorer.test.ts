@@ -46,6 +46,28 @@ async function countsOf(facet: string, filters: string): Promise<Readonly<Record
   return Object.fromEntries((data.facets[facet] ?? []).map(({ value, count }) => [value, count]));
 }
 
+test("a listing of a past day says that its page is of the present, and the price of that day", async () => {
+  const Cookie = `carquet-session=${await client.sessions.create(client.customer.accountId)}`;
+  const open = async (path: string): Promise<string> =>
+    (await fetch(`${client.url}${path}`, { headers: { Cookie } })).text();
+  const date = "2026-11-15";
+  const query = `snapshot_date=${date}`;
+  for (const layout of ["", "layout=table&"])
+    assert.match(await open(`/?${layout}${query}`), new RegExp(`href="/listings/\\w{32}\\?${query}"`));
+  const past = await client.getBody("searchListings", `/v1/listings?${query}&min_price=1&fields=price&limit=100`);
+  const present = await client.getBody("searchListings", "/v1/listings?min_price=1&fields=price&limit=100");
+  const prices = new Map(present.data.map(({ id, price }) => [id, price]));
+  const changed = past.data.filter(({ id, price }) => prices.has(id) && prices.get(id) !== price);
+  assert.ok(changed.length > 0);
+  for (const { id, price } of [...changed, ...past.data.slice(0, 3)].slice(0, 8)) {
+    const page = await open(`/listings/${id}?${query}`);
+    const says = `This page is as of Nov 19, 2026. On Nov 15, 2026, its price was $${price?.toLocaleString("en-US")}.`;
+    assert.ok(page.includes(says), says);
+  }
+  for (const other of ["2026-11-19", "2027-01-01", "none"])
+    assert.doesNotMatch(await open(`/listings/${changed[0]?.id}?snapshot_date=${other}`), /This page is as of/);
+});
+
 describe("in a browser", { skip: skipWithoutBrowser }, async () => {
   const site = skipWithoutBrowser ? undefined : await signedInBrowser(fileScope, client);
   const signedIn = (): Site => {

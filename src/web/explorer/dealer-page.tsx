@@ -66,7 +66,7 @@ const Inventory = ({ dealerId, answer: { data, pagination } }: InventoryProps): 
     <h2>{count(pagination.total)} for sale</h2>
     {data.length === 0 ? null : (
       <>
-        <ListingTable listings={data} columns={columns} />
+        <ListingTable view={{}} listings={data} columns={columns} />
         <Paging view={{}} pagination={pagination} path={`/dealers/${dealerId}`} />
       </>
     )}

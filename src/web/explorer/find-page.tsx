@@ -28,7 +28,7 @@ export const lookUpPage =
     if (/^[0-9a-f]{32}$/i.test(words)) return { location: `/listings/${words.toLowerCase()}` };
     if (words === "") return { location: "/" };
     const found = /^[a-hj-npr-z0-9]{17}$/i.test(words)
-      ? await findVehicle(visit.requests, words.toUpperCase())
+      ? await findVehicle(visit.requests, words.toUpperCase(), current)
       : await findWords(visit.requests, words, current);
     return "handle" in found ? showFound(visit, words, found) : found;
   };
@@ -47,12 +47,16 @@ async function showFound(
 }
 
 /** Finds the latest listing of a VIN. */
-async function findVehicle(requests: PageRequests, vin: string): Promise<PageContent | FoundPage> {
+async function findVehicle(
+  requests: PageRequests,
+  vin: string,
+  current: CurrentVersion,
+): Promise<PageContent | FoundPage> {
   try {
     const { data } = await requests.ask("getVin", {}, { vin });
     if (data.latest_listing === null) return nothingShown(requests, vin);
     const { id } = data.latest_listing;
-    return { address: `/listings/${id}`, handle: listingPage, params: { listing_id: id } };
+    return { address: `/listings/${id}`, handle: listingPage(current), params: { listing_id: id } };
   } catch (thrown) {
     if (thrown instanceof Refusal && thrown.code === "not_found") return nothingShown(requests, vin);
     throw thrown;

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import type { AnswerOf } from "../../contract/types.ts";
 import { count, day, dollars, percent, text } from "../shell/format.ts";
+import { listingPath, type ViewParameters } from "./view.ts";
 
 export type ShownListing = AnswerOf<"searchListings">["data"][number];
 
@@ -12,7 +13,7 @@ export interface ColumnDefinition {
   /** The fields that the API returns for it. */
   readonly fields: readonly string[];
   readonly isNumber?: boolean;
-  readonly value: (listing: ShownListing) => ComponentChildren;
+  readonly value: (listing: ShownListing, view: ViewParameters) => ComponentChildren;
 }
 
 const textColumn = (name: keyof ShownListing & string, title: string): ColumnDefinition => ({
@@ -32,8 +33,8 @@ export const nameOf = ({ year, make, model, vin }: ShownListing): string =>
 export const columnDefinitions: readonly ColumnDefinition[] = [
   {
     ...{ name: "vehicle", title: "Vehicle", fields: ["year", "make", "model", "trim"] },
-    value: (listing) => (
-      <a href={`/listings/${listing.id}`}>
+    value: (listing, view) => (
+      <a href={listingPath(listing.id, view)}>
         {nameOf(listing)} <span class="muted">{listing.trim ?? ""}</span>
       </a>
     ),

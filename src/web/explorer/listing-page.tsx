@@ -1,6 +1,7 @@
 /** The page of a listing: everything known about it, its price history, its VIN's other listings, and comparable prices. */
 import type { ComponentChildren, JSX } from "preact";
 import type { AnswerOf } from "../../contract/types.ts";
+import type { CurrentVersion } from "../../serving/current-version.ts";
 import { count, day, dollars, plainWords, text, webUrl } from "../shell/format.ts";
 import type { PageRequests } from "../shell/page-requests.ts";
 import type { PageHandler } from "../shell/pages.tsx";
@@ -11,38 +12,42 @@ import { findComparables } from "./comparables.ts";
 import { FindBox } from "./find-box.tsx";
 import { FeatureList, ListingDetails, OptionTable, PricingTable } from "./listing-details.tsx";
 import type { ShownListing } from "./listing-fields.tsx";
-import { PriceHistory } from "./price-history.tsx";
+import { PastDay, PriceHistory } from "./price-history.tsx";
 
 type Details = AnswerOf<"getListing">["data"];
 
-/** The page at `/listings/{id}`. */
-export const listingPage: PageHandler = async ({ context, params, requests }) => {
-  const { data, meta } = await requests.ask("getListing", { include: "price_history,options" }, params);
-  const [ofVin, comparables] = await Promise.all([
-    listingsOfVin(requests, data),
-    requests.askPart("comparable prices", () => findComparables(requests, data)),
-  ]);
-  const features = ofVin.find(({ id }) => id === data.id)?.features ?? [];
-  return {
-    title: plainName(data),
-    section: "explorer",
-    body: (
-      <article class="detail">
-        <FindBox />
-        <MissingParts missing={requests.missing} />
-        <ListingHead listing={data} supersededBy={meta.superseded_by} />
-        {comparables === undefined ? null : <ComparablePrices price={data.price} comparables={comparables} />}
-        <PriceHistory listing={data} />
-        <ListingDetails listing={data} />
-        <PricingTable pricing={data.pricing} />
-        <OptionTable options={data.vehicle.build.options ?? []} />
-        <FeatureList features={features} />
-        <OtherListings listings={ofVin.filter(({ id }) => id !== data.id)} />
-        <ApiRequests origin={serviceOrigin(context)} requests={requests} />
-      </article>
-    ),
+/** Returns the handler of `/listings/{id}`. */
+export const listingPage =
+  (current: CurrentVersion): PageHandler =>
+  async ({ context, params, query, requests }) => {
+    const { data, meta } = await requests.ask("getListing", { include: "price_history,options" }, params);
+    const [ofVin, comparables] = await Promise.all([
+      listingsOfVin(requests, data),
+      requests.askPart("comparable prices", () => findComparables(requests, data)),
+    ]);
+    const asOf = await current.use(async ({ manifest: { as_of } }) => as_of);
+    const features = ofVin.find(({ id }) => id === data.id)?.features ?? [];
+    return {
+      title: plainName(data),
+      section: "explorer",
+      body: (
+        <article class="detail">
+          <FindBox />
+          <MissingParts missing={requests.missing} />
+          <ListingHead listing={data} supersededBy={meta.superseded_by} />
+          <PastDay listing={data} date={query.get("snapshot_date")} asOf={asOf} />
+          {comparables === undefined ? null : <ComparablePrices price={data.price} comparables={comparables} />}
+          <PriceHistory listing={data} />
+          <ListingDetails listing={data} />
+          <PricingTable pricing={data.pricing} />
+          <OptionTable options={data.vehicle.build.options ?? []} />
+          <FeatureList features={features} />
+          <OtherListings listings={ofVin.filter(({ id }) => id !== data.id)} />
+          <ApiRequests origin={serviceOrigin(context)} requests={requests} />
+        </article>
+      ),
+    };
   };
-};
 
 const plainName = ({ vin, vehicle: { build } }: Details): string =>
   [build.year, build.make, build.model, build.trim].filter((part) => part !== null).join(" ") || vin;

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import type { AnswerOf } from "../../contract/types.ts";
 import { count, day, dollars, text } from "../shell/format.ts";
 import { chosenColumns, nameOf, type ShownListing } from "./listing-fields.tsx";
-import { listOf, type ViewParameters, viewPath, withParameters } from "./view.ts";
+import { listingPath, listOf, type ViewParameters, viewPath, withParameters } from "./view.ts";
 
 interface ResultsProps {
   readonly view: ViewParameters;
@@ -15,11 +15,11 @@ export const ResultList = ({ view, answer }: ResultsProps): JSX.Element => {
   return (
     <>
       {view.layout === "table" ? (
-        <ListingTable listings={answer.data} columns={listOf(view, "columns")} />
+        <ListingTable view={view} listings={answer.data} columns={listOf(view, "columns")} />
       ) : (
         <ul class="cards">
           {answer.data.map((listing) => (
-            <Card key={listing.id} listing={listing} />
+            <Card key={listing.id} view={view} listing={listing} />
           ))}
         </ul>
       )}
@@ -28,13 +28,18 @@ export const ResultList = ({ view, answer }: ResultsProps): JSX.Element => {
   );
 };
 
-const Card = ({ listing }: { readonly listing: ShownListing }): JSX.Element => {
+interface CardProps {
+  readonly view: ViewParameters;
+  readonly listing: ShownListing;
+}
+
+const Card = ({ view, listing }: CardProps): JSX.Element => {
   const { id, trim, price, discount_from_msrp: discount, sold_date: sold } = listing;
   const { exterior_color: color } = listing;
   return (
     <li class="card">
       <h2>
-        <a href={`/listings/${id}`}>{nameOf(listing)}</a>
+        <a href={listingPath(id, view)}>{nameOf(listing)}</a>
       </h2>
       <p class="trim">{[trim, color].filter(Boolean).join(" · ") || "–"}</p>
       <p class="price">
@@ -70,12 +75,13 @@ const factsOf = ({ inventory_type, miles, drivetrain, fuel_type }: ShownListing)
     .join(" · ");
 
 interface ListingTableProps {
+  readonly view: ViewParameters;
   readonly listings: readonly ShownListing[];
   /** The names of columns; empty for the default ones. */
   readonly columns?: readonly string[];
 }
 
-export const ListingTable = ({ listings, columns = [] }: ListingTableProps): JSX.Element => {
+export const ListingTable = ({ view, listings, columns = [] }: ListingTableProps): JSX.Element => {
   const shown = chosenColumns(columns);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
@@ -95,7 +101,7 @@ export const ListingTable = ({ listings, columns = [] }: ListingTableProps): JSX
             <tr key={listing.id}>
               {shown.map(({ name, value, isNumber }) => (
                 <td key={name} class={isNumber ? "number" : undefined}>
-                  {value(listing)}
+                  {value(listing, view)}
                 </td>
               ))}
             </tr>

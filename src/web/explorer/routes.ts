@@ -14,6 +14,6 @@ export function addExplorerRoutes(router: Router<RequestState>, services: SiteSe
   const add = (path: string, handle: PageHandler) => router.get(path, signedInPage(services, signInPage, handle));
   add("/", searchPage(services.current));
   add("/find", lookUpPage(services.current));
-  add("/listings/:listing_id", listingPage);
+  add("/listings/:listing_id", listingPage(services.current));
   add("/dealers/:dealer_id", dealerPage);
 }

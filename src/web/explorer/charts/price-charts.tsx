@@ -7,7 +7,7 @@ import { ScatterPanels } from "../../charts/scatter-panels.tsx";
 import { count, dollars, shortCount, shortDollars } from "../../shell/format.ts";
 import type { PageRequests } from "../../shell/page-requests.ts";
 import { nameOf } from "../listing-fields.tsx";
-import { apiFilters, listOf, type ViewParameters, viewPath, withParameters } from "../view.ts";
+import { apiFilters, listingPath, listOf, type ViewParameters, viewPath, withParameters } from "../view.ts";
 import {
   type ChartSearches,
   type CountedSearch,
@@ -129,7 +129,7 @@ function drawSample({ search, answer, sample }: SampledSearch) {
     if (typeof price !== "number" || typeof miles !== "number") return [];
     const text = nameOf(listing);
     const title = `${text}: ${dollars(price)}, ${count(miles, " miles")}`;
-    return [{ cell: { text, path: `/listings/${id}` }, x: miles, y: price, title }];
+    return [{ cell: { text, path: listingPath(id, search.filters) }, x: miles, y: price, title }];
   });
   return { search, points, note: sampleNote(points.length, sample, answer.data.total) };
 }
