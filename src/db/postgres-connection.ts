@@ -19,6 +19,9 @@ export interface ConnectionSettings {
   readonly replies: Int32Array;
 }
 
+/** A statement, or null to end the thread: the end of a port arrives only when the event loop of the other thread turns. */
+export type ConnectionRequest = StatementRequest | null;
+
 export interface StatementRequest {
   readonly text: string;
   readonly values: readonly Value[];
@@ -137,7 +140,8 @@ async function execute({ text, values, isPrepared, mayConnect }: StatementReques
 }
 
 function onRequest(port: MessagePort, request: string): void {
-  const statement: StatementRequest = JSON.parse(request);
+  const statement: ConnectionRequest = JSON.parse(request);
+  if (statement === null) return port.close();
   void execute(statement).then((reply) => {
     port.postMessage(JSON.stringify(reply));
     Atomics.add(replies, 0, 1);

@@ -11,7 +11,13 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } f
 import type { Row } from "../base/json.ts";
 import { UserError } from "../base/user-error.ts";
 import { startWorker } from "../base/worker-threads.ts";
-import type { ConnectionSettings, StatementError, StatementReply, StatementRequest } from "./postgres-connection.ts";
+import type {
+  ConnectionRequest,
+  ConnectionSettings,
+  StatementError,
+  StatementReply,
+  StatementRequest,
+} from "./postgres-connection.ts";
 import { InvalidValue, literal, type Sql, sql, type Value } from "./sql.ts";
 import { type Columns, postgresDialect, type SqlDatabase } from "./sql-database.ts";
 
@@ -139,6 +145,7 @@ export class PostgresDatabase implements SqlDatabase {
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;
+    this.port.postMessage(JSON.stringify(null satisfies ConnectionRequest));
     this.port.close();
   }
 

@@ -215,7 +215,7 @@ test("API6, unrestricted access to sensitive flows: nothing can be bought, creat
 /** All source files of the product. */
 const sources = readdirSync(projectPath("src"), { recursive: true, encoding: "utf8" })
   .filter((path) => /\.tsx?$/.test(path))
-  // Browsers run the client modules; the other module shows code to clients of the API.
+  // Browsers run client modules; the other shows code to clients.
   .filter((path) => !path.startsWith("web/client/") && path !== "web/explorer/api-requests.tsx")
   .filter((path) => path !== "http/oauth/fetch-public.ts")
   // Commands fetch and copy lakes; the service does not.
