@@ -141,7 +141,10 @@ async function execute({ text, values, isPrepared, mayConnect }: StatementReques
 
 function onRequest(port: MessagePort, request: string): void {
   const statement: ConnectionRequest = JSON.parse(request);
-  if (statement === null) return port.close();
+  if (statement === null) {
+    port.close();
+    return;
+  }
   void execute(statement).then((reply) => {
     port.postMessage(JSON.stringify(reply));
     Atomics.add(replies, 0, 1);

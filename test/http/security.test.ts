@@ -212,17 +212,13 @@ test("API6, unrestricted access to sensitive flows: nothing can be bought, creat
   );
 });
 
-/** All source files of the product. */
+/** Client modules run in browsers, one module shows code to clients, one fetches from public addresses; commands copy lakes. */
+const senders =
+  /^(web\/client\/|web\/explorer\/api-requests|http\/oauth\/fetch-public|replication\/|cli\/.*(follow|push|replication))/;
+
+/** All other source files of the product. */
 const sources = readdirSync(projectPath("src"), { recursive: true, encoding: "utf8" })
-  .filter((path) => /\.tsx?$/.test(path))
-  // Browsers run client modules; the other shows code to clients.
-  .filter((path) => !path.startsWith("web/client/") && path !== "web/explorer/api-requests.tsx")
-  .filter((path) => path !== "http/oauth/fetch-public.ts")
-  // Commands fetch and copy lakes; the service does not.
-  .filter(
-    (path) =>
-      !path.startsWith("replication/") && !/^cli\/(commands\/(follow|push)|replication-options)\.ts$/.test(path),
-  )
+  .filter((path) => /\.tsx?$/.test(path) && !senders.test(path))
   .map((path) => readFileSync(projectPath(`src/${path}`), "utf8"));
 
 test("API7 and API10, forged requests and trust in other services: one module sends requests, to public addresses only", () => {
