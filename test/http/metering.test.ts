@@ -199,25 +199,6 @@ test("a client that disconnects before the charge is not charged", async (t) => 
   assert.deepEqual(inAccountsFile(narrow.accounts, audit).faults, []);
 });
 
-test("the operations of a page whose client disconnects stop, and are not charged", async (t) => {
-  const narrow = await startService(t, lake, { sessions: 1, responseCacheBytes: 0, metricsPort: 0 });
-  const [customer, visitor] = [createCustomer(narrow.accounts), createCustomer(narrow.accounts)];
-  const headers = { Cookie: `carquet-session=${await narrow.sessions.create(visitor.accountId)}` };
-  const staying = Array.from({ length: 2 }, () => narrow.get(slowRequest, customer.bearer));
-  const view = slowRequest.replace("/v1/facets", "/").replace(/facets=[^&]*&/, "");
-  const leaving = Array.from({ length: 2 }, () =>
-    assert.rejects(fetch(`${narrow.url}${view}`, { headers, signal: AbortSignal.timeout(50) })),
-  );
-  await Promise.all([...leaving, ...staying]);
-  await eventually("no statement waits or runs", async () => {
-    const metrics = await (await fetch(narrow.metricsUrl ?? "")).text();
-    assert.match(metrics, /asker="page",status="abandoned"/);
-    return /statements_waiting 0\n/.test(metrics) && /statements_running 0\n/.test(metrics);
-  });
-  assert.deepEqual(chargesOf(narrow, visitor), []);
-  assert.equal(chargesOf(narrow, customer).length, 2);
-});
-
 test("a locked ledger refuses priced requests with 503 until it is unlocked", async (t) => {
   const locked = await startService(t, lake);
   const other = openAccountsFile(locked.accounts, { busyMs: 1000 });

@@ -1,0 +1,29 @@
+/** What becomes of a page when its client disconnects. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { audit } from "../../src/accounts/ledger/audit.ts";
+import { createCustomer, inAccountsFile } from "../support/accounts.ts";
+import { eventually } from "../support/command-line.ts";
+import { startService } from "../support/http/service.ts";
+import { slowRequest } from "../support/http/slow-request.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+
+test("the operations of a page whose client disconnects stop, and are not charged", async (t) => {
+  const { lake } = await createLake(t);
+  const narrow = await startService(t, lake, { sessions: 1, responseCacheBytes: 0, metricsPort: 0 });
+  const [customer, visitor] = [createCustomer(narrow.accounts), createCustomer(narrow.accounts)];
+  const headers = { Cookie: `carquet-session=${await narrow.sessions.create(visitor.accountId)}` };
+  const staying = Array.from({ length: 2 }, () => narrow.get(slowRequest, customer.bearer));
+  const view = slowRequest.replace("/v1/facets", "/").replace(/facets=[^&]*&/, "");
+  const leaving = Array.from({ length: 2 }, () =>
+    assert.rejects(fetch(`${narrow.url}${view}`, { headers, signal: AbortSignal.timeout(50) })),
+  );
+  await Promise.all([...leaving, ...staying]);
+  await eventually("no statement waits or runs", async () => {
+    const metrics = await (await fetch(narrow.metricsUrl ?? "")).text();
+    assert.match(metrics, /asker="page",status="abandoned"/);
+    return /statements_waiting 0\n/.test(metrics) && /statements_running 0\n/.test(metrics);
+  });
+  const { faults, charges } = inAccountsFile(narrow.accounts, audit);
+  assert.deepEqual([faults, charges], [[], 2], "those of the API's client alone");
+});
