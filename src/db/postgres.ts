@@ -3,7 +3,7 @@
  * overlap. A connection thread does the input and output. Only threads that may block use it: ledger workers and commands.
  *
  * A lost connection is replaced at the next statement outside of a transaction. If it is lost during a COMMIT, the new connection learns
- * what became of the transaction, because each transaction writes an id of its own: `transaction` returns if it was committed, and throws
+ * what became of the transaction, because each transaction writes a new id: `transaction` returns if it was committed, and throws
  * if it was not. The server's transaction ids would not do: after a crash they are used again.
  */
 import { randomUUID } from "node:crypto";

@@ -18,7 +18,7 @@ export interface AgentServerOptions {
   readonly isCharged: boolean;
   /** Asks an operation. Throws a Refusal, as the API refuses, and Abandoned if the call is cancelled. */
   readonly ask: (request: OperationRequest, signal: AbortSignal) => Promise<{ body: AnswerBody; usage?: CallUsage }>;
-  /** Turns whatever was thrown into what the agent is told. */
+  /** Returns what the agent is told about an exception. */
   readonly refusalOf: (thrown: unknown) => Refusal;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The tool calls in progress, for the notification by which clients of 2025 cancel one. It arrives as a request of its own, so that calls
+ * The tool calls in progress, for the notification by which clients of 2025 cancel one. It arrives as a separate request, so that calls
  * are known by the session id that their client was given; later clients close the connection of a call instead. Nothing else of a
  * session is kept.
  */

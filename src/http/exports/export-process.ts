@@ -1,5 +1,5 @@
 /**
- * Runs `carquet export` in a process of its own, at the lowest priority: searches keep the processors, and what the export needs of
+ * Runs `carquet export` in a separate process, at the lowest priority: searches keep the processors, and what the export needs of
  * memory cannot fail them. Ending the process ends all work.
  */
 import { type ChildProcess, fork } from "node:child_process";

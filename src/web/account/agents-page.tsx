@@ -4,7 +4,7 @@ import type { UsedKey } from "../../accounts/keys.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service-state.ts";
 import { time } from "../shell/format.ts";
-import { Form, type VisitorForm } from "../shell/forms.tsx";
+import { ConfirmationForm, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import { dashboardPage, Notice, ScrollingTable } from "./dashboard-page.tsx";
 
@@ -86,14 +86,12 @@ export const disconnectionPage =
           “{agent.name}”, {agent.lastUsedAtMs === null ? "never used" : `last used ${time(agent.lastUsedAtMs)}`}, can no
           longer use this account within a second. To connect it again, start its sign-in again.
         </p>
-        <Form visitor={visitor} action={`${path}/${keyId}/disconnect`} class="inline">
-          <button type="submit" class="danger">
-            Disconnect the agent
-          </button>
-          <a class="button" href={path}>
-            Keep it
-          </a>
-        </Form>
+        <ConfirmationForm
+          visitor={visitor}
+          action={`${path}/${keyId}/disconnect`}
+          button="Disconnect the agent"
+          keepPath={path}
+        />
       </>,
     );
   };

@@ -5,7 +5,7 @@ import { UserError } from "../../base/user-error.ts";
 import { refuse } from "../../contract/errors.ts";
 import type { SiteServices } from "../../http/service-state.ts";
 import { time } from "../shell/format.ts";
-import { Form, type VisitorForm } from "../shell/forms.tsx";
+import { ConfirmationForm, Form, type VisitorForm } from "../shell/forms.tsx";
 import type { PageHandler } from "../shell/pages.tsx";
 import { serviceOrigin } from "../shell/service-origin.ts";
 import type { Visitor } from "../shell/visitor.ts";
@@ -157,14 +157,12 @@ export const revocationPage =
           <code>{keyId}</code>, {key.lastUsedAtMs === null ? "never used" : `last used ${time(key.lastUsedAtMs)}`},
           stops working within a second, and for good.
         </p>
-        <Form visitor={visitor} action={`${path}/${keyId}/revoke`} class="inline">
-          <button type="submit" class="danger">
-            Revoke the key
-          </button>
-          <a class="button" href={path}>
-            Keep it
-          </a>
-        </Form>
+        <ConfirmationForm
+          visitor={visitor}
+          action={`${path}/${keyId}/revoke`}
+          button="Revoke the key"
+          keepPath={path}
+        />
       </>,
     );
   };

@@ -119,6 +119,24 @@ export const Form = ({ visitor, action, class: className, children }: FormProps)
   </form>
 );
 
+interface ConfirmationFormProps extends Pick<FormProps, "visitor" | "action"> {
+  readonly button: string;
+  /** The page to return to without the change. */
+  readonly keepPath: string;
+}
+
+/** Confirms that something is to be ended. */
+export const ConfirmationForm = ({ visitor, action, button, keepPath }: ConfirmationFormProps): JSX.Element => (
+  <Form visitor={visitor} action={action} class="inline">
+    <button type="submit" class="danger">
+      {button}
+    </button>
+    <a class="button" href={keepPath}>
+      Keep it
+    </a>
+  </Form>
+);
+
 /** Returns the page that refuses a form as a whole. */
 const unreadPage = (status: number, message: string) =>
   ({
