@@ -169,7 +169,8 @@ test("the package starts from an empty folder", { skip: skipInShortRun || whyNoR
   const [packed] = JSON.parse(
     (await run("npm", ["run", "-s", "package", "--", "--json", "--pack-destination", folder], { cwd: project })).stdout,
   );
-  const folders = new Set<string>(packed.files.map(({ path }: { path: string }) => path.split("/")[0]));
+  const paths: readonly string[] = packed.files.map(({ path }: { path: string }) => path);
+  const folders = new Set(paths.map((path) => path.split("/")[0] ?? ""));
   assert.deepEqual([...folders].filter((name) => !/\.md$|^LICENSE$|^package\.json$/.test(name)).sort(), [
     ...["bin", "data", "deploy", "dist", "docs", "schemas", "src"],
   ]);
@@ -185,6 +186,8 @@ test("the package starts from an empty folder", { skip: skipInShortRun || whyNoR
   killAtEnd(t, child);
   const { url, lines } = await untilListening(child);
   await assertServes(child, url, lines);
-  const compiled = readdirSync(join(folder, "node_modules/carquet/dist"));
-  assert.equal(compiled.length, 1, "the program was compiled before it was packed");
+  const compiled = new Set(paths.flatMap((path) => /^dist\/([^/]+)/.exec(path)?.[1] ?? []));
+  assert.equal(compiled.size, 2, "the program and what browsers load");
+  const installed = readdirSync(join(folder, "node_modules/carquet/dist"));
+  assert.deepEqual(new Set(installed), compiled, "the program was compiled before it was packed");
 });
