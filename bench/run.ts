@@ -92,7 +92,8 @@ async function measureAll(run: BenchRun, acquire: Acquire): Promise<Results> {
   const cachedThroughput = isSelected("throughput") ? await measureCached(run, carquet, mix) : [];
   const { peakMib } = carquet.cached.memory();
   return {
-    ...{ asked: "over HTTP", ...uncached, cases: [...uncached.cases, ...firstTrend, ...lifecycle.cases] },
+    ...uncached,
+    cases: [...uncached.cases, ...firstTrend, ...lifecycle.cases],
     throughput: [...uncached.throughput, ...cachedThroughput],
     memory: { rest_mib: carquet.restMib, peak_mib: Math.max(peakMib, lifecycle.peakMib) },
     fdatasync: fdatasyncTiming(carquet.lifecycle.scratch),

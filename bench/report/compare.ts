@@ -3,7 +3,7 @@
  * they depend on the machine and its load.
  */
 import { quantile } from "../measure/timing.ts";
-import { type CaseResult, comparableCases, type Results } from "./results.ts";
+import type { CaseResult, Results } from "./results.ts";
 
 export interface CaseChange {
   readonly case: string;
@@ -14,12 +14,12 @@ export interface CaseChange {
 
 /** Returns the change of each case that both runs have. A case is slower if its change is below the threshold. */
 export function compareRuns(
-  before: Pick<Results, "asked" | "cases">,
-  now: Pick<Results, "asked" | "cases">,
+  before: Pick<Results, "cases">,
+  now: Pick<Results, "cases">,
   threshold: number,
 ): readonly CaseChange[] {
-  const resultsBefore = new Map(comparableCases(before).map((result) => [result.case, result]));
-  return comparableCases(now).flatMap((result) => {
+  const resultsBefore = new Map(before.cases.map((result) => [result.case, result]));
+  return now.cases.flatMap((result) => {
     const resultBefore = resultsBefore.get(result.case);
     if (resultBefore === undefined) return [];
     const ratiosBefore = ratiosOf(resultBefore);

@@ -1,5 +1,5 @@
 /** Formats the results of a run as Markdown tables. */
-import { type CaseResult, type Load, type Results, type ServerName, transportOf } from "./results.ts";
+import type { CaseResult, Load, Results, ServerName } from "./results.ts";
 import { approximationNote, formatNumber, peersOf, throughputLabel } from "./text-report.ts";
 
 /** Sizes whose key in the JSON format is not their label. */
@@ -41,10 +41,9 @@ const peerLabels = {
   solr: "Apache Solr",
 } as const;
 
-/** Returns the table of cases. One column has Carquet's times in process or, for the older format, over HTTP. */
+/** Returns the table of cases. */
 export function casesTable(run: Results): string {
   const peers = peersOf(run);
-  const isOverHttp = transportOf(run) === "over HTTP";
   const processorCell = (result: CaseResult, server: ServerName): string => {
     const ms = result.processor_ms?.[server];
     return ms === undefined ? "" : `; ${formatNumber(ms)}`;
@@ -55,15 +54,14 @@ export function casesTable(run: Results): string {
     const mark = result.deviation?.[peer] === undefined ? "" : "~";
     return `${mark}${formatNumber(timing.p50_ms)}${processorCell(result, peer)} (${formatNumber(result.ratio[peer])})`;
   };
-  const otherTransport = isOverHttp ? "in process" : "over HTTP";
   return markdownTable(
-    ["case", "rows", "Carquet", "p99", otherTransport, ...peers.map((peer) => peerLabels[peer])],
+    ["case", "rows", "Carquet", "p99", "in process", ...peers.map((peer) => peerLabels[peer])],
     run.cases.map((result) => [
       result.case,
       result.rows.toLocaleString("en"),
       `${formatNumber(result.carquet.p50_ms)}${processorCell(result, "carquet")}`,
       formatNumber(result.carquet.p99_ms),
-      formatNumber((isOverHttp ? result.in_process : result.http)?.p50_ms),
+      formatNumber(result.in_process?.p50_ms),
       ...peers.map((peer) => peerCell(result, peer)),
     ]),
   );
@@ -89,8 +87,6 @@ export function throughputTable(run: Results): string {
 /** Returns the sentences that explain the numbers of a run's tables. */
 export function tableLegend(run: Results): string {
   const legend =
-    transportOf(run) === "over HTTP"
-      ? "Medians in ms over HTTP, uncached; after the semicolon processor time per request; in parentheses: peer time / Carquet time."
-      : "Older format: medians in ms in process, uncached; in parentheses: peer time / Carquet time.";
+    "Medians in ms over HTTP, uncached; after the semicolon processor time per request; in parentheses: peer time / Carquet time.";
   return [legend, approximationNote(run)].filter((sentence) => sentence !== undefined).join(" ");
 }

@@ -8,7 +8,7 @@ import { projectPath } from "../../src/base/project-files.ts";
 import { UserError } from "../../src/base/user-error.ts";
 import { casesTable, resultsSection, tableLegend, throughputTable } from "./markdown-report.ts";
 import { type PlotLine, type PlotPanel, renderPlot } from "./plot.ts";
-import { type CaseResult, type Results, transportOf } from "./results.ts";
+import type { CaseResult, Results } from "./results.ts";
 import { peersOf } from "./text-report.ts";
 
 const resultsFolder = projectPath("bench/results");
@@ -35,20 +35,14 @@ const runsBySize = sortedRuns.filter(
 const runsByDays = sortedRuns.filter(({ dataset }) => dataset.days > shortHistoryDaysMax);
 
 const plots: string[] = [];
-await writePlot("cost-by-listings", runsOfOneFormat(runsBySize), "listings");
-await writePlot("cost-by-days", runsOfOneFormat(runsByDays), "days");
+await writePlot("cost-by-listings", runsBySize, "listings");
+await writePlot("cost-by-days", runsByDays, "days");
 await writeFile(
   join(resultsFolder, "README.md"),
   `${[introduction(), ...plots.map(plotImage), ...sortedRuns.map(resultsSection)].join("\n\n")}\n`,
 );
 const publishedRun = runsBySize.findLast(({ throughput }) => throughput.length > 0);
 if (publishedRun !== undefined) await writePerformancePage(publishedRun);
-
-/** Returns the runs over HTTP if there are at least two, else those of the older format: one plot never mixes both. */
-function runsOfOneFormat(candidates: readonly Results[]): readonly Results[] {
-  const overHttp = candidates.filter((run) => transportOf(run) === "over HTTP");
-  return overHttp.length > 1 ? overHttp : candidates.filter((run) => transportOf(run) === "in process");
-}
 
 function plotImage(name: string): string {
   return `![median time of a case by ${name.replace("cost-by-", "")}](${name}.svg)`;

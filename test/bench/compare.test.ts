@@ -8,14 +8,14 @@ import type { Results } from "../../bench/report/results.ts";
 
 const timing = (ms: number) => ({ p50_ms: ms, p99_ms: ms });
 
-type Compared = Pick<Results, "asked" | "cases">;
+type Compared = Pick<Results, "cases">;
 
 /** Returns a run of one case with these times in milliseconds. */
 function timedRun(carquet: number, clickhouse: number, duckdb: number, calibration: number): Compared {
   const ratio = { clickhouse: clickhouse / carquet, duckdb: duckdb / carquet };
   const peers = { clickhouse: timing(clickhouse), duckdb: timing(duckdb) };
   const result = { case: "a page", rows: 1, carquet: timing(carquet), peers, ratio, calibration: timing(calibration) };
-  return { asked: "over HTTP", cases: [result] };
+  return { cases: [result] };
 }
 
 const before = timedRun(10, 30, 20, 5);
@@ -38,38 +38,10 @@ for (const { what, now, isSlower } of [
 
 test("a run without peers is compared by its calibration", () => {
   const alone = ({ cases }: Compared): Compared => ({
-    asked: "over HTTP",
     cases: cases.map((result) => ({ ...result, peers: {}, ratio: {} })),
   });
   assert.equal(compareRuns(alone(before), alone(timedRun(20, 1, 1, 5)), 0.8)[0]?.isSlower, true);
   assert.equal(compareRuns(alone(before), alone(timedRun(20, 1, 1, 10)), 0.8)[0]?.isSlower, false);
-});
-
-/** Returns a run of the older format, whose peers were timed in process: 5 ms in process, `overHttp` ms over HTTP. */
-const olderRun = (name: string, overHttp: number): Compared => {
-  const ratio = { clickhouse: 6, duckdb: 4 };
-  const result = { case: name, rows: 1, carquet: timing(5), http: timing(overHttp), peers: {}, ratio };
-  return { cases: [{ ...result, calibration: timing(5) }] };
-};
-
-test("a run of the older format is compared by its times over HTTP and the calibration", () => {
-  assert.deepEqual(
-    compareRuns(olderRun("a page", 10), before, 0.8).map(({ change }) => change),
-    [1],
-  );
-  assert.deepEqual(
-    compareRuns(olderRun("a page", 5), before, 0.8).map(({ isSlower }) => isSlower),
-    [true],
-  );
-});
-
-test("a case whose request differs in the older format is not compared", () => {
-  const named = (name: string): Compared => ({
-    ...before,
-    cases: before.cases.map((result) => ({ ...result, case: name })),
-  });
-  assert.deepEqual(compareRuns(olderRun("search: state", 10), named("search: state"), 0.8), []);
-  assert.equal(compareRuns(olderRun("search: sold", 10), named("search: sold"), 0.8).length, 1);
 });
 
 test("a case that only one run has is not compared", () => {
