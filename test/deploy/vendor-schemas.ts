@@ -49,7 +49,10 @@ function withoutDescriptions(schema: unknown, isProperties = false): unknown {
     ([name]) => isProperties || !/^(description|title|format|example|x-kubernetes-.*)$/.test(name),
   );
   return Object.fromEntries(
-    kept.map(([name, value]) => [name, withoutDescriptions(value, !isProperties && /^(patternP|p)roperties$/.test(name))]),
+    kept.map(([name, value]) => [
+      name,
+      withoutDescriptions(value, !isProperties && /^(patternP|p)roperties$/.test(name)),
+    ]),
   );
 }
 
