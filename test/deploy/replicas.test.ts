@@ -15,6 +15,7 @@ import { projectText } from "../../src/base/project-files.ts";
 import { operations } from "../../src/contract/document.ts";
 import { inAccountsFile, temporaryAccounts } from "../support/accounts.ts";
 import { eventually, parseLog, type ServeProcess, spawnCarquet, startServing } from "../support/command-line.ts";
+import { skipInShortRun } from "../support/extent.ts";
 import { skipWithoutNginx, startNginx } from "../support/http/nginx.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { skipWithoutPostgres, stopServerAtEnd } from "../support/postgres.ts";
@@ -210,7 +211,7 @@ function getFrom(localAddress: string, url: string, headers: Readonly<Record<str
   });
 }
 
-describe("what the compose file runs", { skip: skipWithoutNginx || skipWithoutPostgres }, () => {
+describe("what the compose file runs", { skip: skipInShortRun || skipWithoutNginx || skipWithoutPostgres }, () => {
   stopServerAtEnd();
 
   test("answers from both replicas, charges once, and survives one of them", async (t) => {
