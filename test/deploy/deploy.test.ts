@@ -1,4 +1,4 @@
-/** The image, the systemd units and the package, as far as they can be built and run here. */
+/** The image, the systemd units and the package, as far as they can be built and run here; and what the tools of others say of the other files. */
 import assert from "node:assert/strict";
 import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -154,6 +154,39 @@ describe("the systemd units", () => {
     mkdirSync(join(waiting, "2026-11-20"));
     await assert.rejects(ingest(), /2026-11-20/);
     assert.ok(existsSync(join(waiting, "2026-11-20")), "a delivery that failed stays");
+  });
+});
+
+/** Writes the expressions of the dashboard as rules of Prometheus; returns the file. */
+async function dashboardRules(scope: Scope): Promise<string> {
+  const { panels }: { readonly panels: readonly { readonly targets: readonly { readonly expr: string }[] }[] } =
+    JSON.parse(projectText("deploy/grafana-dashboard.json"));
+  const expressions = panels.flatMap(({ targets }) =>
+    targets.map(({ expr }) => expr.replaceAll("$__rate_interval", "1m")),
+  );
+  const rules = expressions.map((expr, index) => ({ record: `panel:${index}`, expr }));
+  const path = join(await temporaryFolder(scope), "rules.yml");
+  writeFileSync(path, JSON.stringify({ groups: [{ name: "dashboard", rules }] }));
+  return path;
+}
+
+describe("the tools that read the files accept them", { skip: skipInShortRun }, () => {
+  const deploy = (path: string): string => projectPath(`deploy/${path}`);
+  const checks: readonly (readonly [program: string, probe: string, arguments: readonly string[]])[] = [
+    ["promtool", "--version", ["check", "config", deploy("prometheus/prometheus.yml")]],
+    ["promtool", "--version", ["test", "rules", projectPath("test/deploy/alerts.test.yml")]],
+    ["kubectl", "kustomize --help", ["kustomize", deploy("kubernetes")]],
+    ["docker", "compose version", ["compose", "--file", deploy("compose/compose.yaml"), "config", "--quiet"]],
+  ];
+  const env = { ...process.env, POSTGRES_PASSWORD: "x", GRAFANA_PASSWORD: "x" };
+  const whyNot = (program: string, probe: string): string | false =>
+    spawnSync(program, probe.split(" ")).status !== 0 && `${program} is not installed`;
+  for (const [program, probe, words] of checks)
+    test(`${program} ${words[0]}`, { skip: whyNot(program, probe) }, async () => {
+      await run(program, words, { env });
+    });
+  test("promtool parses the dashboard", { skip: whyNot("promtool", "--version") }, async (t) => {
+    await run("promtool", ["check", "rules", await dashboardRules(t)]);
   });
 });
 

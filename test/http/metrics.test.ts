@@ -1,8 +1,7 @@
 /** The metrics server: what it counts, and the dashboard that shows it. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { projectPath } from "../../src/base/project-files.ts";
+import { projectText } from "../../src/base/project-files.ts";
 import type { ServeOptions } from "../../src/http/service-state.ts";
 import { mountAgents } from "../../src/mcp/mount-agents.ts";
 import { mountSite } from "../../src/web/site.ts";
@@ -95,12 +94,14 @@ test("health checks are answered on the metrics port, metrics are not on the por
   assert.equal((await client.get("/metrics")).status, 404);
 });
 
-test("the dashboard shows metrics that exist", async () => {
-  const text = readFileSync(projectPath("deploy/grafana-dashboard.json"), "utf8");
+test("the dashboard and the alerts use metrics that exist", async () => {
+  const text = projectText("deploy/grafana-dashboard.json");
   const dashboard: { readonly panels: readonly { readonly title: string }[] } = JSON.parse(text);
   assert.ok(dashboard.panels.length >= 10);
   const names = new Set([...(await readMetrics()).keys()].map((sample) => sample.replace(/\{.*/, "")));
-  const shown = new Set(text.match(/\b(carquet|process|nodejs)_[a-z0-9_]+/g));
+  const shown = new Set(
+    `${text}${projectText("deploy/prometheus/alerts.yml")}`.match(/\b(carquet|process|nodejs)_[a-z0-9_]+/g),
+  );
   assert.ok(shown.size > 15);
   assert.deepEqual(
     [...shown].filter((name) => !names.has(name)),
