@@ -15,12 +15,16 @@ test("the operations of a page whose client disconnects stop, and are not charge
   const headers = { Cookie: `carquet-session=${await narrow.sessions.create(visitor.accountId)}` };
   const staying = Array.from({ length: 2 }, () => narrow.get(slowRequest, customer.bearer));
   const view = slowRequest.replace("/v1/facets", "/").replace(/facets=[^&]*&/, "");
+  const client = new AbortController();
   const leaving = Array.from({ length: 2 }, () =>
-    assert.rejects(fetch(`${narrow.url}${view}`, { headers, signal: AbortSignal.timeout(50) })),
+    assert.rejects(fetch(`${narrow.url}${view}`, { headers, signal: client.signal })),
   );
+  const readMetrics = async (): Promise<string> => (await fetch(narrow.metricsUrl ?? "")).text();
+  await eventually("all requests have arrived", async () => /requests_in_flight 4\n/.test(await readMetrics()));
+  client.abort();
   await Promise.all([...leaving, ...staying]);
   await eventually("no statement waits or runs", async () => {
-    const metrics = await (await fetch(narrow.metricsUrl ?? "")).text();
+    const metrics = await readMetrics();
     assert.match(metrics, /asker="page",status="abandoned"/);
     return /statements_waiting 0\n/.test(metrics) && /statements_running 0\n/.test(metrics);
   });
