@@ -49,9 +49,8 @@ export interface Load extends Timing {
   readonly processor_ms?: number;
 }
 
-export interface Results {
-  /** Absent in the older format. */
-  readonly asked?: Transport;
+/** The machine and the programs of a run. */
+export interface Environment {
   readonly machine: {
     readonly cpu: string;
     readonly cores: number;
@@ -59,6 +58,11 @@ export interface Results {
     readonly system: string;
   };
   readonly versions: Readonly<Record<string, string>>;
+}
+
+export interface Results extends Environment {
+  /** Absent in the older format. */
+  readonly asked?: Transport;
   readonly dataset: Omit<DatasetShape, "ingestedDays"> & {
     /** Absent in runs of releases that ingested all days. */
     readonly ingestedDays?: number;
