@@ -18,7 +18,7 @@ import {
   type ChargesLoad,
   type ChargesWriter,
   chargesWriters,
-} from "../report/replica-results.ts";
+} from "../report/separate-results.ts";
 import { type Acquire, withResources } from "../resources.ts";
 import { createBenchKeys } from "../servers/api-key.ts";
 import { type ScriptServer, startScript } from "../servers/carquet.ts";

@@ -8,7 +8,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { UserError } from "../../src/base/user-error.ts";
 import { PostgresDatabase } from "../../src/db/postgres.ts";
-import { sql } from "../../src/db/sql.ts";
+import { type Sql, sql } from "../../src/db/sql.ts";
 import type { BenchKey } from "../servers/api-key.ts";
 import { type PostgresProcess, postgresPrograms } from "../servers/postgres.ts";
 import { processorMsOf } from "../servers/process.ts";
@@ -40,11 +40,9 @@ export function fillBenchKeys(url: string, keys: readonly BenchKey[]): void {
       account_id: accountId,
       key_id: keyId,
     }));
-    database.runOver(
-      { number: "integer", account_id: "text", key_id: "text" },
-      rows,
-      (items) => sql`INSERT INTO bench_keys SELECT number, account_id, key_id FROM ${items}`,
-    );
+    const columns = { number: "integer", account_id: "text", key_id: "text" } as const;
+    const fill = (items: Sql): Sql => sql`INSERT INTO bench_keys SELECT number, account_id, key_id FROM ${items}`;
+    database.transaction(() => database.queueOver(columns, rows, fill));
   } finally {
     database.close();
   }

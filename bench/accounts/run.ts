@@ -20,7 +20,7 @@ import {
   type AccountsLoad,
   type AccountsVariant,
   accountsVariants,
-} from "../report/replica-results.ts";
+} from "../report/separate-results.ts";
 import { type Acquire, withResources } from "../resources.ts";
 import { createBenchKeys } from "../servers/api-key.ts";
 import { openInProcess, startScript } from "../servers/carquet.ts";

@@ -1,4 +1,4 @@
-/** The results of the measurements of replicas and of accounts, in the JSON format that `--json` writes and `bench:publish` reads. */
+/** The results of measurements beside the suite (replicas, accounts, the explorer) in the JSON format that `--json` writes and `bench:publish` reads. */
 import type { Timing } from "../measure/timing.ts";
 import type { Environment, Load } from "./results.ts";
 
@@ -70,4 +70,15 @@ export interface ChargesLoad {
 export const chargesWriters = ["PostgreSQL", "SQLite", "pgbench"] as const;
 export type ChargesWriter = (typeof chargesWriters)[number];
 
-export type ReplicaResults = ReplicaMix | AccountsCost | ChargesCeiling;
+/** The explorer in a browser. */
+export interface ExplorerResults {
+  readonly kind: "explorer";
+  readonly environment: Environment;
+  readonly listings: number;
+  /** By view, from the request to the first contentful paint. */
+  readonly first_paint: Record<string, Timing>;
+  /** From a click to the frame with the new view. */
+  readonly filter_change: Timing;
+}
+
+export type SeparateResults = ReplicaMix | AccountsCost | ChargesCeiling | ExplorerResults;
