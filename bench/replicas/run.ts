@@ -1,5 +1,6 @@
 /**
- * Measures replicas: `npm run bench:replicas -- [--listings 250000] [--rounds 3] [--seconds 8] [--json FILE]`.
+ * Measures replicas: `node --import tsx/esm bench/replicas/run.ts [--listings 250000] [--days 2] [--data DIR] [--rounds 3]
+ * [--seconds 8] [--json FILE]`.
  *
  * Four services share a lake and accounts in a PostgreSQL server that this starts. The query mix of the suite is sent to the first one, two and
  * four of them in turn, without and with response caches. Prints processor time per request: replicas on one machine divide its processors,
