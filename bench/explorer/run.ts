@@ -1,9 +1,9 @@
 /**
- * Measures the explorer in a browser: `node --import tsx/esm bench/explorer/run.ts [--lake DIR] [--rounds 9] [--json FILE]`.
+ * Measures the explorer in a browser: `node --import tsx/esm bench/explorer/run.ts [--lake DIR] [--rounds 9] [--cached] [--json FILE]`.
  *
  * Opens views of a signed-in account in Chromium (`CHROMIUM` names another executable), without a browser cache of pages, and prints the
  * median time to the first paint. Then selects values of facets, each a view that was not requested before, and prints the median time from
- * the click to the frame that shows the new view. The service keeps no responses.
+ * the click to the frame that shows the new view. The service keeps no responses unless with `--cached`.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -24,6 +24,7 @@ const { values } = parseArgs({
   options: {
     lake: { type: "string", default: "data/lake" },
     rounds: { type: "string", default: "9" },
+    cached: { type: "boolean", default: false },
     json: { type: "string" },
   },
 });
@@ -40,8 +41,9 @@ await withResources(async (acquire) => {
   const scratch = await acquire(mkdtemp(join(tmpdir(), "carquet-explorer-")), (path) => rm(path, { recursive: true }));
   const accounts = join(scratch, "accounts.db");
   const secret = createSession(accounts);
-  const args = ["serve", "--lake", values.lake, "--accounts", accounts, "--port", "0", ...withoutResponseCache];
-  const service = await acquire(startScript("bin/carquet.cjs", args), (server) => server.stop());
+  const args = ["serve", "--lake", values.lake, "--accounts", accounts, "--port", "0"];
+  const cache = values.cached ? [] : withoutResponseCache;
+  const service = await acquire(startScript("bin/carquet.cjs", [...args, ...cache]), (server) => server.stop());
   const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
   const browser = await acquire(chromium.launch({ executablePath }), (opened) => opened.close());
   const context = await browser.newContext({
