@@ -6,17 +6,19 @@ export interface LoadOptions {
   readonly connections: number;
   readonly seconds: number;
   readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
+  /** API keys, used by the connections in turn. */
+  readonly keys: readonly string[];
 }
 
 /** Returns the time of each request in milliseconds, in ascending order. Rejects if an answer has a status other than 200. */
 export async function generateLoad(options: LoadOptions): Promise<Float64Array> {
-  const { port, connections, seconds, path, headers } = options;
-  const headerLines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  const request = `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headerLines.join("")}\r\n`;
+  const { port, connections, seconds, path, keys } = options;
+  const requestWith = (key = ""): string =>
+    `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`;
   const endAtMs = performance.now() + seconds * 1000;
   const times: number[] = [];
-  await Promise.all(Array.from({ length: connections }, () => runConnection(port, request, endAtMs, times)));
+  const requests = Array.from({ length: connections }, (_, index) => requestWith(keys[index % keys.length]));
+  await Promise.all(requests.map((request) => runConnection(port, request, endAtMs, times)));
   return Float64Array.from(times).sort();
 }
 

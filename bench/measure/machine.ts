@@ -6,7 +6,7 @@ import { projectText } from "../../src/base/project-files.ts";
 import { engineVersion } from "../../src/db/duckdb.ts";
 import { currentCommit, type Dataset, folderBytes } from "../dataset/dataset.ts";
 import { publishedManifest } from "../dataset/flat-rows.ts";
-import type { Results } from "../report/results.ts";
+import type { Environment, Results } from "../report/results.ts";
 import type { Server } from "../servers/server.ts";
 
 /** Returns the parts `machine`, `versions` and `dataset` of results. Sizes are in bytes. */
@@ -15,6 +15,21 @@ export async function describeEnvironment(
   peers: readonly Server[],
 ): Promise<Pick<Results, "machine" | "versions" | "dataset">> {
   const { tables } = await publishedManifest(dataset.lake);
+  return {
+    ...(await describeMachine({
+      engine: engineVersion,
+      ...Object.fromEntries(peers.map(({ name, version }) => [name, version])),
+    })),
+    dataset: {
+      ...dataset.shape,
+      sold: tables.sold.reduce((sum, { rows }) => sum + rows, 0),
+      bytes: await databaseSizes(dataset, peers),
+    },
+  };
+}
+
+/** Returns the machine and the versions of Carquet, Node.js and further programs. */
+export async function describeMachine(programs: Readonly<Record<string, string>>): Promise<Environment> {
   const [processor] = cpus();
   return {
     machine: {
@@ -26,13 +41,7 @@ export async function describeEnvironment(
     versions: {
       carquet: `${JSON.parse(projectText("package.json")).version} ${(await currentCommit()) ?? ""}`.trim(),
       node: process.version,
-      engine: engineVersion,
-      ...Object.fromEntries(peers.map(({ name, version }) => [name, version])),
-    },
-    dataset: {
-      ...dataset.shape,
-      sold: tables.sold.reduce((sum, { rows }) => sum + rows, 0),
-      bytes: await databaseSizes(dataset, peers),
+      ...programs,
     },
   };
 }

@@ -31,7 +31,8 @@ export function resultsSection(run: Results): string {
   ].join("\n\n");
 }
 
-const markdownTable = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+/** Returns a table whose first column is aligned to the left. */
+export const markdownTable = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, ["---", ...head.slice(1).map(() => "---:")], ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n");
 
 const peerLabels = {

@@ -1,6 +1,7 @@
 /**
- * Publishes results (`npm run bench:publish`): reads all runs in `bench/results/*.json` and writes plots, `bench/results/README.md`, and
- * the tables of the largest run with throughput into `docs/performance.md`, between two markers. Never type a measured number by hand.
+ * Publishes results (`npm run bench:publish`): reads all runs in `bench/results/*.json` and the measurements beside the suite in
+ * `bench/results/separate/`, and writes plots, `bench/results/README.md`, and tables into `docs/performance.md`, between markers: those of the
+ * largest run with throughput, and those of the separate measurements. Never type a measured number by hand.
  */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,7 +9,10 @@ import { projectPath } from "../../src/base/project-files.ts";
 import { UserError } from "../../src/base/user-error.ts";
 import { casesTable, resultsSection, tableLegend, throughputTable } from "./markdown-report.ts";
 import { type PlotLine, type PlotPanel, renderPlot } from "./plot.ts";
+import { renderReplicas } from "./replicas-chart.ts";
 import type { CaseResult, Results } from "./results.ts";
+import { separateSections } from "./separate-report.ts";
+import type { SeparateResults } from "./separate-results.ts";
 import { peersOf } from "./text-report.ts";
 
 const resultsFolder = projectPath("bench/results");
@@ -34,6 +38,11 @@ const runsBySize = sortedRuns.filter(
 );
 const runsByDays = sortedRuns.filter(({ dataset }) => dataset.days > shortHistoryDaysMax);
 
+const separateFiles = await readdir(join(resultsFolder, "separate"));
+const separate: readonly SeparateResults[] = await Promise.all(
+  separateFiles.map(async (name) => JSON.parse(await readFile(join(resultsFolder, "separate", name), "utf8"))),
+);
+
 const plots: string[] = [];
 await writePlot("cost-by-listings", runsBySize, "listings");
 await writePlot("cost-by-days", runsByDays, "days");
@@ -42,7 +51,12 @@ await writeFile(
   `${[introduction(), ...plots.map(plotImage), ...sortedRuns.map(resultsSection)].join("\n\n")}\n`,
 );
 const publishedRun = runsBySize.findLast(({ throughput }) => throughput.length > 0);
-if (publishedRun !== undefined) await writePerformancePage(publishedRun);
+if (publishedRun !== undefined) await writePerformancePage("results", runParts(publishedRun));
+await writeReplicasChart();
+await writePerformancePage("separate results", [
+  ...separateSections(separate),
+  "![processor time of a request by replicas, and charges a second](../bench/results/replicas.svg)",
+]);
 
 function plotImage(name: string): string {
   return `![median time of a case by ${name.replace("cost-by-", "")}](${name}.svg)`;
@@ -86,24 +100,34 @@ equal Carquet's, except for percentiles that are marked as approximate. \`npm ru
 beside it.`;
 }
 
-/** Replaces the part of `docs/performance.md` between the markers by the tables of a run. */
-async function writePerformancePage(run: Results): Promise<void> {
-  const path = projectPath("docs/performance.md");
-  const page = await readFile(path, "utf8");
-  const [startMarker, endMarker] = ["<!-- results -->", "<!-- end of results -->"];
-  const [start, end] = [page.indexOf(startMarker), page.indexOf(endMarker)];
-  if (start < 0 || end < start)
-    throw new UserError(`docs/performance.md lacks markers: expected ${startMarker} and, after it, ${endMarker}.`);
+/** Returns the tables of a run for `docs/performance.md`. */
+function runParts(run: Results): readonly string[] {
   const { dataset, machine } = run;
-  const content = [
-    startMarker,
+  return [
     `${dataset.listings.toLocaleString("en")} listings, ${machine.cores} cores. ${tableLegend(run)}`,
     casesTable(run),
     ...(run.throughput.length === 0 ? [] : [throughputTable(run)]),
     ...(plots.includes("cost-by-listings")
       ? ["![median time of a case by listings](../bench/results/cost-by-listings.svg)"]
       : []),
-    endMarker,
-  ].join("\n\n");
+  ];
+}
+
+/** Replaces the part of `docs/performance.md` between the markers of a name. */
+async function writePerformancePage(name: string, parts: readonly string[]): Promise<void> {
+  const path = projectPath("docs/performance.md");
+  const page = await readFile(path, "utf8");
+  const [startMarker, endMarker] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`];
+  const [start, end] = [page.indexOf(startMarker), page.indexOf(endMarker)];
+  if (start < 0 || end < start)
+    throw new UserError(`docs/performance.md lacks markers: expected ${startMarker} and, after it, ${endMarker}.`);
+  const content = [startMarker, ...parts, endMarker].join("\n\n");
   await writeFile(path, `${page.slice(0, start)}${content}${page.slice(end + endMarker.length)}`);
+}
+
+async function writeReplicasChart(): Promise<void> {
+  const mix = separate.find((results) => results.kind === "replicas");
+  const charges = separate.find((results) => results.kind === "charges");
+  if (mix === undefined || charges === undefined) return;
+  await writeFile(join(resultsFolder, "replicas.svg"), renderReplicas(mix, charges));
 }

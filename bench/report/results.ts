@@ -41,7 +41,8 @@ export interface Load extends Timing {
   readonly processor_ms?: number;
 }
 
-export interface Results {
+/** The machine and the programs of a run. */
+export interface Environment {
   readonly machine: {
     readonly cpu: string;
     readonly cores: number;
@@ -49,6 +50,9 @@ export interface Results {
     readonly system: string;
   };
   readonly versions: Readonly<Record<string, string>>;
+}
+
+export interface Results extends Environment {
   readonly dataset: Omit<DatasetShape, "ingestedDays"> & {
     /** Absent in runs of releases that ingested all days. */
     readonly ingestedDays?: number;

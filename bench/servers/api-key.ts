@@ -7,15 +7,31 @@ import { createAccounts } from "../../src/accounts/open-accounts.ts";
 const unreachableLimits = { per10s: 1_000_000, per60s: 1_000_000 };
 const creditMicros = 999_999_000_000;
 
+export interface BenchKey {
+  readonly key: string;
+  readonly keyId: string;
+  readonly accountId: string;
+}
+
 /** Creates accounts with one account. Returns its API key. */
-export function createBenchKey(accounts: string): string {
+export const createBenchKey = (accounts: string): string =>
+  createBenchKeys(accounts, 1)
+    .map(({ key }) => key)
+    .join();
+
+/** Creates accounts with a number of accounts, each with one API key. */
+export function createBenchKeys(accounts: string, count: number): readonly BenchKey[] {
   const database = createAccounts(accounts, { busyMs: 5000 });
   try {
     const atMs = Date.now();
-    const accountId = createAccount(database, { email: "bench@dealers.example", tier: 4, atMs });
-    changeAccount(database, accountId, { rateLimitOverride: unreachableLimits });
-    addCredit(database, { accountId, kind: "paid", micros: creditMicros, atMs, isConfirmed: true });
-    return createKey(database, { accountId, scopes, atMs }).key;
+    return database.transaction(() =>
+      Array.from({ length: count }, (_, index) => {
+        const accountId = createAccount(database, { email: `bench-${index}@dealers.example`, tier: 4, atMs });
+        changeAccount(database, accountId, { rateLimitOverride: unreachableLimits });
+        addCredit(database, { accountId, kind: "paid", micros: creditMicros, atMs, isConfirmed: true });
+        return { ...createKey(database, { accountId, scopes, atMs }), accountId };
+      }),
+    );
   } finally {
     database.close();
   }

@@ -67,11 +67,20 @@ export function searchAccounts(
   return { accounts: rows.map(accountFromRow), total };
 }
 
-/** Returns an account with its spending in a UTC month, or undefined if the id is unknown. */
-export function findAccount(database: SqlDatabase, accountId: string, month: string): Account | undefined {
-  const row = database.one(sql`${selectAccounts(month)} WHERE accounts.account_id = ${accountId}`);
-  return row && accountFromRow(row);
+/** Returns accounts with their spending in a UTC month, by account id. Unknown ids are absent. */
+export function findAccounts(
+  database: SqlDatabase,
+  accountIds: readonly string[],
+  month: string,
+): ReadonlyMap<string, Account> {
+  const rows = database.all(sql`
+    ${selectAccounts(month)} WHERE ${isOneOf(database, sql`accounts.account_id`, accountIds)}`);
+  return new Map(rows.map(accountFromRow).map((account) => [account.accountId, account]));
 }
+
+/** Returns an account with its spending in a UTC month, or undefined if the id is unknown. */
+export const findAccount = (database: SqlDatabase, accountId: string, month: string): Account | undefined =>
+  findAccounts(database, [accountId], month).get(accountId);
 
 /** Returns an account with its spending in a UTC month. Throws a UserError if the id is unknown. */
 export function getAccount(database: SqlDatabase, accountId: string, month: string): Account {
@@ -91,7 +100,7 @@ export function lockAccount(database: SqlDatabase, accountId: string): void {
 export function lockAccounts(database: SqlDatabase, accountIds: readonly string[]): void {
   // SQLite's transactions lock the whole file.
   if (database.dialect.name === "sqlite") return;
-  database.all(sql`
+  database.queue(sql`
     SELECT account_id FROM accounts WHERE ${isOneOf(database, sql`account_id`, accountIds)}
     ORDER BY account_id ${database.dialect.forUpdate}`);
 }

@@ -77,7 +77,7 @@ function copyTables(source: SqlDatabase, target: SqlDatabase): void {
   for (const table of copiedTables) {
     const columns = join(Object.keys(table.columns).map((column) => ident(column)));
     for (const rows of pagesOf(source, table))
-      target.runOver(
+      target.queueOver(
         table.columns,
         rows.map(boundValues),
         (items) => sql`INSERT INTO ${ident(table.name)} (${columns}) SELECT ${columns} FROM ${items} WHERE true`,

@@ -4,7 +4,7 @@ import { integerIn, type Row, textIn } from "../base/json.ts";
 import { UserError } from "../base/user-error.ts";
 import { sql } from "../db/sql.ts";
 import type { SqlDatabase } from "../db/sql-database.ts";
-import { type Account, getAccount, lockAccount } from "./account.ts";
+import { type Account, findAccounts, isOneOf, lockAccount, unknownAccount } from "./account.ts";
 import { generateApiKey } from "./api-key.ts";
 
 /** The scopes of a key that is created without any. A single export can cost as much as thousands of pages, so its scope is granted by name. */
@@ -122,12 +122,26 @@ export function findGrant(database: SqlDatabase, keyId: string): ApiKey | null {
   return row === undefined ? null : keyFromRow(row);
 }
 
-/** Returns an active key with its account's spending in a UTC month, or null if the key is unknown or revoked. */
-export function findActiveKey(database: SqlDatabase, keyId: string, month: string): ActiveKey | null {
-  const row = database.one(sql`SELECT * FROM keys WHERE key_id = ${keyId} AND revoked_at_ms IS NULL`);
-  if (row === undefined) return null;
-  const key = keyFromRow(row);
-  return { key, sha256: textIn(row, "sha256"), account: getAccount(database, key.accountId, month) };
+/** Returns those of some keys that are active, with their accounts' spending in a UTC month, by key id. */
+export function findActiveKeys(
+  database: SqlDatabase,
+  keyIds: readonly string[],
+  month: string,
+): ReadonlyMap<string, ActiveKey> {
+  const rows = database.all(
+    sql`SELECT * FROM keys WHERE ${isOneOf(database, sql`key_id`, keyIds)} AND revoked_at_ms IS NULL`,
+  );
+  if (rows.length === 0) return new Map();
+  const accountIds = new Set(rows.map((row) => textIn(row, "account_id")));
+  const accounts = findAccounts(database, [...accountIds], month);
+  return new Map(
+    rows.map((row) => {
+      const [key, sha256] = [keyFromRow(row), textIn(row, "sha256")];
+      const account = accounts.get(key.accountId);
+      if (account === undefined) throw unknownAccount(key.accountId);
+      return [key.keyId, { key, sha256, account }];
+    }),
+  );
 }
 
 function keyFromRow(row: Row): ApiKey {

@@ -19,16 +19,21 @@ export interface ConnectionSettings {
   readonly replies: Int32Array;
 }
 
-/** A statement, or null to end the thread: the end of a port arrives only when the event loop of the other thread turns. */
-export type ConnectionRequest = StatementRequest | null;
+/** Statements, or null to end the thread: the end of a port arrives only when the event loop of the other thread turns. */
+export type ConnectionRequest = StatementsRequest | null;
 
-export interface StatementRequest {
+export interface StatementsRequest {
+  /** Sent together. The server runs one after the other, and within a transaction none after one that fails. */
+  readonly statements: readonly Statement[];
+  /** Connect first if there is no connection. False within a transaction, which ends with its connection. */
+  readonly mayConnect: boolean;
+}
+
+export interface Statement {
   readonly text: string;
   readonly values: readonly Value[];
   /** Prepare the statement, for the next time. */
   readonly isPrepared: boolean;
-  /** Connect first if there is no connection. False within a transaction, which ends with its connection. */
-  readonly mayConnect: boolean;
 }
 
 export interface StatementError {
@@ -39,7 +44,8 @@ export interface StatementError {
   readonly isConnectionLost: boolean;
 }
 
-export type StatementReply =
+/** The result of the last statement, or the first error. */
+export type StatementsReply =
   | { readonly rows: readonly Row[]; readonly count: number; readonly command: string }
   | { readonly error: StatementError };
 
@@ -68,7 +74,7 @@ for (const oid of [pg.types.builtins.INT8, pg.types.builtins.NUMERIC]) types.set
 
 async function connect(): Promise<OpenConnection> {
   const client = new pg.Client({
-    ...{ connectionString: url, types, keepAlive: true, connectionTimeoutMillis: connectMs },
+    ...{ connectionString: url, types, pipeline: true, keepAlive: true, connectionTimeoutMillis: connectMs },
     ...{ application_name: "carquet", query_timeout: replyMs, lock_timeout: busyMs },
   });
   // Without a listener, a connection that breaks between two statements would end the process.
@@ -120,16 +126,24 @@ const isStatementError = (thrown: unknown): boolean =>
 /** Returns the message of an error. That of several addresses without a server is empty. */
 const textOf = (thrown: unknown): string => messageOf(thrown instanceof AggregateError ? thrown.errors[0] : thrown);
 
-async function execute({ text, values, isPrepared, mayConnect }: StatementRequest): Promise<StatementReply> {
+async function execute({ statements, mayConnect }: StatementsRequest): Promise<StatementsReply> {
   let isSent = false;
   try {
     if (connection === undefined && !mayConnect) throw new Error("The connection to PostgreSQL was lost.");
     connection ??= await connect();
     isSent = true;
     const { client } = connection;
-    const query = { text, values: [...values], ...(isPrepared ? { name: nameOf(text) } : {}) };
+    const outcomes = await Promise.allSettled(
+      statements.map(({ text, values, isPrepared }) =>
+        client.query({ text, values: [...values], ...(isPrepared ? { name: nameOf(text) } : {}) }),
+      ),
+    );
+    const failures = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
+    if (!failures.every(isStatementError)) lose();
+    if (failures.length > 0) throw failures[0];
+    const last = outcomes.at(-1);
     // A text of several statements has a result for each; the declared type does not know that.
-    const result = [await client.query(query)].flat().at(-1);
+    const result = last?.status === "fulfilled" ? [last.value].flat().at(-1) : undefined;
     return { rows: result?.rows ?? [], count: result?.rowCount ?? 0, command: result?.command ?? "" };
   } catch (thrown) {
     if (!isStatementError(thrown)) lose();
@@ -140,12 +154,12 @@ async function execute({ text, values, isPrepared, mayConnect }: StatementReques
 }
 
 function onRequest(port: MessagePort, request: string): void {
-  const statement: ConnectionRequest = JSON.parse(request);
-  if (statement === null) {
+  const statements: ConnectionRequest = JSON.parse(request);
+  if (statements === null) {
     port.close();
     return;
   }
-  void execute(statement).then((reply) => {
+  void execute(statements).then((reply) => {
     port.postMessage(JSON.stringify(reply));
     Atomics.add(replies, 0, 1);
     Atomics.notify(replies, 0);

@@ -7,17 +7,10 @@
  * if it was not. The server's transaction ids would not do: after a crash they are used again.
  */
 import { randomUUID } from "node:crypto";
-import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from "node:worker_threads";
 import type { Row } from "../base/json.ts";
 import { UserError } from "../base/user-error.ts";
-import { startWorker } from "../base/worker-threads.ts";
-import type {
-  ConnectionRequest,
-  ConnectionSettings,
-  StatementError,
-  StatementReply,
-  StatementRequest,
-} from "./postgres-connection.ts";
+import { BlockingConnection, PostgresFault, type StatementsResult } from "./blocking-connection.ts";
+import type { Statement } from "./postgres-connection.ts";
 import { InvalidValue, literal, type Sql, sql, type Value } from "./sql.ts";
 import { type Columns, postgresDialect, type SqlDatabase } from "./sql-database.ts";
 
@@ -30,26 +23,11 @@ export interface PostgresOptions {
   readonly settleMs?: number;
 }
 
-/** An error of the server, with its SQLSTATE, or of the connection. */
-export class PostgresFault extends Error {
-  override readonly name = "PostgresFault";
-  /** The SQLSTATE, or the code of a system error. */
-  readonly code: string;
-  readonly isConnectionLost: boolean;
-
-  constructor({ message, code, isConnectionLost }: StatementError) {
-    super(message);
-    this.code = code;
-    this.isConnectionLost = isConnectionLost;
-  }
-}
-
-type StatementResult = Exclude<StatementReply, { readonly error: StatementError }>;
-
-const connectionModule = new URL("./postgres-connection.ts", import.meta.url);
 /** SQLSTATEs of transactions that were rolled back in favor of another: serialization failure and deadlock. */
 const rolledBack: ReadonlySet<string> = new Set(["40001", "40P01"]);
 const attemptsMost = 5;
+/** The most statements that wait for the next one. */
+const queuedMost = 8;
 const [settlePauseMs, defaultSettleMs] = [100, 10_000];
 
 /** Returns true for the URL of a PostgreSQL database. */
@@ -63,32 +41,22 @@ export const withoutPassword = (location: string): string =>
 
 export class PostgresDatabase implements SqlDatabase {
   readonly dialect = postgresDialect;
-  private readonly replies = new Int32Array(new SharedArrayBuffer(4));
-  private readonly thread: Worker;
-  private readonly port: MessagePort;
+  private readonly connection: BlockingConnection;
   /** Names this database in `carquet_commits`, over all of its connections. */
   private readonly name = randomUUID();
   private recordsCommits = false;
   private depth = 0;
-  private isClosed = false;
+  /** Statements of the transaction that are sent with the next one. */
+  private queued: Statement[] = [];
+  /** False while the BEGIN of the transaction is queued. */
+  private hasBegun = false;
 
   private constructor(
     url: string,
     private readonly options: PostgresOptions,
   ) {
     const { busyMs, replyMs = 0 } = options;
-    this.thread = startWorker(connectionModule, {
-      url,
-      busyMs,
-      replyMs,
-      replies: this.replies,
-    } satisfies ConnectionSettings);
-    const { port1, port2 } = new MessageChannel();
-    this.port = port1;
-    this.thread.postMessage(port2, [port2]);
-    // Neither keeps the process running: this thread waits for each reply itself.
-    this.thread.unref();
-    this.port.unref();
+    this.connection = new BlockingConnection({ url, busyMs, replyMs });
   }
 
   /** Connects to a server. Throws a UserError if that fails. */
@@ -116,12 +84,18 @@ export class PostgresDatabase implements SqlDatabase {
     return this.execute(statement).count;
   }
 
-  runOver(
+  queue(statement: Sql): void {
+    if (this.depth === 0) throw new TypeError("A statement was queued outside of a transaction.");
+    this.queued.push(prepared(statement));
+    if (this.queued.length >= queuedMost) this.flush();
+  }
+
+  queueOver(
     columns: Columns,
     rows: readonly Readonly<Record<string, Value>>[],
     statementOver: (items: Sql) => Sql,
-  ): number {
-    return rows.length === 0 ? 0 : this.run(statementOver(this.dialect.rows(columns, rows)));
+  ): void {
+    if (rows.length > 0) this.queue(statementOver(this.dialect.rows(columns, rows)));
   }
 
   transaction<T>(work: () => T): T {
@@ -139,14 +113,11 @@ export class PostgresDatabase implements SqlDatabase {
   reading<T>(work: () => T): T {
     if (this.depth > 0) return this.savepoint(work);
     this.begin(sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`);
-    return this.within(work, () => this.statement("COMMIT"));
+    return this.within(work, () => this.send(simple("COMMIT")));
   }
 
   close(): void {
-    if (this.isClosed) return;
-    this.isClosed = true;
-    this.port.postMessage(JSON.stringify(null satisfies ConnectionRequest));
-    this.port.close();
+    this.connection.close();
   }
 
   /**
@@ -171,18 +142,10 @@ export class PostgresDatabase implements SqlDatabase {
       ON CONFLICT (name) DO UPDATE SET transaction_id = excluded.transaction_id, at = now()`;
   }
 
-  /** Starts a transaction; connects again if the connection has been lost since the last one. */
+  /** Starts a transaction with its first statement. */
   private begin(statement: Sql): void {
-    const request = { text: statement.text, values: [], isPrepared: false, mayConnect: true };
-    try {
-      this.send(request);
-    } catch (thrown) {
-      if (thrown instanceof PostgresFault && thrown.isConnectionLost) this.send(request);
-      else {
-        this.rollBack("ROLLBACK");
-        throw thrown;
-      }
-    }
+    this.queued = [simple(statement.text)];
+    this.hasBegun = false;
   }
 
   private within<T>(work: () => T, commit: () => unknown): T {
@@ -190,6 +153,8 @@ export class PostgresDatabase implements SqlDatabase {
     let result: T;
     try {
       result = work();
+      // The COMMIT is not sent with the BEGIN, which may be repeated.
+      if (!this.hasBegun) this.flush();
     } catch (thrown) {
       this.rollBack("ROLLBACK");
       throw thrown;
@@ -202,7 +167,7 @@ export class PostgresDatabase implements SqlDatabase {
 
   private commit(transactionId: string): void {
     try {
-      const { command } = this.statement("COMMIT");
+      const { command } = this.send(simple("COMMIT"));
       if (command !== "COMMIT")
         throw new TypeError("The transaction was rolled back: expected its errors to be thrown.");
     } catch (thrown) {
@@ -232,11 +197,11 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   private savepoint<T>(work: () => T): T {
-    this.statement("SAVEPOINT part");
+    this.send(simple("SAVEPOINT part"));
     this.depth += 1;
     try {
       const result = work();
-      this.statement("RELEASE part");
+      this.send(simple("RELEASE part"));
       return result;
     } catch (thrown) {
       this.rollBack("ROLLBACK TO part; RELEASE part");
@@ -248,42 +213,47 @@ export class PostgresDatabase implements SqlDatabase {
 
   /** Rolls back after an error. A transaction whose connection is lost is rolled back by the server. */
   private rollBack(text: string): void {
+    this.queued = [];
+    if (!this.hasBegun) return;
     try {
-      this.statement(text);
+      this.send(simple(text));
     } catch (thrown) {
       if (!(thrown instanceof PostgresFault)) throw thrown;
     }
   }
 
-  private execute(statement: Sql): StatementResult {
-    const { text, values } = statement;
-    const request = { text, values: values.map(bound), isPrepared: true };
-    if (this.depth > 0) return this.send({ ...request, mayConnect: false });
-    return this.send({ ...request, mayConnect: true });
+  private execute(statement: Sql): StatementsResult {
+    if (this.depth > 0) return this.send(prepared(statement));
+    return this.connection.exchange({ statements: [prepared(statement)], mayConnect: true });
   }
 
-  private statement(text: string): StatementResult {
-    return this.send({ text, values: [], isPrepared: false, mayConnect: false });
+  private flush(): void {
+    const last = this.queued.pop();
+    if (last !== undefined) this.send(last);
   }
 
-  /** Sends a statement and waits for the reply. */
-  private send(request: StatementRequest): StatementResult {
-    if (this.isClosed) throw new TypeError("The database is closed.");
-    this.port.postMessage(JSON.stringify(request));
-    for (;;) {
-      const known = Atomics.load(this.replies, 0);
-      const received: { readonly message: string } | undefined = receiveMessageOnPort(this.port);
-      if (received === undefined) {
-        if (known === -1) throw new TypeError("The connection thread has exited.");
-        Atomics.wait(this.replies, 0, known);
-        continue;
-      }
-      const reply: StatementReply = JSON.parse(received.message);
-      if ("error" in reply) throw new PostgresFault(reply.error);
-      return reply;
+  /**
+   * Sends a statement of the transaction together with the queued ones. If the connection has been lost since the last transaction, the first
+   * ones are sent again: nothing of them is committed.
+   */
+  private send(statement: Statement): StatementsResult {
+    const request = { statements: [...this.queued.splice(0), statement], mayConnect: !this.hasBegun };
+    this.hasBegun = true;
+    try {
+      return this.connection.exchange(request);
+    } catch (thrown) {
+      if (request.mayConnect && thrown instanceof PostgresFault && thrown.isConnectionLost)
+        return this.connection.exchange(request);
+      throw thrown;
     }
   }
 }
+
+/** A statement that the connection prepares. */
+const prepared = ({ text, values }: Sql): Statement => ({ text, values: values.map(bound), isPrepared: true });
+
+/** Statements without parameters, such as those that start and end a transaction. */
+const simple = (text: string): Statement => ({ text, values: [], isPrepared: false });
 
 function bound(value: Value): Value {
   if (typeof value === "object" && value !== null) throw new TypeError("A list cannot be bound; bind it as JSON.");

@@ -14,14 +14,19 @@ export interface SqlDatabase {
   /** Runs a statement; returns how many rows an INSERT, UPDATE or DELETE changed, without those of triggers. */
   run(statement: Sql): number;
   /**
-   * Runs a statement over rows that are not in a table, in their order; returns how many rows it changed. `statementOver` receives a relation
-   * named `items` with these columns. SQLite runs the statement for each row, PostgreSQL once for all.
+   * Runs a statement of a transaction whose result is not needed. PostgreSQL receives it together with the next statement or the COMMIT, which
+   * then throws its error.
    */
-  runOver(
+  queue(statement: Sql): void;
+  /**
+   * Queues a statement over rows that are not in a table, in their order. `statementOver` receives a relation named `items` with these
+   * columns. SQLite runs the statement for each row, PostgreSQL once for all.
+   */
+  queueOver(
     columns: Columns,
     rows: readonly Readonly<Record<string, Value>>[],
     statementOver: (items: Sql) => Sql,
-  ): number;
+  ): void;
   /**
    * Runs work in one transaction; within another one, in a savepoint of that. It is on disk when this returns; nothing of work that
    * throws is. PostgreSQL may run the work of an outermost transaction again after a deadlock.

@@ -130,11 +130,15 @@ export class SqliteDatabase implements SqlDatabase {
     return this.statement(query).run(...query.values.map(bound)).changes;
   }
 
-  runOver(
+  queue(statement: Sql): void {
+    this.run(statement);
+  }
+
+  queueOver(
     columns: Columns,
     rows: readonly Readonly<Record<string, Value>>[],
     statementOver: (items: Sql) => Sql,
-  ): number {
+  ): void {
     const names = Object.keys(columns);
     // No value that can be bound contains a NUL.
     const placeholders = names.map((name) => sql`${`\0${name}`} AS ${ident(name)}`);
@@ -144,10 +148,7 @@ export class SqliteDatabase implements SqlDatabase {
       return column === undefined ? () => value : (row: Readonly<Record<string, Value>>) => row[column] ?? null;
     });
     const statement = this.statement(query);
-    return rows.reduce(
-      (count, row) => count + statement.run(...parameters.map((valueIn) => bound(valueIn(row)))).changes,
-      0,
-    );
+    for (const row of rows) statement.run(...parameters.map((valueIn) => bound(valueIn(row))));
   }
 
   /** Does some work in one transaction, as the only writer. It is on the disk when this returns; of what throws, nothing is. */

@@ -4,11 +4,12 @@
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { chown, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
+import { postgresPrograms, postgresUser } from "../../bench/servers/postgres.ts";
 import { PostgresDatabase } from "../../src/db/postgres.ts";
 import { ident, sql } from "../../src/db/sql.ts";
 import { eventually } from "./command-line.ts";
@@ -17,30 +18,11 @@ import { fileScope, onScopeEnd, type Scope } from "./scope.ts";
 
 const run = promisify(execFile);
 
-const binaries = findBinaries();
+const binaries = postgresPrograms();
 
 /** The `skip` option of tests of PostgreSQL. */
 export const skipWithoutPostgres =
   binaries === undefined && "no PostgreSQL: expected initdb on the PATH or in /usr/lib/postgresql";
-
-/** Returns the folder of the newest server. */
-function findBinaries(): string | undefined {
-  const debian = "/usr/lib/postgresql";
-  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : [];
-  const folders = [
-    ...versions.map((version) => join(debian, version, "bin")),
-    ...(process.env.PATH ?? "").split(delimiter),
-  ];
-  return folders.find((folder) => existsSync(join(folder, "initdb")) && existsSync(join(folder, "postgres")));
-}
-
-/** The server refuses to run as root: then it runs as the user of Debian's package, or as nobody. */
-function serverUser(): { readonly uid: number; readonly gid: number } | undefined {
-  if (process.getuid?.() !== 0) return undefined;
-  const [, uid = "65534", gid = "65534"] =
-    /^postgres:[^:]*:(\d+):(\d+):/m.exec(readFileSync("/etc/passwd", "utf8")) ?? [];
-  return { uid: Number(uid), gid: Number(gid) };
-}
 
 const programOf = (name: string): string => join(binaries ?? "", name);
 
@@ -56,7 +38,7 @@ export class PostgresServer {
   static async start(scope: Scope): Promise<PostgresServer> {
     const folder = await mkdtemp(join(tmpdir(), "carquet-postgres-"));
     onScopeEnd(scope, () => rm(folder, { recursive: true, force: true }));
-    const user = serverUser();
+    const user = postgresUser();
     if (user !== undefined) await chown(folder, user.uid, user.gid);
     await run("cp", ["-a", await emptyCluster(), join(folder, "data")]);
     const server = new PostgresServer(folder);
@@ -77,7 +59,7 @@ export class PostgresServer {
     await rm(status, { force: true });
     const options = settings.flatMap((setting) => ["-c", setting]);
     const started = spawn(programOf("postgres"), ["-D", data, "-k", this.folder, ...options], {
-      ...serverUser(),
+      ...postgresUser(),
       stdio: "ignore",
     });
     this.process = started;
@@ -101,7 +83,7 @@ export class PostgresServer {
 /** Returns a data folder as `initdb` makes it. */
 const emptyCluster = (): Promise<string> =>
   cachedFolder("postgres-cluster", async (folder) => {
-    const user = serverUser();
+    const user = postgresUser();
     if (user !== undefined) await chown(folder, user.uid, user.gid);
     const flags = ["--username=carquet", "--auth=trust", "--no-locale", "--encoding=UTF8", "--no-sync"];
     await run(programOf("initdb"), [...flags, "-D", folder], { ...user, cwd: tmpdir() });

@@ -4,6 +4,7 @@
  * are inserted together.
  */
 import { textIn } from "../../base/json.ts";
+import { classifyFault } from "../../db/engine-faults.ts";
 import { type Sql, sql } from "../../db/sql.ts";
 import type { Columns, SqlDatabase } from "../../db/sql-database.ts";
 import { isOneOf, listFunds, lockAccounts, unknownAccount } from "../account.ts";
@@ -110,8 +111,8 @@ export class ChargeBatch {
   }
 
   /**
-   * Inserts the charges that are paid, in the order in which they were added, with their idempotency keys. Throws RepeatedCharge if one is in
-   * the ledger, which was not read because that is rare.
+   * Queues the charges that are paid, in the order in which they were added, with their idempotency keys. A charge that is in the ledger fails
+   * them as a violated constraint.
    */
   post(): void {
     if (this.paid.length === 0) return;
@@ -119,8 +120,7 @@ export class ChargeBatch {
       ...{ charge_id: chargeId, account_id: accountId, key_id: keyId, usage_class: usageClass, at_ms: atMs },
       micros: -prices[usageClass] * units,
     }));
-    const inserted = this.database.runOver(chargeColumns, charges, insertCharges);
-    if (inserted < charges.length) throw new RepeatedCharge();
+    this.database.queueOver(chargeColumns, charges, insertCharges);
     this.usedKeys.post();
   }
 }
@@ -134,8 +134,7 @@ const insertCharges = (items: Sql): Sql => sql`
   INSERT INTO entries (entry_id, account_id, kind, micros, at_ms, price, key_id)
   SELECT charge_id, account_id, 'charge', micros, at_ms,
          (SELECT price FROM prices WHERE pricing_version = ${pricingVersion} AND prices.usage_class = items.usage_class), key_id
-  FROM   ${items} WHERE true
-  ON CONFLICT (entry_id) DO NOTHING`;
+  FROM   ${items}`;
 
 /** Returns the funds of the accounts of charges, with the spending of all months in which they are charged. */
 function loadFunds(database: SqlDatabase, charges: readonly ChargeEntry[]): ReadonlyMap<string, RunningFunds> {
@@ -154,13 +153,10 @@ function loadFunds(database: SqlDatabase, charges: readonly ChargeEntry[]): Read
   return all;
 }
 
-/** A charge that was to be posted is in the ledger. */
-class RepeatedCharge extends Error {
-  override readonly name = "RepeatedCharge";
-  override readonly message = "A charge was not posted: expected a new id.";
-}
-
-/** Runs work in a transaction with a batch of charges, which it adds; then posts them. Runs it again if a charge is repeated. */
+/**
+ * Runs work in a transaction with a batch of charges, which it adds; then posts them. Which of them are in the ledger is not read, because
+ * repeated charges are rare: if a constraint is violated, runs the work again and reads it.
+ */
 export function withCharges<T>(
   database: SqlDatabase,
   charges: readonly ChargeEntry[],
@@ -177,7 +173,7 @@ export function withCharges<T>(
   try {
     return attempt(false);
   } catch (thrown) {
-    if (thrown instanceof RepeatedCharge) return attempt(true);
+    if (charges.length > 0 && classifyFault(thrown) === "constraint") return attempt(true);
     throw thrown;
   }
 }

@@ -97,7 +97,7 @@ export class UsedIdempotencyKeys {
   /** Stores the uses that were added. */
   post(): void {
     if (this.posted.length === 0) return;
-    this.database.runOver(
+    this.database.queueOver(
       useColumns,
       this.posted.splice(0),
       (items) => sql`

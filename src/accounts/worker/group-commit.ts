@@ -10,7 +10,7 @@ import { recordChange } from "../administration/audit-log.ts";
 import { changes } from "../administration/changes.ts";
 import { runQuery } from "../administration/queries.ts";
 import { runUpdate } from "../administration/updates.ts";
-import { findActiveKey } from "../keys.ts";
+import { type ActiveKey, findActiveKeys } from "../keys.ts";
 import { type AccountBalance, type ChargeBatch, listKnownCharges, withCharges } from "../ledger/charging.ts";
 import { findRepetition, purgeIdempotencyKeys } from "../ledger/idempotency.ts";
 import { refundCharge } from "../ledger/ledger.ts";
@@ -35,6 +35,7 @@ type WriteTask = Extract<LedgerTask, { readonly name: (typeof writeTaskNames)[nu
 type ReadTask = Exclude<LedgerTask, WriteTask>;
 
 const isWriteTask = (task: LedgerTask): task is WriteTask => writeTaskNames.some((name) => name === task.name);
+const isReadTask = (task: LedgerTask): task is ReadTask => !isWriteTask(task);
 
 /**
  * Runs a batch: write tasks first, then read tasks. Passes each caught error to `onError`, and calls `beforeWrites` when the transaction
@@ -64,10 +65,11 @@ export function commitBatch(
       for (const task of writeTasks) outcomes.set(task, { error: messageOf(thrown) });
     }
   }
-  for (const task of tasks) {
-    if (isWriteTask(task)) continue;
+  const readTasks = tasks.filter(isReadTask);
+  const findKey = keyFinder(database, readTasks);
+  for (const task of readTasks) {
     try {
-      outcomes.set(task, { output: runReadTask(database, task) });
+      outcomes.set(task, { output: task.name === "findKey" ? findKey(task.input) : runReadTask(database, task) });
     } catch (thrown) {
       onError(thrown);
       outcomes.set(task, { error: messageOf(thrown) });
@@ -118,12 +120,23 @@ function reviewAndRecord(database: SqlDatabase, { day, atMs }: LedgerTasks["revi
   return results;
 }
 
-function runReadTask(database: SqlDatabase, { name, input }: ReadTask): TaskOutput {
+type KeyTask = Extract<LedgerTask, { readonly name: "findKey" }>;
+
+/** Returns the look-up of keys of a batch, which reads all of them together. */
+function keyFinder(database: SqlDatabase, tasks: readonly ReadTask[]): (input: KeyTask["input"]) => ActiveKey | null {
+  const keyIds = new Set(tasks.flatMap((task) => (task.name === "findKey" ? [task.input.keyId] : [])));
+  const found = new Map<string, ReadonlyMap<string, ActiveKey>>();
+  return ({ keyId, month }) => {
+    const keys = found.get(month) ?? findActiveKeys(database, [...keyIds], month);
+    found.set(month, keys);
+    return keys.get(keyId) ?? null;
+  };
+}
+
+function runReadTask(database: SqlDatabase, { name, input }: Exclude<ReadTask, KeyTask>): TaskOutput {
   switch (name) {
     case "findCharges":
       return listKnownCharges(database, input.chargeIds);
-    case "findKey":
-      return findActiveKey(database, input.keyId, input.month);
     case "findToken":
       return findAccessToken(database, input.sha256, input.atMs);
     case "listUsage":

@@ -1,0 +1,153 @@
+/**
+ * Measures how many charges a second a ledger takes: `node --import tsx/esm bench/accounts/charges.ts [--seconds 4] [--rounds 3]
+ * [--in-flight 256] [--json FILE]`.
+ *
+ * One, two and four processes charge as replicas do, with group commit, on a thousand accounts and on a single one, in a PostgreSQL server
+ * that this starts with its default durability. In turn with them, one process charges in a SQLite file, and pgbench commits one charge for
+ * each transaction. Prints processor time per charge and what the connections waited for.
+ */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { fdatasyncTiming } from "../measure/calibration.ts";
+import { describeMachine } from "../measure/machine.ts";
+import { quantile, roundToThousandths } from "../measure/timing.ts";
+import {
+  type ChargesCeiling,
+  type ChargesLoad,
+  type ChargesWriter,
+  chargesWriters,
+} from "../report/separate-results.ts";
+import { type Acquire, withResources } from "../resources.ts";
+import { createBenchKeys } from "../servers/api-key.ts";
+import { type ScriptServer, startScript } from "../servers/carquet.ts";
+import { type PostgresProcess, startPostgres } from "../servers/postgres.ts";
+import type { Charged } from "./charge-server.ts";
+import { fillBenchKeys, runPgbench } from "./pgbench.ts";
+import { WaitSampler } from "./wait-sampler.ts";
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: "string", default: "4" },
+    rounds: { type: "string", default: "3" },
+    "in-flight": { type: "string", default: "256" },
+    json: { type: "string" },
+  },
+});
+const [seconds, rounds, inFlight] = [values.seconds, values.rounds, values["in-flight"]].map(Number) as [
+  number,
+  number,
+  number,
+];
+const manyAccounts = 1000;
+const replicaCounts = [1, 2, 4] as const;
+/** Alone, pgbench waits for the disk after every charge; with 16 connections, commits share writes of the log. */
+const pgbenchClients: Readonly<Record<number, readonly number[]>> = { 1: [16], [manyAccounts]: [1, 16, 64] };
+
+interface Variant {
+  readonly writer: ChargesWriter;
+  readonly clients: number;
+  readonly accounts: number;
+}
+
+const clientsOf = (writer: ChargesWriter, accounts: number): readonly number[] =>
+  ({ PostgreSQL: replicaCounts, SQLite: [1], pgbench: pgbenchClients[accounts] ?? [] })[writer];
+
+const variants: readonly Variant[] = [manyAccounts, 1].flatMap((accounts) =>
+  chargesWriters.flatMap((writer) => clientsOf(writer, accounts).map((clients) => ({ writer, clients, accounts }))),
+);
+
+interface Fixtures {
+  readonly postgres: PostgresProcess;
+  readonly replicas: readonly ScriptServer[];
+  readonly file: ScriptServer;
+  readonly sampler: WaitSampler;
+}
+
+await withResources(async (acquire) => {
+  const scratch = await acquire(mkdtemp(join(tmpdir(), "carquet-charges-")), (path) => rm(path, { recursive: true }));
+  const fixtures = await createFixtures(acquire, scratch);
+  const measured = new Map<Variant, ChargesLoad[]>(variants.map((variant) => [variant, []]));
+  for (let round = 0; round < rounds; round += 1)
+    for (const variant of variants) measured.get(variant)?.push(await measure(variant, fixtures));
+  const results: ChargesCeiling = {
+    kind: "charges",
+    environment: await describeMachine({ postgres: fixtures.postgres.version }),
+    fdatasync: fdatasyncTiming(scratch),
+    loads: variants.map((variant) => medianOf(measured.get(variant) ?? [])),
+  };
+  for (const load of results.loads) process.stdout.write(`${JSON.stringify(load)}\n`);
+  process.stdout.write(`write of 4 KiB: ${JSON.stringify(results.fdatasync)}\n`);
+  if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify(results, null, 2)}\n`);
+});
+
+async function createFixtures(acquire: Acquire, scratch: string): Promise<Fixtures> {
+  const postgres = await acquire(startPostgres(), (server) => server.stop());
+  const startCharging = async (location: string, name: string): Promise<ScriptServer> => {
+    const keysFile = join(scratch, `${name}.json`);
+    return acquire(startScript("bench/accounts/charge-server.ts", [location, keysFile]), (server) => server.stop());
+  };
+  const accountsFile = join(scratch, "accounts.db");
+  const keys = createBenchKeys(postgres.url, manyAccounts);
+  await writeFile(join(scratch, "postgres.json"), JSON.stringify(keys));
+  await writeFile(join(scratch, "file.json"), JSON.stringify(createBenchKeys(accountsFile, manyAccounts)));
+  fillBenchKeys(postgres.url, keys);
+  const replicas: ScriptServer[] = [];
+  while (replicas.length < Math.max(...replicaCounts)) replicas.push(await startCharging(postgres.url, "postgres"));
+  const sampler = await acquire(Promise.resolve(new WaitSampler(postgres.url)), (opened) => opened.close());
+  return { postgres, replicas, file: await startCharging(accountsFile, "file"), sampler };
+}
+
+/** Warms a variant up for a second, then measures it. */
+async function measure(variant: Variant, fixtures: Fixtures): Promise<ChargesLoad> {
+  await charge(variant, fixtures, 1);
+  const { postgres, sampler } = fixtures;
+  const [startedAtMs, postgresMs, walBytes] = [performance.now(), postgres.processorMs(), sampler.walBytes()];
+  sampler.start();
+  const { charges, commits, clientMs } = await charge(variant, fixtures, seconds);
+  const activities = sampler.stop();
+  const perCharge = (total: number): number => roundToThousandths(total / charges);
+  return {
+    ...variant,
+    in_flight: variant.writer === "pgbench" ? variant.clients : inFlight,
+    charges_per_second: Math.round((1000 * charges) / (performance.now() - startedAtMs)),
+    charges_per_commit: roundToThousandths(charges / commits),
+    client_micros: perCharge(1000 * clientMs),
+    postgres_micros: variant.writer === "SQLite" ? 0 : perCharge(1000 * (postgres.processorMs() - postgresMs)),
+    ...(variant.writer !== "SQLite" && {
+      wal_bytes_per_charge: Math.round((sampler.walBytes() - walBytes) / charges),
+      activities,
+    }),
+  };
+}
+
+interface Work extends Charged {
+  /** Processor time of the processes that charged. */
+  readonly clientMs: number;
+}
+
+async function charge({ writer, clients, accounts }: Variant, fixtures: Fixtures, forSeconds: number): Promise<Work> {
+  if (writer === "pgbench") {
+    const { charges, processorMs } = await runPgbench(fixtures.postgres, { clients, accounts, seconds: forSeconds });
+    return { charges, commits: charges, clientMs: processorMs };
+  }
+  const servers = writer === "SQLite" ? [fixtures.file] : fixtures.replicas.slice(0, clients);
+  const processorMs = (): number => servers.reduce((sum, server) => sum + server.threadMs().process, 0);
+  const before = processorMs();
+  const path = `/?accounts=${accounts}&inFlight=${inFlight / servers.length}&seconds=${forSeconds}`;
+  const charged = (await Promise.all(servers.map((server) => server.fetchJson(path)))) as readonly Charged[];
+  const total = (key: keyof Charged): number => charged.reduce((sum, one) => sum + one[key], 0);
+  return { charges: total("charges"), commits: total("commits"), clientMs: processorMs() - before };
+}
+
+/** Returns the measurement with the median number of charges. */
+function medianOf(loads: readonly ChargesLoad[]): ChargesLoad {
+  const median = quantile(
+    loads.map((load) => load.charges_per_second),
+    0.5,
+  );
+  const found = loads.find((load) => load.charges_per_second === median);
+  if (found === undefined) throw new Error("No measurements: expected --rounds of at least 1.");
+  return found;
+}
