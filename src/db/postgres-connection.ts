@@ -13,6 +13,8 @@ export interface ConnectionSettings {
   readonly url: string;
   /** How long a statement waits for the lock of another connection. */
   readonly busyMs: number;
+  /** How long the server keeps a transaction that waits for its next statement; 0 for no limit. */
+  readonly idleMs: number;
   /** How long to wait for a reply of the server before the connection counts as lost; 0 for no limit. */
   readonly replyMs: number;
   /** Counts the replies; -1 when the thread has exited. */
@@ -43,8 +45,20 @@ export type StatementReply =
   | { readonly rows: readonly Row[]; readonly count: number; readonly command: string }
   | { readonly error: StatementError };
 
-const { url, busyMs, replyMs, replies }: ConnectionSettings = workerData;
+const { url, busyMs, idleMs, replyMs, replies }: ConnectionSettings = workerData;
 const connectMs = 2_000;
+
+/**
+ * When TCP gives up a peer that has vanished without a word: the server's side, which would keep the session for hours, and the delay of the
+ * first probe on this side. Without effect on Unix sockets.
+ */
+const keepAliveSeconds = 10;
+const tcpSettings = Object.entries({
+  tcp_keepalives_idle: keepAliveSeconds,
+  tcp_keepalives_interval: 5,
+  tcp_keepalives_count: 3,
+  tcp_user_timeout: 20_000,
+});
 
 /** The process of a connection on the server. Its number is reused, its start is not. */
 interface Backend {
@@ -61,6 +75,7 @@ let connection: OpenConnection | undefined;
 /** The backend of a lost connection. */
 let lostBackend: Backend | undefined;
 const statementNames = new Map<string, string>();
+let namesGiven = 0;
 
 const types = new pg.TypeOverrides();
 // 64-bit integers, and sums of them. A number that is not exact fails where it is read.
@@ -68,8 +83,9 @@ for (const oid of [pg.types.builtins.INT8, pg.types.builtins.NUMERIC]) types.set
 
 async function connect(): Promise<OpenConnection> {
   const client = new pg.Client({
-    ...{ connectionString: url, types, keepAlive: true, connectionTimeoutMillis: connectMs },
-    ...{ application_name: "carquet", query_timeout: replyMs, lock_timeout: busyMs },
+    ...{ connectionString: url, types, connectionTimeoutMillis: connectMs, query_timeout: replyMs },
+    ...{ keepAlive: true, keepAliveInitialDelayMillis: keepAliveSeconds * 1000 },
+    ...{ application_name: "carquet", lock_timeout: busyMs, idle_in_transaction_session_timeout: idleMs },
   });
   // Without a listener, a connection that breaks between two statements would end the process.
   client.on("error", lose);
@@ -77,6 +93,9 @@ async function connect(): Promise<OpenConnection> {
   try {
     const { rows } = await client.query(
       "SELECT pid, backend_start::text AS start FROM pg_stat_activity WHERE pid = pg_backend_pid()",
+    );
+    await client.query(
+      `SELECT ${tcpSettings.map(([name, value]) => `set_config('${name}', '${value}', false)`).join()}`,
     );
     // An acknowledged commit is on disk, whatever the default of the server.
     await client.query(
@@ -105,13 +124,19 @@ function lose(): void {
 }
 
 function nameOf(text: string): string {
-  const name = statementNames.get(text) ?? `s${statementNames.size}`;
+  const known = statementNames.get(text);
+  if (known !== undefined) return known;
+  namesGiven += 1;
+  const name = `s${namesGiven}`;
   statementNames.set(text, name);
   return name;
 }
 
 /** SQLSTATEs with which the server ends a connection. The severity is translated, so it cannot be asked. */
 const endOfConnection = /^(57P|08|25P03)/;
+
+/** SQLSTATE of a prepared statement whose result would have other columns since a migration. It is prepared anew when it is sent again. */
+const preparedForOtherColumns = "0A000";
 
 /** Returns true for an error of a statement, after which the connection is as good as before. */
 const isStatementError = (thrown: unknown): boolean =>
@@ -134,6 +159,7 @@ async function execute({ text, values, isPrepared, mayConnect }: StatementReques
   } catch (thrown) {
     if (!isStatementError(thrown)) lose();
     const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
+    if (code === preparedForOtherColumns) statementNames.delete(text);
     const isConnectionLost = !isStatementError(thrown) && (isSent || !mayConnect);
     return { error: { message: textOf(thrown), code, isConnectionLost } };
   }

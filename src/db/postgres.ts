@@ -18,38 +18,34 @@ import type {
   StatementReply,
   StatementRequest,
 } from "./postgres-connection.ts";
+import { PostgresFault, repeatTransient } from "./postgres-fault.ts";
 import { InvalidValue, literal, type Sql, sql, type Value } from "./sql.ts";
 import { type Columns, postgresDialect, type SqlDatabase } from "./sql-database.ts";
 
 export interface PostgresOptions {
   /** How long to wait for a lock of another connection. */
   readonly busyMs: number;
+  /**
+   * How long the server keeps a transaction that waits for its next statement, so that a process that hangs does not hold its locks; 0 for no
+   * limit.
+   */
+  readonly idleMs?: number;
   /** How long to wait for a reply before the connection counts as lost; 0 for no limit. */
   readonly replyMs?: number;
   /** How long to try to learn what became of a transaction whose connection was lost during its COMMIT. */
   readonly settleMs?: number;
 }
 
-/** An error of the server, with its SQLSTATE, or of the connection. */
-export class PostgresFault extends Error {
-  override readonly name = "PostgresFault";
-  /** The SQLSTATE, or the code of a system error. */
-  readonly code: string;
-  readonly isConnectionLost: boolean;
-
-  constructor({ message, code, isConnectionLost }: StatementError) {
-    super(message);
-    this.code = code;
-    this.isConnectionLost = isConnectionLost;
-  }
+/** Read at the start of each transaction, in the same round trip. `check` throws if the transaction may not be run. */
+export interface TransactionGuard {
+  readonly query: Sql;
+  check(row: Row | undefined): void;
 }
 
 type StatementResult = Exclude<StatementReply, { readonly error: StatementError }>;
 
 const connectionModule = new URL("./postgres-connection.ts", import.meta.url);
-/** SQLSTATEs of transactions that were rolled back in favor of another: serialization failure and deadlock. */
-const rolledBack: ReadonlySet<string> = new Set(["40001", "40P01"]);
-const attemptsMost = 5;
+const defaultIdleMs = 60_000;
 const [settlePauseMs, defaultSettleMs] = [100, 10_000];
 
 /** Returns true for the URL of a PostgreSQL database. */
@@ -68,7 +64,8 @@ export class PostgresDatabase implements SqlDatabase {
   private readonly port: MessagePort;
   /** Names this database in `carquet_commits`, over all of its connections. */
   private readonly name = randomUUID();
-  private recordsCommits = false;
+  /** Set if commits are recorded. */
+  private guard: TransactionGuard | undefined;
   private depth = 0;
   private isClosed = false;
 
@@ -76,10 +73,11 @@ export class PostgresDatabase implements SqlDatabase {
     url: string,
     private readonly options: PostgresOptions,
   ) {
-    const { busyMs, replyMs = 0 } = options;
+    const { busyMs, idleMs = defaultIdleMs, replyMs = 0 } = options;
     this.thread = startWorker(connectionModule, {
       url,
       busyMs,
+      idleMs,
       replyMs,
       replies: this.replies,
     } satisfies ConnectionSettings);
@@ -125,21 +123,15 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   transaction<T>(work: () => T): T {
-    if (this.depth > 0) return this.savepoint(work);
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return this.attempt(work);
-      } catch (thrown) {
-        const isRetried = thrown instanceof PostgresFault && rolledBack.has(thrown.code) && attempt < attemptsMost;
-        if (!isRetried) throw thrown;
-      }
-    }
+    return this.depth > 0 ? this.savepoint(work) : repeatTransient(() => this.attempt(work));
   }
 
   reading<T>(work: () => T): T {
     if (this.depth > 0) return this.savepoint(work);
-    this.begin(sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`);
-    return this.within(work, () => this.statement("COMMIT"));
+    return repeatTransient(() => {
+      this.begin(sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`);
+      return this.within(work, () => this.statement("COMMIT"));
+    });
   }
 
   close(): void {
@@ -150,18 +142,27 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   /**
-   * Records the last transaction in the table `carquet_commits` from now on. Without, one whose connection is lost during its COMMIT throws
-   * whatever became of it.
+   * Records the last transaction in the table `carquet_commits` from now on, and guards each one. Without, a transaction whose connection is
+   * lost during its COMMIT throws whatever became of it.
    */
-  recordCommits(): void {
+  recordCommits(guard: TransactionGuard): void {
     this.run(sql`DELETE FROM carquet_commits WHERE at < now() - INTERVAL '7 days'`);
-    this.recordsCommits = true;
+    this.guard = guard;
   }
 
   private attempt<T>(work: () => T): T {
+    const { guard } = this;
     const transactionId = randomUUID();
-    this.begin(this.recordsCommits ? sql`BEGIN; ${this.recordCommit(transactionId)}` : sql`BEGIN`);
-    return this.within(work, () => this.commit(transactionId));
+    const started = this.begin(
+      guard === undefined ? sql`BEGIN` : sql`BEGIN; ${this.recordCommit(transactionId)}; ${guard.query}`,
+    );
+    return this.within(
+      () => {
+        guard?.check(started.rows[0]);
+        return work();
+      },
+      () => this.commit(transactionId),
+    );
   }
 
   /** Stores the id of the current transaction. Waits for an earlier one of this database to end. */
@@ -172,16 +173,13 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   /** Starts a transaction; connects again if the connection has been lost since the last one. */
-  private begin(statement: Sql): void {
-    const request = { text: statement.text, values: [], isPrepared: false, mayConnect: true };
+  private begin(statement: Sql, mayRepeat = true): StatementResult {
     try {
-      this.send(request);
+      return this.send({ text: statement.text, values: [], isPrepared: false, mayConnect: true });
     } catch (thrown) {
-      if (thrown instanceof PostgresFault && thrown.isConnectionLost) this.send(request);
-      else {
-        this.rollBack("ROLLBACK");
-        throw thrown;
-      }
+      if (mayRepeat && thrown instanceof PostgresFault && thrown.isConnectionLost) return this.begin(statement, false);
+      this.rollBack("ROLLBACK");
+      throw thrown;
     }
   }
 
@@ -207,7 +205,7 @@ export class PostgresDatabase implements SqlDatabase {
         throw new TypeError("The transaction was rolled back: expected its errors to be thrown.");
     } catch (thrown) {
       if (!(thrown instanceof PostgresFault) || !thrown.isConnectionLost) throw thrown;
-      if (!this.recordsCommits || this.lastCommitted() !== transactionId) throw thrown;
+      if (this.guard === undefined || this.lastCommitted() !== transactionId) throw thrown;
     }
   }
 
@@ -259,7 +257,7 @@ export class PostgresDatabase implements SqlDatabase {
     const { text, values } = statement;
     const request = { text, values: values.map(bound), isPrepared: true };
     if (this.depth > 0) return this.send({ ...request, mayConnect: false });
-    return this.send({ ...request, mayConnect: true });
+    return repeatTransient(() => this.send({ ...request, mayConnect: true }));
   }
 
   private statement(text: string): StatementResult {

@@ -41,7 +41,7 @@ export interface RunningService {
 /** Starts the service. Resolves when it listens and the published version is open. Throws a UserError if the port is taken. */
 export async function serve(options: ServeOptions): Promise<RunningService> {
   const { host, port, metricsPort, logger, tls } = options;
-  const { drainDelayMs: delayMs = 0, drainTimeoutMs: timeoutMs = bounds.drainMs } = options;
+  const { drainDelayMs: delayMs = 0, drainTimeoutMs: timeoutMs = bounds.drainMs, trustedProxies = 0 } = options;
   const state = await openState(options);
   const readiness = readinessOf(state.current, state.responseCache, {
     isStopping: () => state.isStopping,
@@ -72,7 +72,10 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
     metricsUrl: metricsPort === undefined ? undefined : `${urlOf(metricsServer, host, "http")}/metrics`,
     async stop() {
       state.isStopping = true;
-      await drain({ delayMs, timeoutMs });
+      const refuse = (): void => {
+        state.isRefusing = true;
+      };
+      await drain({ delayMs, timeoutMs, ...(trustedProxies > 0 ? { refuse } : {}) });
       await within(bounds.closeMs, close(), "The accounts file or the lake");
     },
     replaceCertificate: (renewed) => replaceCertificate(server, renewed),
@@ -87,7 +90,7 @@ function createApp(
   const app = new Koa<RequestState>({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   app.use(logRequests(logger));
   app.use(state.metrics.measureRequests());
-  app.use(closeConnections(() => state.isStopping));
+  app.use(closeConnections(state));
   app.use(setSecurityHeaders);
   app.use(compressResponses);
   app.use(handleErrors);
