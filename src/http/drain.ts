@@ -39,20 +39,11 @@ export function drainer(server: Server): (limits: DrainLimits) => Promise<void> 
   const destroy = (isEvery: boolean): void => {
     for (const { socket, isUsed } of open.values()) if (isEvery || !isUsed) socket.destroy();
   };
-  const untilQuiet = async (): Promise<void> => {
-    const startedMs = performance.now();
-    const latestMs = startedMs + bounds.refusingMs;
-    for (;;) {
-      const nowMs = performance.now();
-      if (nowMs >= latestMs || nowMs - Math.max(startedMs, lastRequestMs) >= bounds.quietMs) return;
-      await sleep(bounds.quietMs / 10);
-    }
-  };
   return async ({ delayMs, refuse, timeoutMs }) => {
     await sleep(delayMs);
     if (refuse !== undefined) {
       refuse();
-      await untilQuiet();
+      await untilQuiet(() => lastRequestMs);
     }
     const timers = [
       // Node.js does not count a connection without any request as idle.
@@ -62,4 +53,13 @@ export function drainer(server: Server): (limits: DrainLimits) => Promise<void> 
     await new Promise((resolve) => server.close(resolve));
     for (const timer of timers) clearTimeout(timer);
   };
+}
+
+/** Resolves when no request has arrived for a while. */
+async function untilQuiet(lastRequestMs: () => number): Promise<void> {
+  const startedMs = performance.now();
+  for (let nowMs = startedMs; nowMs < startedMs + bounds.refusingMs; nowMs = performance.now()) {
+    if (nowMs - Math.max(startedMs, lastRequestMs()) >= bounds.quietMs) return;
+    await sleep(bounds.quietMs / 10);
+  }
 }

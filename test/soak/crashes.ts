@@ -12,8 +12,11 @@ export default {
   run: ({ seed, draws }) =>
     withScope(async (scope) => {
       const chance = new Chance(seed);
-      const crashes = Array.from({ length: draws }, () => chance.pick(crashKinds));
-      const { answers, unavailable, lost, unanswered } = await crashReplicas(scope, {
+      const crashes = Array.from(
+        { length: draws },
+        (_, draw) => crashKinds[draw % crashKinds.length] ?? "replica killed",
+      );
+      const { answers, unavailable, lost, unanswered, slowestRefusalMs } = await crashReplicas(scope, {
         crashes,
         replicas: 4,
         clients: 16,
@@ -21,7 +24,7 @@ export default {
       });
       const kinds = crashKinds.map((kind) => `${kind}: ${crashes.filter((crash) => crash === kind).length}`);
       return (
-        `${draws} crashes (${kinds.join(", ")}): ${answers} answers, each charged once; ${unavailable} requests refused, none charged; ` +
+        `${draws} crashes (${kinds.join(", ")}): ${answers} answers, each charged once; ${unavailable} requests refused, none charged, within ${Math.ceil(slowestRefusalMs)} ms while PostgreSQL hung; ` +
         `${lost} lost with killed replicas, ${unanswered} of them charged; the lake is whole`
       );
     }),

@@ -14,7 +14,7 @@ import {
   postgresVersionsOf,
   requireCompatible,
   requireVersions,
-  versionsIn,
+  schemaVersionsIn,
   versionsQuery,
 } from "./postgres-migrations.ts";
 import { postgresTables, postgresTriggers } from "./postgres-schema.ts";
@@ -35,7 +35,7 @@ function guarded(database: PostgresDatabase, location: string): PostgresDatabase
     requireCompatible(requireVersions(database, location), location);
     database.recordCommits({
       query: versionsQuery,
-      check: (row) => requireCompatible(versionsIn(row), location),
+      check: (row) => requireCompatible(schemaVersionsIn(row), location),
     });
     return database;
   } catch (thrown) {

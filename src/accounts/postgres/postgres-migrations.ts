@@ -53,13 +53,13 @@ export const createdVersions: SchemaVersions = {
 export function postgresVersionsOf(database: SqlDatabase): SchemaVersions | undefined {
   const found = database.one(sql`SELECT to_regclass('carquet_accounts') IS NOT NULL AS is_there`);
   if (found?.is_there !== true) return undefined;
-  return versionsIn(database.one(versionsQuery));
+  return schemaVersionsIn(database.one(versionsQuery));
 }
 
 export const versionsQuery: Sql = sql`SELECT version, compatible_version FROM carquet_accounts`;
 
 /** Returns the versions in a row of `versionsQuery`. */
-export const versionsIn = (row: Row | undefined): SchemaVersions => ({
+export const schemaVersionsIn = (row: Row | undefined): SchemaVersions => ({
   version: integerIn(row, "version"),
   compatible: integerIn(row, "compatible_version"),
 });

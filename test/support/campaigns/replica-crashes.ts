@@ -4,7 +4,8 @@
  */
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
-import { type Customer, createCustomer } from "../accounts.ts";
+import { getAccount } from "../../../src/accounts/account.ts";
+import { type Customer, createCustomer, inAccountsFile } from "../accounts.ts";
 import type { Chance } from "../chance.ts";
 import { eventually } from "../command-line.ts";
 import { lakeFaults } from "../lakes/contents.ts";
@@ -37,6 +38,8 @@ export interface CrashSummary {
   readonly lost: number;
   /** Of these, the ones that had been charged. */
   readonly unanswered: number;
+  /** The longest time after which a replica refused a request while PostgreSQL was suspended. */
+  readonly slowestRefusalMs: number;
 }
 
 /** How many requests the money of one customer pays for. */
@@ -50,37 +53,48 @@ export async function crashReplicas(scope: Scope, options: CrashOptions): Promis
   const group = await ReplicaGroup.start(scope, replicas);
   const rich = Array.from({ length: 3 }, () => createCustomer(group.accounts));
   const poor = createCustomer(group.accounts, { usd: String(paidRequests * 0.002) });
-  const clients = new PayingClients({ url: group.nginx.url, clients: count, customers: rich, chance, pauseMs: 10 });
-  const campaign = new Crashes(group, clients, [...rich, poor], chance);
+  const load = { url: group.nginx.url, chance };
+  const clients = new PayingClients({ ...load, clients: count, customers: rich, pauseMs: 10 });
+  const poorClients = new PayingClients({ ...load, clients: 4, customers: [poor], pauseMs: 250, onlySearches: true });
+  const campaign = new Crashes(group, [clients, poorClients], rich, chance);
   try {
     await group.publish();
     for (const kind of options.crashes) await campaign.crash(kind);
-    await clients.stop();
-    await eventually("refunds are posted", async () => campaign.comparison.differences.length === 0).catch(
-      () => undefined,
-    );
-    await campaign.spend(poor, paidRequests);
+    await Promise.all([clients.stop(), poorClients.stop()]);
+    await campaign.refundsArePosted();
+    await campaign.spend(poor);
     await group.isServed();
     assert.deepEqual(await lakeFaults(group.lakes.copy), []);
-    return campaign.summary();
+    return await campaign.summary();
   } finally {
-    await clients.stop();
+    await Promise.all([clients.stop(), poorClients.stop()]);
   }
 }
 
 class Crashes {
   /** Requests in flight on killed replicas. */
   private lostMost = 0;
+  /** Their addresses. */
+  private readonly killed = new Set<string>();
+  private slowestRefusalMs = 0;
 
   constructor(
     private readonly group: ReplicaGroup,
-    private readonly clients: PayingClients,
+    private readonly clients: readonly [PayingClients, ...PayingClients[]],
     private readonly customers: readonly Customer[],
     private readonly chance: Chance,
   ) {}
 
-  get comparison(): ReturnType<typeof compareWithLedger> {
-    return compareWithLedger(this.group.accounts, this.clients.outcomes);
+  private get outcomes(): readonly RequestOutcome[] {
+    return this.clients.flatMap(({ outcomes }) => outcomes);
+  }
+
+  /** Waits until refused requests that were charged are refunded. */
+  async refundsArePosted(): Promise<void> {
+    const { accounts } = this.group;
+    const isPosted = async (): Promise<boolean> => compareWithLedger(accounts, this.outcomes).differences.length === 0;
+    // Differences that stay are reported in the end.
+    await eventually("refunds are posted", isPosted).catch(() => undefined);
   }
 
   /** Lets something crash, and waits until every replica charges again. */
@@ -101,40 +115,42 @@ class Crashes {
     }
   }
 
-  /** Spends the money of a customer: each charge of it has an answer, unless it was lost with a replica. */
-  async spend(customer: Customer, requests: number): Promise<void> {
-    const { url } = this.group.nginx;
+  /** Spends the money of a customer: each charge of it has an answer, unless that was lost with a replica. */
+  async spend(customer: Customer): Promise<void> {
     for (let refusals = 0; refusals < 2; ) {
-      const { status } = await this.clients.send(url, customer);
+      const { status } = await this.clients[0].send(this.group.nginx.url, customer);
       if (status === 402) refusals += 1;
       if (status !== 200) await pause(1_000);
     }
-    const answered = this.clients.outcomes.filter((outcome) => outcome.customer === customer && outcome.status === 200);
-    assert.ok(answered.length <= requests && answered.length >= requests - this.lostMost, `${answered.length} answers`);
+    const answered = this.outcomes.filter((outcome) => outcome.customer === customer && outcome.status === 200).length;
+    const { balanceMicros } = inAccountsFile(this.group.accounts, (database) =>
+      getAccount(database, customer.accountId, new Date().toISOString().slice(0, 7)),
+    );
+    assert.equal(balanceMicros, 0);
+    assert.ok(answered <= paidRequests && answered >= paidRequests - this.lostMost, `${answered} answers`);
   }
 
-  summary(): CrashSummary {
-    const { outcomes } = this.clients;
-    const { differences, unanswered } = this.comparison;
+  async summary(): Promise<CrashSummary> {
+    const { outcomes, lostMost, slowestRefusalMs } = this;
+    const { differences, unanswered } = compareWithLedger(this.group.accounts, outcomes);
     assert.deepEqual(differences, []);
     const count = (isCounted: (outcome: RequestOutcome) => boolean): number => outcomes.filter(isCounted).length;
     const lost = count(isLost);
-    assert.ok(
-      unanswered <= lost && lost <= this.lostMost,
-      `${unanswered} charged of ${lost} lost, at most ${this.lostMost}`,
-    );
+    assert.ok(unanswered <= lost && lost <= lostMost, `${unanswered} charged of ${lost} lost, at most ${lostMost}`);
     const odd = outcomes.find((outcome) => ![200, 402, 503].includes(outcome.status ?? 0) && !isLost(outcome));
     assert.equal(odd, undefined, `${odd?.status} ${odd?.reason}`);
-    return {
-      answers: count(({ status }) => status === 200),
-      unavailable: count(({ status }) => status === 503),
-      lost,
-      unanswered,
-    };
+    const failed = (await this.group.nginx.log()).split("\n").filter((line) => / 502 /.test(line));
+    assert.deepEqual(
+      failed.filter((line) => !this.killed.has(/replica="([^"]+)"/.exec(line)?.[1] ?? "")),
+      [],
+      "only requests in flight on a killed replica fail",
+    );
+    const [answers, unavailable] = [count(({ status }) => status === 200), count(({ status }) => status === 503)];
+    return { answers, unavailable, lost, unanswered, slowestRefusalMs };
   }
 
   private pay(url: string): Promise<RequestOutcome> {
-    return this.clients.send(url, this.chance.pick(this.customers.slice(0, -1)));
+    return this.clients[0].send(url, this.chance.pick(this.customers));
   }
 
   private readonly kinds: Readonly<Record<CrashKind, (index: number) => Promise<void>>> = {
@@ -154,8 +170,10 @@ class Crashes {
   };
 
   private async killReplica(index: number): Promise<void> {
-    this.lostMost += this.clients.count;
-    this.group.service(index).kill();
+    const service = this.group.service(index);
+    for (const { count } of this.clients) this.lostMost += count;
+    this.killed.add(new URL(service.url).host);
+    service.kill();
     await pause(this.chance.integer(0, 500));
     await this.group.restart(index);
   }
@@ -174,8 +192,8 @@ class Crashes {
     process.kill(pid, "SIGSTOP");
     try {
       const others = services.filter((_, at) => at !== index);
-      for (const customer of this.customers.slice(0, -1))
-        for (const { url } of others) assert.equal((await this.clients.send(url, customer)).status, 200, url);
+      for (const customer of this.customers)
+        for (const { url } of others) assert.equal((await this.clients[0].send(url, customer)).status, 200, url);
       await pause(this.chance.integer(0, 3_000));
     } finally {
       process.kill(pid, "SIGCONT");
@@ -195,6 +213,7 @@ class Crashes {
         const { status } = await this.pay(url);
         const ms = performance.now() - startedAtMs;
         assert.ok(status === 503 && ms < deadlineMs, `${status} after ${ms} ms`);
+        this.slowestRefusalMs = Math.max(this.slowestRefusalMs, ms);
         assert.equal((await readiness(url)).isReady, false);
       }
     } finally {

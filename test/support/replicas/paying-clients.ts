@@ -23,22 +23,25 @@ export interface RequestOutcome {
   readonly reason: string;
 }
 
+const search = "/v1/listings?limit=1&fields=id";
 /** Requests of different operations and prices, over the sample deliveries. */
 const paths = [
-  "/v1/listings?limit=1&fields=id",
+  search,
   "/v1/listings?limit=2&sort=-price&exclude_make=ford",
   "/v1/listings?limit=1&fields=id&dealer_id=0b8f6c1e-5d0a-5c3e-9a57-2f6d3b1c7e40",
   "/v1/facets?facets=make,price",
   "/v1/dealers/b4a2f95e-1d73-4e88-a6c0-7f3e19d85b02",
 ] as const;
 
-export interface ClientOptions {
+export interface PayingClientOptions {
   readonly url: string;
   readonly clients: number;
   readonly customers: readonly Customer[];
   readonly chance: Chance;
   /** The pause of a client after an answer, and after a failure. */
   readonly pauseMs: number;
+  /** Send only searches of one price, each once; all kinds of requests by default. */
+  readonly onlySearches?: boolean;
 }
 
 export class PayingClients {
@@ -47,7 +50,7 @@ export class PayingClients {
   private readonly loops: readonly Promise<void>[];
 
   /** Starts clients, each with a connection that is kept open, until `stop`. */
-  constructor(private readonly options: ClientOptions) {
+  constructor(private readonly options: PayingClientOptions) {
     this.loops = Array.from({ length: options.clients }, () => this.run());
   }
 
@@ -64,17 +67,17 @@ export class PayingClients {
 
   /** Sends a request that is not one of a client's, for example to one replica. */
   async send(url: string, customer: Customer, agent?: Agent): Promise<RequestOutcome> {
-    const outcome = await getAs(customer, `${url}${paths[0]}`, agent);
+    const outcome = await getAs(customer, `${url}${search}`, agent);
     this.outcomes.push(outcome);
     return outcome;
   }
 
   private async run(): Promise<void> {
-    const { url, customers, chance, pauseMs } = this.options;
+    const { url, customers, chance, pauseMs, onlySearches = false } = this.options;
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     while (!this.isOver) {
-      const [customer, path] = [chance.pick(customers), `${url}${chance.pick(paths)}`];
-      const idempotencyKey = chance.happens(0.1) ? randomUUID() : undefined;
+      const [customer, path] = [chance.pick(customers), `${url}${onlySearches ? search : chance.pick(paths)}`];
+      const idempotencyKey = !onlySearches && chance.happens(0.1) ? randomUUID() : undefined;
       // A request with an idempotency key is sent twice, and charged once.
       for (let time = 0; time < (idempotencyKey === undefined ? 1 : 2); time += 1)
         this.outcomes.push(await getAs(customer, path, agent, idempotencyKey));
