@@ -4,6 +4,8 @@ import { Chance } from "../support/chance.ts";
 import { withScope } from "../support/scope.ts";
 import type { Campaign } from "./campaign.ts";
 
+const options = { replicas: 4, replaced: 4, publishes: true, clients: 16 } as const;
+
 export default {
   describe:
     "4 replicas behind nginx are replaced by a release with a newer accounts schema, and the lake is published anew, while 16 clients pay: " +
@@ -13,7 +15,7 @@ export default {
     const chance = new Chance(seed);
     let [answers, old, next] = [0, 0, 0];
     for (let draw = 0; draw < draws; draw += 1) {
-      const summary = await withScope((scope) => upgradeInTurn(scope, { replicas: 4, clients: 16, chance }));
+      const summary = await withScope((scope) => upgradeInTurn(scope, { ...options, chance }));
       answers += summary.answers;
       old += summary.chargedByOld;
       next += summary.chargedByNext;

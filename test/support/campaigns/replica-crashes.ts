@@ -58,7 +58,6 @@ export async function crashReplicas(scope: Scope, options: CrashOptions): Promis
   const poorClients = new PayingClients({ ...load, clients: 4, customers: [poor], pauseMs: 250, onlySearches: true });
   const campaign = new Crashes(group, [clients, poorClients], rich, chance);
   try {
-    await group.publish();
     for (const kind of options.crashes) await campaign.crash(kind);
     await Promise.all([clients.stop(), poorClients.stop()]);
     await campaign.refundsArePosted();

@@ -16,6 +16,10 @@ import type { Scope } from "../scope.ts";
 
 export interface UpgradeOptions {
   readonly replicas: number;
+  /** How many of the replicas are replaced. */
+  readonly replaced: number;
+  /** Whether new versions of the lake are published meanwhile. */
+  readonly publishes: boolean;
   readonly clients: number;
   readonly chance: Chance;
 }
@@ -32,7 +36,7 @@ const paidRequests = 25;
 
 /** Upgrades once. Fails if a request fails, or is not charged exactly once. */
 export async function upgradeInTurn(scope: Scope, options: UpgradeOptions): Promise<UpgradeSummary> {
-  const { replicas, clients: count, chance } = options;
+  const { replicas, replaced, publishes, clients: count, chance } = options;
   const program = await nextRelease();
   const group = await ReplicaGroup.start(scope, replicas);
   const customers = Array.from({ length: 3 }, () => createCustomer(group.accounts));
@@ -41,19 +45,20 @@ export async function upgradeInTurn(scope: Scope, options: UpgradeOptions): Prom
   const clients = new PayingClients({ url: group.nginx.url, clients: count, customers, chance, pauseMs: 20 });
   const poor = createCustomer(group.accounts, { usd: String(paidRequests * 0.002) });
   try {
-    await group.publish();
+    if (publishes) await group.publish();
     await group.isServed();
     await migrate(group, program);
     const oldCharges = entriesIn(group.accounts);
     await pause(300);
-    const publishedAfter = chance.integer(0, replicas - 1);
-    for (const index of shuffled(replicas, chance)) {
+    const publishedAfter = publishes ? chance.integer(0, replicas - 1) : undefined;
+    for (const index of shuffled(replicas, chance).slice(0, replaced)) {
       // Also a replica of the old release can be restarted meanwhile.
-      if (chance.happens(0.3)) await replace(group, index);
+      if (publishes && chance.happens(0.3)) await replace(group, index);
       await replace(group, index, program);
       if (index === publishedAfter) await publishWith(group, program);
       await clients.send(group.nginx.url, poor);
     }
+    await pause(500);
     await clients.stop();
     await spend(clients, group, poor);
     return await summarize(clients, group, oldCharges);
