@@ -25,6 +25,7 @@ const campaigns: Readonly<Record<string, () => Promise<{ readonly default: Campa
   damage: () => import("./soak/damage.ts"),
   fairness: () => import("./soak/fairness.ts"),
   restarts: () => import("./soak/restarts.ts"),
+  upgrade: () => import("./soak/upgrade.ts"),
   mixed: () => import("./soak/mixed.ts"),
 };
 

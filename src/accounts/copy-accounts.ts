@@ -14,10 +14,11 @@ import { writeAtomically } from "./file/backup.ts";
 import { createSchema } from "./file/schema.ts";
 import { type AuditResult, audit } from "./ledger/audit.ts";
 import { openAccountsToRead } from "./open-accounts.ts";
-import { createPostgresSchema, postgresVersionOf } from "./postgres/postgres-accounts.ts";
+import { createPostgresSchema } from "./postgres/postgres-accounts.ts";
+import { postgresVersionsOf, requireOwnVersion } from "./postgres/postgres-migrations.ts";
 
-/** How long to wait for a lock. */
-const options = { busyMs: 10_000 } as const;
+/** How long to wait for a lock. A transaction on the copy waits for the original as long as that takes. */
+const options = { busyMs: 10_000, idleMs: 0 } as const;
 /** Rows that are copied by one statement. */
 const pageRows = 5_000;
 
@@ -26,6 +27,7 @@ export function copyAccounts(from: string, to: string): AuditResult {
   const source = openAccountsToRead(from, options);
   try {
     return source.reading(() => {
+      if (isPostgresUrl(from)) requireOwnVersion(source, withoutPassword(from));
       const sourceAudit = audit(source);
       const [fault] = sourceAudit.faults;
       if (fault !== undefined)
@@ -59,7 +61,7 @@ function copyToPostgres(source: SqlDatabase, url: string): AuditResult {
   const target = PostgresDatabase.open(url, options);
   try {
     return target.transaction(() => {
-      if (postgresVersionOf(target) !== undefined)
+      if (postgresVersionsOf(target) !== undefined)
         throw new UserError(`${withoutPassword(url)} already has accounts: expected a database without accounts.`);
       createPostgresSchema(target, () => {
         copyTables(source, target);

@@ -5,8 +5,9 @@ import type { SqliteOptions } from "../db/sqlite.ts";
 import { createAccountsFile, openAccountsFile, openReadOnly, publishPrices, rewriteHeader } from "./file/schema.ts";
 import { createPostgresAccounts, openPostgresAccounts, rewriteVersion } from "./postgres/postgres-accounts.ts";
 
-/** Options of both; `synchronous` is SQLite's, `replyMs` and `settleMs` are PostgreSQL's. */
+/** Options of both; `synchronous` is SQLite's, `idleMs`, `replyMs` and `settleMs` are PostgreSQL's. */
 export interface OpenAccountsOptions extends SqliteOptions {
+  readonly idleMs?: number;
   readonly replyMs?: number;
   readonly settleMs?: number;
 }

@@ -27,6 +27,12 @@ export const bounds = {
   /** How long a stopping service continues to accept requests, unless set, and how long it then waits for those in flight. */
   drainDelayMs: 500,
   drainMs: 30_000,
+  /**
+   * Behind a proxy, how long no request must have arrived before a stopping service closes its port, and how long it waits for that: less than
+   * proxies avoid a server that has failed.
+   */
+  quietMs: 300,
+  refusingMs: 1_500,
   /** How long the lake and the accounts file may then take to close; what still hangs is killed. */
   closeMs: 5_000,
   /** How long a stopping service waits for the first request of a connection. */

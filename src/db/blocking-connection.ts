@@ -4,27 +4,11 @@ import { startWorker } from "../base/worker-threads.ts";
 import type {
   ConnectionRequest,
   ConnectionSettings,
-  StatementError,
+  StatementResult,
   StatementsReply,
   StatementsRequest,
 } from "./postgres-connection.ts";
-
-/** An error of the server, with its SQLSTATE, or of the connection. */
-export class PostgresFault extends Error {
-  override readonly name = "PostgresFault";
-  /** The SQLSTATE, or the code of a system error. */
-  readonly code: string;
-  readonly isConnectionLost: boolean;
-
-  constructor({ message, code, isConnectionLost }: StatementError) {
-    super(message);
-    this.code = code;
-    this.isConnectionLost = isConnectionLost;
-  }
-}
-
-/** The result of the last statement. */
-export type StatementsResult = Exclude<StatementsReply, { readonly error: StatementError }>;
+import { PostgresFault } from "./postgres-fault.ts";
 
 const connectionModule = new URL("./postgres-connection.ts", import.meta.url);
 
@@ -44,8 +28,8 @@ export class BlockingConnection {
     this.port.unref();
   }
 
-  /** Sends statements and waits for the reply. Throws a PostgresFault if one of them fails. */
-  exchange(request: StatementsRequest): StatementsResult {
+  /** Sends statements, waits for the reply, and returns their results. Throws a PostgresFault if one of them fails. */
+  exchange(request: StatementsRequest): readonly StatementResult[] {
     if (this.isClosed) throw new TypeError("The database is closed.");
     this.port.postMessage(JSON.stringify(request));
     for (;;) {
@@ -58,7 +42,7 @@ export class BlockingConnection {
       }
       const reply: StatementsReply = JSON.parse(received.message);
       if ("error" in reply) throw new PostgresFault(reply.error);
-      return reply;
+      return reply.results;
     }
   }
 

@@ -13,6 +13,8 @@ export interface ConnectionSettings {
   readonly url: string;
   /** How long a statement waits for the lock of another connection. */
   readonly busyMs: number;
+  /** How long the server keeps a transaction that waits for its next statement; 0 for no limit. */
+  readonly idleMs: number;
   /** How long to wait for a reply of the server before the connection counts as lost; 0 for no limit. */
   readonly replyMs: number;
   /** Counts the replies; -1 when the thread has exited. */
@@ -44,13 +46,29 @@ export interface StatementError {
   readonly isConnectionLost: boolean;
 }
 
-/** The result of the last statement, or the first error. */
-export type StatementsReply =
-  | { readonly rows: readonly Row[]; readonly count: number; readonly command: string }
-  | { readonly error: StatementError };
+export interface StatementResult {
+  readonly rows: readonly Row[];
+  readonly count: number;
+  readonly command: string;
+}
 
-const { url, busyMs, replyMs, replies }: ConnectionSettings = workerData;
+/** The results of all statements, or the first error. */
+export type StatementsReply = { readonly results: readonly StatementResult[] } | { readonly error: StatementError };
+
+const { url, busyMs, idleMs, replyMs, replies }: ConnectionSettings = workerData;
 const connectMs = 2_000;
+
+/**
+ * When TCP gives up a peer that has vanished without a word: the server's side, which would keep the session for hours, and the delay of the
+ * first probe on this side. Without effect on Unix sockets.
+ */
+const keepAliveSeconds = 10;
+const tcpSettings = Object.entries({
+  tcp_keepalives_idle: keepAliveSeconds,
+  tcp_keepalives_interval: 5,
+  tcp_keepalives_count: 3,
+  tcp_user_timeout: 20_000,
+});
 
 /** The process of a connection on the server. Its number is reused, its start is not. */
 interface Backend {
@@ -67,6 +85,7 @@ let connection: OpenConnection | undefined;
 /** The backend of a lost connection. */
 let lostBackend: Backend | undefined;
 const statementNames = new Map<string, string>();
+let namesGiven = 0;
 
 const types = new pg.TypeOverrides();
 // 64-bit integers, and sums of them. A number that is not exact fails where it is read.
@@ -74,8 +93,9 @@ for (const oid of [pg.types.builtins.INT8, pg.types.builtins.NUMERIC]) types.set
 
 async function connect(): Promise<OpenConnection> {
   const client = new pg.Client({
-    ...{ connectionString: url, types, pipeline: true, keepAlive: true, connectionTimeoutMillis: connectMs },
-    ...{ application_name: "carquet", query_timeout: replyMs, lock_timeout: busyMs },
+    ...{ connectionString: url, types, pipeline: true, connectionTimeoutMillis: connectMs, query_timeout: replyMs },
+    ...{ keepAlive: true, keepAliveInitialDelayMillis: keepAliveSeconds * 1000 },
+    ...{ application_name: "carquet", lock_timeout: busyMs, idle_in_transaction_session_timeout: idleMs },
   });
   // Without a listener, a connection that breaks between two statements would end the process.
   client.on("error", lose);
@@ -83,6 +103,9 @@ async function connect(): Promise<OpenConnection> {
   try {
     const { rows } = await client.query(
       "SELECT pid, backend_start::text AS start FROM pg_stat_activity WHERE pid = pg_backend_pid()",
+    );
+    await client.query(
+      `SELECT ${tcpSettings.map(([name, value]) => `set_config('${name}', '${value}', false)`).join()}`,
     );
     // An acknowledged commit is on disk, whatever the default of the server.
     await client.query(
@@ -111,13 +134,19 @@ function lose(): void {
 }
 
 function nameOf(text: string): string {
-  const name = statementNames.get(text) ?? `s${statementNames.size}`;
+  const known = statementNames.get(text);
+  if (known !== undefined) return known;
+  namesGiven += 1;
+  const name = `s${namesGiven}`;
   statementNames.set(text, name);
   return name;
 }
 
 /** SQLSTATEs with which the server ends a connection. The severity is translated, so it cannot be asked. */
 const endOfConnection = /^(57P|08|25P03)/;
+
+/** SQLSTATE of a prepared statement whose result would have other columns since a migration. It is prepared anew when it is sent again. */
+const preparedForOtherColumns = "0A000";
 
 /** Returns true for an error of a statement, after which the connection is as good as before. */
 const isStatementError = (thrown: unknown): boolean =>
@@ -133,25 +162,32 @@ async function execute({ statements, mayConnect }: StatementsRequest): Promise<S
     connection ??= await connect();
     isSent = true;
     const { client } = connection;
-    const outcomes = await Promise.allSettled(
-      statements.map(({ text, values, isPrepared }) =>
-        client.query({ text, values: [...values], ...(isPrepared ? { name: nameOf(text) } : {}) }),
-      ),
-    );
+    const outcomes = await Promise.allSettled(statements.map((statement) => run(client, statement)));
     const failures = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
     if (!failures.every(isStatementError)) lose();
     if (failures.length > 0) throw failures[0];
-    const last = outcomes.at(-1);
-    // A text of several statements has a result for each; the declared type does not know that.
-    const result = last?.status === "fulfilled" ? [last.value].flat().at(-1) : undefined;
-    return { rows: result?.rows ?? [], count: result?.rowCount ?? 0, command: result?.command ?? "" };
+    return { results: outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : [])) };
   } catch (thrown) {
     if (!isStatementError(thrown)) lose();
-    const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
     const isConnectionLost = !isStatementError(thrown) && (isSent || !mayConnect);
-    return { error: { message: textOf(thrown), code, isConnectionLost } };
+    return { error: { message: textOf(thrown), code: codeOf(thrown), isConnectionLost } };
   }
 }
+
+/** Runs a statement. Of a text of several ones, returns the result of the last. */
+async function run(client: pg.Client, { text, values, isPrepared }: Statement): Promise<StatementResult> {
+  try {
+    const reply = await client.query({ text, values: [...values], ...(isPrepared ? { name: nameOf(text) } : {}) });
+    // The declared type does not know that a text of several statements has a result for each.
+    const last = [reply].flat().at(-1);
+    return { rows: last?.rows ?? [], count: last?.rowCount ?? 0, command: last?.command ?? "" };
+  } catch (thrown) {
+    if (codeOf(thrown) === preparedForOtherColumns) statementNames.delete(text);
+    throw thrown;
+  }
+}
+
+const codeOf = (thrown: unknown): string => (thrown instanceof Error && "code" in thrown ? String(thrown.code) : "");
 
 function onRequest(port: MessagePort, request: string): void {
   const statements: ConnectionRequest = JSON.parse(request);

@@ -9,23 +9,33 @@
 import { randomUUID } from "node:crypto";
 import type { Row } from "../base/json.ts";
 import { UserError } from "../base/user-error.ts";
-import { BlockingConnection, PostgresFault, type StatementsResult } from "./blocking-connection.ts";
-import type { Statement } from "./postgres-connection.ts";
+import { BlockingConnection } from "./blocking-connection.ts";
+import type { Statement, StatementResult, StatementsRequest } from "./postgres-connection.ts";
+import { PostgresFault, repeatTransient } from "./postgres-fault.ts";
 import { InvalidValue, literal, type Sql, sql, type Value } from "./sql.ts";
 import { type Columns, postgresDialect, type SqlDatabase } from "./sql-database.ts";
 
 export interface PostgresOptions {
   /** How long to wait for a lock of another connection. */
   readonly busyMs: number;
+  /**
+   * How long the server keeps a transaction that waits for its next statement, so that a process that hangs does not hold its locks; 0 for no
+   * limit.
+   */
+  readonly idleMs?: number;
   /** How long to wait for a reply before the connection counts as lost; 0 for no limit. */
   readonly replyMs?: number;
   /** How long to try to learn what became of a transaction whose connection was lost during its COMMIT. */
   readonly settleMs?: number;
 }
 
-/** SQLSTATEs of transactions that were rolled back in favor of another: serialization failure and deadlock. */
-const rolledBack: ReadonlySet<string> = new Set(["40001", "40P01"]);
-const attemptsMost = 5;
+/** Read at the start of each transaction, in the same round trip. `check` throws if the transaction may not be run. */
+export interface TransactionGuard {
+  readonly query: Sql;
+  check(row: Row | undefined): void;
+}
+
+const defaultIdleMs = 60_000;
 /** The most statements that wait for the next one. */
 const queuedMost = 8;
 const [settlePauseMs, defaultSettleMs] = [100, 10_000];
@@ -44,19 +54,20 @@ export class PostgresDatabase implements SqlDatabase {
   private readonly connection: BlockingConnection;
   /** Names this database in `carquet_commits`, over all of its connections. */
   private readonly name = randomUUID();
-  private recordsCommits = false;
+  /** Set if commits are recorded. */
+  private guard: TransactionGuard | undefined;
   private depth = 0;
   /** Statements of the transaction that are sent with the next one. */
   private queued: Statement[] = [];
-  /** False while the BEGIN of the transaction is queued. */
-  private hasBegun = false;
+  /** Checks the row that starts the transaction; undefined once it has begun on the server. */
+  private checkStart: TransactionGuard["check"] | undefined;
 
   private constructor(
     url: string,
     private readonly options: PostgresOptions,
   ) {
-    const { busyMs, replyMs = 0 } = options;
-    this.connection = new BlockingConnection({ url, busyMs, replyMs });
+    const { busyMs, idleMs = defaultIdleMs, replyMs = 0 } = options;
+    this.connection = new BlockingConnection({ url, busyMs, idleMs, replyMs });
   }
 
   /** Connects to a server. Throws a UserError if that fails. */
@@ -99,21 +110,15 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   transaction<T>(work: () => T): T {
-    if (this.depth > 0) return this.savepoint(work);
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return this.attempt(work);
-      } catch (thrown) {
-        const isRetried = thrown instanceof PostgresFault && rolledBack.has(thrown.code) && attempt < attemptsMost;
-        if (!isRetried) throw thrown;
-      }
-    }
+    return this.depth > 0 ? this.savepoint(work) : repeatTransient(() => this.attempt(work));
   }
 
   reading<T>(work: () => T): T {
     if (this.depth > 0) return this.savepoint(work);
-    this.begin(sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`);
-    return this.within(work, () => this.send(simple("COMMIT")));
+    return repeatTransient(() => {
+      this.begin(sql`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`);
+      return this.within(work, () => this.send(simple("COMMIT")));
+    });
   }
 
   close(): void {
@@ -121,17 +126,19 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   /**
-   * Records the last transaction in the table `carquet_commits` from now on. Without, one whose connection is lost during its COMMIT throws
-   * whatever became of it.
+   * Records the last transaction in the table `carquet_commits` from now on, and guards each one. Without, a transaction whose connection is
+   * lost during its COMMIT throws whatever became of it.
    */
-  recordCommits(): void {
+  recordCommits(guard: TransactionGuard): void {
     this.run(sql`DELETE FROM carquet_commits WHERE at < now() - INTERVAL '7 days'`);
-    this.recordsCommits = true;
+    this.guard = guard;
   }
 
   private attempt<T>(work: () => T): T {
+    const { guard } = this;
     const transactionId = randomUUID();
-    this.begin(this.recordsCommits ? sql`BEGIN; ${this.recordCommit(transactionId)}` : sql`BEGIN`);
+    if (guard === undefined) this.begin(sql`BEGIN`);
+    else this.begin(sql`BEGIN; ${this.recordCommit(transactionId)}; ${guard.query}`, (row) => guard.check(row));
     return this.within(work, () => this.commit(transactionId));
   }
 
@@ -142,10 +149,10 @@ export class PostgresDatabase implements SqlDatabase {
       ON CONFLICT (name) DO UPDATE SET transaction_id = excluded.transaction_id, at = now()`;
   }
 
-  /** Starts a transaction with its first statement. */
-  private begin(statement: Sql): void {
+  /** Starts a transaction with its first statement, whose last row is then checked. */
+  private begin(statement: Sql, check: TransactionGuard["check"] = () => undefined): void {
     this.queued = [simple(statement.text)];
-    this.hasBegun = false;
+    this.checkStart = check;
   }
 
   private within<T>(work: () => T, commit: () => unknown): T {
@@ -154,7 +161,7 @@ export class PostgresDatabase implements SqlDatabase {
     try {
       result = work();
       // The COMMIT is not sent with the BEGIN, which may be repeated.
-      if (!this.hasBegun) this.flush();
+      if (this.checkStart !== undefined) this.flush();
     } catch (thrown) {
       this.rollBack("ROLLBACK");
       throw thrown;
@@ -172,7 +179,7 @@ export class PostgresDatabase implements SqlDatabase {
         throw new TypeError("The transaction was rolled back: expected its errors to be thrown.");
     } catch (thrown) {
       if (!(thrown instanceof PostgresFault) || !thrown.isConnectionLost) throw thrown;
-      if (!this.recordsCommits || this.lastCommitted() !== transactionId) throw thrown;
+      if (this.guard === undefined || this.lastCommitted() !== transactionId) throw thrown;
     }
   }
 
@@ -214,7 +221,7 @@ export class PostgresDatabase implements SqlDatabase {
   /** Rolls back after an error. A transaction whose connection is lost is rolled back by the server. */
   private rollBack(text: string): void {
     this.queued = [];
-    if (!this.hasBegun) return;
+    if (this.checkStart !== undefined) return;
     try {
       this.send(simple(text));
     } catch (thrown) {
@@ -222,9 +229,10 @@ export class PostgresDatabase implements SqlDatabase {
     }
   }
 
-  private execute(statement: Sql): StatementsResult {
-    if (this.depth > 0) return this.send(prepared(statement));
-    return this.connection.exchange({ statements: [prepared(statement)], mayConnect: true });
+  private execute(statement: Sql): StatementResult {
+    const request = prepared(statement);
+    if (this.depth > 0) return this.send(request);
+    return repeatTransient(() => lastOf(this.connection.exchange({ statements: [request], mayConnect: true })));
   }
 
   private flush(): void {
@@ -236,9 +244,16 @@ export class PostgresDatabase implements SqlDatabase {
    * Sends a statement of the transaction together with the queued ones. If the connection has been lost since the last transaction, the first
    * ones are sent again: nothing of them is committed.
    */
-  private send(statement: Statement): StatementsResult {
-    const request = { statements: [...this.queued.splice(0), statement], mayConnect: !this.hasBegun };
-    this.hasBegun = true;
+  private send(statement: Statement): StatementResult {
+    const { checkStart } = this;
+    const request = { statements: [...this.queued.splice(0), statement], mayConnect: checkStart !== undefined };
+    this.checkStart = undefined;
+    const results = this.exchangeTwice(request);
+    checkStart?.(results[0]?.rows[0]);
+    return lastOf(results);
+  }
+
+  private exchangeTwice(request: StatementsRequest): readonly StatementResult[] {
     try {
       return this.connection.exchange(request);
     } catch (thrown) {
@@ -247,6 +262,12 @@ export class PostgresDatabase implements SqlDatabase {
       throw thrown;
     }
   }
+}
+
+function lastOf(results: readonly StatementResult[]): StatementResult {
+  const last = results.at(-1);
+  if (last === undefined) throw new TypeError("No statement was sent: expected at least one.");
+  return last;
 }
 
 /** A statement that the connection prepares. */

@@ -29,7 +29,7 @@ export interface SqlDatabase {
   ): void;
   /**
    * Runs work in one transaction; within another one, in a savepoint of that. It is on disk when this returns; nothing of work that
-   * throws is. PostgreSQL may run the work of an outermost transaction again after a deadlock.
+   * throws is. PostgreSQL may run the work of an outermost transaction again, after a deadlock or a migration.
    */
   transaction<T>(work: () => T): T;
   /** Runs reading work in one transaction, which sees one state of the database. */

@@ -12,7 +12,7 @@ import { refuseExcess } from "./connections.ts";
 import type { RequestState } from "./context.ts";
 import { startDailyReviews } from "./daily-review.ts";
 import { serveDocs } from "./docs.ts";
-import { drainer } from "./drain.ts";
+import { type DrainLimits, drainer } from "./drain.ts";
 import { type Readiness, readinessOf, serveHealth } from "./health.ts";
 import { createHttpServer, listen, replaceCertificate, type Tls, urlOf } from "./http-server.ts";
 import { createMetricsServer } from "./metrics-server.ts";
@@ -41,7 +41,6 @@ export interface RunningService {
 /** Starts the service. Resolves when it listens and the published version is open. Throws a UserError if the port is taken. */
 export async function serve(options: ServeOptions): Promise<RunningService> {
   const { host, port, metricsPort, logger, tls } = options;
-  const { drainDelayMs: delayMs = 0, drainTimeoutMs: timeoutMs = bounds.drainMs } = options;
   const state = await openState(options);
   const readiness = readinessOf(state.current, state.responseCache, {
     isStopping: () => state.isStopping,
@@ -72,12 +71,22 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
     metricsUrl: metricsPort === undefined ? undefined : `${urlOf(metricsServer, host, "http")}/metrics`,
     async stop() {
       state.isStopping = true;
-      await drain({ delayMs, timeoutMs });
+      await drain(drainLimits(options, state));
       await within(bounds.closeMs, close(), "The accounts file or the lake");
     },
     replaceCertificate: (renewed) => replaceCertificate(server, renewed),
   };
 }
+
+const drainLimits = (
+  { drainDelayMs: delayMs = 0, drainTimeoutMs: timeoutMs = bounds.drainMs, trustedProxies = 0 }: ServeOptions,
+  state: AppState,
+): DrainLimits => {
+  const refuse = (): void => {
+    state.isRefusing = true;
+  };
+  return { delayMs, timeoutMs, ...(trustedProxies > 0 ? { refuse } : {}) };
+};
 
 function createApp(
   { logger, host, trustedProxies = 0, publicUrl, mountSite = () => undefined }: ServeOptions,
@@ -87,7 +96,7 @@ function createApp(
   const app = new Koa<RequestState>({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   app.use(logRequests(logger));
   app.use(state.metrics.measureRequests());
-  app.use(closeConnections(() => state.isStopping));
+  app.use(closeConnections(state));
   app.use(setSecurityHeaders);
   app.use(compressResponses);
   app.use(handleErrors);

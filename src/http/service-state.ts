@@ -110,6 +110,8 @@ export interface AppState extends PipelineServices {
   readonly authorization: AuthorizationServer;
   readonly pastIndexes: PastIndexes | undefined;
   isStopping: boolean;
+  /** Whether requests are refused, before a stopping service behind a proxy closes its port. */
+  isRefusing: boolean;
   /** The URL that clients use, without a path: the public one, or that of the socket, once it listens. */
   baseUrl: string;
 }
@@ -131,7 +133,8 @@ export async function openState(options: ServeOptions): Promise<AppState> {
   const baseUrl = options.publicUrl === undefined ? "" : originOf(options.publicUrl);
   const oauth = { accounts, clock, baseUrl: () => state.baseUrl, ...(fetchDocument && { fetchDocument }) };
   const state: AppState = {
-    ...{ current, responseCache, accounts, metrics, pastIndexes, admission, connections, baseUrl, isStopping: false },
+    ...{ current, responseCache, accounts, metrics, pastIndexes, admission, connections, baseUrl },
+    ...{ isStopping: false, isRefusing: false },
     encoder: new TableEncoder(),
     sessions: new Sessions(accounts.administration),
     signIn: new SignIn(accounts.administration, clock),

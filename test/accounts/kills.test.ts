@@ -1,14 +1,16 @@
 /**
- * Services killed under load, and a PostgreSQL that crashes, charge each complete answer once; `npm run soak -- charges` and
- * `npm run soak -- crashes` run this for longer.
+ * Services that are killed under load, whose PostgreSQL crashes, or that are replaced by the next release charge each complete answer once;
+ * `npm run soak -- charges`, `crashes` and `upgrade` run this for longer.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { crashServers } from "../ledger/server-crashes.ts";
 import { killServices } from "../ledger/service-kills.ts";
 import { testOnBothEngines } from "../support/accounts.ts";
+import { crashKinds, crashReplicas } from "../support/campaigns/replica-crashes.ts";
+import { upgradeInTurn } from "../support/campaigns/rolling-upgrade.ts";
 import { Chance } from "../support/chance.ts";
 import { extentOf } from "../support/extent.ts";
+import { skipWithoutNginx } from "../support/http/nginx.ts";
 import { createLake } from "../support/lakes/lakes.ts";
 import { skipWithoutPostgres } from "../support/postgres.ts";
 
@@ -24,10 +26,21 @@ testOnBothEngines(
   },
 );
 
-test("replicas whose PostgreSQL crashes under load charge each answer exactly once, and no money is left over", {
-  skip: skipWithoutPostgres,
+test("replicas behind nginx charge each answer exactly once when they, PostgreSQL or the follower are killed or hang", {
+  skip: skipWithoutPostgres || skipWithoutNginx,
 }, async (t) => {
-  const options = { crashes: extentOf(2, 20), replicas: extentOf(2, 4), clients: 16, chance: new Chance(1) };
-  const { charged, unavailable } = await crashServers(t, options);
-  assert.ok(charged > 100 && unavailable > 0, `${charged} charged, ${unavailable} unavailable`);
+  const crashes = extentOf(crashKinds.slice(0, 2), [...crashKinds, ...crashKinds]);
+  const options = { crashes, replicas: extentOf(2, 4), clients: 16, chance: new Chance(1) };
+  const { answers, unavailable } = await crashReplicas(t, options);
+  assert.ok(answers > 100 && unavailable > 0, `${answers} answers, ${unavailable} unavailable`);
+});
+
+test("replicas behind nginx are replaced by a release with a newer accounts schema without a failed request", {
+  skip: skipWithoutPostgres || skipWithoutNginx,
+}, async (t) => {
+  const short = { replicas: 2, replaced: 1, publishes: false, clients: 8 };
+  const full = { replicas: 4, replaced: 4, publishes: true, clients: 16 };
+  const options = { ...extentOf(short, full), chance: new Chance(1) };
+  const { answers, chargedByOld, chargedByNext } = await upgradeInTurn(t, options);
+  assert.ok(answers > 50 && chargedByOld > 0 && chargedByNext > 0, `${answers}: ${chargedByOld}, ${chargedByNext}`);
 });

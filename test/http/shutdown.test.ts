@@ -6,6 +6,8 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { audit } from "../../src/accounts/ledger/audit.ts";
+import { inAccountsFile, temporaryAccountsFile } from "../support/accounts.ts";
 import { restartInTurn } from "../support/campaigns/rolling-restarts.ts";
 import { Chance } from "../support/chance.ts";
 import { eventually, parseLog, startServing } from "../support/command-line.ts";
@@ -100,6 +102,27 @@ test("two instances behind a proxy are restarted in turn without a failed reques
 }, async (context) => {
   const { restarts, answers } = await restartInTurn(context, { lake, clients: 8, restarts: 20 });
   assert.ok(restarts >= 2 && answers > 100, `${answers} answers`);
+});
+
+test("behind a proxy, a stopping service refuses requests without doing them before it closes its port", async () => {
+  const accounts = await temporaryAccountsFile(fileScope);
+  const args = [...serve, "--trust-proxy", "--drain-delay", "0.2"];
+  const service = await startServing(fileScope, args, { env: { CARQUET_ACCOUNTS: accounts } });
+  const { bearer } = service.customer;
+  service.terminate();
+  const answers: Answer[] = [];
+  for (;;) {
+    const answer = await getOver(new Agent(), `${service.url}/v1/listings?limit=1`, bearer).catch(() => undefined);
+    if (answer === undefined) break;
+    answers.push(answer);
+  }
+  const statuses = answers.map(({ status }) => status);
+  const firstRefused = statuses.indexOf(502);
+  assert.ok(firstRefused >= 0 && statuses.slice(firstRefused).every((status) => status === 502), statuses.join());
+  assert.ok(answers.every(({ headers }) => headers.connection === "close"));
+  assert.equal((await service.ended).code, 0);
+  const charged = inAccountsFile(accounts, audit).charges;
+  assert.equal(charged, statuses.filter((status) => status === 200).length);
 });
 
 test("connections without a request do not delay the end", async () => {

@@ -1,19 +1,31 @@
-/** Campaign `crashes`: PostgreSQL crashes while replicas charge. */
-import { crashServers } from "../ledger/server-crashes.ts";
+/** Campaign `crashes`: replicas, PostgreSQL and the follower are killed or suspended while clients pay. */
+import { crashKinds, crashReplicas } from "../support/campaigns/replica-crashes.ts";
 import { Chance } from "../support/chance.ts";
 import { withScope } from "../support/scope.ts";
 import type { Campaign } from "./campaign.ts";
 
 export default {
-  describe: "PostgreSQL crashes under load from 32 clients of 4 replicas: each answer is charged exactly once",
+  describe:
+    "replicas, PostgreSQL and the follower are killed or suspended while 16 clients pay for answers of 4 replicas behind nginx: each answer is " +
+    "charged exactly once",
   draws: 100,
   run: ({ seed, draws }) =>
     withScope(async (scope) => {
-      const options = { crashes: draws, replicas: 4, clients: 32, chance: new Chance(seed) };
-      const { charged, unavailable, refunded } = await crashServers(scope, options);
+      const chance = new Chance(seed);
+      const crashes = Array.from(
+        { length: draws },
+        (_, draw) => crashKinds[draw % crashKinds.length] ?? "replica killed",
+      );
+      const { answers, unavailable, lost, unanswered, slowestRefusalMs } = await crashReplicas(scope, {
+        crashes,
+        replicas: 4,
+        clients: 16,
+        chance,
+      });
+      const kinds = crashKinds.map((kind) => `${kind}: ${crashes.filter((crash) => crash === kind).length}`);
       return (
-        `${draws} crashes: ${charged} requests charged once, ${unavailable} refused while the server was down, ${refunded} of them ` +
-        "charged and refunded; money for exactly N requests gave N answers"
+        `${draws} crashes (${kinds.join(", ")}): ${answers} answers, each charged once; ${unavailable} requests refused, none charged, within ${Math.ceil(slowestRefusalMs)} ms while PostgreSQL hung; ` +
+        `${lost} lost with killed replicas, ${unanswered} of them charged; the lake is whole`
       );
     }),
 } satisfies Campaign;

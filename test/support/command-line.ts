@@ -25,6 +25,8 @@ export interface CommandOptions {
   readonly withinMs?: number;
   /** File descriptor that becomes standard error; captured by default. */
   readonly stderr?: number;
+  /** The program of another release. */
+  readonly program?: string;
 }
 
 /** Default timeout; a killed command has no exit code. */
@@ -33,9 +35,9 @@ const timeoutMs = 60_000;
 /** Runs `carquet` until it exits. */
 export async function carquet(
   args: readonly string[],
-  { env = {}, input = "", withinMs = timeoutMs }: CommandOptions = {},
+  { env = {}, input = "", withinMs = timeoutMs, ...options }: CommandOptions = {},
 ): Promise<CommandResult> {
-  const child = spawnCarquet(args, env);
+  const child = spawnCarquet(args, env, options);
   const timer = setTimeout(() => child.kill("SIGKILL"), withinMs);
   child.stdin?.end(input);
   try {
@@ -72,11 +74,11 @@ export interface ServeProcess {
 export async function startServing(
   scope: Scope,
   args: readonly string[],
-  { env = {}, stderr }: CommandOptions = {},
+  { env = {}, ...options }: CommandOptions = {},
 ): Promise<ServeProcess> {
   const accounts = env.CARQUET_ACCOUNTS ?? (await temporaryAccountsFile(scope));
   const customer = createCustomer(accounts);
-  const child = spawnCarquet(args, { ...env, CARQUET_ACCOUNTS: accounts }, stderr);
+  const child = spawnCarquet(args, { ...env, CARQUET_ACCOUNTS: accounts }, options);
   child.stdin?.end();
   const ended = Promise.all([textOf(child.stdout), textOf(child.stderr), exitCodeOf(child)]).then(
     ([out, err, code]) => ({
@@ -108,14 +110,14 @@ export async function startServing(
 export function spawnCarquet(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
-  stderr: number | "pipe" = "pipe",
+  { stderr, program = programPath }: Pick<CommandOptions, "stderr" | "program"> = {},
 ): ChildProcess {
-  const command = [programPath, ...args];
+  const command = [program, ...args];
   const plain = Object.entries(process.env).filter(([key]) => !/^(CARQUET|NODE_TEST)_/.test(key));
   return spawn(process.execPath, command, {
     cwd: projectPath("."),
     env: { ...Object.fromEntries(plain), CARQUET_ACCOUNTS: join(scratchFolder(), "accounts.db"), ...env },
-    stdio: ["pipe", "pipe", stderr],
+    stdio: ["pipe", "pipe", stderr ?? "pipe"],
   });
 }
 

@@ -70,13 +70,49 @@ export class PostgresServer {
     );
   }
 
-  /** Ends the server at once: all its processes, without a checkpoint. */
-  async crash(): Promise<void> {
+  /**
+   * Ends the server at once, without a checkpoint: all its processes (`SIGQUIT`), or the first one, whose death the others notice
+   * (`SIGKILL`).
+   */
+  async crash(signal: "SIGQUIT" | "SIGKILL" = "SIGQUIT"): Promise<void> {
     const { process: running } = this;
     this.process = undefined;
-    if (running === undefined || running.exitCode !== null) return;
-    running.kill("SIGQUIT");
+    if (running === undefined || running.exitCode !== null || running.signalCode !== null) return;
+    const children = childrenOf(running.pid);
+    running.kill("SIGCONT");
+    running.kill(signal);
     await once(running, "exit");
+    // Two servers on one data folder would damage it.
+    await eventually("its processes have ended", async () => !children.some(isRunning));
+  }
+
+  /** Stops all processes of the server, without a word to its clients, until `resume`. */
+  suspend(): void {
+    for (const pid of this.processes) process.kill(pid, "SIGSTOP");
+  }
+
+  resume(): void {
+    for (const pid of this.processes) process.kill(pid, "SIGCONT");
+  }
+
+  /** The first process and its children. */
+  private get processes(): readonly number[] {
+    const pid = this.process?.pid;
+    return pid === undefined ? [] : [pid, ...childrenOf(pid)];
+  }
+}
+
+/** Returns the ids of the running processes that a process has started. */
+function childrenOf(pid: number | undefined): readonly number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
+}
+
+/** Returns false if a process has ended, also while its parent has not yet learned of it. */
+function isRunning(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
   }
 }
 

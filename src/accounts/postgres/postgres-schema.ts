@@ -2,16 +2,14 @@
  * Schema of accounts in PostgreSQL: the tables of the accounts file with the types of PostgreSQL. Triggers run once per statement over all
  * of its entries, so that a batch of charges updates each balance once.
  */
-import { integerLiteral, literal, type Sql, sql } from "../../db/sql.ts";
+import { literal, type Sql, sql } from "../../db/sql.ts";
 import { postgresDialect } from "../../db/sql-database.ts";
-import { accountsVersion } from "../file/migrations.ts";
 
 /** A row of these tables is updated by each batch of charges; with free space in its page, no index is. */
 const updatedOften = sql`WITH (fillfactor = 50)`;
 
 export const postgresTables: readonly Sql[] = [
-  sql`CREATE TABLE carquet_accounts (version INTEGER NOT NULL)`,
-  sql`INSERT INTO carquet_accounts VALUES (${integerLiteral(accountsVersion)})`,
+  sql`CREATE TABLE carquet_accounts (version INTEGER NOT NULL, compatible_version INTEGER NOT NULL)`,
   sql`CREATE TABLE carquet_commits (
         name           TEXT PRIMARY KEY,
         transaction_id TEXT NOT NULL,

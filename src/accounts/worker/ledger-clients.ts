@@ -26,6 +26,8 @@ const busyMs = 2_000;
  * refunded.
  */
 const replyMs = 10_000;
+/** How long PostgreSQL keeps a transaction of a worker that hangs: less than others wait for its locks. */
+const idleMs = 1_500;
 
 export class LedgerClients {
   /** Writes the ledger. */
@@ -38,7 +40,7 @@ export class LedgerClients {
   private readonly outages = new Set<LedgerClientOptions["probe"]>();
 
   constructor(location: string, { synchronous, workerModule = ledgerWorkerModule, ...events }: LedgerClientsOptions) {
-    const settings = { location, busyMs, synchronous, replyMs, settleMs: Number.MAX_SAFE_INTEGER };
+    const settings = { location, busyMs, synchronous, idleMs, replyMs, settleMs: Number.MAX_SAFE_INTEGER };
     const onAvailabilityChange =
       (probe: LedgerClientOptions["probe"]) =>
       (isDown: boolean, reason: string): void => {

@@ -86,6 +86,8 @@ export interface WorkerSettings {
   /** How long to wait for the lock of another process that writes. */
   readonly busyMs: number;
   readonly synchronous: Synchronous;
+  /** How long PostgreSQL keeps a transaction that waits for its next statement. */
+  readonly idleMs: number;
   /** How long to wait for a reply of PostgreSQL before its connection counts as lost. */
   readonly replyMs: number;
   /** How long to try to learn what became of a transaction whose connection to PostgreSQL was lost. */

@@ -40,7 +40,8 @@ export const migrateCommand = (): Command =>
       "Upgrade the lake of --lake and the accounts file of --accounts; without either option, the default ones that exist. Lake files of " +
         "an older format are rewritten and published as a new version of the same day; carquet reads the older format too, Spark does " +
         "not. The accounts file is migrated in one transaction after a backup to FILE.version-N; stop the service first. Safe to " +
-        "interrupt and to repeat. Back up accounts in PostgreSQL with its own tools first.",
+        "interrupt and to repeat. Accounts in PostgreSQL are migrated in one transaction too, beside running replicas if the release before can use " +
+        "the result; back them up with PostgreSQL's own tools first.",
     )
     .addOption(lakeOption())
     .addOption(accountsOption())
