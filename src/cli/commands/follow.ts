@@ -19,6 +19,7 @@ import { graceOption, versionsOption } from "../retention-options.ts";
 
 interface FollowSettings extends ReplicationSettings {
   readonly lake: string;
+  readonly source?: string;
   readonly once: boolean;
   readonly interval: number;
 }
@@ -31,8 +32,13 @@ export const followCommand = (): Command =>
         "are resumed. The lake serves one whole version at any moment, whatever is killed.",
     )
     .argument(
-      "<source>",
+      "[source]",
       "the lake to follow: a folder, an https:// or http:// URL below which its files are, or s3://<bucket>/<prefix>",
+    )
+    .addOption(
+      new Option("--source <location>", "the lake to follow, in place of the argument: other users see arguments").env(
+        "CARQUET_SOURCE",
+      ),
     )
     .addOption(lakeOption())
     .addOption(jsonOption())
@@ -50,7 +56,9 @@ export const followCommand = (): Command =>
     .addOption(s3EndpointOption())
     .addOption(threadsOption())
     .addOption(memoryOption())
-    .action(async (source: string, settings: FollowSettings) => {
+    .action(async (argument: string | undefined, settings: FollowSettings) => {
+      const source = argument ?? settings.source;
+      if (source === undefined) throw new UserError("No source: expected a location as argument, or CARQUET_SOURCE.");
       const progress = createProgress();
       const options = { ...settings, buildsServingFiles: true };
       const follower = createFollower(await openSource(source, settings), settings.lake, options, progress);
