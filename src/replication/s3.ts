@@ -30,6 +30,11 @@ export interface S3Settings {
   readonly stallMs: number;
 }
 
+const ignore = (): void => undefined;
+
+/** The client would warn of each request that fails, which is asked again or becomes an error. */
+const silent = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
 /** A bucket, or a part of one, that holds a lake. */
 export class S3Store implements LakeSource {
   readonly #client: S3Client;
@@ -44,6 +49,7 @@ export class S3Store implements LakeSource {
       // Stores other than Amazon's need no region, and some do not know its newer checksums.
       ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true, region: "us-east-1" }),
       requestHandler: { connectionTimeout: stallMs, socketTimeout: stallMs },
+      logger: silent,
       requestChecksumCalculation: "WHEN_REQUIRED",
       responseChecksumValidation: "WHEN_REQUIRED",
     });
