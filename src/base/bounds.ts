@@ -137,6 +137,8 @@ export const bounds = {
   firstListings: 10_000,
   /** Earlier metadata files that an Iceberg table keeps, for readers that have just opened one. */
   icebergMetadataFiles: 10,
+  /** Files of a table's Iceberg metadata that are written and synced at once. */
+  icebergFilesAtOnce: 32,
   /** Rows of a table that the SQL shell shows; other modes and `.output` write all of them. */
   shellTableRows: 1_000,
   /** Lines that the SQL shell's history keeps. */
