@@ -183,7 +183,7 @@ export const bounds = {
   /** The `Retry-After` of an export that is refused because too many are written, or because their disk space is used up. */
   exportRetrySeconds: 30,
   /** The largest manifest that is fetched: one of a thousand days has some 3 MB. And the largest `CURRENT`. */
-  manifestBytes: 64 * 2 ** 20,
+  manifestBytes: 16 * 2 ** 20,
   currentBytes: 1024,
   /** Attempts in a row without progress, after which a transfer fails, and what counts as progress: sources can send a byte now and then. */
   transferAttempts: 5,

@@ -2,8 +2,9 @@
  * A published lake in a bucket of Amazon S3 or of a compatible store. Credentials, region and endpoint come from the usual settings of AWS:
  * environment variables, profiles, roles. Loaded only when a location is an `s3://` URL.
  */
-import { createHash } from "node:crypto";
+import { createHash, type Hash } from "node:crypto";
 import { createReadStream } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { addAbortSignal, Readable } from "node:stream";
 import {
   AbortMultipartUploadCommand,
@@ -19,6 +20,7 @@ import {
 } from "@aws-sdk/client-s3";
 import { Upload } from "@aws-sdk/lib-storage";
 import { bounds } from "../base/bounds.ts";
+import { isNotFound } from "../base/files.ts";
 import { messageOf, printable, UserError } from "../base/user-error.ts";
 import type { ListedFile } from "../serving/verified-files.ts";
 import { type LakeSource, TransferFault } from "./source.ts";
@@ -106,10 +108,10 @@ export class S3Store implements LakeSource {
     const { path, bytes, sha256 } = file;
     const common = { CacheControl: "public, max-age=31536000, immutable", Metadata: { sha256 } };
     if (bytes > bounds.uploadPartBytes) return this.#uploadInParts(file, from, common, onPart);
-    const checked = { Body: createReadStream(from), ContentLength: bytes, ChecksumSHA256: inBase64(sha256) };
-    await this.#call(path, () =>
-      this.#client.send(new PutObjectCommand({ ...this.#objectAt(path), ...checked, ...common })),
-    );
+    const content = await readFile(from);
+    requireSha256(file, from, createHash("sha256").update(content));
+    const input = { ...this.#objectAt(path), ...common, Body: content, ChecksumSHA256: inBase64(sha256) };
+    await this.#call(path, () => this.#client.send(new PutObjectCommand(input)));
   }
 
   async #uploadInParts(
@@ -206,9 +208,9 @@ export class S3Store implements LakeSource {
     return { Bucket: this.#bucket, Key: this.#keyOf(path) };
   }
 
-  /** Returns the error of a failed request: a TransferFault if it can succeed later. */
-  #faultOf(path: string, thrown: unknown): Error {
-    if (thrown instanceof TransferFault || thrown instanceof UserError) return thrown;
+  /** Returns the error of a failed request: a TransferFault if it can succeed later. A local file that is lost stays what it is. */
+  #faultOf(path: string, thrown: unknown): unknown {
+    if (thrown instanceof TransferFault || thrown instanceof UserError || isNotFound(thrown)) return thrown;
     const status = statusOf(thrown);
     const name = nameOf(thrown);
     const text = printable(`${name === "" ? "" : `${name}: `}${messageOf(thrown)}`, 500);
@@ -225,13 +227,18 @@ export interface StoredObject {
 }
 
 /** Reads a file; fails at its end unless it is what the manifest says, so that an upload in parts is not completed. */
-async function* verifiedContent({ sha256 }: ListedFile, from: string): AsyncGenerator<Buffer, void, undefined> {
+async function* verifiedContent(file: ListedFile, from: string): AsyncGenerator<Buffer, void, undefined> {
   const hash = createHash("sha256");
   const chunks: AsyncIterable<Buffer> = createReadStream(from, { highWaterMark: 1 << 20 });
   for await (const chunk of chunks) {
     hash.update(chunk);
     yield chunk;
   }
+  requireSha256(file, from, hash);
+}
+
+/** Throws a UserError if a file's content, which has been hashed, is not what the manifest says. */
+function requireSha256({ sha256 }: ListedFile, from: string, hash: Hash): void {
   const found = hash.digest("hex");
   if (found !== sha256)
     throw new UserError(`${from}: invalid content: expected SHA-256 ${sha256}, as the manifest lists, found ${found}.`);

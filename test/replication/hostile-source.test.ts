@@ -131,12 +131,19 @@ test("what is not a manifest is refused: nested arrays, other types, a newer for
     ["[".repeat(1 << 20), /expected a manifest in JSON/],
     [`${"[".repeat(1 << 20)}${"]".repeat(1 << 20)}`, /must be object/],
     ["null", /must be object/],
+    [
+      JSON.stringify({ ...manifest, tables: { builds: Array(1 << 20).fill({}) } }),
+      /tables\.builds\.0 must have required/,
+    ],
     [JSON.stringify({ ...manifest, format: 3 }), /unsupported lake format 3: expected 1 to 2\./],
     [JSON.stringify({ ...manifest, tables: { builds: {} } }), /tables\.builds must be array/],
   ] as const;
   for (const [text, message] of texts) {
     await replaceFile(manifestPath(source, second), text);
-    await assert.rejects(createTestFollower(source, lake).follow(), { name: "UserError", message });
+    await assert.rejects(createTestFollower(source, lake).follow(), (thrown: Error) => {
+      assert.match(thrown.message, message);
+      return thrown.name === "UserError" && thrown.message.length < 1000;
+    });
   }
 });
 

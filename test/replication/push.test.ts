@@ -1,7 +1,7 @@
 /** Pushes to a folder, to a bucket of a test server, and, in the full run, to one of moto's server. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { bounds } from "../../src/base/bounds.ts";
@@ -73,11 +73,14 @@ test("carquet push uploads to a bucket, CURRENT last, and carquet follow reads i
   const key = [...objects.keys()].find((name) => name.includes("/claims/")) ?? "";
   objects.set(key, { bytes: Buffer.from("x"), sha256: undefined, headers: {}, modifiedMs: 0 });
   assert.equal((await run("push", location, "--lake", source)).answer?.files, 1);
-  // A damaged local file is refused by the store.
+  // A damaged local file is not uploaded.
   const [damaged] = (await manifestOf(source)).tables.tokens;
   await changeByte(join(source, damaged?.path ?? ""), 10);
   objects.delete(`market/us/${damaged?.path}`);
-  assert.match((await run("push", location, "--lake", source)).err, /s3:\/\/cars\/market\/us\/tokens\/.*: BadDigest/);
+  assert.match(
+    (await run("push", location, "--lake", source)).err,
+    /tokens\/.*: invalid content: expected SHA-256 \w+, as the manifest lists, found/,
+  );
   const refused = await carquet(["follow", location, "--once", "--lake", lake], {
     env: { ...env, AWS_SECRET_ACCESS_KEY: "wrong" },
   });
@@ -217,6 +220,9 @@ test("a store's refusals are named, and an overloaded one is asked again", async
     return refusals % 8 === 1 ? { status: 503, code: "SlowDown" } : undefined;
   };
   assert.equal((await pushTo(store, older)).version, first);
+  const lost = await copyOf(scope, newer);
+  await rm(join(lost, (await manifestOf(lost)).tables.snapshots.at(-1)?.path ?? ""));
+  await assert.rejects(pushTo(store, lost), /ENOENT.* Vacuum may have removed version 2026-11-19\.1: push again\.$/);
 });
 
 test("an implementation of S3 by others takes pushes, parts, conditions and removals", {
