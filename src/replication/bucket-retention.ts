@@ -7,7 +7,7 @@ import { plusDays } from "../base/day.ts";
 import { UserError } from "../base/user-error.ts";
 import type { VersionRetention } from "../lake/maintenance/vacuum.ts";
 import type { Manifest } from "../lake/manifest.ts";
-import type { S3Store, StoredObject } from "./s3.ts";
+import type { BucketObject, S3Store } from "./s3.ts";
 import { compareVersions, filesOf, manifestKey, readSourceManifest, versionOfKey } from "./source-manifest.ts";
 import { forEachOf, repeat, type TransferOptions } from "./transfer.ts";
 
@@ -47,7 +47,7 @@ export async function removeExpired(
 }
 
 /** A version whose manifest a bucket has, and when it was written. */
-interface StoredVersion extends Pick<StoredObject, "modifiedMs"> {
+interface StoredVersion extends Pick<BucketObject, "modifiedMs"> {
   readonly version: string;
 }
 

@@ -160,10 +160,10 @@ export class S3Store implements LakeSource {
   }
 
   /** Returns the paths of the objects whose path begins with a prefix, and when they were written, by the store's clock. */
-  async list(prefix: string): Promise<readonly StoredObject[]> {
+  async list(prefix: string): Promise<readonly BucketObject[]> {
     const request = { Bucket: this.#bucket, Prefix: this.#keyOf(prefix) };
     return this.#call(prefix, async () => {
-      const objects: StoredObject[] = [];
+      const objects: BucketObject[] = [];
       for await (const { Contents = [] } of paginateListObjectsV2({ client: this.#client }, request))
         for (const { Key, LastModified } of Contents)
           if (Key !== undefined && LastModified !== undefined)
@@ -221,7 +221,7 @@ export class S3Store implements LakeSource {
 }
 
 /** An object of a bucket, by its path in the lake. */
-export interface StoredObject {
+export interface BucketObject {
   readonly path: string;
   readonly modifiedMs: number;
 }

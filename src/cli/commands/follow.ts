@@ -24,6 +24,11 @@ interface FollowSettings extends ReplicationSettings {
   readonly interval: number;
 }
 
+const sourceOption = (): Option =>
+  new Option("--source <location>", "the lake to follow, in place of the argument, which other users can see").env(
+    "CARQUET_SOURCE",
+  );
+
 export const followCommand = (): Command =>
   new Command("follow")
     .description(
@@ -35,11 +40,7 @@ export const followCommand = (): Command =>
       "[source]",
       "the lake to follow: a folder, an https:// or http:// URL below which its files are, or s3://<bucket>/<prefix>",
     )
-    .addOption(
-      new Option("--source <location>", "the lake to follow, in place of the argument: other users see arguments").env(
-        "CARQUET_SOURCE",
-      ),
-    )
+    .addOption(sourceOption())
     .addOption(lakeOption())
     .addOption(jsonOption())
     .addOption(new Option("--once", "end when the lake is equal; end with an error if it cannot be").default(false))
@@ -56,19 +57,21 @@ export const followCommand = (): Command =>
     .addOption(s3EndpointOption())
     .addOption(threadsOption())
     .addOption(memoryOption())
-    .action(async (argument: string | undefined, settings: FollowSettings) => {
-      const source = argument ?? settings.source;
-      if (source === undefined) throw new UserError("No source: expected a location as argument, or CARQUET_SOURCE.");
-      const progress = createProgress();
-      const options = { ...settings, buildsServingFiles: true };
-      const follower = createFollower(await openSource(source, settings), settings.lake, options, progress);
-      try {
-        if (settings.once) printFollowed(await follower.follow(), settings);
-        else await followForever(follower, settings);
-      } finally {
-        progress.end();
-      }
-    });
+    .action(follow);
+
+async function follow(argument: string | undefined, settings: FollowSettings): Promise<void> {
+  const location = argument ?? settings.source;
+  if (location === undefined) throw new UserError("No source: expected a location as argument, or CARQUET_SOURCE.");
+  const progress = createProgress();
+  const source = await openSource(location, settings);
+  const follower = createFollower(source, settings.lake, { ...settings, buildsServingFiles: true }, progress);
+  try {
+    if (settings.once) printFollowed(await follower.follow(), settings);
+    else await followForever(follower, settings);
+  } finally {
+    progress.end();
+  }
+}
 
 /** Follows until a signal ends the process: it can be ended at any moment. Failures are printed, and repeated at the next check. */
 async function followForever(follower: Follower, settings: FollowSettings): Promise<never> {
