@@ -143,6 +143,8 @@ export const bounds = {
   firstListings: 10_000,
   /** Earlier metadata files that an Iceberg table keeps, for readers that have just opened one. */
   icebergMetadataFiles: 10,
+  /** Files of a table's Iceberg metadata that are written and synced at once. */
+  icebergFilesAtOnce: 32,
   /** Rows of a table that the SQL shell shows; other modes and `.output` write all of them. */
   shellTableRows: 1_000,
   /** Lines that the SQL shell's history keeps. */
@@ -186,12 +188,22 @@ export const bounds = {
   spoolPollMs: 250,
   /** The `Retry-After` of an export that is refused because too many are written, or because their disk space is used up. */
   exportRetrySeconds: 30,
-  /** The largest manifest that is fetched. One of a thousand days has some 3 MB. */
-  manifestBytes: 256 * 2 ** 20,
-  /** Attempts in a row that bring no byte of a file, after which its transfer fails, and the wait after the first one. */
+  /** The largest manifest that is fetched: one of a thousand days has some 3 MB. And the largest `CURRENT`. */
+  manifestBytes: 16 * 2 ** 20,
+  currentBytes: 1024,
+  /** Attempts in a row without progress, after which a transfer fails, and what counts as progress: sources can send a byte now and then. */
   transferAttempts: 5,
+  transferProgressBytes: 1024,
+  /** The wait after the first failed attempt. */
   transferRetryMs: 250,
-  /** Defaults of the files that are transferred at once, and of how long a transfer may bring no byte. */
+  /** Redirects that a web server can answer with, one after another. */
+  redirects: 5,
+  /** Files above this size are uploaded in parts of it, or of more if they were too many: stores accept 10,000, from 5 MiB on. */
+  uploadPartBytes: 32 * 2 ** 20,
+  uploadPartsMax: 10_000,
+  /** The age at which an upload that has not been completed is one of a killed push. */
+  unfinishedUploadMs: 86_400_000,
+  /** Defaults of the files that are transferred at once, and of how long a transfer may make no progress. */
   transfers: 4,
   transferStallMs: 30_000,
   /** The default interval between two checks for a new version at the source of a follower. */

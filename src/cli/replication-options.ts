@@ -18,7 +18,7 @@ export const transfersOption = (): Option =>
     .argParser(integerParser(64, 1));
 
 export const stallTimeoutOption = (): Option =>
-  new Option("--stall-timeout <seconds>", "how long a transfer may bring no byte before it is repeated")
+  new Option("--stall-timeout <seconds>", "how long a transfer may bring less than 1 KiB before it is repeated")
     .env("CARQUET_STALL_TIMEOUT")
     .default(bounds.transferStallMs / 1000)
     .argParser(integerParser(3600, 1));
@@ -38,13 +38,17 @@ export interface ReplicationSettings extends EngineSettings {
   readonly json: boolean;
 }
 
+/** Returns a location as it can be printed: without a user name, a password, and a query. */
+export const withoutSecrets = (location: string): string =>
+  location.replace(/^(\w+:\/\/).*@/, "$1").replace(/[?#].*$/s, "");
+
 /** Returns a location as a URL; undefined if it is a folder. */
 export function remoteUrl(location: string): URL | undefined {
   const [, scheme] = /^(\w+):\/\//.exec(location) ?? [];
   if (scheme === undefined) return undefined;
   if (/^(https?|s3)$/.test(scheme) && URL.canParse(location)) return new URL(location);
   throw new UserError(
-    `Invalid location ${location}: expected a folder, or a URL that begins with https://, http:// or s3://.`,
+    `Invalid location ${withoutSecrets(location)}: expected a folder, or a URL that begins with https://, http:// or s3://.`,
   );
 }
 

@@ -1,7 +1,8 @@
 /** File validation: checks parsed files against the JSON Schemas of `schemas/` with validators that `npm run generate` writes. */
 import type { ErrorObject } from "ajv";
 import { UserError } from "../base/user-error.ts";
-import { validators } from "./generated/files.gen.js";
+import { validators as manifest } from "./generated/manifest.gen.js";
+import { validators as mapping } from "./generated/mapping.gen.js";
 
 /** A generated validator. `errors` holds the errors of the last call. */
 export interface Validator {
@@ -12,7 +13,9 @@ export interface Validator {
 /** The kinds of files with a schema, `schemas/<kind>.json`. */
 export type FileKind = "manifest" | "mapping";
 
-/** Returns a function that checks and types a parsed file. It throws a UserError with the source and every violation. */
+const validators: Readonly<Record<FileKind, Validator>> = { ...manifest, ...mapping };
+
+/** Returns a function that checks and types a parsed file. It throws a UserError with the source and the violations. */
 export function checker<T>(kind: FileKind): (value: unknown, source: string) => T {
   const validate = validators[kind];
   const isValid = (value: unknown): value is T => validate(value);

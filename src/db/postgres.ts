@@ -46,7 +46,7 @@ export const isPostgresUrl = (location: string): boolean => /^postgres(ql)?:\/\/
 /** Returns a location as it can be printed: a URL without its password. */
 export const withoutPassword = (location: string): string =>
   isPostgresUrl(location)
-    ? location.replace(/^(\w+:\/\/[^/@:]*):[^@]*@/, "$1@").replaceAll(/([?&]password=)[^&]*/g, "$1***")
+    ? location.replace(/^(\w+:\/\/[^/@:]*):.*@/, "$1@").replaceAll(/([?&]password=)[^&]*/g, "$1***")
     : location;
 
 export class PostgresDatabase implements SqlDatabase {

@@ -33,12 +33,14 @@ const conversions: Readonly<Record<string, { readonly readAs: string; readonly v
   },
 };
 
+const fingerprints = new WeakMap<Columns, string>();
+
 /** Returns a fingerprint of column names and types: 8 hexadecimal digits. */
 export function fingerprintOf(columns: Columns): string {
-  return createHash("sha256")
-    .update(JSON.stringify(Object.entries(columns)))
-    .digest("hex")
-    .slice(0, 8);
+  const text = (): string => JSON.stringify(Object.entries(columns));
+  const fingerprint = fingerprints.get(columns) ?? createHash("sha256").update(text()).digest("hex").slice(0, 8);
+  fingerprints.set(columns, fingerprint);
+  return fingerprint;
 }
 
 /** Returns whether a file was written with the current schema of its table. */

@@ -10,12 +10,13 @@ import { createFolder, syncToDisk } from "../base/files.ts";
 import { printable, UserError } from "../base/user-error.ts";
 import type { DatabaseOptions } from "../db/duckdb.ts";
 import { removeOldVersions, type VersionRetention } from "../lake/maintenance/vacuum.ts";
-import { currentManifest, type Manifest, parseManifest } from "../lake/manifest.ts";
+import { currentManifest, type Manifest } from "../lake/manifest.ts";
 import { publish, removeOrphans, type Writer, withWriter } from "../lake/writer/writer.ts";
 import { withServingFiles } from "../serving/build-serving-files.ts";
 import { planTransfer, type TransferPlan, versionChain } from "./plan.ts";
 import { type LakeSource, MissingFile } from "./source.ts";
-import { fetchFile, forEachOf, readText, type TransferOptions } from "./transfer.ts";
+import { compareVersions, manifestKey, readSourceManifest, readSourceVersion } from "./source-manifest.ts";
+import { fetchFile, forEachOf, type TransferOptions } from "./transfer.ts";
 
 export interface FollowerOptions extends TransferOptions, Pick<VersionRetention, "versionDays" | "graceMs"> {
   /** How many files are transferred at once. */
@@ -44,8 +45,6 @@ export interface Followed {
 const incoming = "incoming";
 
 export class Follower {
-  /** Versions that are known to be older than the lake's: a cache on the way to the source may still name one. */
-  readonly #superseded = new Set<string>();
   /** Whether the files of the lake's version have been compared with their sizes. */
   #isChecked = false;
 
@@ -73,54 +72,40 @@ export class Follower {
   }
 
   private async readCurrent(): Promise<string> {
-    const place = this.source.placeOf("CURRENT");
-    const version = (await readText(this.source, "CURRENT", this.options))?.trim();
-    if (version === undefined) throw new UserError(`${place}: not found: expected the name of the published version.`);
-    if (!/^\d{4}-\d{2}-\d{2}\.\d{1,9}$/.test(version))
-      throw new UserError(
-        `${place}: invalid version ${JSON.stringify(printable(version, 40))}: expected one such as 2026-11-19.1.`,
-      );
-    return version;
+    const current = await readSourceVersion(this.source, this.options);
+    if (current !== undefined) return current.version;
+    throw new UserError(`${this.source.placeOf("CURRENT")}: not found: expected the name of the published version.`);
   }
 
   private async followVersion(version: string): Promise<Followed | undefined> {
     const local = await currentManifest(this.lake);
-    if (this.#superseded.has(version) || (local?.version === version && this.#isChecked)) return undefined;
-    const chain = await versionChain(this.lake, local);
-    for (const older of chain.slice(1)) this.#superseded.add(older.version);
-    if (this.#superseded.has(version)) return undefined;
+    if (isOlder(version, local) || (local?.version === version && this.#isChecked)) return undefined;
     const manifest = await this.readManifest(version);
-    const plan = await this.planFor(manifest, chain);
+    const plan = await this.planFor(manifest, await versionChain(this.lake, local));
     const isNew = local?.version !== version;
     const followed = isNew || plan.missing.length > 0 ? await this.take(manifest) : undefined;
-    if (manifest.previous !== null) this.#superseded.add(manifest.previous);
     this.#isChecked = true;
     return followed;
   }
 
   private async readManifest(version: string): Promise<Manifest> {
-    const path = `versions/${version}.json`;
-    const place = this.source.placeOf(path);
-    const text = await readText(this.source, path, this.options);
-    if (text === undefined)
-      throw new MissingFile(`${place}: not found: expected the manifest of ${version}, which CURRENT names.`);
-    try {
-      return parseManifest(text, place, version);
-    } catch (thrown) {
-      if (thrown instanceof SyntaxError) throw new UserError(`${place}: invalid content: expected a manifest in JSON.`);
-      throw thrown;
-    }
+    const manifest = await readSourceManifest(this.source, version, this.options);
+    if (manifest !== undefined) return manifest;
+    const place = this.source.placeOf(manifestKey(version));
+    throw new MissingFile(`${place}: not found: expected the manifest of ${version}, which CURRENT names.`);
   }
 
   private planFor(manifest: Manifest, chain: readonly Manifest[]): Promise<TransferPlan> {
-    return planTransfer(this.lake, manifest, chain, this.source.placeOf(`versions/${manifest.version}.json`));
+    return planTransfer(this.lake, manifest, chain, this.source.placeOf(manifestKey(manifest.version)));
   }
 
-  /** Fetches what the lake lacks of a version and publishes it, as the lake's writer. */
-  private take(manifest: Manifest): Promise<Followed> {
+  /** Fetches what the lake lacks of a version and publishes it, as the lake's writer. Another follower may have been it before. */
+  private async take(manifest: Manifest): Promise<Followed | undefined> {
     const { lake, options } = this;
+    await requireLakeFolder(lake);
     return withWriter(lake, options.engine, async (writer) => {
       const local = await currentManifest(lake);
+      if (isOlder(manifest.version, local)) return undefined;
       const plan = await this.planFor(manifest, await versionChain(lake, local));
       await this.fetch(plan, manifest.version);
       await putInPlace(lake, plan);
@@ -162,6 +147,21 @@ export class Follower {
     await removeOrphans(this.lake);
     return removed.length;
   }
+}
+
+/** Returns whether a version is older than the lake's: a cache on the way to the source may still name one. */
+const isOlder = (version: string, local: Manifest | undefined): boolean =>
+  local !== undefined && compareVersions(version, local.version) < 0;
+
+/** What a folder can have before it is a lake: what file systems, operators and the first writer put there. */
+const entryBeforeLake = /^(\.|lost\+found$|ICEBERG_LOCATION$|writer\.lock|spill$)/;
+
+/** Throws a UserError for a folder of other files: `incoming/` in it may be someone else's. */
+async function requireLakeFolder(lake: string): Promise<void> {
+  const names = await readdir(lake).catch((): string[] => []);
+  const [other] = names.includes("versions") ? [] : names.filter((name) => !entryBeforeLake.test(name));
+  if (other !== undefined)
+    throw new UserError(`${lake}: not a lake, because it has ${printable(other)}: expected an empty folder or a lake.`);
 }
 
 const bytesOf = ({ missing }: TransferPlan): number => missing.reduce((sum, { bytes }) => sum + bytes, 0);

@@ -2,11 +2,14 @@
  * A published lake on a web server that serves files, such as a CDN or the HTTP gateway of an object store. Interrupted files are
  * resumed by `Range` with `If-Range`; a server without ranges sends them again from the start.
  */
-import { messageOf, UserError } from "../base/user-error.ts";
+import { bounds } from "../base/bounds.ts";
+import { messageOf, printable, UserError } from "../base/user-error.ts";
 import { type LakeSource, type OpenedFile, type ReadFrom, TransferFault } from "./source.ts";
 
 /** Statuses of requests that can succeed later. */
 const temporary = new Set([408, 425, 429]);
+
+const redirects = new Set([301, 302, 303, 307, 308]);
 
 /** Returns the source of a lake below a URL. Its query is sent with each request; a user name and password as basic authentication. */
 export function httpSource(base: URL): LakeSource {
@@ -17,16 +20,14 @@ export function httpSource(base: URL): LakeSource {
     return url;
   };
   const placeOf = (path: string): string => urlOf(path).href.replace(/\?.*$/, "");
-  const authorization = base.username === "" ? {} : { Authorization: `Basic ${credentialsOf(base)}` };
+  const authorization = authorizationOf(base);
   const open: LakeSource["open"] = async (path, from, signal) => {
     const place = placeOf(path);
-    const headers = { ...authorization, ...headersOf(path, from) };
-    const response = await fetch(urlOf(path), { headers, signal }).catch((thrown: unknown) => {
-      throw new TransferFault(`${place}: ${messageOf(thrown instanceof Error ? (thrown.cause ?? thrown) : thrown)}`);
-    });
+    const request = { url: urlOf(path), headers: { ...authorization, ...headersOf(path, from) }, place };
+    const response = await send(request, signal);
     if (response.status === 200 || response.status === 206) return openedBy(response, from, place);
     await response.body?.cancel();
-    if (response.status === 416) return open(path, { offset: 0 }, signal);
+    if (response.status === 416 && from.offset > 0) return open(path, { offset: 0 }, signal);
     if (response.status === 404 || response.status === 410) return undefined;
     const message = `${place}: status ${response.status}: expected 200.`;
     throw response.status >= 500 || temporary.has(response.status)
@@ -36,8 +37,60 @@ export function httpSource(base: URL): LakeSource {
   return { placeOf, open };
 }
 
-const credentialsOf = ({ username, password }: URL): string =>
-  Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString("base64");
+/** A request of a file. `place` names it in messages. */
+interface FileRequest {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly place: string;
+}
+
+/**
+ * Sends a request and follows redirects, such as those of object stores to signed URLs: never from https to another protocol, and without
+ * the user name and password to another server.
+ */
+async function send(request: FileRequest, signal: AbortSignal): Promise<Response> {
+  const { place } = request;
+  let { url, headers } = request;
+  for (let count = 0; count <= bounds.redirects; count += 1) {
+    const response = await fetch(url, { headers, signal, redirect: "manual" }).catch((thrown: unknown) => {
+      const cause = thrown instanceof Error ? (thrown.cause ?? thrown) : thrown;
+      throw new TransferFault(`${place}: ${messageOf(cause)}`);
+    });
+    const location = response.headers.get("Location");
+    if (location === null || !redirects.has(response.status)) return response;
+    await response.body?.cancel();
+    const next = redirectTarget(location, url, place);
+    if (next.origin !== url.origin) headers = withoutAuthorization(headers);
+    url = next;
+  }
+  throw new UserError(`${place}: too many redirects: expected at most ${bounds.redirects}.`);
+}
+
+/** Returns the URL of a redirect. Messages never show its path and query, which can be secret. */
+function redirectTarget(location: string, from: URL, place: string): URL {
+  if (!URL.canParse(location, from)) throw new UserError(`${place}: invalid redirect: expected a URL.`);
+  const url = new URL(location, from);
+  if (url.protocol !== "https:" && (url.protocol !== "http:" || from.protocol === "https:"))
+    throw new UserError(`${place}: redirects to ${url.protocol}//${url.host}: expected an https:// URL.`);
+  [url.username, url.password] = ["", ""];
+  return url;
+}
+
+const withoutAuthorization = ({ Authorization: _, ...headers }: FileRequest["headers"]): FileRequest["headers"] =>
+  headers;
+
+/** Returns the header of basic authentication; none for a URL without a user name and password. */
+function authorizationOf({ username, password, host }: URL): FileRequest["headers"] {
+  if (username === "" && password === "") return {};
+  try {
+    const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+    return { Authorization: `Basic ${Buffer.from(credentials).toString("base64")}` };
+  } catch {
+    throw new UserError(
+      `${host}: invalid user name or password in the URL: expected percent-encoding, such as %25 for %.`,
+    );
+  }
+}
 
 /** Files are requested as they are stored, because their sizes are compared. */
 function headersOf(path: string, { offset, tag }: ReadFrom): Readonly<Record<string, string>> {
@@ -56,7 +109,9 @@ function openedBy(response: Response, { offset }: ReadFrom, place: string): Open
   if (status === 200) return { ...common, offset: 0, bytes: lengthIn(headers) };
   const [, start, total] = /^bytes (\d+)-\d+\/(\d+)$/.exec(headers.get("Content-Range") ?? "") ?? [];
   if (Number(start) !== offset)
-    throw new TransferFault(`${place}: invalid range ${headers.get("Content-Range")}: expected one from ${offset}.`);
+    throw new TransferFault(
+      `${place}: invalid range ${printable(headers.get("Content-Range") ?? "")}: expected one from ${offset}.`,
+    );
   return { ...common, offset, bytes: Number(total) };
 }
 

@@ -1,10 +1,9 @@
 /** What a lake lacks of a version that is published elsewhere. */
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { UserError } from "../base/user-error.ts";
 import { type LakeFile, type Manifest, readManifest, type ServingFile, versionsIn } from "../lake/manifest.ts";
-import { isLakeFilePath } from "../lake/writer/writer.ts";
 import { neededSources, usableFiles } from "../serving/serving-files.ts";
+import { filesOf, requireSameLake } from "./source-manifest.ts";
 
 export interface TransferPlan {
   /** The files to fetch. */
@@ -26,8 +25,8 @@ export async function versionChain(lake: string, published: Manifest | undefined
 }
 
 /**
- * Returns what the lake whose versions are `chain` lacks. Throws a UserError if the manifest lists a file outside of the lake, or one that
- * the lake has with another content.
+ * Returns what the lake whose versions are `chain` lacks. Throws a UserError if the manifest lists a file that the lake has with another
+ * content.
  */
 export async function planTransfer(
   lake: string,
@@ -35,16 +34,8 @@ export async function planTransfer(
   chain: readonly Manifest[],
   place: string,
 ): Promise<TransferPlan> {
+  requireSameLake(manifest, place, chain, lake);
   const known = new Map(chain.flatMap(filesOf).map((file) => [file.path, file]));
-  for (const { path, sha256 } of filesOf(manifest)) {
-    if (!isLakeFilePath(path))
-      throw new UserError(`${place}: invalid path ${JSON.stringify(path)}: expected a file of a lake.`);
-    const listed = known.get(path);
-    if (!path.startsWith("serving/") && listed !== undefined && listed.sha256 !== sha256)
-      throw new UserError(
-        `${place}: ${path} has SHA-256 ${sha256}: expected ${listed.sha256}, as in ${lake}. Is it another lake?`,
-      );
-  }
   const isPresent = async (file: LakeFile | ServingFile): Promise<boolean> =>
     known.get(file.path)?.sha256 === file.sha256 && (await hasSize(join(lake, file.path), file.bytes));
   const missing: (LakeFile | ServingFile)[] = [];
@@ -64,12 +55,6 @@ export async function planTransfer(
   }
   return { missing, serving };
 }
-
-/** Returns all files that a manifest lists. */
-export const filesOf = ({ tables, serving }: Manifest): readonly (LakeFile | ServingFile)[] => [
-  ...Object.values(tables).flat(),
-  ...serving,
-];
 
 async function filter<T>(items: readonly T[], test: (item: T) => Promise<boolean>): Promise<readonly T[]> {
   const passed = await Promise.all(items.map(test));

@@ -2,17 +2,26 @@
  * A published lake in a bucket of Amazon S3 or of a compatible store. Credentials, region and endpoint come from the usual settings of AWS:
  * environment variables, profiles, roles. Loaded only when a location is an `s3://` URL.
  */
+import { createHash, type Hash } from "node:crypto";
 import { createReadStream } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { addAbortSignal, Readable } from "node:stream";
 import {
+  AbortMultipartUploadCommand,
+  DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
+  ListMultipartUploadsCommand,
   PutObjectCommand,
   type PutObjectCommandInput,
+  paginateListObjectsV2,
   S3Client,
   S3ServiceException,
 } from "@aws-sdk/client-s3";
-import { messageOf, UserError } from "../base/user-error.ts";
+import { Upload } from "@aws-sdk/lib-storage";
+import { bounds } from "../base/bounds.ts";
+import { isNotFound } from "../base/files.ts";
+import { messageOf, printable, UserError } from "../base/user-error.ts";
 import type { ListedFile } from "../serving/verified-files.ts";
 import { type LakeSource, TransferFault } from "./source.ts";
 
@@ -22,6 +31,11 @@ export interface S3Settings {
   /** How long a connection may be idle during a request. */
   readonly stallMs: number;
 }
+
+const ignore = (): void => undefined;
+
+/** The client would warn of each request that fails, which is asked again or becomes an error. */
+const silent = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 /** A bucket, or a part of one, that holds a lake. */
 export class S3Store implements LakeSource {
@@ -37,6 +51,7 @@ export class S3Store implements LakeSource {
       // Stores other than Amazon's need no region, and some do not know its newer checksums.
       ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true, region: "us-east-1" }),
       requestHandler: { connectionTimeout: stallMs, socketTimeout: stallMs },
+      logger: silent,
       requestChecksumCalculation: "WHEN_REQUIRED",
       responseChecksumValidation: "WHEN_REQUIRED",
     });
@@ -50,50 +65,132 @@ export class S3Store implements LakeSource {
     const range = offset === 0 ? {} : { Range: `bytes=${offset}-`, ...(tag === undefined ? {} : { IfMatch: tag }) };
     try {
       const command = new GetObjectCommand({ ...this.#objectAt(path), ...range });
-      const { Body, ContentLength, ETag } = await this.#client.send(command, { abortSignal: signal });
+      const { Body, ContentLength, ContentRange, ETag } = await this.#client.send(command, { abortSignal: signal });
       if (!(Body instanceof Readable)) throw new TransferFault(`${this.placeOf(path)}: no content: expected a file.`);
       // Without a listener, an abort before the first byte is read would end the process.
       const content = addAbortSignal(signal, Body).on("error", () => undefined);
-      return { offset, bytes: ContentLength === undefined ? undefined : offset + ContentLength, tag: ETag, content };
+      // A store without ranges sends the whole object.
+      const start = ContentRange === undefined ? 0 : offset;
+      return {
+        offset: start,
+        bytes: ContentLength === undefined ? undefined : start + ContentLength,
+        tag: ETag,
+        content,
+      };
     } catch (thrown) {
       const status = statusOf(thrown);
       // The object has changed, or is shorter than the offset.
       if (offset > 0 && (status === 412 || status === 416)) return this.open(path, { offset: 0 }, signal);
-      if (status === 404) return undefined;
+      if (status === 404 && nameOf(thrown) !== "NoSuchBucket") return undefined;
       throw this.#faultOf(path, thrown);
     }
   };
 
-  /** Returns whether the bucket has a file with its size, and with its SHA-256 if the store has recorded it. */
+  /** Returns whether the bucket has a file with its size, and with its SHA-256 if that is recorded. */
   async has({ path, bytes, sha256 }: ListedFile): Promise<boolean> {
     try {
       const command = new HeadObjectCommand({ ...this.#objectAt(path), ChecksumMode: "ENABLED" });
-      const { ContentLength, ChecksumSHA256 = inBase64(sha256) } = await this.#client.send(command);
-      return ContentLength === bytes && ChecksumSHA256 === inBase64(sha256);
+      const { ContentLength, ChecksumSHA256, Metadata } = await this.#client.send(command);
+      // The checksum of an upload in parts, such as "...-3", is not the file's.
+      const recorded = Metadata?.sha256 ?? (ChecksumSHA256?.includes("-") ? undefined : inHex(ChecksumSHA256));
+      return ContentLength === bytes && (recorded ?? sha256) === sha256;
     } catch (thrown) {
       if (statusOf(thrown) === 404) return false;
       throw this.#faultOf(path, thrown);
     }
   }
 
-  /** Uploads a local file. The store refuses it if it does not match its SHA-256. */
-  async upload({ path, bytes, sha256 }: ListedFile, from: string): Promise<void> {
-    await this.#put(path, {
-      Body: createReadStream(from),
-      ContentLength: bytes,
-      ChecksumSHA256: inBase64(sha256),
-      CacheControl: "public, max-age=31536000, immutable",
+  /**
+   * Uploads a local file, a large one in parts. The store refuses content, or parts, that do not match their SHA-256. A failed upload leaves
+   * no parts. Calls `onPart` with the bytes sent after each part. Throws a UserError if the file is not what the manifest says.
+   */
+  async upload(file: ListedFile, from: string, onPart: (sent: number) => void): Promise<void> {
+    const { path, bytes, sha256 } = file;
+    const common = { CacheControl: "public, max-age=31536000, immutable", Metadata: { sha256 } };
+    if (bytes > bounds.uploadPartBytes) return this.#uploadInParts(file, from, common, onPart);
+    const content = await readFile(from);
+    requireSha256(file, from, createHash("sha256").update(content));
+    const input = { ...this.#objectAt(path), ...common, Body: content, ChecksumSHA256: inBase64(sha256) };
+    await this.#call(path, () => this.#client.send(new PutObjectCommand(input)));
+  }
+
+  async #uploadInParts(
+    file: ListedFile,
+    from: string,
+    common: Pick<PutObjectCommandInput, "CacheControl" | "Metadata">,
+    onPart: (sent: number) => void,
+  ): Promise<void> {
+    const { path, bytes } = file;
+    const upload = new Upload({
+      client: this.#client,
+      params: {
+        ...this.#objectAt(path),
+        ...common,
+        Body: Readable.from(verifiedContent(file, from)),
+        ContentLength: bytes,
+        ChecksumAlgorithm: "SHA256",
+      },
+      partSize: Math.max(bounds.uploadPartBytes, Math.ceil(bytes / bounds.uploadPartsMax)),
+      queueSize: 1,
+    });
+    upload.on("httpUploadProgress", ({ loaded = 0 }) => onPart(loaded));
+    await this.#call(path, () => upload.done());
+  }
+
+  /**
+   * Writes a text file that can be replaced: with `tag`, only if it has this one, or, for null, does not exist. Returns false if it is
+   * another. Stores that know no conditions write it in any case.
+   */
+  async writeText(path: string, text: string, tag?: string | null): Promise<boolean> {
+    const input = { ...this.#objectAt(path), Body: text, CacheControl: "no-cache" };
+    const condition = tag === undefined ? {} : tag === null ? { IfNoneMatch: "*" } : { IfMatch: tag };
+    const put = (more: object): Promise<unknown> => this.#client.send(new PutObjectCommand({ ...input, ...more }));
+    return this.#call(path, async () => {
+      try {
+        await put(condition);
+      } catch (thrown) {
+        const status = statusOf(thrown) ?? 0;
+        if (tag === undefined || ![404, 409, 412, 501].includes(status) || nameOf(thrown) === "NoSuchBucket")
+          throw thrown;
+        if (status !== 501) return false;
+        await put({});
+      }
+      return true;
     });
   }
 
-  /** Writes a text file that can be replaced. */
-  async writeText(path: string, text: string): Promise<void> {
-    await this.#put(path, { Body: text, CacheControl: "no-cache" });
+  /** Returns the paths of the objects whose path begins with a prefix, and when they were written, by the store's clock. */
+  async list(prefix: string): Promise<readonly BucketObject[]> {
+    const request = { Bucket: this.#bucket, Prefix: this.#keyOf(prefix) };
+    return this.#call(prefix, async () => {
+      const objects: BucketObject[] = [];
+      for await (const { Contents = [] } of paginateListObjectsV2({ client: this.#client }, request))
+        for (const { Key, LastModified } of Contents)
+          if (Key !== undefined && LastModified !== undefined)
+            objects.push({ path: this.#pathOf(Key), modifiedMs: LastModified.getTime() });
+      return objects;
+    });
   }
 
-  async #put(path: string, input: Omit<PutObjectCommandInput, "Bucket" | "Key">): Promise<void> {
+  async remove(path: string): Promise<void> {
+    await this.#call(path, () => this.#client.send(new DeleteObjectCommand(this.#objectAt(path))));
+  }
+
+  /** Aborts the uploads in parts of files with some paths that began before a time, by the store's clock. */
+  async abortUploads(isExpected: (path: string) => boolean, beforeMs: number): Promise<void> {
+    const request = { Bucket: this.#bucket, Prefix: this.#keyOf("") };
+    await this.#call("", async () => {
+      const { Uploads = [] } = await this.#client.send(new ListMultipartUploadsCommand(request));
+      for (const { Key = "", UploadId, Initiated } of Uploads) {
+        if (Initiated === undefined || Initiated.getTime() >= beforeMs || !isExpected(this.#pathOf(Key))) continue;
+        await this.#client.send(new AbortMultipartUploadCommand({ Bucket: this.#bucket, Key, UploadId }));
+      }
+    });
+  }
+
+  async #call<T>(path: string, work: () => Promise<T>): Promise<T> {
     try {
-      await this.#client.send(new PutObjectCommand({ ...this.#objectAt(path), ...input }));
+      return await work();
     } catch (thrown) {
       throw this.#faultOf(path, thrown);
     }
@@ -103,22 +200,56 @@ export class S3Store implements LakeSource {
     return this.#prefix === "" ? path : `${this.#prefix}/${path}`;
   }
 
+  #pathOf(key: string): string {
+    return key.slice(this.#keyOf("").length);
+  }
+
   #objectAt(path: string): { readonly Bucket: string; readonly Key: string } {
     return { Bucket: this.#bucket, Key: this.#keyOf(path) };
   }
 
-  /** Returns the error of a failed request: a TransferFault if it can succeed later. */
-  #faultOf(path: string, thrown: unknown): Error {
-    if (thrown instanceof TransferFault) return thrown;
+  /** Returns the error of a failed request: a TransferFault if it can succeed later. A local file that is lost stays what it is. */
+  #faultOf(path: string, thrown: unknown): unknown {
+    if (thrown instanceof TransferFault || thrown instanceof UserError || isNotFound(thrown)) return thrown;
     const status = statusOf(thrown);
-    const name = thrown instanceof Error ? thrown.name : "";
-    const message = `${this.placeOf(path)}: ${name === "" ? "" : `${name}: `}${messageOf(thrown)}`;
+    const name = nameOf(thrown);
+    const text = printable(`${name === "" ? "" : `${name}: `}${messageOf(thrown)}`, 500);
+    const message = `${this.placeOf(path)}: ${text}`;
     const isRefused = status !== undefined && status < 500 && status !== 408 && status !== 429;
     return isRefused || name === "CredentialsProviderError" ? new UserError(message) : new TransferFault(message);
   }
 }
 
+/** An object of a bucket, by its path in the lake. */
+export interface BucketObject {
+  readonly path: string;
+  readonly modifiedMs: number;
+}
+
+/** Reads a file; fails at its end unless it is what the manifest says, so that an upload in parts is not completed. */
+async function* verifiedContent(file: ListedFile, from: string): AsyncGenerator<Buffer, void, undefined> {
+  const hash = createHash("sha256");
+  const chunks: AsyncIterable<Buffer> = createReadStream(from, { highWaterMark: 1 << 20 });
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    yield chunk;
+  }
+  requireSha256(file, from, hash);
+}
+
+/** Throws a UserError if a file's content, which has been hashed, is not what the manifest says. */
+function requireSha256({ sha256 }: ListedFile, from: string, hash: Hash): void {
+  const found = hash.digest("hex");
+  if (found !== sha256)
+    throw new UserError(`${from}: invalid content: expected SHA-256 ${sha256}, as the manifest lists, found ${found}.`);
+}
+
 const inBase64 = (sha256: string): string => Buffer.from(sha256, "hex").toString("base64");
+
+const inHex = (base64: string | undefined): string | undefined =>
+  base64 === undefined ? undefined : Buffer.from(base64, "base64").toString("hex");
+
+const nameOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.name : "");
 
 /** Returns the HTTP status of a refused request. */
 const statusOf = (thrown: unknown): number | undefined =>

@@ -1,6 +1,6 @@
 /**
  * Transfers of files: resumes what was interrupted, compares size and SHA-256 with the manifest, and repeats what failed. A transfer fails
- * after several attempts in a row that brought no byte.
+ * after several attempts in a row without progress.
  */
 import { createWriteStream } from "node:fs";
 import { rm, stat } from "node:fs/promises";
@@ -15,7 +15,7 @@ import type { ListedFile } from "../serving/verified-files.ts";
 import { type LakeSource, MissingFile, type OpenedFile, TransferFault } from "./source.ts";
 
 export interface TransferOptions {
-  /** How long a transfer may bring no byte before it is repeated. */
+  /** How long a transfer may bring no kibibyte before it is repeated. */
   readonly stallMs: number;
   /** The wait after the first failure; it doubles with each further one. */
   readonly retryMs: number;
@@ -45,14 +45,21 @@ export async function fetchFile(
   await syncToDisk(target);
 }
 
-/** Reads a small file as text; undefined if it does not exist. Throws a UserError. */
+/** A small file and its tag at the source. */
+export interface ReadText {
+  readonly text: string;
+  readonly tag: string | undefined;
+}
+
+/** Reads a file of at most `bytesMax` bytes as text; undefined if it does not exist. Throws a UserError. */
 export async function readText(
   source: LakeSource,
   path: string,
+  bytesMax: number,
   options: TransferOptions,
-): Promise<string | undefined> {
+): Promise<ReadText | undefined> {
   const place = source.placeOf(path);
-  const read = (): Promise<string | undefined> =>
+  const read = (): Promise<ReadText | undefined> =>
     watch(place, options.stallMs, async (signal, onBytes) => {
       const opened = await source.open(path, { offset: 0 }, signal);
       if (opened === undefined) return undefined;
@@ -60,14 +67,13 @@ export async function readText(
       let bytes = 0;
       for await (const chunk of opened.content) {
         bytes += chunk.length;
-        if (bytes > bounds.manifestBytes)
-          throw new UserError(`${place}: too large: expected at most ${bounds.manifestBytes} bytes.`);
-        onBytes();
+        if (bytes > bytesMax) throw new UserError(`${place}: too large: expected at most ${bytesMax} bytes.`);
+        onBytes(chunk.length);
         chunks.push(chunk);
       }
       if (opened.bytes !== undefined && opened.bytes !== bytes)
         throw new TransferFault(`${place}: invalid size: expected ${opened.bytes} bytes, found ${bytes}.`);
-      return Buffer.concat(chunks).toString("utf8");
+      return { text: Buffer.concat(chunks).toString("utf8"), tag: opened.tag };
     });
   return repeat(read, options);
 }
@@ -108,29 +114,40 @@ async function* atMost(
   { content, offset }: OpenedFile,
   { bytes }: ListedFile,
   place: string,
-  onBytes: () => void,
+  onBytes: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   let received = offset;
   for await (const chunk of content) {
     received += chunk.length;
     if (received > bytes) throw new TransferFault(`${place}: invalid size: expected ${bytes} bytes, found more.`);
-    onBytes();
+    onBytes(chunk.length);
     yield chunk;
-    onBytes();
+    // The time of a slow disk is not the source's.
+    onBytes(chunk.length);
   }
 }
 
-/** Calls `work` with a signal that is aborted when it has not called `onBytes` for `stallMs`. */
+/**
+ * Calls `work` with a signal that is aborted when `stallMs` pass in which it has not reported `transferProgressBytes`: a source that sends a
+ * byte now and then has stalled too.
+ */
 async function watch<T>(
   place: string,
   stallMs: number,
-  work: (signal: AbortSignal, onBytes: () => void) => Promise<T>,
+  work: (signal: AbortSignal, onBytes: (bytes: number) => void) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
-  const stalled = new TransferFault(`${place}: stalled: expected data within ${stallMs / 1000} seconds.`);
+  const stalled = new TransferFault(`${place}: stalled: expected more data within ${stallMs / 1000} seconds.`);
   const timer = setTimeout(() => controller.abort(stalled), stallMs);
+  let received = 0;
+  const onBytes = (bytes: number): void => {
+    received += bytes;
+    if (received < bounds.transferProgressBytes) return;
+    received = 0;
+    timer.refresh();
+  };
   try {
-    return await work(controller.signal, () => timer.refresh());
+    return await work(controller.signal, onBytes);
   } catch (thrown) {
     if (controller.signal.aborted) throw stalled;
     if (isExplained(thrown)) throw thrown;
@@ -160,7 +177,7 @@ export async function repeat<T>(
       return await attempt();
     } catch (thrown) {
       if (!(thrown instanceof TransferFault)) throw thrown;
-      failures = (await progress()) > before ? 1 : failures + 1;
+      failures = (await progress()) >= before + bounds.transferProgressBytes ? 1 : failures + 1;
       if (failures === bounds.transferAttempts) throw new UserError(thrown.message);
       await sleep(retryMs * 2 ** (failures - 1) * (0.5 + Math.random()));
     }

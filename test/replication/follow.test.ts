@@ -1,30 +1,28 @@
-/** Followers: a lake kept equal to one in a folder, on a web server that can fail, or in a bucket; and pushes. */
+/** Followers: a lake kept equal to one in a folder, or on a web server that can fail. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { cp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
-import { replaceFile } from "../../src/base/files.ts";
-import { currentManifest, currentVersion, type Manifest, manifestPath, manifestText } from "../../src/lake/manifest.ts";
+import { currentVersion } from "../../src/lake/manifest.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
-import { filesOf } from "../../src/replication/plan.ts";
+import { filesOf } from "../../src/replication/source-manifest.ts";
 import { killFollowers } from "../support/campaigns/follow-kills.ts";
 import { Chance } from "../support/chance.ts";
 import { carquet, spawnCarquet } from "../support/command-line.ts";
 import { extentOf } from "../support/extent.ts";
 import { startService } from "../support/http/service.ts";
-import {
-  activeListingsText,
-  changeByte,
-  lakeFaults,
-  listLakeFiles,
-  unreferencedFiles,
-} from "../support/lakes/contents.ts";
-import { createLake, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
+import { activeListingsText, lakeFaults, listLakeFiles } from "../support/lakes/contents.ts";
+import { createLake, samplePath } from "../support/lakes/lakes.ts";
 import { createTestFollower } from "../support/replication/followers.ts";
-import { startS3Server } from "../support/replication/s3-server.ts";
+import {
+  assertEqualLakes,
+  copyOf,
+  manifestOf,
+  newLake,
+  rewriteManifest,
+} from "../support/replication/published-lakes.ts";
 import { type ServerFault, startStaticServer } from "../support/replication/static-server.ts";
 import { fileScope, type Scope } from "../support/scope.ts";
 
@@ -32,34 +30,6 @@ const day = "2026-11-18";
 const [first, second] = ["2026-11-18.1", "2026-11-19.1"] as const;
 const { lake: older } = await createLake(fileScope, samplePath, { day });
 const { lake: newer } = await createLake(fileScope);
-
-/** Returns the path of a lake that does not exist yet. */
-const newLake = async (scope: Scope): Promise<string> => join(await temporaryFolder(scope), "lake");
-
-/** Copies a lake. */
-async function copyOf(scope: Scope, lake: string): Promise<string> {
-  const copy = await newLake(scope);
-  await cp(lake, copy, { recursive: true });
-  return copy;
-}
-
-const manifestOf = async (lake: string): Promise<Manifest> =>
-  (await currentManifest(lake)) ?? assert.fail(`${lake} has no version`);
-
-/** Fails unless a lake has the published version of another one, whole and without anything else. */
-async function assertEqualLakes(lake: string, source: string): Promise<void> {
-  const [found, expected] = [await manifestOf(lake), await manifestOf(source)];
-  assert.deepEqual([found.version, found.tables], [expected.version, expected.tables]);
-  assert.deepEqual([await lakeFaults(lake), await unreferencedFiles(lake)], [[], []]);
-  assert.equal(await activeListingsText(lake), await activeListingsText(source));
-  assert.ok(!existsSync(join(lake, "incoming")), "incoming files are left");
-}
-
-/** Writes a manifest in the place of the published one. */
-const rewriteManifest = async (lake: string, changes: Partial<Manifest>): Promise<void> => {
-  const manifest = await manifestOf(lake);
-  await replaceFile(manifestPath(lake, manifest.version), manifestText({ ...manifest, ...changes }));
-};
 
 const serverOf = async (scope: Scope, lake: string) => {
   const source = await copyOf(scope, lake);
@@ -176,36 +146,6 @@ test("a version that is replaced while it is fetched is left, and one that a cac
   assert.equal(await currentVersion(lake), second);
 });
 
-test("a manifest cannot name files outside of the lake, or replace a file by another one", async (scope) => {
-  const source = await copyOf(scope, newer);
-  const manifest = await manifestOf(source);
-  const rename = async (path: string, sha256?: string): Promise<void> => {
-    const builds = manifest.tables.builds.map((file) => ({
-      ...file,
-      path,
-      ...(sha256 === undefined ? {} : { sha256 }),
-    }));
-    await rewriteManifest(source, { tables: { ...manifest.tables, builds } });
-  };
-  const lake = await copyOf(scope, older);
-  for (const path of [
-    "../2026-11-18.1.parquet",
-    "builds/../2026-11-18.1.parquet",
-    "/etc/passwd",
-    "writer.lock",
-    "CURRENT",
-  ]) {
-    await rename(path);
-    await assert.rejects(createTestFollower(source, lake).follow(), /invalid path ".*": expected a file of a lake\./);
-  }
-  await rename((await manifestOf(lake)).tables.builds[0]?.path ?? "", "0".repeat(64));
-  await assert.rejects(
-    createTestFollower(source, lake).follow(),
-    /has SHA-256 0+: expected \w+, as in .*\. Is it another lake\?/,
-  );
-  assert.deepEqual([await currentVersion(lake), await lakeFaults(lake)], [first, []]);
-});
-
 test("a follower respects the lake's lock, its retention, and restores a file that is lost", async (scope) => {
   const lake = await copyOf(scope, older);
   const follower = createTestFollower(newer, lake, { versionDays: 0, graceMs: 0 });
@@ -252,49 +192,4 @@ test("carquet follow publishes new versions until it is stopped, and survives fa
     failed.err,
     /^carquet: http:.*\/none\/CURRENT: not found: expected the name of the published version\.\n$/,
   );
-});
-
-test("carquet push copies a lake to a folder, and leaves out what is there", async (scope) => {
-  const folder = await copyOf(scope, older);
-  const pushed = await carquet(["push", folder, "--lake", newer, "--json"]);
-  assert.equal(pushed.code, 0, pushed.err);
-  await assertEqualLakes(folder, newer);
-  const again = await carquet(["push", folder, "--lake", newer, "--json"]);
-  assert.deepEqual(JSON.parse(again.out), { version: second, files: 0, bytes: 0 });
-  assert.match(
-    (await carquet(["push", "https://host/", "--lake", newer])).err,
-    /Invalid target https:.*: expected a folder or s3:/,
-  );
-});
-
-test("carquet push uploads to a bucket, CURRENT last, and carquet follow reads it", async (scope) => {
-  const { env, objects, requests, bucket } = await startS3Server(scope);
-  const source = await copyOf(scope, newer);
-  const run = async (...args: readonly string[]) => {
-    const result = await carquet([...args, "--json"], { env });
-    return { ...result, answer: result.code === 0 ? JSON.parse(result.out) : undefined };
-  };
-  const location = `s3://${bucket}/market/us`;
-  const listed =
-    Object.values((await manifestOf(source)).tables).flat().length + (await manifestOf(source)).serving.length;
-  const { answer, err } = await run("push", location, "--lake", source);
-  assert.equal(answer?.files, listed, err);
-  const uploads = requests.filter((line) => line.startsWith("PUT")).map((line) => line.slice("PUT market/us/".length));
-  assert.deepEqual(uploads.slice(-3), [`versions/${second}.sql`, `versions/${second}.json`, "CURRENT"]);
-  const lake = await newLake(scope);
-  assert.equal((await run("follow", location, "--once", "--lake", lake)).answer?.version, second);
-  await assertEqualLakes(lake, source);
-  // An object that another program has shortened is uploaded again, all others are left out.
-  const key = [...objects.keys()].find((name) => name.includes("/claims/")) ?? "";
-  objects.set(key, { bytes: Buffer.from("x"), sha256: undefined });
-  assert.equal((await run("push", location, "--lake", source)).answer?.files, 1);
-  // A damaged local file is refused by the store.
-  const [damaged] = (await manifestOf(source)).tables.tokens;
-  await changeByte(join(source, damaged?.path ?? ""), 10);
-  objects.delete(`market/us/${damaged?.path}`);
-  assert.match((await run("push", location, "--lake", source)).err, /s3:\/\/cars\/market\/us\/tokens\/.*: BadDigest/);
-  const refused = await carquet(["follow", location, "--once", "--lake", lake], {
-    env: { ...env, AWS_SECRET_ACCESS_KEY: "wrong" },
-  });
-  assert.match(refused.err, /^carquet: s3:\/\/cars\/market\/us\/CURRENT: SignatureDoesNotMatch/);
 });

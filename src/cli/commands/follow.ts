@@ -19,9 +19,15 @@ import { graceOption, versionsOption } from "../retention-options.ts";
 
 interface FollowSettings extends ReplicationSettings {
   readonly lake: string;
+  readonly source?: string;
   readonly once: boolean;
   readonly interval: number;
 }
+
+const sourceOption = (): Option =>
+  new Option("--source <location>", "the lake to follow, in place of the argument, which other users can see").env(
+    "CARQUET_SOURCE",
+  );
 
 export const followCommand = (): Command =>
   new Command("follow")
@@ -31,9 +37,10 @@ export const followCommand = (): Command =>
         "are resumed. The lake serves one whole version at any moment, whatever is killed.",
     )
     .argument(
-      "<source>",
+      "[source]",
       "the lake to follow: a folder, an https:// or http:// URL below which its files are, or s3://<bucket>/<prefix>",
     )
+    .addOption(sourceOption())
     .addOption(lakeOption())
     .addOption(jsonOption())
     .addOption(new Option("--once", "end when the lake is equal; end with an error if it cannot be").default(false))
@@ -50,17 +57,21 @@ export const followCommand = (): Command =>
     .addOption(s3EndpointOption())
     .addOption(threadsOption())
     .addOption(memoryOption())
-    .action(async (source: string, settings: FollowSettings) => {
-      const progress = createProgress();
-      const options = { ...settings, buildsServingFiles: true };
-      const follower = createFollower(await openSource(source, settings), settings.lake, options, progress);
-      try {
-        if (settings.once) printFollowed(await follower.follow(), settings);
-        else await followForever(follower, settings);
-      } finally {
-        progress.end();
-      }
-    });
+    .action(follow);
+
+async function follow(argument: string | undefined, settings: FollowSettings): Promise<void> {
+  const location = argument ?? settings.source;
+  if (location === undefined) throw new UserError("No source: expected a location as argument, or CARQUET_SOURCE.");
+  const progress = createProgress();
+  const source = await openSource(location, settings);
+  const follower = createFollower(source, settings.lake, { ...settings, buildsServingFiles: true }, progress);
+  try {
+    if (settings.once) printFollowed(await follower.follow(), settings);
+    else await followForever(follower, settings);
+  } finally {
+    progress.end();
+  }
+}
 
 /** Follows until a signal ends the process: it can be ended at any moment. Failures are printed, and repeated at the next check. */
 async function followForever(follower: Follower, settings: FollowSettings): Promise<never> {

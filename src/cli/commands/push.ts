@@ -1,5 +1,5 @@
 /** `carquet push`: copies the published version of a lake to a folder or a bucket, where followers and other readers find it. */
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { bounds } from "../../base/bounds.ts";
 import { UserError } from "../../base/user-error.ts";
 import { folderSource } from "../../replication/folder-source.ts";
@@ -16,11 +16,13 @@ import {
   s3EndpointOption,
   stallTimeoutOption,
   transfersOption,
+  withoutSecrets,
 } from "../replication-options.ts";
 import { graceOption, versionsOption } from "../retention-options.ts";
 
 interface PushSettings extends ReplicationSettings {
   readonly lake: string;
+  readonly remove: boolean;
 }
 
 export const pushCommand = (): Command =>
@@ -28,7 +30,7 @@ export const pushCommand = (): Command =>
     .description(
       "Copy the published version of a lake: its files first, then the manifest, then CURRENT, so that readers find a whole version at any " +
         "moment. Files that are there already are left out. A folder becomes a lake, whose lock is held meanwhile and whose old versions are " +
-        "removed; nothing is removed from a bucket.",
+        "removed; from a bucket, they are removed with --remove.",
     )
     .argument("<target>", "a folder, or s3://<bucket>/<prefix>")
     .addOption(lakeOption())
@@ -37,15 +39,23 @@ export const pushCommand = (): Command =>
     .addOption(stallTimeoutOption())
     .addOption(versionsOption())
     .addOption(graceOption())
+    .addOption(
+      new Option(
+        "--remove",
+        "remove versions that --versions and --grace expire from a bucket too, with the files that only they list",
+      ).default(false),
+    )
     .addOption(s3EndpointOption())
     .action(async (target: string, settings: PushSettings) => {
       const progress = createProgress();
       try {
-        const { version, files, bytes } = await pushTo(target, settings, progress);
+        const { version, files, bytes, removed } = await pushTo(target, settings, progress);
+        const report = { version, files, bytes, ...(settings.remove ? { removed } : {}) };
+        const removal = settings.remove ? `, ${removed} versions removed` : "";
         process.stdout.write(
           settings.json
-            ? `${JSON.stringify({ version, files, bytes })}\n`
-            : `${target}: version ${version}, ${files} files (${mebibytes(bytes)}) copied.\n`,
+            ? `${JSON.stringify(report)}\n`
+            : `${target}: version ${version}, ${files} files (${mebibytes(bytes)}) copied${removal}.\n`,
         );
       } finally {
         progress.end();
@@ -54,20 +64,22 @@ export const pushCommand = (): Command =>
 
 /** A folder is a follower of the lake. */
 async function pushTo(target: string, settings: PushSettings, progress: Progress): Promise<Pushed> {
-  const { lake, transfers } = settings;
+  const { lake, transfers, versions, grace, remove } = settings;
   const manifest = await requireManifest(lake);
   const { version } = manifest;
   const url = remoteUrl(target);
   if (url === undefined) {
     const options = { ...settings, buildsServingFiles: false };
     const followed = await createFollower(folderSource(lake), target, options, progress).follow();
-    return followed ?? { version, files: 0, bytes: 0 };
+    return followed ?? { version, files: 0, bytes: 0, removed: 0 };
   }
   if (url.protocol !== "s3:")
-    throw new UserError(`Invalid target ${target}: expected a folder or s3://<bucket>/<prefix>.`);
+    throw new UserError(`Invalid target ${withoutSecrets(target)}: expected a folder or s3://<bucket>/<prefix>.`);
   return push(lake, manifest, await openStore(url, settings), {
     transfers,
+    stallMs: settings.stallTimeout * 1000,
     retryMs: bounds.transferRetryMs,
-    onFile: (done, files, path) => progress.step(version, done, files, path),
+    retention: remove ? { versionDays: versions, graceMs: grace * 60_000 } : undefined,
+    onStep: (done, files, description) => progress.step(version, done, files, description),
   });
 }

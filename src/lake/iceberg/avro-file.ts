@@ -25,9 +25,19 @@ const block = avro.Type.forSchema({
 
 const magic = Buffer.from("Obj\u0001");
 
+/** Types by the text of their schema: a history has thousands of files of a few schemas. */
+const types = new Map<string, avro.Type>();
+
+function typeOf(schema: Schema): avro.Type {
+  const text = JSON.stringify(schema);
+  const type = types.get(text) ?? avro.Type.forSchema(schema);
+  types.set(text, type);
+  return type;
+}
+
 /** Returns the bytes of a file with rows of a schema, in one block. Throws if a row does not match the schema. */
 export function avroFile(schema: Schema, metadata: Readonly<Record<string, string>>, rows: readonly object[]): Buffer {
-  const type = avro.Type.forSchema(schema);
+  const type = typeOf(schema);
   const entries = Object.entries({ "avro.schema": JSON.stringify(schema), "avro.codec": "deflate", ...metadata });
   const meta = Object.fromEntries(entries.map(([key, value]) => [key, Buffer.from(value)] as const));
   const content = Buffer.concat(rows.map((row) => type.toBuffer(row)));
@@ -39,7 +49,7 @@ export function avroFile(schema: Schema, metadata: Readonly<Record<string, strin
 
 /** Returns the rows of a file that `avroFile` wrote with the same schema. Throws for any other file. */
 export function avroRows(schema: Schema, file: Buffer): readonly unknown[] {
-  const type = avro.Type.forSchema(schema);
+  const type = typeOf(schema);
   const start = header.decode(file, 0);
   if (start.offset === file.length) return [];
   const { value } = block.decode(file, start.offset);

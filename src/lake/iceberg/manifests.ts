@@ -88,11 +88,17 @@ export function manifestsOf(change: TableChange): {
   readonly entries: readonly FileEntry[];
 } {
   const entries = entriesOf(change);
-  const months = [...new Set(entries.map(({ file }) => monthOf(file)))].sort();
+  const months = new Map<string, FileEntry[]>();
+  for (const entry of entries) {
+    const month = monthOf(entry.file);
+    const inMonth = months.get(month) ?? [];
+    inMonth.push(entry);
+    months.set(month, inMonth);
+  }
   const manifests: ListedManifest[] = [];
   const written: MetadataFile[] = [];
-  for (const month of months) {
-    const inMonth = entries.filter(({ file }) => monthOf(file) === month);
+  for (const month of [...months.keys()].sort()) {
+    const inMonth = months.get(month) ?? [];
     const before = change.manifestsBefore.find((manifest) => monthIn(manifest) === month);
     if (before !== undefined && inMonth.every(({ status }) => status === "existing")) {
       manifests.push(before);

@@ -8,6 +8,7 @@
  */
 import { open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { bounds } from "../../base/bounds.ts";
 import { createFolder, isNotFound, replaceFile, syncToDisk } from "../../base/files.ts";
 import { integerIn, type Row } from "../../base/json.ts";
 import { isCurrentSchema } from "../file-rows.ts";
@@ -220,10 +221,10 @@ const publishTimes = (history: TableHistory | undefined): ReadonlyMap<string, nu
 const writtenMs = async (lake: string, version: string): Promise<number> =>
   Math.trunc((await stat(manifestPath(lake, version))).mtimeMs);
 
-/** Writes files to a folder and syncs them to disk. */
+/** Writes files to a folder and syncs them to disk, several at once: file systems then combine their syncs. */
 async function writeFiles(folder: string, files: readonly MetadataFile[]): Promise<void> {
   await createFolder(folder);
-  for (const { name, content } of files) {
+  const write = async ({ name, content }: MetadataFile): Promise<void> => {
     const file = await open(join(folder, name), "w");
     try {
       await file.writeFile(content);
@@ -231,7 +232,9 @@ async function writeFiles(folder: string, files: readonly MetadataFile[]): Promi
     } finally {
       await file.close();
     }
-  }
+  };
+  for (let at = 0; at < files.length; at += bounds.icebergFilesAtOnce)
+    await Promise.all(files.slice(at, at + bounds.icebergFilesAtOnce).map(write));
   await syncToDisk(folder);
 }
 

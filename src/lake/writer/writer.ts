@@ -5,7 +5,7 @@
  * at any point leaves either the old version or the new one; the next writer removes orphaned files.
  */
 import { readdir, rm, stat } from "node:fs/promises";
-import { dirname, join as joinPath, posix, relative, resolve } from "node:path";
+import { dirname, join as joinPath, relative, resolve } from "node:path";
 import { createFolder, replaceFile, sha256Of, syncToDisk } from "../../base/files.ts";
 import { integerIn, isObject, type Row } from "../../base/json.ts";
 import { printable, UserError } from "../../base/user-error.ts";
@@ -109,9 +109,6 @@ const lakeFilePattern = new RegExp(
     "|^serving/\\d{4}-\\d{2}-\\d{2}\\.\\d+-\\d+\\.(duckdb|db)(\\.wal)?$|^versions/\\d{4}-\\d{2}-\\d{2}\\.\\d+\\.(json|sql)(\\.new)?$|^CURRENT\\.new$" +
     `|^(${tableNames.join("|")})/metadata/(v\\d+\\.metadata\\.json|version-hint\\.text|(snap-)?\\d+-\\d+(-[-\\w]+)?\\.avro)(\\.new)?$`,
 );
-
-/** Returns true for a path that a writer gives to a file of the lake, below the lake's folder. */
-export const isLakeFilePath = (path: string): boolean => lakeFilePattern.test(path) && posix.normalize(path) === path;
 
 /**
  * Removes orphans of killed writers: files and manifests that are not reachable from the published version. Parquet files of earlier

@@ -115,6 +115,8 @@ async function tableFaults(lake: string, table: TableName, chain: readonly Manif
       times,
     ),
   ];
+  for (const { "metadata-file": file } of metadata["metadata-log"])
+    if (!existsSync(join(lake, table, "metadata", basename(file)))) faults.push(`${table}: ${file} is missing`);
   for (const [index, snapshot] of snapshots.entries()) {
     const expected = chain[index]?.tables[table] ?? [];
     faults.push(...(await snapshotFaults(lake, metadata.location, snapshot, expected)));
@@ -153,6 +155,10 @@ async function snapshotFaults(
       faults.push(`${name}: a sequence number after its snapshot's`);
     live.push(...remaining);
   }
+  for (const { data_file } of live) {
+    const bytes = await sizeOf(pathOf(data_file.file_path));
+    faults.push(...difference(`${name}: size of ${data_file.file_path}`, bytes, data_file.file_size_in_bytes));
+  }
   const found = live.map(({ data_file }) => [
     `${basename(location)}${data_file.file_path.slice(location.length)}`,
     partitionText(data_file.partition),
@@ -162,6 +168,13 @@ async function snapshotFaults(
   const listed = expected.map(({ path, partition, rows, bytes }) => [path, partition, rows, bytes]);
   return [...faults, ...difference(`${name}: files`, found.sort(), listed.sort())];
 }
+
+/** Returns the size of a file; undefined if it does not exist. */
+const sizeOf = (path: string): Promise<number | undefined> =>
+  stat(path).then(
+    ({ size }) => size,
+    () => undefined,
+  );
 
 /** Returns a partition as the lake's manifest has it: days are counted from 1970. */
 function partitionText(partition: Readonly<Record<string, string | number>>): string | null {

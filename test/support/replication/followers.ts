@@ -2,10 +2,19 @@
 import { folderSource } from "../../../src/replication/folder-source.ts";
 import { Follower, type FollowerOptions } from "../../../src/replication/follower.ts";
 import { httpSource } from "../../../src/replication/http-source.ts";
+import type { LakeSource } from "../../../src/replication/source.ts";
 
-/** Creates a follower of a folder or of a URL, with short timeouts. */
-export const createTestFollower = (source: string, lake: string, options: Partial<FollowerOptions> = {}): Follower =>
-  new Follower(/^https?:/.test(source) ? httpSource(new URL(source)) : folderSource(source), lake, {
+/** Returns the source of a folder or of a URL. */
+export const sourceAt = (location: string): LakeSource =>
+  /^https?:/.test(location) ? httpSource(new URL(location)) : folderSource(location);
+
+/** Creates a follower of a source, or of the folder or URL of one, with short timeouts. */
+export const createTestFollower = (
+  source: string | LakeSource,
+  lake: string,
+  options: Partial<FollowerOptions> = {},
+): Follower =>
+  new Follower(typeof source === "string" ? sourceAt(source) : source, lake, {
     stallMs: 500,
     retryMs: 10,
     transfers: 3,

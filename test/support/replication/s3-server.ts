@@ -5,19 +5,36 @@ import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { onScopeEnd, type Scope } from "../scope.ts";
 
-interface StoredObject {
+export interface StoredObject {
   readonly bytes: Buffer;
+  /** The checksum of an upload, in base64; that of an upload in parts ends with their number. */
   readonly sha256: string | undefined;
+  /** The headers of the upload that are sent again. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly modifiedMs: number;
 }
 
-export interface S3Server {
+/** An upload in parts that has not been completed. */
+interface UnfinishedUpload extends Pick<StoredObject, "headers"> {
+  readonly key: string;
+  readonly parts: Map<number, Buffer>;
+  readonly startedMs: number;
+}
+
+interface Bucket {
+  readonly objects: Map<string, StoredObject>;
+  readonly uploads: Map<string, UnfinishedUpload>;
+  /** Methods and keys of the accepted requests, in order. */
+  readonly requests: string[];
+  /** Returns the error code that refuses a request; none is refused by default. */
+  refusalOf: (method: string, key: string) => { readonly status: number; readonly code: string } | undefined;
+}
+
+export interface S3Server extends Bucket {
   readonly url: string;
   readonly bucket: string;
   /** The settings of a client's environment. */
   readonly env: Readonly<Record<string, string>>;
-  readonly objects: Map<string, StoredObject>;
-  /** Methods and keys of the accepted requests, in order. */
-  readonly requests: string[];
 }
 
 const credentials = { id: "AKIAEXAMPLE", secret: "secret/of+tests" };
@@ -25,7 +42,7 @@ const bucket = "cars";
 
 /** Starts the server on a free port until the scope ends. */
 export async function startS3Server(scope: Scope): Promise<S3Server> {
-  const stored = { objects: new Map<string, StoredObject>(), requests: [] as string[] };
+  const stored: Bucket = { objects: new Map(), uploads: new Map(), requests: [], refusalOf: () => undefined };
   const server = createServer((request, response) => {
     answerS3(request, response, stored).catch(() => response.destroy());
   });
@@ -40,46 +57,129 @@ export async function startS3Server(scope: Scope): Promise<S3Server> {
     AWS_SECRET_ACCESS_KEY: credentials.secret,
     CARQUET_S3_ENDPOINT: url,
   };
-  return { ...stored, url, bucket, env };
+  return Object.assign(stored, { url, bucket, env });
 }
 
-async function answerS3(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { objects, requests }: Pick<S3Server, "objects" | "requests">,
-): Promise<void> {
+type Refuse = (status: number, code: string) => void;
+
+async function answerS3(request: IncomingMessage, response: ServerResponse, stored: Bucket): Promise<void> {
   const body = await buffer(request);
-  const refuse = (status: number, code: string): void => {
+  const refuse: Refuse = (status, code) => {
     response.writeHead(status, { "Content-Type": "application/xml" });
     response.end(request.method === "HEAD" ? "" : `<Error><Code>${code}</Code><Message>${code}</Message></Error>`);
   };
   if (!isSigned(request, body)) return refuse(403, "SignatureDoesNotMatch");
-  const { pathname } = new URL(request.url ?? "", "http://host");
+  const { pathname, searchParams } = new URL(request.url ?? "", "http://host");
+  if (!`${pathname}/`.startsWith(`/${bucket}/`)) return refuse(404, "NoSuchBucket");
   const key = decodeURIComponent(pathname).slice(`/${bucket}/`.length);
-  if (!pathname.startsWith(`/${bucket}/`)) return refuse(404, "NoSuchBucket");
-  requests.push(`${request.method} ${key}`);
-  if (request.method === "PUT") {
-    const checksum = request.headers["x-amz-checksum-sha256"]?.toString();
-    if (checksum !== undefined && checksum !== createHash("sha256").update(body).digest("base64"))
-      return refuse(400, "BadDigest");
-    objects.set(key, { bytes: body, sha256: checksum });
-    response.writeHead(200, { ETag: tagOf(body) }).end();
-    return;
+  const method = request.method ?? "";
+  const refusal = stored.refusalOf(method, key);
+  if (refusal !== undefined) return refuse(refusal.status, refusal.code);
+  stored.requests.push(`${method} ${key}`);
+  if (key === "") return void response.end(listing(stored, searchParams));
+  if (method === "POST" || searchParams.has("uploadId"))
+    return uploadInParts({ key, request, body }, response, stored, searchParams);
+  if (method === "PUT") return putObject({ key, request, body }, response, stored, refuse);
+  if (method === "DELETE") {
+    stored.objects.delete(key);
+    return void response.writeHead(204).end();
   }
-  const object = objects.get(key);
+  const object = stored.objects.get(key);
   if (object === undefined) return refuse(404, "NoSuchKey");
   sendObject(request, response, object);
 }
 
-const tagOf = (bytes: Buffer): string => `"${createHash("md5").update(bytes).digest("hex")}"`;
+interface Put {
+  readonly key: string;
+  readonly request: IncomingMessage;
+  readonly body: Buffer;
+}
 
-function sendObject({ headers, method }: IncomingMessage, response: ServerResponse, { bytes, sha256 }: StoredObject) {
+const inBase64 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("base64");
+
+const headersOf = ({ headers }: IncomingMessage): Readonly<Record<string, string>> => ({
+  ...(headers["x-amz-meta-sha256"] === undefined
+    ? {}
+    : { "x-amz-meta-sha256": headers["x-amz-meta-sha256"].toString() }),
+});
+
+function putObject({ key, request, body }: Put, response: ServerResponse, { objects }: Bucket, refuse: Refuse): void {
+  const { "if-match": tag, "if-none-match": none, "x-amz-checksum-sha256": checksum } = request.headers;
+  const before = objects.get(key);
+  const sha256 = checksum?.toString();
+  const isChanged = (none === "*" && before !== undefined) || (tag !== undefined && tag !== tagOf(before?.bytes));
+  if (isChanged || (sha256 !== undefined && sha256 !== inBase64(body))) {
+    refuse(isChanged ? 412 : 400, isChanged ? "PreconditionFailed" : "BadDigest");
+    return;
+  }
+  objects.set(key, { bytes: body, sha256, headers: headersOf(request), modifiedMs: Date.now() });
+  response.writeHead(200, { ETag: tagOf(body) }).end();
+}
+
+/** Answers the requests of an upload in parts: to begin it, to send a part, to complete and to abort it. */
+function uploadInParts(
+  { key, request, body }: Put,
+  response: ServerResponse,
+  { objects, uploads }: Bucket,
+  query: URLSearchParams,
+): void {
+  const id = query.get("uploadId") ?? `upload-${uploads.size + 1}`;
+  const upload = uploads.get(id);
+  if (query.has("uploads")) {
+    uploads.set(id, { key, parts: new Map(), startedMs: Date.now(), headers: headersOf(request) });
+    const result = `<Bucket>${bucket}</Bucket><Key>${key}</Key><UploadId>${id}</UploadId>`;
+    return void response.end(`<InitiateMultipartUploadResult>${result}</InitiateMultipartUploadResult>`);
+  }
+  if (upload === undefined) return void response.writeHead(404).end("<Error><Code>NoSuchUpload</Code></Error>");
+  if (request.method === "PUT") {
+    const sha256 = inBase64(body);
+    if (request.headers["x-amz-checksum-sha256"] !== sha256)
+      return void response.writeHead(400).end("<Error><Code>BadDigest</Code></Error>");
+    upload.parts.set(Number(query.get("partNumber")), body);
+    return void response.writeHead(200, { ETag: tagOf(body), "x-amz-checksum-sha256": sha256 }).end();
+  }
+  uploads.delete(id);
+  if (request.method === "DELETE") return void response.writeHead(204).end();
+  const bytes = Buffer.concat([...upload.parts].sort(([left], [right]) => left - right).map(([, part]) => part));
+  const sha256 = `${inBase64(bytes)}-${upload.parts.size}`;
+  objects.set(key, { bytes, sha256, headers: upload.headers, modifiedMs: Date.now() });
+  const result = `<Bucket>${bucket}</Bucket><Key>${key}</Key><ETag>${tagOf(bytes)}</ETag>`;
+  response.end(`<CompleteMultipartUploadResult>${result}</CompleteMultipartUploadResult>`);
+}
+
+/** Returns the list of objects, or of uploads that have not been completed, whose key begins with a prefix. */
+function listing({ objects, uploads }: Bucket, query: URLSearchParams): string {
+  const prefix = query.get("prefix") ?? "";
+  const time = (ms: number): string => new Date(ms).toISOString();
+  if (query.has("uploads")) {
+    const items = [...uploads]
+      .filter(([, { key }]) => key.startsWith(prefix))
+      .map(
+        ([id, { key, startedMs }]) =>
+          `<Upload><Key>${key}</Key><UploadId>${id}</UploadId><Initiated>${time(startedMs)}</Initiated></Upload>`,
+      );
+    return `<ListMultipartUploadsResult>${items.join("")}</ListMultipartUploadsResult>`;
+  }
+  const items = [...objects]
+    .filter(([key]) => key.startsWith(prefix))
+    .map(
+      ([key, { modifiedMs, bytes }]) =>
+        `<Contents><Key>${key}</Key><LastModified>${time(modifiedMs)}</LastModified><Size>${bytes.length}</Size></Contents>`,
+    );
+  return `<ListBucketResult>${items.join("")}<IsTruncated>false</IsTruncated></ListBucketResult>`;
+}
+
+const tagOf = (bytes: Buffer = Buffer.of()): string => `"${createHash("md5").update(bytes).digest("hex")}"`;
+
+function sendObject({ headers, method }: IncomingMessage, response: ServerResponse, object: StoredObject) {
+  const { bytes, sha256 } = object;
   if (headers["if-match"] !== undefined && headers["if-match"] !== tagOf(bytes)) return response.writeHead(412).end();
   const [, start] = /^bytes=(\d+)-$/.exec(headers.range ?? "") ?? [];
   const part = bytes.subarray(Number(start ?? 0));
   response.writeHead(start === undefined ? 200 : 206, {
     ETag: tagOf(bytes),
     "Content-Length": part.length,
+    ...object.headers,
     ...(start === undefined ? {} : { "Content-Range": `bytes ${start}-${bytes.length - 1}/${bytes.length}` }),
     ...(sha256 === undefined ? {} : { "x-amz-checksum-sha256": sha256 }),
   });

@@ -25,13 +25,20 @@ export interface StaticServer {
   readonly requests: ServedRequest[];
   /** Decides about each request; none fails by default. */
   faultOf: (path: string) => ServerFault | undefined;
+  /** Answers in place of files. */
+  readonly answers: Map<string, (request: IncomingMessage, response: ServerResponse) => void>;
   /** Texts that are served instead of files, such as what a cache has kept. */
   readonly texts: Map<string, string>;
 }
 
 /** Serves a folder on a free port until the scope ends. */
 export async function startStaticServer(scope: Scope, folder: string): Promise<StaticServer> {
-  const served: Omit<StaticServer, "url"> = { requests: [], faultOf: () => undefined, texts: new Map() };
+  const served: Omit<StaticServer, "url"> = {
+    requests: [],
+    faultOf: () => undefined,
+    texts: new Map(),
+    answers: new Map(),
+  };
   const server = createServer((request, response) => {
     answer(request, response, folder, served).catch(() => response.destroy());
   });
@@ -53,6 +60,8 @@ async function answer(
   const { range, "if-range": ifRange } = request.headers;
   const record: ServedRequest = { path, range, ifRange: ifRange?.toString(), status: 0, bytes: 0 };
   served.requests.push(record);
+  const special = served.answers.get(path);
+  if (special !== undefined) return special(request, response);
   const send = (status: number, headers: Readonly<Record<string, string | number>>, body: Buffer | string): void => {
     record.status = status;
     record.bytes = body.length;

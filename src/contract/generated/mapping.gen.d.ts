@@ -1,0 +1,5 @@
+/** Types of `mapping.gen.js`. */
+import type { Validator } from "../schema.ts";
+
+/** The validator of a mapping. It reports all errors. */
+export const validators: { readonly mapping: Validator };

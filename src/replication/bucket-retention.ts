@@ -1,0 +1,90 @@
+/**
+ * Removes old versions from a bucket: their manifests, and the files that these list and no remaining manifest does. Nothing else in the
+ * bucket is removed, and nothing if a manifest cannot be read. Times are those of the store's clock.
+ */
+import { bounds } from "../base/bounds.ts";
+import { plusDays } from "../base/day.ts";
+import { UserError } from "../base/user-error.ts";
+import type { VersionRetention } from "../lake/maintenance/vacuum.ts";
+import type { Manifest } from "../lake/manifest.ts";
+import type { BucketObject, S3Store } from "./s3.ts";
+import { compareVersions, filesOf, manifestKey, readSourceManifest, versionOfKey } from "./source-manifest.ts";
+import { forEachOf, repeat, type TransferOptions } from "./transfer.ts";
+
+export type BucketRetention = Pick<VersionRetention, "versionDays" | "graceMs">;
+
+interface RemovalOptions extends TransferOptions {
+  readonly transfers: number;
+}
+
+/** Applies the retention to a bucket that has just published a version. Returns how many versions were removed. */
+export async function removeExpired(
+  store: S3Store,
+  published: Manifest,
+  retention: BucketRetention,
+  options: RemovalOptions,
+): Promise<number> {
+  const [current] = await repeat(() => store.list("CURRENT"), options);
+  if (current === undefined) return 0;
+  await abortUnfinishedUploads(store, published, current.modifiedMs);
+  const versions = await storedVersions(store, options);
+  const expired = expiredVersions(versions, published, { ...retention, nowMs: current.modifiedMs });
+  if (expired.size === 0) return 0;
+  const read = async (names: readonly string[]): Promise<readonly string[]> => {
+    const manifests = await Promise.all(names.map((version) => readManifest(store, version, options)));
+    return manifests.flatMap((manifest) => filesOf(manifest).map(({ path }) => path));
+  };
+  const needed = new Set(await read(versions.map(({ version }) => version).filter((version) => !expired.has(version))));
+  const orphans = new Set((await read([...expired])).filter((path) => !needed.has(path)));
+  const remove = (path: string): Promise<void> => repeat(() => store.remove(path), options);
+  await forEachOf([...orphans], options.transfers, remove);
+  // Manifests leave last: until then, they name what a removal that was killed has left.
+  for (const version of expired) {
+    await remove(`versions/${version}.sql`);
+    await remove(manifestKey(version));
+  }
+  return expired.size;
+}
+
+/** A version whose manifest a bucket has, and when it was written. */
+interface StoredVersion extends Pick<BucketObject, "modifiedMs"> {
+  readonly version: string;
+}
+
+/** Returns the versions of a bucket, oldest first. */
+async function storedVersions(store: S3Store, options: RemovalOptions): Promise<readonly StoredVersion[]> {
+  const objects = await repeat(() => store.list("versions/"), options);
+  return objects
+    .flatMap(({ path, modifiedMs }) => {
+      const version = versionOfKey(path);
+      return version === undefined ? [] : [{ version, modifiedMs }];
+    })
+    .sort((left, right) => compareVersions(left.version, right.version));
+}
+
+/** Returns the versions before the kept days that a newer one has replaced for the grace period. */
+function expiredVersions(
+  versions: readonly StoredVersion[],
+  published: Manifest,
+  { versionDays, graceMs, nowMs }: VersionRetention,
+): ReadonlySet<string> {
+  const keptFrom = plusDays(published.as_of, 1 - versionDays);
+  const expired = versions.filter(({ version }, index) => {
+    const replacedMs = versions[index + 1]?.modifiedMs ?? nowMs;
+    const isBefore = compareVersions(version, published.version) < 0 && version.slice(0, keptFrom.length) < keptFrom;
+    return isBefore && nowMs - replacedMs >= graceMs;
+  });
+  return new Set(expired.map(({ version }) => version));
+}
+
+async function readManifest(store: S3Store, version: string, options: RemovalOptions): Promise<Manifest> {
+  const manifest = await readSourceManifest(store, version, options);
+  if (manifest !== undefined) return manifest;
+  throw new UserError(`${store.placeOf(manifestKey(version))}: not found: expected the manifest. Nothing was removed.`);
+}
+
+/** Aborts uploads that killed pushes have left of files that the published version has. */
+async function abortUnfinishedUploads(store: S3Store, published: Manifest, nowMs: number): Promise<void> {
+  const listed = new Set(filesOf(published).map(({ path }) => path));
+  await store.abortUploads((path) => listed.has(path), nowMs - bounds.unfinishedUploadMs);
+}

@@ -1,0 +1,119 @@
+/**
+ * What a source publishes: `CURRENT`, and the manifest that it names. A source is trusted for the content of its lake, never for paths,
+ * sizes, or the order of its versions.
+ */
+import { bounds } from "../base/bounds.ts";
+import { printable, UserError } from "../base/user-error.ts";
+import { type LakeFile, type Manifest, parseManifest, type ServingFile } from "../lake/manifest.ts";
+import { type TableName, tableNames, tableOf } from "../lake/tables.ts";
+import type { LakeSource } from "./source.ts";
+import { readText, type TransferOptions } from "./transfer.ts";
+
+/** The name of a published version, and the tag of the `CURRENT` that holds it. */
+export interface SourceVersion {
+  readonly version: string;
+  readonly tag: string | undefined;
+}
+
+const versionPattern = /^\d{4}-\d{2}-\d{2}\.\d{1,9}$/;
+
+/** Returns the path of a version's manifest below a lake's folder. */
+export const manifestKey = (version: string): string => `versions/${version}.json`;
+
+/** Returns the version whose manifest has a path; undefined for other files. */
+export function versionOfKey(path: string): string | undefined {
+  const [, version = ""] = /^versions\/(.+)\.json$/.exec(path) ?? [];
+  return versionPattern.test(version) ? version : undefined;
+}
+
+/** Orders versions as a lake publishes them: by day, then by sequence. */
+export function compareVersions(left: string, right: string): number {
+  const [leftDay = "", leftSequence] = left.split(".");
+  const [rightDay = "", rightSequence] = right.split(".");
+  if (leftDay !== rightDay) return leftDay < rightDay ? -1 : 1;
+  return Number(leftSequence) - Number(rightSequence);
+}
+
+/** Reads `CURRENT`; undefined if it does not exist. Throws a UserError if it names no version. */
+export async function readSourceVersion(
+  source: LakeSource,
+  options: TransferOptions,
+): Promise<SourceVersion | undefined> {
+  const read = await readText(source, "CURRENT", bounds.currentBytes, options);
+  if (read === undefined) return undefined;
+  const version = read.text.trim();
+  if (versionPattern.test(version)) return { version, tag: read.tag };
+  const found = JSON.stringify(printable(version, 40));
+  throw new UserError(`${source.placeOf("CURRENT")}: invalid version ${found}: expected one such as 2026-11-19.1.`);
+}
+
+/** Reads the manifest of a version; undefined if it does not exist. Throws a UserError if it is not one that a lake can have. */
+export async function readSourceManifest(
+  source: LakeSource,
+  version: string,
+  options: TransferOptions,
+): Promise<Manifest | undefined> {
+  const path = manifestKey(version);
+  const place = source.placeOf(path);
+  const read = await readText(source, path, bounds.manifestBytes, options);
+  if (read === undefined) return undefined;
+  try {
+    const manifest = parseManifest(read.text, place, version);
+    requireLakeFiles(manifest, place);
+    return manifest;
+  } catch (thrown) {
+    if (thrown instanceof SyntaxError) throw new UserError(`${place}: invalid content: expected a manifest in JSON.`);
+    throw thrown;
+  }
+}
+
+/** Returns all files that a manifest lists. */
+export const filesOf = ({ tables, serving }: Manifest): readonly (LakeFile | ServingFile)[] => [
+  ...Object.values(tables).flat(),
+  ...serving,
+];
+
+/** Throws a UserError unless a manifest has the day of its version, and lists each file once, by the path that a writer gives it. */
+function requireLakeFiles(manifest: Manifest, place: string): void {
+  const { version, as_of, sequence, tables, serving } = manifest;
+  if (version !== `${as_of}.${sequence}`)
+    throw new UserError(
+      `${place}: invalid as_of ${as_of} and sequence ${sequence}: expected those of version ${version}.`,
+    );
+  const paths = new Set<string>();
+  const requirePath = (path: string, isExpected: boolean): void => {
+    const name = JSON.stringify(printable(path));
+    if (!isExpected) throw new UserError(`${place}: invalid path ${name}: expected a file of a lake.`);
+    if (paths.has(path)) throw new UserError(`${place}: the path ${name} is listed twice: expected each file once.`);
+    paths.add(path);
+  };
+  for (const table of tableNames) for (const file of tables[table]) requirePath(file.path, isTableFile(table, file));
+  for (const { path } of serving) requirePath(path, /^serving\/\d{4}-\d{2}-\d{2}\.\d+-\d+\.(duckdb|db)$/.test(path));
+}
+
+/** Returns true if a file has a path that a writer gives to files of its table and partition. */
+function isTableFile(table: TableName, { path, partition }: LakeFile): boolean {
+  const key = tableOf(table).partition;
+  if (key === undefined ? partition !== null : !/^\d{4}-\d{2}(-\d{2})?$/.test(partition ?? "")) return false;
+  const folder = key === undefined ? `${table}/` : `${table}/${key}=${partition}/`;
+  return path.startsWith(folder) && /^\d{4}-\d{2}-\d{2}\.\d+(-\d+)?\.parquet$/.test(path.slice(folder.length));
+}
+
+/**
+ * Throws a UserError unless a manifest can belong to a lake with the known ones: a path has the same content in all of them, and a version
+ * the same files. `place` and `lake` name them in messages. Serving files can be built anew under a name.
+ */
+export function requireSameLake(manifest: Manifest, place: string, known: readonly Manifest[], lake: string): void {
+  const files = new Map(known.flatMap(({ tables }) => Object.values(tables).flat()).map((file) => [file.path, file]));
+  for (const { path, sha256 } of Object.values(manifest.tables).flat()) {
+    const listed = files.get(path);
+    if (listed !== undefined && listed.sha256 !== sha256)
+      throw new UserError(
+        `${place}: ${path} has SHA-256 ${sha256}: expected ${listed.sha256}, as in ${lake}. Is it another lake?`,
+      );
+  }
+  const same = known.find(({ version }) => version === manifest.version);
+  const pathsOf = ({ tables }: Manifest): string => JSON.stringify(tables, ["path", ...tableNames]);
+  if (same !== undefined && pathsOf(same) !== pathsOf(manifest))
+    throw new UserError(`${place}: lists other files than ${lake} in the same version. Is it another lake?`);
+}

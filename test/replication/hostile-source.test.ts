@@ -1,0 +1,285 @@
+/** Sources that are broken or hostile: a follower takes content from them, but neither paths, sizes, nor an order of versions. */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { cp, mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import type { RequestListener } from "node:http";
+import { createServer } from "node:https";
+import { join } from "node:path";
+import { test } from "node:test";
+import { promisify } from "node:util";
+import { replaceFile } from "../../src/base/files.ts";
+import { currentVersion, type LakeFile, type Manifest, manifestPath } from "../../src/lake/manifest.ts";
+import { carquet } from "../support/command-line.ts";
+import { lakeFaults } from "../support/lakes/contents.ts";
+import { createLake, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
+import { createTestFollower, sourceAt } from "../support/replication/followers.ts";
+import {
+  assertEqualLakes,
+  copyOf,
+  manifestOf,
+  newLake,
+  rewriteManifest,
+} from "../support/replication/published-lakes.ts";
+import { startStaticServer } from "../support/replication/static-server.ts";
+import { fileScope, onScopeEnd, type Scope } from "../support/scope.ts";
+
+const [first, second] = ["2026-11-18.1", "2026-11-19.1"] as const;
+const { lake: older } = await createLake(fileScope, samplePath, { day: "2026-11-18" });
+const { lake: newer } = await createLake(fileScope);
+
+/** Rewrites the files of the published version at a source. */
+async function rewriteFiles(
+  source: string,
+  change: (files: readonly LakeFile[]) => readonly LakeFile[],
+): Promise<void> {
+  const { tables } = await manifestOf(newer);
+  await rewriteManifest(source, { tables: { ...tables, builds: change(tables.builds) } });
+}
+
+test("a manifest names only files of its tables, each once, and its own day", async (scope) => {
+  const source = await copyOf(scope, newer);
+  const lake = await copyOf(scope, older);
+  const follow = () => createTestFollower(source, lake).follow();
+  const paths = [
+    "../2026-11-18.1.parquet",
+    "builds/../2026-11-18.1.parquet",
+    "builds/..\\..\\2026-11-18.1.parquet",
+    "builds/\u0000/2026-11-18.1.parquet",
+    "builds/*/2026-11-18.1.parquet",
+    "builds/metadata/v1.metadata.json",
+    `builds/${"x".repeat(100_000)}/2026-11-18.1.parquet`,
+    "snapshots/snapshot_date=2026-11-18/2026-11-18.1.parquet",
+    `versions/${first}.json`,
+    "/etc/passwd",
+    "writer.lock",
+    "CURRENT.new",
+    "CURRENT",
+  ];
+  for (const path of paths) {
+    await rewriteFiles(source, (files) => files.map((file) => ({ ...file, path })));
+    await assert.rejects(follow, ({ name, message }: Error) => {
+      assert.match(message, /invalid path ".*": expected a file of a lake\.$/);
+      return name === "UserError" && message.length < 1000 && !message.includes("\u0000");
+    });
+  }
+  await rewriteFiles(source, (files) => [...files, ...files]);
+  await assert.rejects(follow, /the path "builds\/.*" is listed twice: expected each file once\./);
+  const listed = (await manifestOf(lake)).tables.builds[0]?.path ?? "";
+  await rewriteFiles(source, (files) =>
+    files.slice(0, 1).map((file) => ({ ...file, path: listed, sha256: "0".repeat(64) })),
+  );
+  await assert.rejects(follow, /has SHA-256 0+: expected \w+, as in .*\. Is it another lake\?/);
+  await rewriteFiles(source, (files) => files);
+  for (const changes of [{ as_of: "9999-12-31" }, { sequence: 7 }] satisfies Partial<Manifest>[]) {
+    await rewriteManifest(source, changes);
+    await assert.rejects(follow, /invalid as_of .* and sequence \d: expected those of version 2026-11-19\.1\./);
+  }
+  assert.deepEqual([await currentVersion(lake), await lakeFaults(lake)], [first, []]);
+});
+
+test("a file larger than it says, or than the disk, ends with a message", async (scope) => {
+  const source = await copyOf(scope, newer);
+  const lake = await copyOf(scope, older);
+  const follow = () => createTestFollower(source, lake).follow();
+  await rewriteFiles(source, (files) => files.map((file) => ({ ...file, bytes: 10 })));
+  await assert.rejects(follow, /builds.*: invalid size: expected 10 bytes, found \d+\./);
+  await rewriteFiles(source, (files) => files.map((file) => ({ ...file, bytes: 2 ** 53 })));
+  await assert.rejects(follow, /MiB are free: expected \d+\.\d MiB for the missing files\./);
+  assert.deepEqual([await currentVersion(lake), await lakeFaults(lake)], [first, []]);
+});
+
+test("bodies without an end, without progress or beyond all bounds fail", async (scope) => {
+  const { answers, url } = await startStaticServer(scope, newer);
+  const follow = async () => createTestFollower(url, await newLake(scope), { stallMs: 100, retryMs: 1 }).follow();
+  const block = Buffer.alloc(1 << 16, "x");
+  answers.set("CURRENT", (_, response) => {
+    const write = (): void => void (response.destroyed || response.write(block, () => setImmediate(write)));
+    write();
+  });
+  await assert.rejects(follow, /CURRENT: too large: expected at most 1024 bytes\./);
+  answers.set("CURRENT", (_, response) => {
+    const timer = setInterval(() => response.write("2"), 20);
+    response.on("close", () => clearInterval(timer));
+  });
+  await assert.rejects(follow, /CURRENT: stalled: expected more data within 0\.1 seconds\./);
+  answers.set("CURRENT", (_, response) => response.writeHead(416).end());
+  await assert.rejects(follow, /CURRENT: status 416: expected 200\./);
+  answers.delete("CURRENT");
+  const [path] = (await manifestOf(newer)).tables.builds.map((file) => file.path);
+  answers.set(path ?? "", (request, response) => {
+    const start = Number(/bytes=(\d+)-/.exec(request.headers.range ?? "")?.[1] ?? 0);
+    const whole = readFileSync(join(newer, path ?? ""));
+    const content = whole.subarray(start);
+    const range = { "Content-Range": `bytes ${start}-${whole.length - 1}/${whole.length}` };
+    response.writeHead(start === 0 ? 200 : 206, { ...range, "Content-Length": content.length });
+    let sent = 0;
+    const timer = setInterval(() => {
+      response.write(content.subarray(sent, sent + 1));
+      sent += 1;
+    }, 20);
+    response.on("close", () => clearInterval(timer));
+  });
+  await assert.rejects(follow, /builds.*: stalled: expected more data within 0\.1 seconds\./);
+});
+
+test("what is not a manifest is refused: nested arrays, other types, a newer format", async (scope) => {
+  const source = await copyOf(scope, newer);
+  const lake = await newLake(scope);
+  const manifest = await manifestOf(source);
+  const texts = [
+    ["[".repeat(1 << 20), /expected a manifest in JSON/],
+    [`${"[".repeat(1 << 20)}${"]".repeat(1 << 20)}`, /must be object/],
+    ["null", /must be object/],
+    [
+      JSON.stringify({ ...manifest, tables: { builds: Array(1 << 20).fill({}) } }),
+      /tables\.builds\.0 must have required/,
+    ],
+    [JSON.stringify({ ...manifest, format: 3 }), /unsupported lake format 3: expected 1 to 2\./],
+    [JSON.stringify({ ...manifest, tables: { builds: {} } }), /tables\.builds must be array/],
+  ] as const;
+  for (const [text, message] of texts) {
+    await replaceFile(manifestPath(source, second), text);
+    await assert.rejects(createTestFollower(source, lake).follow(), (thrown: Error) => {
+      assert.match(thrown.message, message);
+      return thrown.name === "UserError" && thrown.message.length < 1000;
+    });
+  }
+});
+
+/** Starts a server over TLS; returns its URL. */
+async function startTlsServer(scope: Scope, answer: RequestListener): Promise<string> {
+  const folder = await temporaryFolder(scope);
+  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+  await promisify(execFile)("openssl", [
+    ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
+    ...["-subj", "/CN=localhost", "-keyout", key, "-out", cert],
+  ]);
+  const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, answer);
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  onScopeEnd(scope, async () => {
+    server.closeAllConnections();
+    await new Promise((closed) => server.close(closed));
+  });
+  const address = server.address();
+  return `https://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+}
+
+test("redirects are followed, without credentials to another server and never from https", async (scope) => {
+  const files = await startStaticServer(scope, newer);
+  const sent: unknown[] = [];
+  const { answers, url } = await startStaticServer(scope, newer);
+  const redirect = (path: string, location: string): void =>
+    void answers.set(path, ({ headers, url: target }, response) => {
+      sent.push([headers.authorization, target]);
+      response.writeHead(302, { Location: location }).end();
+    });
+  const secret = `Basic ${Buffer.from("reader:pass%word").toString("base64")}`;
+  files.answers.set("CURRENT", ({ headers, url: target }, response) => {
+    sent.push([headers.authorization, target]);
+    response.end(second);
+  });
+  redirect("CURRENT", "/moved?sig=1");
+  redirect("moved", `${files.url}/CURRENT`);
+  const location = `${url.replace("//", "//reader:pass%25word@")}/?sas=secret`;
+  await createTestFollower(location, await newLake(scope)).follow();
+  assert.deepEqual(sent, [
+    [secret, "/CURRENT?sas=secret"],
+    [secret, "/moved?sig=1"],
+    [undefined, "/CURRENT"],
+  ]);
+  const follow = async (at: string) => createTestFollower(at, await newLake(scope)).follow();
+  redirect("CURRENT", "/CURRENT");
+  await assert.rejects(follow(url), /CURRENT: too many redirects: expected at most 5\.$/);
+  redirect("CURRENT", "file:///etc/passwd");
+  await assert.rejects(follow(url), /CURRENT: redirects to file:\/\/: expected an https:\/\/ URL\.$/);
+  const tls = await startTlsServer(scope, (_, response) =>
+    response.writeHead(302, { Location: `${files.url}/CURRENT?secret` }).end(),
+  );
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
+  onScopeEnd(scope, async () => void Reflect.deleteProperty(process.env, "NODE_TLS_REJECT_UNAUTHORIZED"));
+  await assert.rejects(follow(tls), /CURRENT: redirects to http:\/\/127\.0\.0\.1:\d+: expected an https:\/\/ URL\.$/);
+});
+
+test("a folder's links that leave it, and what is not a file, are refused", async (scope) => {
+  const source = await copyOf(scope, newer);
+  const follow = async () => createTestFollower(source, await newLake(scope), { stallMs: 200 }).follow();
+  const path = join(source, (await manifestOf(source)).tables.builds[0]?.path ?? "");
+  const elsewhere = join(await temporaryFolder(scope), "builds.parquet");
+  await rename(path, elsewhere);
+  await symlink(elsewhere, path);
+  await assert.rejects(follow, /builds.*: links to .*builds\.parquet: expected a file in /);
+  await rm(path);
+  await promisify(execFile)("mkfifo", [path]);
+  await assert.rejects(follow, /builds.*: not a regular file: expected a file of a lake\./);
+  await rm(path);
+  await cp(elsewhere, `${path}.moved`);
+  await symlink(`${path}.moved`, path);
+  await follow();
+});
+
+test("a source that names an older version than the lake's does not turn it back", async (scope) => {
+  const { url, texts } = await startStaticServer(scope, newer);
+  const lake = await newLake(scope);
+  const follower = () => createTestFollower(url, lake);
+  await follower().follow();
+  await rm(manifestPath(lake, first), { force: true });
+  for (const version of [first, second, first]) {
+    texts.set("CURRENT", version);
+    assert.equal(await follower().follow(), undefined);
+    assert.equal(await currentVersion(lake), second);
+  }
+});
+
+test("of two followers of one lake, the one that is late with an older version publishes nothing", async (scope) => {
+  const lake = await newLake(scope);
+  const slow = sourceAt(older);
+  const follower = createTestFollower(
+    {
+      placeOf: slow.placeOf,
+      open: async (path, from, signal) => {
+        if (path.startsWith("versions/")) await createTestFollower(newer, lake).follow();
+        return slow.open(path, from, signal);
+      },
+    },
+    lake,
+    { stallMs: 30_000 },
+  );
+  assert.equal(await follower.follow(), undefined);
+  await assertEqualLakes(lake, newer);
+});
+
+test("a folder of other files does not become a lake", async (scope) => {
+  const folder = await newLake(scope);
+  await mkdir(join(folder, "incoming"), { recursive: true });
+  await writeFile(join(folder, "incoming/feed.csv"), "vin");
+  await assert.rejects(
+    createTestFollower(newer, folder).follow(),
+    /not a lake, because it has incoming: expected an empty folder or a lake\./,
+  );
+  assert.equal(readFileSync(join(folder, "incoming/feed.csv"), "utf8"), "vin");
+  await rm(join(folder, "incoming"), { recursive: true });
+  await mkdir(join(folder, "lost+found"));
+  assert.equal((await createTestFollower(newer, folder).follow())?.version, second);
+});
+
+test("locations with secrets are given in the environment, and no message shows them", async (scope) => {
+  const { url, answers } = await startStaticServer(scope, newer);
+  answers.set("lake/CURRENT", (_, response) => response.writeHead(403).end());
+  const secret = `${url.replace("//", "//reader:hush@")}/lake?sas=hush`;
+  const lake = await newLake(scope);
+  const runs = [
+    carquet(["follow", "--once", "--lake", lake], { env: { CARQUET_SOURCE: secret } }),
+    carquet(["follow", secret.replace("http", "ftp"), "--once", "--lake", lake]),
+    carquet(["push", secret, "--lake", newer]),
+    carquet(["follow", "http://u%zz:hush@127.0.0.1:1", "--once", "--lake", lake]),
+    carquet(["accounts", "list", "--accounts", "postgres://u:hu@hush@127.0.0.1:1/none"]),
+    carquet(["follow", "--help"], { env: { CARQUET_SOURCE: secret, CARQUET_ACCOUNTS: "postgres://u:hush@h/d" } }),
+    carquet(["follow", "--once", "--lake", lake]),
+  ];
+  const results = await Promise.all(runs);
+  for (const { out, err } of results) assert.ok(!`${out}${err}`.includes("hush"), `${out}${err}`);
+  assert.match(results[0]?.err ?? "", /CURRENT: status 403: expected 200\./);
+  assert.match(results[3]?.err ?? "", /invalid user name or password in the URL: expected percent-encoding/);
+  assert.match(results.at(-1)?.err ?? "", /No source: expected a location as argument, or CARQUET_SOURCE\./);
+});
