@@ -100,7 +100,8 @@ async function fetchRest(source: LakeSource, transfer: Transfer, { stallMs }: Tr
       throw new TransferFault(`${place}: invalid size: expected ${file.bytes} bytes, found ${opened.bytes}.`);
     transfer.tag = opened.tag;
     const flags = opened.offset === 0 ? "w" : "a";
-    const failure = await pipeline(atMost(opened, file, place, onBytes), createWriteStream(target, { flags })).catch(
+    const content = atMost(opened, file, place, onBytes);
+    const failure = await pipeline(content, createWriteStream(target, { flags }), { signal }).catch(
       (thrown: unknown) => thrown,
     );
     if (failure !== undefined && isExplained(failure)) throw failure;
@@ -139,6 +140,10 @@ async function watch<T>(
   const controller = new AbortController();
   const stalled = new TransferFault(`${place}: stalled: expected more data within ${stallMs / 1000} seconds.`);
   const timer = setTimeout(() => controller.abort(stalled), stallMs);
+  // Content can end without a word and ignore the signal: a stream of `fetch` whose request has been collected as garbage does.
+  const aborted = new Promise<never>((_, reject) => {
+    controller.signal.addEventListener("abort", () => reject(stalled), { once: true });
+  });
   let received = 0;
   const onBytes = (bytes: number): void => {
     received += bytes;
@@ -147,7 +152,7 @@ async function watch<T>(
     timer.refresh();
   };
   try {
-    return await work(controller.signal, onBytes);
+    return await Promise.race([work(controller.signal, onBytes), aborted]);
   } catch (thrown) {
     if (controller.signal.aborted) throw stalled;
     if (isExplained(thrown)) throw thrown;
