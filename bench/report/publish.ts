@@ -1,7 +1,7 @@
 /**
  * Publishes results (`npm run bench:publish`): reads all runs in `bench/results/*.json` and the measurements beside the suite in
- * `bench/results/separate/`, and writes plots, `bench/results/README.md`, and tables into `docs/performance.md`, between markers: those of the
- * largest run with throughput, and those of the separate measurements. Never type a measured number by hand.
+ * `bench/results/separate/`, and writes plots, `bench/results/README.md`, and tables between markers: into `docs/performance.md` those of the
+ * largest run with throughput and of the separate measurements, into `bench/README.md` the targets. Never type a measured number by hand.
  */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,6 +13,7 @@ import { renderReplicas } from "./replicas-chart.ts";
 import type { CaseResult, Results } from "./results.ts";
 import { separateSections } from "./separate-report.ts";
 import type { SeparateResults } from "./separate-results.ts";
+import { targetsTable } from "./targets.ts";
 import { peersOf } from "./text-report.ts";
 
 const resultsFolder = projectPath("bench/results");
@@ -51,9 +52,12 @@ await writeFile(
   `${[introduction(), ...plots.map(plotImage), ...sortedRuns.map(resultsSection)].join("\n\n")}\n`,
 );
 const publishedRun = runsBySize.findLast(({ throughput }) => throughput.length > 0);
-if (publishedRun !== undefined) await writePerformancePage("results", runParts(publishedRun));
+if (publishedRun !== undefined) await replacePart("docs/performance.md", "results", runParts(publishedRun));
+await replacePart("bench/README.md", "targets", [
+  targetsTable(runsBySize.filter(({ throughput }) => throughput.length > 0)),
+]);
 await writeReplicasChart();
-await writePerformancePage("separate results", [
+await replacePart("docs/performance.md", "separate results", [
   ...separateSections(separate),
   "![processor time of a request by replicas, and charges a second](../bench/results/replicas.svg)",
 ]);
@@ -113,14 +117,14 @@ function runParts(run: Results): readonly string[] {
   ];
 }
 
-/** Replaces the part of `docs/performance.md` between the markers of a name. */
-async function writePerformancePage(name: string, parts: readonly string[]): Promise<void> {
-  const path = projectPath("docs/performance.md");
+/** Replaces the part of a page between the markers of a name. */
+async function replacePart(file: string, name: string, parts: readonly string[]): Promise<void> {
+  const path = projectPath(file);
   const page = await readFile(path, "utf8");
   const [startMarker, endMarker] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`];
   const [start, end] = [page.indexOf(startMarker), page.indexOf(endMarker)];
   if (start < 0 || end < start)
-    throw new UserError(`docs/performance.md lacks markers: expected ${startMarker} and, after it, ${endMarker}.`);
+    throw new UserError(`${file} lacks markers: expected ${startMarker} and, after it, ${endMarker}.`);
   const content = [startMarker, ...parts, endMarker].join("\n\n");
   await writeFile(path, `${page.slice(0, start)}${content}${page.slice(end + endMarker.length)}`);
 }
