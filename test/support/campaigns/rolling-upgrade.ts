@@ -58,7 +58,8 @@ export async function upgradeInTurn(scope: Scope, options: UpgradeOptions): Prom
       if (index === publishedAfter) await publishWith(group, program);
       await clients.send(group.nginx.url, poor);
     }
-    await pause(500);
+    // nginx avoids a replica that has refused requests for a while, also when it has been replaced.
+    await eventually("the next release charges", async () => chargedByNext(group.accounts) > 0);
     await clients.stop();
     await spend(clients, group, poor);
     return await summarize(clients, group, oldCharges);
@@ -109,10 +110,18 @@ async function spend(clients: PayingClients, { nginx }: ReplicaGroup, poor: Payi
 type PayingCustomer = ReturnType<typeof createCustomer>;
 
 const entriesIn = (location: string): ReadonlySet<string> =>
-  new Set(inAccountsFile(location, (database) => chargesIn(database).map((row) => textIn(row, "entry_id"))));
+  new Set(
+    inAccountsFile(location, (database) =>
+      database.all(sql`SELECT entry_id FROM entries WHERE kind = 'charge'`).map((row) => textIn(row, "entry_id")),
+    ),
+  );
 
-const chargesIn = (database: Parameters<Parameters<typeof inAccountsFile>[1]>[0]) =>
-  database.all(sql`SELECT entry_id FROM entries WHERE kind = 'charge'`);
+const chargedByNext = (location: string): number =>
+  inAccountsFile(
+    location,
+    (database) =>
+      database.all(sql`SELECT entry_id FROM entries WHERE kind = 'charge' AND release = ${nextVersion}`).length,
+  );
 
 async function summarize(
   clients: PayingClients,
@@ -124,15 +133,11 @@ async function summarize(
   const logged = (await nginx.log()).split("\n").filter((line) => / 50\d /.test(line));
   assert.equal(reasons.length, 1, [...reasons, ...logged].slice(0, 20).join("\n"));
   assert.deepEqual(compareWithLedger(accounts, clients.outcomes), { differences: [], unanswered: 0 });
-  const [all, next] = inAccountsFile(accounts, (database) => [
-    chargesIn(database),
-    database.all(sql`SELECT entry_id FROM entries WHERE kind = 'charge' AND release = ${nextVersion}`),
-  ]);
-  const chargedByNext = next.length;
+  const byNext = chargedByNext(accounts);
   return {
     answers: clients.outcomes.length - 1,
-    chargedByNext,
-    chargedByOld: all.length - before.size - chargedByNext,
+    chargedByNext: byNext,
+    chargedByOld: entriesIn(accounts).size - before.size - byNext,
   };
 }
 
