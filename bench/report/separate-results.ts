@@ -11,6 +11,8 @@ export interface ReplicaMix {
 }
 
 export interface ReplicaLoad extends Load {
+  /** Shared in PostgreSQL; or, as the control, a SQLite file for each replica. */
+  readonly accounts: "PostgreSQL" | "SQLite";
   readonly answers: "cached" | "uncached";
   readonly clients: number;
   readonly replicas: number;
