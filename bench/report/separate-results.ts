@@ -77,6 +77,8 @@ export interface ExplorerResults {
   readonly kind: "explorer";
   readonly environment: Environment;
   readonly listings: number;
+  /** Whether the service has a response cache. */
+  readonly answers: "cached" | "uncached";
   /** By view, from the request to the first contentful paint. */
   readonly first_paint: Record<string, Timing>;
   /** From a click to the frame with the new view. */
