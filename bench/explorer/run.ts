@@ -59,6 +59,7 @@ await withResources(async (acquire) => {
     kind: "explorer",
     environment: await describeMachine({ chromium: browser.version() }),
     listings: await activeListings(context),
+    answers: values.cached ? "cached" : "uncached",
     first_paint: {},
     filter_change: timingOf(await filterChangesMs(context)),
   };

@@ -1,12 +1,15 @@
 /**
- * Measures replicas: `node --import tsx/esm bench/replicas/run.ts [--listings 250000] [--days 2] [--data DIR] [--rounds 3]
- * [--seconds 8] [--json FILE]`.
+ * Measures replicas: `node --import tsx/esm bench/replicas/run.ts [--listings 250000] [--days 2] [--data DIR] [--answers uncached,cached]
+ * [--accounts 8] [--rounds 3] [--seconds 8] [--json FILE]`.
  *
  * Four services share a lake and accounts in a PostgreSQL server that this starts. The query mix of the suite is sent to the first one, two and
  * four of them in turn, without and with response caches. Prints processor time per request: replicas on one machine divide its processors,
- * so requests a second cannot grow, but a request must not cost more.
+ * so requests a second cannot grow, but a request should not cost more. Four services with an accounts file each are the control: they share
+ * nothing but the processors.
  */
-import { writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { openDataset } from "../dataset/dataset.ts";
 import { loadSampleValues } from "../dataset/sample-values.ts";
@@ -28,14 +31,23 @@ const { values } = parseArgs({
     listings: { type: "string", default: "250000" },
     days: { type: "string", default: "2" },
     data: { type: "string" },
+    answers: { type: "string", default: "uncached,cached" },
+    accounts: { type: "string", default: "8" },
     rounds: { type: "string", default: "3" },
     seconds: { type: "string", default: "8" },
     json: { type: "string" },
   },
 });
 const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
-const replicaCounts = [1, 2, 4] as const;
-const replicasMost = Math.max(...replicaCounts);
+const replicasMost = 4;
+/** As many clients for all replicas together, and as many for each. */
+const scales = [
+  { replicas: 1, clientsTimes: 1 },
+  { replicas: 2, clientsTimes: 1 },
+  { replicas: 4, clientsTimes: 1 },
+  { replicas: 2, clientsTimes: 2 },
+  { replicas: 4, clientsTimes: 4 },
+] as const;
 const log = (line: string): boolean => process.stderr.write(`${line}\n`);
 
 /** How many queries have been sent; each load goes on with the next one. */
@@ -47,6 +59,9 @@ const workloads = [
   { answers: "cached", clients: 64, queries: 200, warmUpSeconds: 5 },
 ] as const;
 type Workload = (typeof workloads)[number];
+
+/** Keys by the location of their accounts. */
+const keysAt = new Map<string, readonly string[]>();
 
 interface Replica {
   readonly process: ServerProcess;
@@ -61,19 +76,24 @@ interface Servers {
 
 await withResources(async (acquire) => {
   const data = values.data === undefined ? [] : ["--data", values.data];
-  const { shape, data: folder } = parseSettings(["--listings", values.listings, "--days", values.days, ...data]);
-  const dataset = await openDataset(shape, folder, log);
+  const { shape, data: datasets } = parseSettings(["--listings", values.listings, "--days", values.days, ...data]);
+  const dataset = await openDataset(shape, datasets, log);
   const mix = queryMix(await loadSampleValues(dataset), shape.seed, mixSize);
+  const scratch = await acquire(mkdtemp(join(tmpdir(), "carquet-replicas-")), (path) => rm(path, { recursive: true }));
   const postgres = await acquire(startPostgres(), (server) => server.stop());
-  const keys = createBenchKeys(postgres.url, 64).map(({ key }) => key);
+  const isSelected = ({ answers }: Workload): boolean => values.answers.split(",").includes(answers);
   const loads: ReplicaLoad[] = [];
-  for (const workload of workloads)
-    await withResources(async (acquireReplica) => {
-      const options = workload.answers === "cached" ? [] : withoutResponseCache;
-      const args = ["--lake", dataset.lake, "--accounts", postgres.url, "--port", "0", ...options];
-      const replicas = await startReplicas(acquireReplica, args, keys);
-      loads.push(...(await measureWorkload(workload, { postgres, replicas }, mix.slice(0, workload.queries))));
-    });
+  for (const workload of workloads.filter(isSelected))
+    for (const accounts of ["PostgreSQL", "SQLite"] as const)
+      await withResources(async (acquireReplica) => {
+        const cache = workload.answers === "cached" ? [] : withoutResponseCache;
+        const folder = await mkdtemp(join(scratch, "accounts-"));
+        const locationOf = (number: number): string =>
+          accounts === "PostgreSQL" ? postgres.url : join(folder, `${number}.db`);
+        const replicas = await startReplicas(acquireReplica, ["--lake", dataset.lake, ...cache], locationOf);
+        const measured = await measureWorkload(workload, { postgres, replicas }, mix.slice(0, workload.queries));
+        loads.push(...measured.map((load) => ({ accounts, ...load })));
+      });
   const environment = await describeMachine({ postgres: postgres.version });
   const results: ReplicaMix = { kind: "replicas", environment, listings: shape.listings, loads };
   for (const load of loads) process.stdout.write(`${JSON.stringify(load)}\n`);
@@ -83,14 +103,18 @@ await withResources(async (acquire) => {
 async function startReplicas(
   acquire: Acquire,
   args: readonly string[],
-  keys: readonly string[],
+  locationOf: (number: number) => string,
 ): Promise<readonly Replica[]> {
   const replicas: Replica[] = [];
   while (replicas.length < replicasMost) {
-    const number = `${replicas.length + 1}/${replicasMost}`;
+    const number = replicas.length + 1;
+    const location = locationOf(number);
+    const keys = keysAt.get(location) ?? createBenchKeys(location, Number(values.accounts)).map(({ key }) => key);
+    keysAt.set(location, keys);
     // The limits of an account are divided; none is to be reached.
-    const limits = ["--replica", number, "--account-requests", "1000", "--memory", "2GiB"];
-    const server = await acquire(startScript("bin/carquet.cjs", ["serve", ...args, ...limits]), (one) => one.stop());
+    const limits = ["--replica", `${number}/${replicasMost}`, "--account-requests", "1000", "--memory", "2GiB"];
+    const options = ["serve", ...args, "--accounts", location, "--port", "0", ...limits];
+    const server = await acquire(startScript("bin/carquet.cjs", options), (one) => one.stop());
     const clients = keys.map((key) => httpClient(server.url, { Authorization: `Bearer ${key}` }));
     // One after the other: many keys of one address that are looked up at once count as failed.
     for (const client of clients) await client.send("/v1/usage");
@@ -99,36 +123,33 @@ async function startReplicas(
   return replicas;
 }
 
-/** Measures a workload on the first one, two and four replicas, in rounds. Returns the median of each by processor time. */
+type UnnamedLoad = Omit<ReplicaLoad, "accounts">;
+
+/** Measures a workload on some of the replicas, in rounds. Returns the median of each scale by processor time. */
 async function measureWorkload(
-  workload: Workload,
-  servers: Servers,
+  { clients, warmUpSeconds, answers }: Workload,
+  { postgres, replicas }: Servers,
   queries: readonly BenchQuery[],
-): Promise<readonly ReplicaLoad[]> {
-  for (const replica of servers.replicas)
-    await sendFor(workload.warmUpSeconds, workload, { ...servers, replicas: [replica] }, queries);
-  const measured = new Map<number, ReplicaLoad[]>(replicaCounts.map((count) => [count, []]));
+): Promise<readonly UnnamedLoad[]> {
+  for (const replica of replicas) await sendFor(warmUpSeconds, clients, { postgres, replicas: [replica] }, queries);
+  const loads: UnnamedLoad[][] = scales.map(() => []);
   for (let round = 0; round < rounds; round += 1)
-    for (const [count, loads] of measured) {
-      const load = await sendFor(
-        seconds,
-        workload,
-        { ...servers, replicas: servers.replicas.slice(0, count) },
-        queries,
-      );
-      loads.push(load);
+    for (const [index, { replicas: count, clientsTimes }] of scales.entries()) {
+      const servers = { postgres, replicas: replicas.slice(0, count) };
+      const load = { answers, ...(await sendFor(seconds, clients * clientsTimes, servers, queries)) };
+      loads[index]?.push(load);
       log(JSON.stringify(load));
     }
-  return [...measured.values()].map(medianOf);
+  return loads.map(medianOf);
 }
 
 /** Sends queries to the replicas in turn, each client the next one when it has the answer to its last one. */
 async function sendFor(
   forSeconds: number,
-  { answers, clients }: Workload,
+  clients: number,
   { postgres, replicas }: Servers,
   queries: readonly BenchQuery[],
-): Promise<ReplicaLoad> {
+): Promise<Omit<UnnamedLoad, "answers">> {
   const serviceMs = (): number => replicas.reduce((sum, replica) => sum + replica.process.threadMs().process, 0);
   const before = { service: serviceMs(), postgres: postgres.processorMs(), client: process.cpuUsage() };
   const startedAtMs = performance.now();
@@ -138,7 +159,7 @@ async function sendFor(
       const [query, replica] = [queries[sent % queries.length], replicas[sent % replicas.length]];
       sent += 1;
       const sentAtMs = performance.now();
-      await replica?.clients[client]?.send(query?.path ?? "");
+      await replica?.clients[client % replica.clients.length]?.send(query?.path ?? "");
       times.push(performance.now() - sentAtMs);
     }
   };
@@ -147,7 +168,7 @@ async function sendFor(
   const { user, system } = process.cpuUsage(before.client);
   const perRequest = (ms: number): number => roundToThousandths(ms / times.length);
   return {
-    ...{ answers, clients, replicas: replicas.length },
+    ...{ clients, replicas: replicas.length },
     requests_per_second: roundToThousandths((1000 * times.length) / elapsedMs),
     ...timingOf(times),
     processor_ms: perRequest(serviceMs() - before.service),
@@ -156,7 +177,7 @@ async function sendFor(
   };
 }
 
-function medianOf(loads: readonly ReplicaLoad[]): ReplicaLoad {
+function medianOf(loads: readonly UnnamedLoad[]): UnnamedLoad {
   const times = loads.map(({ processor_ms }) => processor_ms);
   const median = loads[times.indexOf(quantile(times, 0.5))];
   if (median === undefined) throw new Error("No measurements: expected --rounds of at least 1.");

@@ -10,33 +10,35 @@ const layers = [
   { name: "clients; pgbench with 16 connections", color: slate, of: (load: ReplicaLoad) => load.client_ms },
 ] as const;
 
+const mixes = ["uncached", "cached"] as const;
+
 /** Returns an SVG document. */
 export function renderReplicas({ loads }: ReplicaMix, charges: ChargesCeiling): string {
+  // The first three loads of each have the same number of clients.
+  const fixed = (answers: ReplicaLoad["answers"], accounts: ReplicaLoad["accounts"]): readonly ReplicaLoad[] =>
+    loads.filter((load) => load.answers === answers && load.accounts === accounts).slice(0, 3);
+  const mostOf = (answers: ReplicaLoad["answers"]): number =>
+    Math.max(...fixed(answers, "PostgreSQL").map((load) => layers.reduce((sum, { of }) => sum + of(load), 0)));
   return renderChart({
     title: "Replicas on one machine",
     subtitle:
       "Processor time in ms per request of the query mix; charges a second with group commit; x is the number of replicas",
     legend: layers.map(({ name, color }) => ({ name, color })),
     panels: [
-      mixPanel(
-        "uncached mix, 8 clients",
-        loads.filter(({ answers }) => answers === "uncached"),
-      ),
-      mixPanel(
-        "cached mix, 64 clients",
-        loads.filter(({ answers }) => answers === "cached"),
-      ),
+      ...mixes.map((answers) => mixPanel(`${answers} mix`, fixed(answers, "PostgreSQL"), mostOf(answers))),
       chargesPanel("charges/s, 1,000 accounts", charges, 1000),
+      ...mixes.map((answers) => mixPanel(`${answers}, a file each`, fixed(answers, "SQLite"), mostOf(answers))),
       chargesPanel("charges/s, one account", charges, 1),
     ],
-    ...{ panelWidth: 220, panelHeight: 190, panelsPerRow: 4 },
+    ...{ panelWidth: 240, panelHeight: 190, panelsPerRow: 3 },
   });
 }
 
-const frame = (title: string): PlotOptions => ({
+/** A panel with an axis from 0 to `most`. */
+const frame = (title: string, most: number): PlotOptions => ({
   ...{ marginLeft: 44, marginRight: 16, marginTop: 34, marginBottom: 24 },
   x: { type: "band", tickSize: 0, label: null, padding: 0.3 },
-  y: { ticks: 4, tickSize: 0, label: null, zero: true },
+  y: { ticks: 4, tickSize: 0, label: null, domain: [0, most], nice: true, tickFormat: "~s" },
   color: { type: "identity" },
   marks: [
     gridY({ ticks: 4, stroke: grid, strokeOpacity: 1 }),
@@ -44,11 +46,11 @@ const frame = (title: string): PlotOptions => ({
   ],
 });
 
-function mixPanel(title: string, loads: readonly ReplicaLoad[]): PlotOptions {
+function mixPanel(title: string, loads: readonly ReplicaLoad[], most: number): PlotOptions {
   const parts = loads.flatMap((load) =>
     layers.map(({ color, of }) => ({ replicas: load.replicas, ms: of(load), color })),
   );
-  const { marks = [], ...options } = frame(title);
+  const { marks = [], ...options } = frame(title, most);
   return { ...options, marks: [...marks, barY(parts, { x: "replicas", y: "ms", fill: "color" })] };
 }
 
@@ -56,7 +58,7 @@ function chargesPanel(title: string, { loads }: ChargesCeiling, accounts: number
   const ofAccounts = loads.filter((load) => load.accounts === accounts);
   const replicas = ofAccounts.filter(({ writer }) => writer === "PostgreSQL");
   const baseline = ofAccounts.find(({ writer, clients }) => writer === "pgbench" && clients === 16);
-  const { marks = [], ...options } = frame(title);
+  const { marks = [], ...options } = frame(title, Math.max(...replicas.map((load) => load.charges_per_second)));
   return {
     ...options,
     marks: [

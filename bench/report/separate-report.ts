@@ -34,11 +34,12 @@ function environmentNote({ machine, versions }: Environment): string {
 function replicasSection({ listings, loads, environment }: ReplicaMix): string {
   return [
     "### Replicas",
-    `The query mix at ${listings.toLocaleString("en")} listings, sent in turn to 1, 2 and 4 services on one machine, with PostgreSQL and the clients on the same processors; processor time in ms per request. ${environmentNote(environment)}`,
+    `The query mix at ${listings.toLocaleString("en")} listings, sent in turn to 1, 2 and 4 services on one machine, with PostgreSQL and the clients on the same processors; processor time in ms per request. The replicas share accounts in PostgreSQL; the control has a SQLite file for each service, so that they share nothing but the processors. Latency says nothing about replicas on machines of their own. ${environmentNote(environment)}`,
     markdownTable(
-      ["mix", "replicas", "requests/s", "p50 ms", "p99 ms", "services", "PostgreSQL", "clients"],
+      ["mix", "accounts", "replicas", "requests/s", "p50 ms", "p99 ms", "services", "PostgreSQL", "clients"],
       loads.map((load) => [
-        ...[`${load.answers}, ${load.clients} clients`, String(load.replicas)],
+        ...[`${load.answers}, ${load.clients} clients`, load.accounts === "SQLite" ? "a file each" : "PostgreSQL"],
+        String(load.replicas),
         ...[load.requests_per_second, load.p50_ms, load.p99_ms].map(formatNumber),
         ...[load.processor_ms, load.postgres_ms, load.client_ms].map(formatNumber),
       ]),
@@ -100,13 +101,13 @@ function chargesSection({ loads, fdatasync, environment }: ChargesCeiling): stri
 }
 
 function explorerSection(runs: readonly ExplorerResults[]): string {
-  const sorted = [...runs].sort((a, b) => a.listings - b.listings);
+  const sorted = [...runs].sort((a, b) => a.listings - b.listings || b.answers.localeCompare(a.answers));
   const [first] = sorted;
   return [
     "### The explorer",
-    `Medians in ms in Chromium on the same machine, without a response cache; in parentheses the slowest of ten. ${first === undefined ? "" : environmentNote(first.environment)}`,
+    `Medians in ms in Chromium on the same machine; in parentheses the slowest of nine. A first paint is of a view that was requested before, a filter change always of a new one. ${first === undefined ? "" : environmentNote(first.environment)}`,
     markdownTable(
-      ["", ...sorted.map(({ listings }) => `${listings.toLocaleString("en")} listings`)],
+      ["", ...sorted.map(({ listings, answers }) => `${listings.toLocaleString("en")} listings, ${answers}`)],
       [
         ...Object.keys(first?.first_paint ?? {}).map((view) => [
           `first paint of \`${view}\``,

@@ -11,6 +11,8 @@ export interface ReplicaMix {
 }
 
 export interface ReplicaLoad extends Load {
+  /** Shared in PostgreSQL; or, as the control, a SQLite file for each replica. */
+  readonly accounts: "PostgreSQL" | "SQLite";
   readonly answers: "cached" | "uncached";
   readonly clients: number;
   readonly replicas: number;
@@ -75,6 +77,8 @@ export interface ExplorerResults {
   readonly kind: "explorer";
   readonly environment: Environment;
   readonly listings: number;
+  /** Whether the service has a response cache. */
+  readonly answers: "cached" | "uncached";
   /** By view, from the request to the first contentful paint. */
   readonly first_paint: Record<string, Timing>;
   /** From a click to the frame with the new view. */

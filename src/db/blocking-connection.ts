@@ -4,7 +4,7 @@ import { startWorker } from "../base/worker-threads.ts";
 import type {
   ConnectionRequest,
   ConnectionSettings,
-  StatementResult,
+  StatementReply,
   StatementsReply,
   StatementsRequest,
 } from "./postgres-connection.ts";
@@ -29,7 +29,7 @@ export class BlockingConnection {
   }
 
   /** Sends statements, waits for the reply, and returns their results. Throws a PostgresFault if one of them fails. */
-  exchange(request: StatementsRequest): readonly StatementResult[] {
+  exchange(request: StatementsRequest): readonly StatementReply[] {
     if (this.isClosed) throw new TypeError("The database is closed.");
     this.port.postMessage(JSON.stringify(request));
     for (;;) {

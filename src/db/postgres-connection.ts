@@ -46,14 +46,14 @@ export interface StatementError {
   readonly isConnectionLost: boolean;
 }
 
-export interface StatementResult {
+export interface StatementReply {
   readonly rows: readonly Row[];
   readonly count: number;
   readonly command: string;
 }
 
 /** The results of all statements, or the first error. */
-export type StatementsReply = { readonly results: readonly StatementResult[] } | { readonly error: StatementError };
+export type StatementsReply = { readonly results: readonly StatementReply[] } | { readonly error: StatementError };
 
 const { url, busyMs, idleMs, replyMs, replies }: ConnectionSettings = workerData;
 const connectMs = 2_000;
@@ -175,7 +175,7 @@ async function execute({ statements, mayConnect }: StatementsRequest): Promise<S
 }
 
 /** Runs a statement. Of a text of several ones, returns the result of the last. */
-async function run(client: pg.Client, { text, values, isPrepared }: Statement): Promise<StatementResult> {
+async function run(client: pg.Client, { text, values, isPrepared }: Statement): Promise<StatementReply> {
   try {
     const reply = await client.query({ text, values: [...values], ...(isPrepared ? { name: nameOf(text) } : {}) });
     // The declared type does not know that a text of several statements has a result for each.

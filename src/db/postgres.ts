@@ -10,7 +10,7 @@ import { randomUUID } from "node:crypto";
 import type { Row } from "../base/json.ts";
 import { UserError } from "../base/user-error.ts";
 import { BlockingConnection } from "./blocking-connection.ts";
-import type { Statement, StatementResult, StatementsRequest } from "./postgres-connection.ts";
+import type { Statement, StatementReply, StatementsRequest } from "./postgres-connection.ts";
 import { PostgresFault, repeatTransient } from "./postgres-fault.ts";
 import { InvalidValue, literal, type Sql, sql, type Value } from "./sql.ts";
 import { type Columns, postgresDialect, type SqlDatabase } from "./sql-database.ts";
@@ -229,7 +229,7 @@ export class PostgresDatabase implements SqlDatabase {
     }
   }
 
-  private execute(statement: Sql): StatementResult {
+  private execute(statement: Sql): StatementReply {
     const request = prepared(statement);
     if (this.depth > 0) return this.send(request);
     return repeatTransient(() => lastOf(this.connection.exchange({ statements: [request], mayConnect: true })));
@@ -244,7 +244,7 @@ export class PostgresDatabase implements SqlDatabase {
    * Sends a statement of the transaction together with the queued ones. If the connection has been lost since the last transaction, the first
    * ones are sent again: nothing of them is committed.
    */
-  private send(statement: Statement): StatementResult {
+  private send(statement: Statement): StatementReply {
     const { checkStart } = this;
     const request = { statements: [...this.queued.splice(0), statement], mayConnect: checkStart !== undefined };
     this.checkStart = undefined;
@@ -253,7 +253,7 @@ export class PostgresDatabase implements SqlDatabase {
     return lastOf(results);
   }
 
-  private exchangeTwice(request: StatementsRequest): readonly StatementResult[] {
+  private exchangeTwice(request: StatementsRequest): readonly StatementReply[] {
     try {
       return this.connection.exchange(request);
     } catch (thrown) {
@@ -264,7 +264,7 @@ export class PostgresDatabase implements SqlDatabase {
   }
 }
 
-function lastOf(results: readonly StatementResult[]): StatementResult {
+function lastOf(results: readonly StatementReply[]): StatementReply {
   const last = results.at(-1);
   if (last === undefined) throw new TypeError("No statement was sent: expected at least one.");
   return last;
