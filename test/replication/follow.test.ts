@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { currentVersion } from "../../src/lake/manifest.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
+import type { LakeSource } from "../../src/replication/source.ts";
 import { filesOf } from "../../src/replication/source-manifest.ts";
 import { killFollowers } from "../support/campaigns/follow-kills.ts";
 import { Chance } from "../support/chance.ts";
@@ -15,7 +16,7 @@ import { extentOf } from "../support/extent.ts";
 import { startService } from "../support/http/service.ts";
 import { activeListingsText, lakeFaults, listLakeFiles } from "../support/lakes/contents.ts";
 import { createLake, samplePath } from "../support/lakes/lakes.ts";
-import { createTestFollower } from "../support/replication/followers.ts";
+import { createTestFollower, sourceAt } from "../support/replication/followers.ts";
 import {
   assertEqualLakes,
   copyOf,
@@ -94,6 +95,30 @@ test("interrupted files are resumed, and failing servers asked again", async (sc
     assert.equal(status, failed.get(path) === "cut without ranges" ? 200 : 206, path);
   assert.deepEqual(new Set(parts.map(({ path }) => failed.get(path))), new Set(["cut", "stall", "cut without ranges"]));
 });
+
+test("content that stops, and does not end when its request is aborted, is requested again", async (scope) => {
+  const source = sourceAt(newer);
+  const stopped = new Set<string>();
+  const stopping: LakeSource = {
+    ...source,
+    open: async (path, from, signal) => {
+      const opened = await source.open(path, from, signal);
+      if (opened === undefined || stopped.has(path) || !path.startsWith("builds/")) return opened;
+      stopped.add(path);
+      return { ...opened, content: withoutEnd(opened.content) };
+    },
+  };
+  const lake = await newLake(scope);
+  await createTestFollower(stopping, lake, { stallMs: 100, retryMs: 1 }).follow();
+  assert.ok(stopped.size > 0);
+  await assertEqualLakes(lake, newer);
+});
+
+/** Passes content on, and then waits for ever. */
+async function* withoutEnd(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  yield* content;
+  await new Promise<never>(() => undefined);
+}
 
 test("a file that stays wrong or missing is named, and the lake's version stays", async (scope) => {
   const { server } = await serverOf(scope, newer);

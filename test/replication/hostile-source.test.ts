@@ -10,7 +10,6 @@ import { test } from "node:test";
 import { promisify } from "node:util";
 import { replaceFile } from "../../src/base/files.ts";
 import { currentVersion, type LakeFile, type Manifest, manifestPath } from "../../src/lake/manifest.ts";
-import type { LakeSource } from "../../src/replication/source.ts";
 import { carquet } from "../support/command-line.ts";
 import { lakeFaults } from "../support/lakes/contents.ts";
 import { createLake, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
@@ -123,30 +122,6 @@ test("bodies without an end, without progress or beyond all bounds fail", async 
   });
   await assert.rejects(follow, /builds.*: stalled: expected more data within 0\.1 seconds\./);
 });
-
-test("content that stops, and does not end when its request is aborted, is requested again", async (scope) => {
-  const source = sourceAt(newer);
-  const stopped = new Set<string>();
-  const stopping: LakeSource = {
-    ...source,
-    open: async (path, from, signal) => {
-      const opened = await source.open(path, from, signal);
-      if (opened === undefined || stopped.has(path) || !path.startsWith("builds/")) return opened;
-      stopped.add(path);
-      return { ...opened, content: withoutEnd(opened.content) };
-    },
-  };
-  const lake = await newLake(scope);
-  await createTestFollower(stopping, lake, { stallMs: 100, retryMs: 1 }).follow();
-  assert.ok(stopped.size > 0);
-  await assertEqualLakes(lake, newer);
-});
-
-/** Passes content on, and then waits for ever. */
-async function* withoutEnd(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
-  yield* content;
-  await new Promise<never>(() => undefined);
-}
 
 test("what is not a manifest is refused: nested arrays, other types, a newer format", async (scope) => {
   const source = await copyOf(scope, newer);
