@@ -3,6 +3,7 @@
  * early when its client disconnects or its deadline passes. Identical concurrent requests share a job, which ends early when none of
  * them waits any longer.
  */
+import { setMaxListeners } from "node:events";
 import { SessionTime } from "./session-time.ts";
 
 /** The reason of a job whose client disconnected: no response can be sent. */
@@ -18,6 +19,8 @@ export class Job {
 
   constructor(...accountIds: readonly string[]) {
     this.accountIds = new Set(accountIds);
+    // Each waiting and running statement listens; Node.js would warn of more than ten.
+    setMaxListeners(0, this.controller.signal);
   }
 
   /** The accounts that wait for the job. */

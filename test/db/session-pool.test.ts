@@ -88,6 +88,18 @@ test("an aborted job's waiting statement is dropped, its running one interrupted
   assert.deepEqual(await pool.engineOf(new Job("c")).rows(light), [{ n: 1 }]);
 });
 
+test("any number of statements of a job wait without a warning of Node.js", async (t) => {
+  const pool = await openPool(t);
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error): unknown => warnings.push(warning);
+  process.on("warning", onWarning);
+  const job = new Job("a");
+  await Promise.all(Array.from({ length: 50 }, () => pool.engineOf(job).rows(light)));
+  await sleep(0);
+  process.off("warning", onWarning);
+  assert.deepEqual(warnings, []);
+});
+
 test("a full queue refuses the account that fills it, not another one", async (t) => {
   const pool = await openPool(t, { waitingQueries: 5 });
   const ask = (account: string) =>
