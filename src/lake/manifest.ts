@@ -81,8 +81,20 @@ function withAllTables(files: Partial<TableFiles>): TableFiles {
 /** Returns the path of `CURRENT`, which holds the name of the published version. */
 export const currentPath = (lake: string): string => join(lake, "CURRENT");
 
+/** Returns the path of a version's manifest below a lake's folder. */
+export const manifestKey = (version: string): string => `versions/${version}.json`;
+
 /** Returns the path of a version's manifest. */
-export const manifestPath = (lake: string, version: string): string => join(lake, "versions", `${version}.json`);
+export const manifestPath = (lake: string, version: string): string => join(lake, manifestKey(version));
+
+/** Returns all files that a manifest lists. */
+export const filesOf = ({
+  tables,
+  serving,
+}: Pick<Manifest, "tables" | "serving">): readonly (LakeFile | ServingFile)[] => [
+  ...Object.values(tables).flat(),
+  ...serving,
+];
 
 /** Returns the name of the published version; undefined if nothing has been published. */
 export async function currentVersion(lake: string): Promise<string | undefined> {

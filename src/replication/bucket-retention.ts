@@ -6,9 +6,9 @@ import { bounds } from "../base/bounds.ts";
 import { plusDays } from "../base/day.ts";
 import { UserError } from "../base/user-error.ts";
 import type { VersionRetention } from "../lake/maintenance/vacuum.ts";
-import type { Manifest } from "../lake/manifest.ts";
+import { filesOf, type Manifest, manifestKey } from "../lake/manifest.ts";
 import type { BucketObject, S3Store } from "./s3.ts";
-import { compareVersions, filesOf, manifestKey, readSourceManifest, versionOfKey } from "./source-manifest.ts";
+import { compareVersions, readSourceManifest, versionOfKey } from "./source-manifest.ts";
 import { forEachOf, repeat, type TransferOptions } from "./transfer.ts";
 
 export type BucketRetention = Pick<VersionRetention, "versionDays" | "graceMs">;

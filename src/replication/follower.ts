@@ -10,12 +10,12 @@ import { createFolder, syncToDisk } from "../base/files.ts";
 import { printable, UserError } from "../base/user-error.ts";
 import type { DatabaseOptions } from "../db/duckdb.ts";
 import { removeOldVersions, type VersionRetention } from "../lake/maintenance/vacuum.ts";
-import { currentManifest, type Manifest } from "../lake/manifest.ts";
+import { currentManifest, type Manifest, manifestKey } from "../lake/manifest.ts";
 import { publish, removeOrphans, type Writer, withWriter } from "../lake/writer/writer.ts";
 import { withServingFiles } from "../serving/build-serving-files.ts";
 import { planTransfer, type TransferPlan, versionChain } from "./plan.ts";
 import { type LakeSource, MissingFile } from "./source.ts";
-import { compareVersions, manifestKey, readSourceManifest, readSourceVersion } from "./source-manifest.ts";
+import { compareVersions, readSourceManifest, readSourceVersion } from "./source-manifest.ts";
 import { fetchFile, forEachOf, type TransferOptions } from "./transfer.ts";
 
 export interface FollowerOptions extends TransferOptions, Pick<VersionRetention, "versionDays" | "graceMs"> {

@@ -1,9 +1,9 @@
 /** What a lake lacks of a version that is published elsewhere. */
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { type LakeFile, type Manifest, readManifest, type ServingFile, versionsIn } from "../lake/manifest.ts";
+import { filesOf, type LakeFile, type Manifest, readManifest, type ServingFile, versionsIn } from "../lake/manifest.ts";
 import { neededSources, usableFiles } from "../serving/serving-files.ts";
-import { filesOf, requireSameLake } from "./source-manifest.ts";
+import { requireSameLake } from "./source-manifest.ts";
 
 export interface TransferPlan {
   /** The files to fetch. */

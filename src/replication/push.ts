@@ -6,7 +6,7 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isNotFound } from "../base/files.ts";
 import { messageOf, UserError } from "../base/user-error.ts";
-import { type Manifest, manifestPath, manifestText } from "../lake/manifest.ts";
+import { filesOf, type Manifest, manifestKey, manifestPath, manifestText } from "../lake/manifest.ts";
 import { viewsPath } from "../lake/writer/writer.ts";
 import type { ListedFile } from "../serving/verified-files.ts";
 import { type BucketRetention, removeExpired } from "./bucket-retention.ts";
@@ -14,8 +14,6 @@ import { mebibytes } from "./follower.ts";
 import type { S3Store } from "./s3.ts";
 import {
   compareVersions,
-  filesOf,
-  manifestKey,
   readSourceManifest,
   readSourceVersion,
   requireSameLake,

@@ -4,7 +4,7 @@
  */
 import { bounds } from "../base/bounds.ts";
 import { printable, UserError } from "../base/user-error.ts";
-import { type LakeFile, type Manifest, parseManifest, type ServingFile } from "../lake/manifest.ts";
+import { type LakeFile, type Manifest, manifestKey, parseManifest } from "../lake/manifest.ts";
 import { type TableName, tableNames, tableOf } from "../lake/tables.ts";
 import type { LakeSource } from "./source.ts";
 import { readText, type TransferOptions } from "./transfer.ts";
@@ -16,9 +16,6 @@ export interface SourceVersion {
 }
 
 const versionPattern = /^\d{4}-\d{2}-\d{2}\.\d{1,9}$/;
-
-/** Returns the path of a version's manifest below a lake's folder. */
-export const manifestKey = (version: string): string => `versions/${version}.json`;
 
 /** Returns the version whose manifest has a path; undefined for other files. */
 export function versionOfKey(path: string): string | undefined {
@@ -66,12 +63,6 @@ export async function readSourceManifest(
     throw thrown;
   }
 }
-
-/** Returns all files that a manifest lists. */
-export const filesOf = ({ tables, serving }: Manifest): readonly (LakeFile | ServingFile)[] => [
-  ...Object.values(tables).flat(),
-  ...serving,
-];
 
 /** Throws a UserError unless a manifest has the day of its version, and lists each file once, by the path that a writer gives it. */
 function requireLakeFiles(manifest: Manifest, place: string): void {

@@ -7,7 +7,7 @@ import { bounds } from "../base/bounds.ts";
 import type { Pace } from "../base/files.ts";
 import { UserError } from "../base/user-error.ts";
 import { refuse } from "../contract/errors.ts";
-import type { Manifest } from "../lake/manifest.ts";
+import { filesOf, type Manifest } from "../lake/manifest.ts";
 import { filesIn } from "../lake/views.ts";
 import type { ListedFile, VerifiedFiles } from "./verified-files.ts";
 
@@ -23,10 +23,10 @@ export class VersionFiles {
   private readonly files: readonly ListedFile[];
 
   constructor(
-    { tables, serving }: Manifest,
+    manifest: Manifest,
     private readonly verified: VerifiedFiles,
   ) {
-    this.files = [...Object.values(tables).flat(), ...serving];
+    this.files = filesOf(manifest);
   }
 
   /** The paths of damaged files. */

@@ -11,7 +11,7 @@ import { type DatabaseOptions, DuckDatabase } from "../../db/duckdb.ts";
 import { ident, integerLiteral, pathLiteral, type Sql, sql } from "../../db/sql.ts";
 import { life } from "../../listing/life.ts";
 import { rowsOfFiles } from "../file-rows.ts";
-import type { LakeFile, Manifest, ServingFile } from "../manifest.ts";
+import { filesOf, type LakeFile, type Manifest, type ServingFile } from "../manifest.ts";
 import type { TableName } from "../tables.ts";
 import { filesIn } from "../views.ts";
 
@@ -26,7 +26,7 @@ export async function verify(
   onFile: (path: string, index: number, count: number) => void,
 ): Promise<readonly string[]> {
   const database = await DuckDatabase.open(options);
-  const files = [...Object.values(manifest.tables).flat(), ...manifest.serving];
+  const files = filesOf(manifest);
   const faults: string[] = [];
   try {
     for (const [index, file] of files.entries()) {

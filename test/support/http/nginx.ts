@@ -1,13 +1,15 @@
 /** nginx for tests, with the configuration that is deployed. Without Debian's package, its tests are skipped. */
+
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, open, readFile, rm, writeFile } from "node:fs/promises";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { projectText } from "../../../src/base/project-files.ts";
 import { eventually } from "../command-line.ts";
 import { onScopeEnd, type Scope } from "../scope.ts";
+import { freePort } from "./free-port.ts";
 
 /** The `skip` option of tests of nginx. */
 export const skipWithoutNginx =
@@ -56,16 +58,6 @@ export async function startNginx(scope: Scope, replicas: readonly string[]): Pro
     return accepts(port);
   });
   return { url: `http://127.0.0.1:${port}`, log: () => readFile(logPath, "utf8") };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new TypeError("Expected a port.");
-  return address.port;
 }
 
 /** Returns whether a port of this machine accepts connections. */

@@ -2,8 +2,7 @@
  * Mixed load on a `carquet serve` process at 1.5 times its capacity: well-behaved, attacking, leaving and repeating clients, while versions
  * are published, serving files are damaged and the disk of the ledger fills up. No answer may be wrong and no charge lost or doubled.
  */
-import { once } from "node:events";
-import { createServer } from "node:net";
+
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createAccountsFile } from "../../../../src/accounts/file/schema.ts";
@@ -11,6 +10,7 @@ import { bounds } from "../../../../src/base/bounds.ts";
 import { createCustomer } from "../../accounts.ts";
 import { Chance } from "../../chance.ts";
 import { eventually, parseLog, type ServeProcess, startServing } from "../../command-line.ts";
+import { freePort } from "../../http/free-port.ts";
 import type { Scope } from "../../scope.ts";
 import { type ClientOptions, LoadClient } from "./clients.ts";
 import { damageServingFile, type LedgerDisk, Publisher, sleepUnless } from "./faults.ts";
@@ -237,16 +237,6 @@ class MixedLoad {
         journal.addProblem("defect", JSON.stringify(line).slice(0, 2000));
     return journal.auditCharges(this.accounts);
   }
-}
-
-/** Returns a port that was free. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  return typeof address === "object" && address !== null ? address.port : 0;
 }
 
 /** Serves the lake, measures the capacity, and runs the mixed load. Returns what happened, problems included. */
