@@ -1,9 +1,15 @@
-/** The extent of randomized and exhaustive tests: short in `npm test`, full in `npm run test:all`. */
+/**
+ * The extent of a run, which `CARQUET_TESTS` sets: `npm test` leaves out the tests that cost the most, and draws little at random. With `every`,
+ * all tests run with short draws, as in CI; with `all`, they run in full, as in `npm run test:all`.
+ */
 
-const isFull = process.env.CARQUET_TESTS === "all";
+const extents = ["short", "every", "all"] as const;
+const requested = process.env.CARQUET_TESTS ?? "short";
+const extent = extents.find((name) => name === requested);
+if (extent === undefined) throw new Error(`Invalid value "${requested}" for CARQUET_TESTS: expected ${extents.join(", ")}.`);
 
-/** Returns the extent of this run. */
-export const extentOf = <T>(short: T, full: T): T => (isFull ? full : short);
+/** Returns the extent of randomized and exhaustive tests in this run. */
+export const extentOf = <T>(short: T, full: T): T => (extent === "all" ? full : short);
 
-/** The `skip` option of tests that only the full run includes. */
-export const skipInShortRun = isFull ? false : "runs in npm run test:all";
+/** The `skip` option of tests that `npm test` leaves out. */
+export const skipInShortRun = extent === "short" ? "runs in npm run test:all" : false;

@@ -14,7 +14,7 @@ import { PostgresDatabase } from "../../src/db/postgres.ts";
 import { ident, sql } from "../../src/db/sql.ts";
 import { eventually } from "./command-line.ts";
 import { cachedFolder } from "./lakes/cache.ts";
-import { fileScope, onScopeEnd, type Scope } from "./scope.ts";
+import { groupScope, onScopeEnd, type Scope } from "./scope.ts";
 
 const run = promisify(execFile);
 
@@ -129,16 +129,16 @@ let shared: Promise<PostgresServer> | undefined;
 let isShared = false;
 let schemas = 0;
 
-/** Lets all tests of the file share a server. Called while tests are defined: within a test, its end would be that of the server. */
+/** Lets all tests of the group share a server. Called while tests are defined: within a test, its end would be that of the server. */
 export function stopServerAtEnd(): void {
-  if (!isShared) onScopeEnd(fileScope, async () => undefined);
+  if (!isShared) onScopeEnd(groupScope, async () => undefined);
   isShared = true;
 }
 
-/** Returns the URL of an empty schema: on the server that the tests of the file share, else on one for the scope. */
+/** Returns the URL of an empty schema: on the server that the tests of the group share, else on one for the scope. */
 export async function temporaryPostgresUrl(scope: Scope): Promise<string> {
   if (!isShared) return emptySchemaOn(await PostgresServer.start(scope));
-  shared ??= PostgresServer.start(fileScope);
+  shared ??= PostgresServer.start(groupScope);
   return emptySchemaOn(await shared);
 }
 

@@ -11,6 +11,23 @@ export interface Scope {
 /** Scope of all tests in a file. */
 export const fileScope: Scope = { after: (work) => after(work) };
 
+let groupWorks: Cleanup[] | undefined;
+
+/** Scope of all tests of a process: of the files in a group, or of one file. Files that share something use it while they are loaded. */
+export const groupScope: Scope = {
+  after: (work) => {
+    if (groupWorks === undefined) after(work);
+    else groupWorks.push(work);
+  },
+};
+
+/** Makes this process that of a group, whose scope ends after the tests of all its files. */
+export function beginGroup(): void {
+  const works: Cleanup[] = [];
+  groupWorks = works;
+  after(() => cleanUp(works));
+}
+
 const cleanupsByScope = new WeakMap<Scope, Cleanup[]>();
 
 /** Registers cleanup that runs before earlier cleanup: a service stops before its folder is removed. */
@@ -22,7 +39,11 @@ export function onScopeEnd(scope: Scope, work: Cleanup): void {
   }
   const cleanups = [work];
   cleanupsByScope.set(scope, cleanups);
-  scope.after(() => cleanUp(cleanups));
+  scope.after(() => {
+    // The files of a group share the object `fileScope`: cleanup of the next file is registered anew.
+    cleanupsByScope.delete(scope);
+    return cleanUp(cleanups);
+  });
 }
 
 /** Runs all cleanup, latest first. Continues after a failure and throws it at the end. */

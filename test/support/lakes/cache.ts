@@ -1,16 +1,17 @@
 /**
- * Cache of folders that depend on the sources and on some input only, such as lakes. Test files, and runs on unchanged sources, share it in
- * the system's temporary folder.
+ * Cache of folders that depend on some of the sources and on some input only, such as lakes. Test files, and runs on unchanged sources, share
+ * it in the system's temporary folder.
  */
 import { createHash, type Hash } from "node:crypto";
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { projectPath } from "../../../src/base/project-files.ts";
 
-/** What the contents of a lake depend on, apart from the ingested files. */
-const sources = ["src", "schemas", "data/reference", "package-lock.json"].map(projectPath);
+/** The modules that generate feeds and write lakes. A lake depends on what they import, and on what that reads. */
+const writers = ["src/ingest/ingest.ts", "src/demo/generate.ts"].map(projectPath);
+const dataOfWriters = ["schemas/feed.json", "data/reference", "package-lock.json"].map(projectPath);
 
 /** Folders of earlier sources are removed after this time. */
 const keptMs = 60 * 60 * 1000;
@@ -48,8 +49,17 @@ function addFiles(hash: Hash, path: string): void {
     }
 }
 
+/** Returns the paths of some modules of this project and of all modules that they import, in order. */
+function importedBy(modules: readonly string[]): readonly string[] {
+  const found = new Set(modules);
+  for (const path of found)
+    for (const [, imported = ""] of readFileSync(path, "utf8").matchAll(/(?:from|import|import\(|new URL\() ?"(\.{1,2}\/[^"\n]+)"/g))
+      found.add(resolve(dirname(path), imported));
+  return [...found].sort();
+}
+
 async function openCache(): Promise<string> {
-  const name = `carquet-cache-${hashOf(sources, process.version)}`;
+  const name = `carquet-cache-${hashOf([...importedBy(writers), ...dataOfWriters])}`;
   const folder = join(tmpdir(), name);
   if (existsSync(folder)) return folder;
   for (const entry of readdirSync(tmpdir()).filter((other) => /^carquet-(cache|sample)-\w+/.test(other))) {

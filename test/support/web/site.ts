@@ -20,8 +20,6 @@ export interface Site {
 /** Launches a browser that is signed in to the customer's account. */
 export async function signedInBrowser(scope: Scope, client: Client): Promise<Site> {
   const context = await launchBrowser(scope);
-  const browser = context.browser();
-  if (browser === null) throw new TypeError("The context has no browser.");
   const faults: string[] = [];
   const openIn = async (where: BrowserContext, path: string): Promise<Page> => {
     const page = await where.newPage();
@@ -38,9 +36,9 @@ export async function signedInBrowser(scope: Scope, client: Client): Promise<Sit
   return {
     faults,
     open: (path) => openIn(context, path),
-    openAnonymously: async (path) => openIn(await browser.newContext(), path),
+    openAnonymously: async (path) => openIn(await launchBrowser(scope), path),
     openWithoutScripts: async (path) =>
-      openIn(await signIn(await browser.newContext({ javaScriptEnabled: false })), path),
+      openIn(await signIn(await launchBrowser(scope, { javaScriptEnabled: false })), path),
   };
 }
 

@@ -1,0 +1,107 @@
+/**
+ * Runs the tests: compiles them, groups the files of a folder into one process, and reports the processor time of each group.
+ *
+ * `node test/run.mjs [words...]`, where a word is a folder, a file or the start of one below `test/`, such as `query/facet`, or `compatibility`.
+ * `CARQUET_TESTS` sets the extent (`support/extent.ts`). `CARQUET_CPU_SECONDS_MAX` fails a run that needs more processor time: unlike the time that
+ * passes, it hardly depends on what else the machine does. Extent and budget are for the whole suite, on any Node.js that is supported.
+ */
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { finished } from "node:stream/promises";
+import { run } from "node:test";
+import { spec } from "node:test/reporters";
+import { fileURLToPath } from "node:url";
+import { compatibilityFiles } from "./compatibility.mjs";
+
+const { compile } = createRequire(import.meta.url)("../bin/compile.cjs");
+const here = dirname(fileURLToPath(import.meta.url));
+/** Three at once on two cores: some tests wait for timeouts of other programs. */
+const concurrency = 3;
+/** Groups start in order of their size, so that none of the largest runs alone at the end. A larger one is split. */
+const groupBytesMax = 64 * 1024;
+
+/** A test file: its path below `test/` without its ending. */
+const files = readdirSync(here, { recursive: true })
+  .filter((file) => file.endsWith(".test.ts"))
+  .map((file) => file.replaceAll("\\", "/").replace(/\.test\.ts$/, ""))
+  .sort();
+
+const words = process.argv.slice(2).map((word) => word.replace(/^test\//, "").replace(/\.test\.ts$/, ""));
+const chosen = words.length === 0 ? files : files.filter((file) => words.some((word) => names(word, file)));
+if (chosen.length === 0) throw new Error(`No test file starts with ${words.join(", ")}: expected the start of one below test/.`);
+const compiled = compile(["src", "test", "bench", "clients"]);
+const entries = groupsOf(chosen).map(writeEntry);
+const usageFolder = mkdtempSync(join(tmpdir(), "carquet-usage-"));
+process.env.CARQUET_USAGE_FOLDER = usageFolder;
+const reporter = run({ files: entries, concurrency })
+  .on("test:fail", ({ todo }) => {
+    if (!todo) process.exitCode = 1;
+  })
+  .compose(new spec());
+reporter.pipe(process.stdout);
+await finished(reporter);
+reportUsage();
+
+function names(word, file) {
+  return word === "compatibility" ? compatibilityFiles.includes(file) : file.startsWith(word);
+}
+
+/** Returns groups of files: those of a folder together, up to the maximum size, and each file that runs alone (`@alone` in its head). */
+function groupsOf(chosenFiles) {
+  const groups = new Map();
+  for (const file of chosenFiles) {
+    const { size } = statSync(join(here, `${file}.test.ts`));
+    const name = isAlone(file) ? file : openGroup(groups, dirname(file), size);
+    const group = groups.get(name) ?? { name, files: [], bytes: 0 };
+    groups.set(name, { name, files: [...group.files, file], bytes: group.bytes + size });
+  }
+  return [...groups.values()].sort((one, other) => other.bytes - one.bytes);
+}
+
+/** Returns the name of the first group of a folder that has room for a file. */
+function openGroup(groups, folder, size) {
+  for (let number = 1; ; number += 1) {
+    const name = `${folder === "." ? "test" : folder}${number === 1 ? "" : ` ${number}`}`;
+    const group = groups.get(name);
+    if (group === undefined || group.bytes + size <= groupBytesMax) return name;
+  }
+}
+
+function isAlone(file) {
+  const head = readFileSync(join(here, `${file}.test.ts`), "utf8").split("*/", 1)[0];
+  return head.includes("@alone");
+}
+
+/** Writes the program that runs a group beside the compiled tests, unless it exists; returns its path. */
+function writeEntry({ name, files: members }) {
+  const path = join(compiled, "test/groups", `${name.replaceAll(/[/ ]/g, "-")}-${members.length}.test.js`);
+  const imports = members.map((file) => `  [${JSON.stringify(file)}, () => import("../${file}.test.js")],`);
+  const text = [
+    'import { runGroup } from "../support/group.js";',
+    `await runGroup(${JSON.stringify(name)}, [`,
+    ...imports,
+    "]);",
+    "",
+  ].join("\n");
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  return path;
+}
+
+/** Prints the processor seconds of each group and of all; fails the run if they exceed the budget. */
+function reportUsage() {
+  const groups = readdirSync(usageFolder).map((file) => JSON.parse(readFileSync(join(usageFolder, file), "utf8")));
+  rmSync(usageFolder, { recursive: true });
+  if (groups.length === 0) return;
+  const sum = groups.reduce((seconds, group) => seconds + group.seconds, 0);
+  groups.sort((one, other) => other.seconds - one.seconds);
+  for (const { name, seconds, files: count } of groups)
+    process.stdout.write(`${seconds.toFixed(1).padStart(7)} CPU seconds  ${name} (${count} ${count === 1 ? "file" : "files"})\n`);
+  process.stdout.write(`${sum.toFixed(1).padStart(7)} CPU seconds  in ${groups.length} processes\n`);
+  const most = Number(process.env.CARQUET_CPU_SECONDS_MAX ?? Number.POSITIVE_INFINITY);
+  if (sum <= most) return;
+  process.stderr.write(`The tests needed ${sum.toFixed(0)} CPU seconds: expected at most ${most}.\n`);
+  process.exitCode = 1;
+}
