@@ -49,12 +49,14 @@ function addFiles(hash: Hash, path: string): void {
     }
 }
 
-/** Returns the paths of some modules of this project and of all modules that they import, in order. */
+/** Returns the paths of some modules and of all modules that they import when they run, in order. */
 function importedBy(modules: readonly string[]): readonly string[] {
   const found = new Set(modules);
-  for (const path of found)
-    for (const [, imported = ""] of readFileSync(path, "utf8").matchAll(/(?:from|import|import\(|new URL\() ?"(\.{1,2}\/[^"\n]+)"/g))
+  for (const path of found) {
+    const text = readFileSync(path, "utf8").replaceAll(/^import type [^;]*;/gm, "");
+    for (const [, imported = ""] of text.matchAll(/(?:from|import|import\(|new URL\() ?"(\.{1,2}\/[^"\n]+)"/g))
       found.add(resolve(dirname(path), imported));
+  }
   return [...found].sort();
 }
 

@@ -1,8 +1,9 @@
 /** The lake of `npm start`. */
 import { join } from "node:path";
+import { projectPath } from "../../../src/base/project-files.ts";
 import { startServing } from "../command-line.ts";
 import { withScope } from "../scope.ts";
-import { cachedFolder } from "./cache.ts";
+import { cachedFolder, hashOf } from "./cache.ts";
 
 let demo: Promise<string> | undefined;
 
@@ -20,5 +21,5 @@ async function createDemo(): Promise<string> {
       service.terminate();
       await service.ended;
     });
-  return join(await cachedFolder("demo", fill), "lake");
+  return join(await cachedFolder(hashOf([projectPath("src/cli/commands/start.ts")], "demo"), fill), "lake");
 }

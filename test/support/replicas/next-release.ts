@@ -5,7 +5,7 @@
 import { cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { projectPath } from "../../../src/base/project-files.ts";
-import { cachedFolder } from "../lakes/cache.ts";
+import { cachedFolder, hashOf } from "../lakes/cache.ts";
 
 /** What the program needs. */
 const copied = ["bin", "src", "schemas", "data/reference", "package.json"];
@@ -43,7 +43,7 @@ const changes: readonly (readonly [path: string, before: RegExp, after: string])
 
 /** Returns the path of the program of the next release. */
 export async function nextRelease(): Promise<string> {
-  const folder = await cachedFolder("next-release", async (created) => {
+  const folder = await cachedFolder(hashOf(copied.map((path) => projectPath(path)), "next release"), async (created) => {
     for (const path of copied) {
       await mkdir(dirname(join(created, path)), { recursive: true });
       await cp(projectPath(path), join(created, path), { recursive: true });
