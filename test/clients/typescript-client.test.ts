@@ -13,13 +13,11 @@ import { fencedBlocks } from "../docs/markdown.ts";
 import { type Customer, createCustomer, inAccountsFile } from "../support/accounts.ts";
 import { skipInShortRun } from "../support/extent.ts";
 import { fetchListings } from "../support/http/paging.ts";
-import { startService } from "../support/http/service.ts";
-import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
-import { fileScope } from "../support/scope.ts";
+import { sampleService, startService } from "../support/http/service.ts";
+import { temporaryFolder } from "../support/lakes/lakes.ts";
 import { startLossyProxy } from "./lossy-proxy.ts";
 
-const { lake } = await createLake(fileScope);
-const service = await startService(fileScope, lake);
+const { lake, client: service } = await sampleService();
 
 /** A client that counts the requests it sends, and its customer. */
 function createClient(settings: Partial<ClientSettings> = {}, customer = createCustomer(service.accounts)) {

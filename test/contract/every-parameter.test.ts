@@ -3,12 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { operations } from "../../src/contract/document.ts";
 import { encodeExample, exemplaryRequest, minimalRequest } from "../support/examples.ts";
-import { startService } from "../support/http/service.ts";
-import { createLake } from "../support/lakes/lakes.ts";
-import { fileScope } from "../support/scope.ts";
+import { sampleService } from "../support/http/service.ts";
 
-const { lake } = await createLake(fileScope);
-const client = await startService(fileScope, lake);
+const { client } = await sampleService();
 
 /** Examples that need other parameters, or a value that the sample has. */
 const companions: Readonly<Record<string, string>> = {

@@ -16,6 +16,7 @@ import { describe, test } from "node:test";
 import { parse } from "csv-parse/sync";
 import { renderChart } from "../../bench/report/svg-chart.ts";
 import { projectPath } from "../../src/base/project-files.ts";
+import { skipInShortRun } from "../support/extent.ts";
 import { demoLake } from "../support/lakes/demo.ts";
 import { createLake, queryLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
@@ -27,6 +28,9 @@ import { Terminal, type TerminalResult } from "./terminal.ts";
 /** Pages whose commands start without a lake, or with the demo lake; all others start with that of the sample delivery. */
 const startEmpty: ReadonlySet<string> = new Set(["docs/ingest.md"]);
 const startWithDemo: ReadonlySet<string> = new Set(["README.md", "docs/analysts.md", "docs/open-from-elsewhere.md"]);
+
+/** The pages that `npm test` runs: what newcomers and operators do. `CARQUET_TESTS=every` runs all. */
+const shortRun: ReadonlySet<string> = new Set(["README.md", "docs/api.md", "docs/ingest.md", "docs/operations.md"]);
 
 const isWriting = process.env.GOLDEN === "write";
 
@@ -125,7 +129,7 @@ describe("the commands of a page work in order", { concurrency: 3 }, () => {
   for (const page of pages) {
     const blocks = fencedBlocks(page);
     if (!blocks.some(isRun) && !blocks.some(({ language }) => language === "sql")) continue;
-    test(page, async (scope) => {
+    test(page, { skip: !isWriting && !shortRun.has(page) && skipInShortRun }, async (scope) => {
       const terminal = await Terminal.open(scope, await lakesOf(page));
       const texts = await runPage(terminal, blocks);
       if (texts.size > 0) rewriteBlocks(page, texts);

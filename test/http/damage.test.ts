@@ -8,7 +8,7 @@ import { currentManifest, type LakeFile, type Manifest } from "../../src/lake/ma
 import { damageAndAsk, damagedKinds, recordAnswers } from "../support/campaigns/damage.ts";
 import { Chance } from "../support/chance.ts";
 import { eventually, parseLog } from "../support/command-line.ts";
-import { extentOf } from "../support/extent.ts";
+import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { type Client, startService } from "../support/http/service.ts";
 import { changeByte } from "../support/lakes/contents.ts";
 import { createLakeOfEveryState } from "../support/lakes/every-state.ts";
@@ -103,7 +103,9 @@ test("the scrub finds damage without a request, and restored serving files are u
   assert.deepEqual([repaired.serving.index, repaired.serving.rows], [true, true]);
 });
 
-test("damage at random places of every kind of file is detected or harmless", async (scope) => {
+test("damage at random places of every kind of file is detected or harmless", {
+  skip: skipInShortRun,
+}, async (scope) => {
   const undamaged = await recordAnswers(original);
   const folder = await temporaryFolder(scope);
   const chance = new Chance(4);

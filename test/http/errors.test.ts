@@ -8,12 +8,9 @@ import { operations } from "../../src/contract/document.ts";
 import { type ErrorCode, errors } from "../../src/contract/errors.ts";
 import { minimalRequest } from "../support/examples.ts";
 import { exchangeRaw } from "../support/http/raw-http.ts";
-import { assertMatchesDocument, startService } from "../support/http/service.ts";
-import { createLake } from "../support/lakes/lakes.ts";
-import { fileScope } from "../support/scope.ts";
+import { assertMatchesDocument, sampleService } from "../support/http/service.ts";
 
-const { lake } = await createLake(fileScope);
-const client = await startService(fileScope, lake);
+const { client } = await sampleService();
 
 interface Raw {
   readonly status: number;

@@ -5,12 +5,9 @@ import { sendHostileRequests } from "../support/campaigns/hostile-answers.ts";
 import { hostileRequests, searchOperations } from "../support/campaigns/hostile-requests.ts";
 import { Chance } from "../support/chance.ts";
 import { extentOf } from "../support/extent.ts";
-import { startService } from "../support/http/service.ts";
-import { createLake } from "../support/lakes/lakes.ts";
-import { fileScope } from "../support/scope.ts";
+import { sampleService } from "../support/http/service.ts";
 
-const { lake } = await createLake(fileScope);
-const client = await startService(fileScope, lake);
+const { client } = await sampleService();
 const valuesEach = extentOf(12, 20);
 
 for (const operation of searchOperations) {

@@ -23,7 +23,7 @@ import { fileScope, type Scope } from "../support/scope.ts";
 
 test("versions with and without serving files are swapped while clients search, and each answer comes from one version", async (context) => {
   const { answers, versionsSeen, openedWith } = await swapWhileServing(context, {
-    days: 4,
+    days: extentOf(3, 4),
     clients: 8,
     seed: 1,
     pauseMs: extentOf(50, 0),

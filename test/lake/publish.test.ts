@@ -9,7 +9,7 @@ import { UserError } from "../../src/base/user-error.ts";
 import { currentVersion } from "../../src/lake/manifest.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
 import { killIngests, spawnIngest } from "../support/campaigns/ingest-kills.ts";
-import { extentOf } from "../support/extent.ts";
+import { extentOf, skipInShortRun } from "../support/extent.ts";
 import {
   activeListingsText,
   hashLakeFiles,
@@ -124,7 +124,9 @@ test("readers see the previous day in full until the new day is published", asyn
   assert.deepEqual(await lakeFaults(lake), []);
 });
 
-test("an ingest killed at any moment leaves the old or the new version intact, with its serving files", async (t) => {
+test("an ingest killed at any moment leaves the old or the new version intact, with its serving files", {
+  skip: skipInShortRun,
+}, async (t) => {
   const kills = await killIngests({ folder: await temporaryFolder(t), kills: extentOf(2, 8), seed: 20_261_118 });
   assert.equal(kills.length, extentOf(2, 8));
   for (const { afterMs, when, version, partialFiles } of kills)

@@ -15,7 +15,7 @@ import { skipWithoutRealCsv } from "../support/real-feeds.ts";
 
 const seed = 20261122;
 
-const varied = extentOf({ draws: 120, days: 3, cars: 150 }, { draws: 400, days: 5, cars: 250 });
+const varied = extentOf({ draws: 80, days: 2, cars: 120 }, { draws: 400, days: 5, cars: 250 });
 
 /** The campaign `index` for one small lake of each kind. */
 const trials: readonly (readonly [
@@ -33,8 +33,8 @@ const trials: readonly (readonly [
   ],
   [
     "a lake that grows day by day",
-    extentOf(60, 150),
-    () => compareGrowingLake({ seed, draws: extentOf(60, 150), days: extentOf(2, 3), cars: 150 }),
+    extentOf(40, 150),
+    () => compareGrowingLake({ seed, draws: extentOf(40, 150), days: extentOf(2, 3), cars: 150 }),
   ],
   ["the sample", 60, () => compareSample({ seed, draws: 60 })],
   ["real auctions", 60, () => compareRealLake({ seed, draws: 60 }), skipWithoutRealCsv || undefined],

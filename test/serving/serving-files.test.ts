@@ -5,11 +5,13 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { replaceFile } from "../../src/base/files.ts";
 import { textIn } from "../../src/base/json.ts";
+import { indexLake } from "../../src/cli/commands/index-lake.ts";
 import { DuckDatabase } from "../../src/db/duckdb.ts";
 import { literal, sql } from "../../src/db/sql.ts";
 import { SqliteEngine } from "../../src/db/sqlite.ts";
 import { currentManifest, type Manifest, manifestPath, type ServingFile } from "../../src/lake/manifest.ts";
 import type { LakeVersion } from "../../src/serving/lake-version.ts";
+import { verifyServingFiles } from "../../src/serving/verify-serving-files.ts";
 import { carquet, eventually } from "../support/command-line.ts";
 import { extentOf } from "../support/extent.ts";
 import { startService } from "../support/http/service.ts";
@@ -110,13 +112,11 @@ for (const [what, kind, damage] of damages) {
     assert.equal(version.served[kind], false);
     assert.equal(reported.length, 1, reported.join("\n"));
     assert.match(reported[0] ?? "", kind === "index" ? /^search index: / : /^row store: /);
-    const { code, out } = await carquet(["index", "--lake", lake, "--json"]);
-    assert.equal(code, 0);
-    assert.equal(JSON.parse(out).built, 1);
+    assert.equal((await indexLake({ lake })).built, 1);
     const repaired = await openVersion(scope, lake);
     assert.deepEqual(repaired.served, { index: true, rows: true });
     assert.deepEqual(await allAnswers(repaired), expected);
-    assert.equal(JSON.parse((await carquet(["index", "--lake", lake, "--json"])).out).built, 0, "every file is built");
+    assert.equal((await indexLake({ lake })).built, 0, "every file is built");
   });
 }
 
@@ -144,9 +144,8 @@ for (const [what, statement] of [
     assert.deepEqual(await allAnswers(version), expected);
     assert.equal(reported.length, 1, reported.join("\n"));
     assert.match(reported[0] ?? "", /checksum|Unknown row/);
-    const { code, out } = await carquet(["verify", "--lake", lake]);
-    assert.equal(code, 1);
-    assert.match(out, /^serving\/\S+: (\d+ of \d+ rows differ from snapshots|.*match their checksum)/m);
+    const faults = await verifyServingFiles(lake, await manifestOf(lake), { threads: 1 }, () => undefined);
+    assert.match(faults.join("\n"), /^serving\/\S+: (\d+ of \d+ rows differ from snapshots|.*match their checksum)/m);
   });
 }
 
@@ -158,7 +157,7 @@ test("serving files of another format are not used", async (scope) => {
   const version = await openVersion(scope, lake);
   assert.deepEqual(version.served, { index: false, rows: false });
   assert.deepEqual(await allAnswers(version), expected);
-  assert.equal(JSON.parse((await carquet(["index", "--lake", lake, "--json"])).out).built, serving.length);
+  assert.equal((await indexLake({ lake })).built, serving.length);
   assert.deepEqual((await openVersion(scope, lake)).served, { index: true, rows: true });
 });
 

@@ -6,7 +6,8 @@
 const extents = ["short", "every", "all"] as const;
 const requested = process.env.CARQUET_TESTS ?? "short";
 const extent = extents.find((name) => name === requested);
-if (extent === undefined) throw new Error(`Invalid value "${requested}" for CARQUET_TESTS: expected ${extents.join(", ")}.`);
+if (extent === undefined)
+  throw new Error(`Invalid value "${requested}" for CARQUET_TESTS: expected ${extents.join(", ")}.`);
 
 /** Returns the extent of randomized and exhaustive tests in this run. */
 export const extentOf = <T>(short: T, full: T): T => (extent === "all" ? full : short);

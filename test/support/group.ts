@@ -35,7 +35,10 @@ function reportUsage(name: string, files: number): void {
   const { user, system } = process.cpuUsage();
   const own = (user + system) / 1e6;
   const children = childSeconds();
-  writeFileSync(join(folder, `${randomUUID()}.json`), JSON.stringify({ name, files, own, children, seconds: own + children }));
+  writeFileSync(
+    join(folder, `${randomUUID()}.json`),
+    JSON.stringify({ name, files, own, children, seconds: own + children }),
+  );
 }
 
 /** Returns the processor seconds of children that have exited; 0 without `/proc`. */

@@ -6,12 +6,9 @@ import { test } from "node:test";
 import type { AnswerOf } from "../../src/contract/types.ts";
 import { type Customer, type CustomerOptions, createCustomer } from "../support/accounts.ts";
 import { createLinkSecret } from "../support/http/forms.ts";
-import { startService } from "../support/http/service.ts";
-import { createLake } from "../support/lakes/lakes.ts";
-import { fileScope } from "../support/scope.ts";
+import { sampleService } from "../support/http/service.ts";
 
-const { lake } = await createLake(fileScope);
-const client = await startService(fileScope, lake);
+const { client } = await sampleService();
 const cookie = `carquet-session=${await client.sessions.create(client.customer.accountId)}`;
 
 const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>

@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { nextManifest, publish, withWriter } from "../../lake/writer/writer.ts";
 import { withServingFiles } from "../../serving/build-serving-files.ts";
 import { type EngineSettings, engineOptions, jsonOption, lakeOption, memoryOption, threadsOption } from "../options.ts";
-import { createProgress } from "../progress.ts";
+import { createProgress, type Progress } from "../progress.ts";
 import { requireManifest } from "../published-lake.ts";
 
 interface IndexSettings extends EngineSettings {
@@ -23,7 +23,8 @@ export const indexCommand = (): Command =>
     .addOption(threadsOption())
     .addOption(memoryOption())
     .action(async (settings: IndexSettings) => {
-      const { version, built } = await index(settings);
+      const progress = createProgress();
+      const { version, built } = await indexLake(settings, progress.step).finally(progress.end);
       process.stdout.write(
         settings.json
           ? `${JSON.stringify({ version, built })}\n`
@@ -31,27 +32,22 @@ export const indexCommand = (): Command =>
       );
     });
 
-/** Builds the missing serving files. Publishes nothing if none is missing. */
-async function index({
-  lake,
-  ...settings
-}: IndexSettings): Promise<{ readonly version: string; readonly built: number }> {
-  const progress = createProgress();
-  try {
-    return await withWriter(lake, engineOptions(settings), async (writer) => {
-      const published = await requireManifest(lake);
-      const next = nextManifest(writer, published, published.as_of);
-      const manifest = await withServingFiles(writer, next, "content", (step, steps, description) =>
-        progress.step(published.as_of, step, steps, description),
-      );
-      const existing = new Set(published.serving.map(({ path }) => path));
-      const built = manifest.serving.filter(({ path }) => !existing.has(path)).length;
-      if (built === 0 && manifest.serving.length === published.serving.length)
-        return { version: published.version, built };
-      await publish(lake, manifest);
-      return { version: manifest.version, built };
-    });
-  } finally {
-    progress.end();
-  }
+/** Builds the missing serving files. Publishes nothing if none is missing. Returns the published version and the number of built files. */
+export function indexLake(
+  { lake, ...settings }: EngineSettings & { readonly lake: string },
+  onStep: Progress["step"] = () => undefined,
+): Promise<{ readonly version: string; readonly built: number }> {
+  return withWriter(lake, engineOptions(settings), async (writer) => {
+    const published = await requireManifest(lake);
+    const next = nextManifest(writer, published, published.as_of);
+    const manifest = await withServingFiles(writer, next, "content", (step, steps, description) =>
+      onStep(published.as_of, step, steps, description),
+    );
+    const existing = new Set(published.serving.map(({ path }) => path));
+    const built = manifest.serving.filter(({ path }) => !existing.has(path)).length;
+    if (built === 0 && manifest.serving.length === published.serving.length)
+      return { version: published.version, built };
+    await publish(lake, manifest);
+    return { version: manifest.version, built };
+  });
 }

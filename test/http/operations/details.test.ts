@@ -6,14 +6,14 @@ import type { OracleDay, OracleListing } from "../../lifecycle/oracle.ts";
 import { writeLifecycleFeeds } from "../../lifecycle/trial.ts";
 import { extentOf } from "../../support/extent.ts";
 import { fetchListings, type ServedListing } from "../../support/http/paging.ts";
-import { type Client, startService } from "../../support/http/service.ts";
+import { type Client, sampleService, startService } from "../../support/http/service.ts";
 import { createLake } from "../../support/lakes/lakes.ts";
 import { fileScope } from "../../support/scope.ts";
 
 type Detail = AnswerOf<"getListing">["data"];
 type LatestListing = NonNullable<AnswerOf<"getVin">["data"]["latest_listing"]>;
 
-const sample = await startService(fileScope, (await createLake(fileScope)).lake);
+const { client: sample } = await sampleService();
 
 /** A random lake in which cars are relisted after a sale, change dealers and go missing, some of them for too long. */
 const extent = extentOf(

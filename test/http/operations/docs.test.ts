@@ -7,12 +7,9 @@ import type { Locator, Page } from "playwright-core";
 import { projectPath, projectText } from "../../../src/base/project-files.ts";
 import { operations } from "../../../src/contract/document.ts";
 import { launchBrowser, skipWithoutBrowser } from "../../support/http/browser.ts";
-import { startService } from "../../support/http/service.ts";
-import { createLake } from "../../support/lakes/lakes.ts";
-import { fileScope } from "../../support/scope.ts";
+import { sampleService } from "../../support/http/service.ts";
 
-const { lake } = await createLake(fileScope);
-const client = await startService(fileScope, lake);
+const { client } = await sampleService();
 
 const get = (path: string, headers: Record<string, string> = {}) => fetch(`${client.url}${path}`, { headers });
 

@@ -6,12 +6,9 @@ import { test } from "node:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { bounds } from "../../../src/base/bounds.ts";
 import { document } from "../../../src/contract/document.ts";
-import { startService } from "../../support/http/service.ts";
-import { createLake } from "../../support/lakes/lakes.ts";
-import { fileScope } from "../../support/scope.ts";
+import { sampleService } from "../../support/http/service.ts";
 
-const { lake } = await createLake(fileScope);
-const client = await startService(fileScope, lake);
+const { client } = await sampleService();
 const path = "/v1/openapi.json";
 
 test("the document is served as JSON", async () => {

@@ -3,12 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { operation } from "../../../src/contract/document.ts";
 import type { ErrorCode } from "../../../src/contract/errors.ts";
-import { startService } from "../../support/http/service.ts";
-import { createLake } from "../../support/lakes/lakes.ts";
-import { fileScope } from "../../support/scope.ts";
+import { sampleService } from "../../support/http/service.ts";
 
-const { lake } = await createLake(fileScope);
-const client = await startService(fileScope, lake);
+const { client } = await sampleService();
 
 const facetsSchema = operation("getFacets").parameters.find(({ name }) => name === "facets")?.schema;
 const everyFacet = facetsSchema?.items?.enum ?? [];

@@ -4,12 +4,10 @@ import { test } from "node:test";
 import type { Row } from "../../../src/base/json.ts";
 import { vocabulary } from "../../../src/contract/document.ts";
 import { fetchListings, fetchPage } from "../../support/http/paging.ts";
-import { startService } from "../../support/http/service.ts";
-import { createLake, queryLake } from "../../support/lakes/lakes.ts";
-import { fileScope } from "../../support/scope.ts";
+import { sampleService } from "../../support/http/service.ts";
+import { queryLake } from "../../support/lakes/lakes.ts";
 
-const { lake } = await createLake(fileScope);
-const client = await startService(fileScope, lake);
+const { lake, client } = await sampleService();
 
 const onRequest = ["features", "options_packages"];
 const every = vocabulary("searchListings", "fields").filter((field) => field !== "default");

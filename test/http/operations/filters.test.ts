@@ -4,12 +4,10 @@ import { test } from "node:test";
 import type { Json, Row } from "../../../src/base/json.ts";
 import { operations } from "../../../src/contract/document.ts";
 import { fetchListings, fetchTotal } from "../../support/http/paging.ts";
-import { startService } from "../../support/http/service.ts";
-import { createLake, queryLake } from "../../support/lakes/lakes.ts";
-import { fileScope } from "../../support/scope.ts";
+import { sampleService } from "../../support/http/service.ts";
+import { queryLake } from "../../support/lakes/lakes.ts";
 
-const { lake } = await createLake(fileScope);
-const client = await startService(fileScope, lake);
+const { lake, client } = await sampleService();
 
 /** All listings as served, with the filterable columns that are not served. */
 const listings: readonly Row[] = await (async () => {

@@ -12,8 +12,7 @@ import { trendRows } from "../../../src/http/formats/trend-rows.ts";
 import { createRandomLake } from "../../oracle/random-lake/lakes.ts";
 import { extentOf } from "../../support/extent.ts";
 import { arrowTypeOf, parquetTypeOf, responseReaders } from "../../support/http/read-formats.ts";
-import { startService } from "../../support/http/service.ts";
-import { createLake } from "../../support/lakes/lakes.ts";
+import { sampleService, startService } from "../../support/http/service.ts";
 import { fileScope } from "../../support/scope.ts";
 
 const mediaTypes: Readonly<Record<TableFormat, string>> = {
@@ -29,7 +28,7 @@ const contentTypes: Readonly<Record<TableFormat | "json", string>> = {
 };
 const formats = Object.keys(mediaTypes) as TableFormat[];
 
-const sample = await startService(fileScope, (await createLake(fileScope)).lake);
+const { client: sample } = await sampleService();
 const seed = 20261122;
 const random = await startService(
   fileScope,

@@ -3,12 +3,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { textIn } from "../../../src/base/json.ts";
 import { fetchListings, fetchPage, type ServedListing } from "../../support/http/paging.ts";
-import { startService } from "../../support/http/service.ts";
-import { createLake, queryLake } from "../../support/lakes/lakes.ts";
-import { fileScope } from "../../support/scope.ts";
+import { sampleService } from "../../support/http/service.ts";
+import { queryLake } from "../../support/lakes/lakes.ts";
 
-const { lake } = await createLake(fileScope);
-const client = await startService(fileScope, lake);
+const { lake, client } = await sampleService();
 
 /** All listings in the partition's order, which settles ties. */
 const listings: readonly ServedListing[] = await (async () => {

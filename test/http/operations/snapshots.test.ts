@@ -2,12 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fetchListings, fetchTotal } from "../../support/http/paging.ts";
-import { startService } from "../../support/http/service.ts";
-import { createLake, queryLake } from "../../support/lakes/lakes.ts";
-import { fileScope } from "../../support/scope.ts";
+import { sampleService } from "../../support/http/service.ts";
+import { queryLake } from "../../support/lakes/lakes.ts";
 
-const { lake } = await createLake(fileScope);
-const client = await startService(fileScope, lake);
+const { lake, client } = await sampleService();
 
 for (const day of ["2026-11-18", "2026-11-19"]) {
   test(`snapshot_date=${day} is the active inventory of that day`, async () => {

@@ -7,14 +7,12 @@ import type { ErrorCode } from "../../../src/contract/errors.ts";
 import type { AnswerOf } from "../../../src/contract/types.ts";
 import { intervalsOf, missingRanges } from "../../../src/query/intervals.ts";
 import { planTrends } from "../../../src/query/trends.ts";
-import { startService } from "../../support/http/service.ts";
+import { sampleService, startService } from "../../support/http/service.ts";
 import { createLake } from "../../support/lakes/lakes.ts";
 import { splitSnapshot } from "../../support/lakes/split-snapshot.ts";
-import { fileScope } from "../../support/scope.ts";
 import { openVersion } from "../../support/versions.ts";
 
-const { lake } = await createLake(fileScope);
-const client = await startService(fileScope, lake);
+const { lake, client } = await sampleService();
 
 const refused: readonly (readonly [query: string, code: ErrorCode, message: RegExp])[] = [
   [

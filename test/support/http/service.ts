@@ -10,8 +10,9 @@ import { type RunningService, serve } from "../../../src/http/server.ts";
 import type { ServeOptions } from "../../../src/http/service-state.ts";
 import { mountSite } from "../../../src/web/site.ts";
 import { type Customer, createCustomer, temporaryAccountsFile } from "../accounts.ts";
+import { createLake } from "../lakes/lakes.ts";
 import { ajv, schemaAt } from "../schemas.ts";
-import { onScopeEnd, type Scope } from "../scope.ts";
+import { groupScope, onScopeEnd, type Scope } from "../scope.ts";
 
 export interface Answer {
   readonly status: number;
@@ -46,6 +47,22 @@ export async function startService(scope: Scope, lake: string, options: Partial<
   const logger = pino({ level: "silent" });
   const service = await serve({ lake, accounts, host: "127.0.0.1", port: 0, logger, mountSite, ...options });
   onScopeEnd(scope, () => service.stop());
+  return clientOf(service, accounts, customer);
+}
+
+let sample: Promise<{ readonly lake: string; readonly client: Client }> | undefined;
+
+/**
+ * Returns the sample lake and a service on it, which the files of a group share, with a customer for the caller. Tests that change the lake or
+ * the service, or count what it does, start another. Called while a file is loaded.
+ */
+export async function sampleService(): Promise<{ readonly lake: string; readonly client: Client }> {
+  sample ??= createLake(groupScope).then(async ({ lake }) => ({ lake, client: await startService(groupScope, lake) }));
+  const { lake, client } = await sample;
+  return { lake, client: clientOf(client, client.accounts, createCustomer(client.accounts)) };
+}
+
+function clientOf(service: RunningService, accounts: string, customer: Customer): Client {
   const send = (path: string, headers: Record<string, string> = {}): Promise<Answer> =>
     sendGet(service.url, path, { ...customer.bearer, ...headers });
   return {

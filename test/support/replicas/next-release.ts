@@ -43,17 +43,23 @@ const changes: readonly (readonly [path: string, before: RegExp, after: string])
 
 /** Returns the path of the program of the next release. */
 export async function nextRelease(): Promise<string> {
-  const folder = await cachedFolder(hashOf(copied.map((path) => projectPath(path)), "next release"), async (created) => {
-    for (const path of copied) {
-      await mkdir(dirname(join(created, path)), { recursive: true });
-      await cp(projectPath(path), join(created, path), { recursive: true });
-    }
-    await symlink(projectPath("node_modules"), join(created, "node_modules"));
-    for (const [path, before, after] of changes) {
-      const text = await readFile(join(created, path), "utf8");
-      if (!before.test(text)) throw new Error(`${path}: expected a text that matches ${before}.`);
-      await writeFile(join(created, path), text.replace(before, after));
-    }
-  });
+  const folder = await cachedFolder(
+    hashOf(
+      copied.map((path) => projectPath(path)),
+      "next release",
+    ),
+    async (created) => {
+      for (const path of copied) {
+        await mkdir(dirname(join(created, path)), { recursive: true });
+        await cp(projectPath(path), join(created, path), { recursive: true });
+      }
+      await symlink(projectPath("node_modules"), join(created, "node_modules"));
+      for (const [path, before, after] of changes) {
+        const text = await readFile(join(created, path), "utf8");
+        if (!before.test(text)) throw new Error(`${path}: expected a text that matches ${before}.`);
+        await writeFile(join(created, path), text.replace(before, after));
+      }
+    },
+  );
   return join(folder, "bin/carquet.cjs");
 }
