@@ -1,2 +1,34 @@
-/** The test files that run on every version of Node.js: what depends on native modules, the thread pool, HTTP, streams and processes. */
-export const compatibilityFiles = [];
+/**
+ * The test files that run on every version of Node.js (`npm test -- compatibility`): those of native modules, HTTP, TLS, streams, worker threads,
+ * processes and the command line, one of each kind.
+ */
+export const compatibilityFiles = [
+  "accounts/backup",
+  "accounts/ledger",
+  "accounts/lost-worker",
+  "cli/loaded-modules",
+  "cli/output",
+  "cli/program",
+  "contract/decode",
+  "contract/every-parameter",
+  "db/engine-faults",
+  "db/session-pool",
+  "db/sql",
+  "db/sqlite",
+  "formats/accounts",
+  "golden/golden",
+  "http/first-request",
+  "http/operations/formats",
+  "http/operations/search",
+  "http/response-cache",
+  "http/shutdown",
+  "http/tls",
+  "ingest/formats",
+  "ingest/sample",
+  "lake/split-files",
+  "mcp/agents",
+  "oauth/authorization",
+  "replication/push",
+  "serving/parity",
+  "web/shell",
+];

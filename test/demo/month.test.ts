@@ -20,10 +20,7 @@ const shares = {
   closing: 0.1,
 };
 
-const folder = await generateFeeds(fileScope, {
-  ...extentOf({ listings: 1000, days: 8 }, { listings: 2500, days: 30 }),
-  shares,
-});
+const folder = await generateFeeds(fileScope, { listings: 2500, days: extentOf(16, 30), shares });
 const { lake, reports } = await createLake(fileScope, folder);
 const truth = await readCsv(join(folder, "truth.csv"));
 

@@ -16,14 +16,16 @@ import {
 } from "../../src/lake/manifest.ts";
 import { publishedTotal, swapWhileServing } from "../support/campaigns/version-swaps.ts";
 import { eventually, parseLog } from "../support/command-line.ts";
-import { extentOf } from "../support/extent.ts";
+import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { type Client, startService } from "../support/http/service.ts";
 import { createLake, ingestPath, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope, type Scope } from "../support/scope.ts";
 
-test("versions with and without serving files are swapped while clients search, and each answer comes from one version", async (context) => {
+test("versions with and without serving files are swapped while clients search, and each answer comes from one version", {
+  skip: skipInShortRun,
+}, async (context) => {
   const { answers, versionsSeen, openedWith } = await swapWhileServing(context, {
-    days: extentOf(3, 4),
+    days: 4,
     clients: 8,
     seed: 1,
     pauseMs: extentOf(50, 0),

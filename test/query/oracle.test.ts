@@ -75,7 +75,7 @@ test("most token lists are unique, some texts are odd, and some cars are unknown
   assert.ok(active.some(({ make, model, year, price, miles }) => [make, model, year, price, miles].every(isUnknown)));
 });
 
-const [searchCount, facetCount] = extentOf([50, 50], [250, 200]);
+const [searchCount, facetCount] = extentOf([100, 100], [250, 200]);
 
 /** The requests to each implementation. */
 const searches = implementations.map((_, place) => [
@@ -123,7 +123,7 @@ for (const [place, { name, client, assertNoFallback }] of implementations.entrie
 
 test("random trends are what the oracle finds by walking through the days", async () => {
   const [{ client } = assert.fail("no implementation")] = implementations;
-  const count = extentOf(25, 300);
+  const count = extentOf(50, 300);
   const { found, compared } = await compareWithOracle(client, inventory, randomTrends(inventory, { seed, count }));
   assert.ok(found > 0.6 * count && compared > 20 * count, `${found} requests found anything, ${compared} points`);
 });
@@ -175,8 +175,8 @@ async function compareHalfEach(scope: Scope, lake: string, count: number): Promi
 }
 
 test("random requests to the sample find what the oracle finds", async (scope) => {
-  const found = await compareHalfEach(scope, (await createLake(scope)).lake, extentOf(26, 150));
-  assert.ok(found > extentOf(8, 50), `only ${found} requests found anything`);
+  const found = await compareHalfEach(scope, (await createLake(scope)).lake, extentOf(50, 150));
+  assert.ok(found > extentOf(15, 50), `only ${found} requests found anything`);
 });
 
 test("random requests to real auctions find what the oracle finds", { skip: skipWithoutRealCsv }, async (scope) => {
