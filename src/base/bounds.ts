@@ -111,7 +111,7 @@ export const bounds = {
   suggestions: 10,
   /** The longest diagonal of a `bbox`. */
   boxDiagonalMilesMax: 1000,
-  /** The fewest listings of a bucket with a metric; smaller buckets have `insufficient_sample`. */
+  /** The fewest listings with a known value that have a metric; fewer have `insufficient_sample`. */
   metricListingsMin: 10,
   /** The most ranges of a range facet. */
   rangeBucketsMax: 20,

@@ -20,12 +20,12 @@ function aggregateOf(aggregate: Aggregate, units: Sql, decimals: number): Sql {
 }
 
 /**
- * Returns the metric of a group of listings as a DOUBLE, given the measure in units. It is null if the group has fewer than
- * `bounds.metricListingsMin` listings, or if none of them has the measure.
+ * Returns the metric of a group of listings as a DOUBLE, given the measure in units. It is null if fewer than
+ * `bounds.metricListingsMin` of them have the measure.
  */
 export function metricOf(measure: NumberName, aggregate: Aggregate, units: Sql): Sql {
   const { decimals = 0 } = attributeOf(measure);
-  return sql`CASE WHEN count(*) >= ${integerLiteral(bounds.metricListingsMin)} THEN (${aggregateOf(aggregate, units, decimals)})::DOUBLE END`;
+  return sql`CASE WHEN count(${units}) >= ${integerLiteral(bounds.metricListingsMin)} THEN (${aggregateOf(aggregate, units, decimals)})::DOUBLE END`;
 }
 
 /** Returns the statistics of one number attribute as a struct, in units; `readSummaries` reads it. */

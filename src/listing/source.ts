@@ -104,7 +104,7 @@ export interface MeasureRequest {
 export interface MeasuredValue extends ValueCount {
   /** Number of the value's listings that have the measure. */
   readonly sample: number;
-  /** Null if too few listings have the value, or if none of them has the measure. */
+  /** Null if too few of the listings have the measure. */
   readonly metric: number | null;
 }
 

@@ -168,7 +168,12 @@ function facetMetricOf(
   { metric: value, sample }: Pick<MeasuredValue, "metric" | "sample">,
 ): object {
   if (value !== null) return { name, value, sample };
-  return { name, value, sample, null_reason: count < bounds.metricListingsMin ? "insufficient_sample" : "no_values" };
+  return {
+    name,
+    value,
+    sample,
+    null_reason: count >= bounds.metricListingsMin && sample === 0 ? "no_values" : "insufficient_sample",
+  };
 }
 
 /** Returns schema `RangeFacet` of a numeric facet. */

@@ -131,7 +131,7 @@ function metricValue(
   if (metric.kind === "days_supply") {
     if (window === undefined) return noData;
     const supply = Math.round((100 * count * bounds.supplyDays) / eventCount) / 100;
-    return levelValue(count, eventCount, supply);
+    return levelValue(count, eventCount, eventCount === 0 ? null : supply);
   }
   const index = plan.metrics.filter(({ kind }) => kind === "statistic").indexOf(metric);
   const { sample = 0, metric: value = null } = level?.statistics[index] ?? {};
@@ -140,8 +140,9 @@ function metricValue(
 
 const exactly = (count: number): MetricValue => ({ value: count, sample: count });
 
-/** Returns a value of `count` listings; null if they are too few, or if its sample is empty. */
+/** Returns a value of `count` listings; null if they or those with a known value are too few. */
 function levelValue(count: number, sample: number, value: number | null): MetricValue {
-  if (count < bounds.metricListingsMin) return { value: null, sample, null_reason: "insufficient_sample" };
-  return sample === 0 ? { value: null, sample, null_reason: "no_values" } : { value, sample };
+  if (count >= bounds.metricListingsMin && value !== null) return { value, sample };
+  const isUnknown = count >= bounds.metricListingsMin && sample === 0;
+  return { value: null, sample, null_reason: isUnknown ? "no_values" : "insufficient_sample" };
 }

@@ -19,12 +19,12 @@ const sampled = parseCaseTable(
   3 of 9       | 9     | 3     | insufficient_sample
   9 of 9       | 9     | 9     | insufficient_sample
   None of 10   | 10    | 0     | no_values
-  1 of 10      | 10    | 1     | 30000
-  3 of 10      | 10    | 3     | 32000
-  9 of 10      | 10    | 9     | 38000
+  1 of 10      | 10    | 1     | insufficient_sample
+  3 of 10      | 10    | 3     | insufficient_sample
+  9 of 10      | 10    | 9     | insufficient_sample
   10 of 10     | 10    | 10    | 39000
   None of 11   | 11    | 0     | no_values
-  3 of 11      | 11    | 3     | 32000
+  3 of 11      | 11    | 3     | insufficient_sample
   10 of 11     | 11    | 10    | 39000
   11 of 11     | 11    | 11    | 40000
 `,

@@ -133,7 +133,7 @@ export interface paths {
          *     | `sold` | flow | listings whose sale, as `sold_within_days` counts it, is in the interval | the same |
          *     | `price_drops` | flow | price changes to a lower price, by the day of `changed_at` | the same |
          *
-         *     Means, percentiles and `days_supply` are null for fewer than 10 active listings. On the first day of the
+         *     Means and percentiles are null for fewer than 10 known values, `days_supply` for fewer than 10 active listings. On the first day of the
          *     data, every listing that is not backfilled is new.
          *
          *     This operation is an extension. Billed as `trend_series`, once per request.
@@ -717,12 +717,12 @@ export interface components {
         /** @description The requested metric over the listings of a bucket. */
         FacetMetric: {
             name: components["schemas"]["MetricName"];
-            /** @description The aggregate over the `sample` listings with a known value. Percentiles interpolate linearly. Null if the bucket has fewer than 10 listings or `sample` is 0. */
+            /** @description The aggregate over the `sample` listings with a known value. Percentiles interpolate linearly. Null if `sample` is less than 10. */
             value: number | null;
             /** @description The number of listings in the bucket with a known value. */
             sample: number;
             /**
-             * @description Why the value is null; absent otherwise. `insufficient_sample`: the bucket has fewer than 10 listings. `no_values`: it has at least 10, none with a known value.
+             * @description Why the value is null; absent otherwise. `insufficient_sample`: fewer than 10 listings of the bucket have a known value. `no_values`: it has at least 10 listings, none with a known value.
              * @enum {string}
              */
             null_reason?: "insufficient_sample" | "no_values";
@@ -834,7 +834,7 @@ export interface components {
             /** @description The number of listings or events that the value is computed from. */
             sample: number;
             /**
-             * @description Why the value is null; absent otherwise. `insufficient_sample`: fewer than 10 listings are active. `no_values`: at least 10 are, none with a known measure, or none was sold. `no_data`: a level of an interval without a snapshot, a flow of an interval before the first snapshot or after the as-of date, or a `days_supply` whose 30 days begin before the first snapshot.
+             * @description Why the value is null; absent otherwise. `insufficient_sample`: fewer than 10 listings are active, or fewer than 10 have a known measure. `no_values`: at least 10 are active, none with a known measure, or none was sold. `no_data`: a level of an interval without a snapshot, a flow of an interval before the first snapshot or after the as-of date, or a `days_supply` whose 30 days begin before the first snapshot.
              * @enum {string}
              */
             null_reason?: "insufficient_sample" | "no_values" | "no_data";
@@ -2287,7 +2287,7 @@ export interface components {
          */
         facet_interval: string[];
         /**
-         * @description A statistic to compute over the listings of each value, as `<measure>.<aggregate>`, in any case. Requires exactly one categorical facet. Null for values with fewer than 10 matching listings.
+         * @description A statistic to compute over the listings of each value, as `<measure>.<aggregate>`, in any case. Requires exactly one categorical facet. Null for values of which fewer than 10 matching listings have a known measure.
          * @example price.median
          */
         metric: components["schemas"]["MetricName"];
@@ -3778,7 +3778,7 @@ export interface operations {
                  */
                 interval?: components["parameters"]["facet_interval"];
                 /**
-                 * @description A statistic to compute over the listings of each value, as `<measure>.<aggregate>`, in any case. Requires exactly one categorical facet. Null for values with fewer than 10 matching listings.
+                 * @description A statistic to compute over the listings of each value, as `<measure>.<aggregate>`, in any case. Requires exactly one categorical facet. Null for values of which fewer than 10 matching listings have a known measure.
                  * @example price.median
                  */
                 metric?: components["parameters"]["metric"];

@@ -1,8 +1,8 @@
 /**
  * Search index: searches, sorts and counts listings in one table of integers.
  *
- * A page takes one short statement, or two at once if there are many matches; facets take one for up to 100,000 matches, else two; a metric
- * takes one. What is known of all listings takes none.
+ * A page takes one short statement, or two at once if there are many matches; facets take one, and statistics another: at once for up to
+ * 100,000 matches, else one after the other. A metric takes one. What is known of all listings takes none.
  */
 import { bounds } from "../../base/bounds.ts";
 import { integerIn } from "../../base/json.ts";
@@ -31,7 +31,6 @@ import {
   columnsFor,
   countGroups,
   countIds,
-  type Fetched,
   fetchedOf,
   groupedStatement,
   idsStatement,
@@ -45,7 +44,6 @@ import { Dictionary, type ValueCounts } from "./dictionary.ts";
 import { estimateMatches } from "./estimate.ts";
 import { KeptPositions } from "./kept-positions.ts";
 import { choosePage, type KeyedPart, pairsIn } from "./page.ts";
-import { summarizeNumbers } from "./statistics.ts";
 import {
   type Condition,
   type IndexContext,
@@ -210,15 +208,18 @@ export class SearchIndex implements ListingSource {
     return { total, summaries, ranges, counts: dictionary.count((counter) => countGroups(counter, groups), known) };
   }
 
-  /** Fetches ids and numbers of all matches, then counts and summarizes them in typed arrays. */
+  /** Fetches ids and numbers of all matches and counts them in typed arrays, while another statement summarizes the numbers. */
   private async countFetched(
     from: Sql,
     columns: readonly string[],
     { numbers, rangesOf }: CountRequest,
     known: ValueCounts | undefined,
   ): Promise<Counted> {
-    const fetched = fetchedOf(await this.engine.vectors(idsStatement(from, columns, numbers)), columns, numbers);
-    const summaries = summariesOfVectors(fetched.numbers);
+    const [parts, summaries] = await Promise.all([
+      this.engine.vectors(idsStatement(from, columns, numbers)),
+      numbers.length === 0 ? new Map() : this.summarize(from, numbers).then((found) => found.summaries),
+    ]);
+    const fetched = fetchedOf(parts, columns, numbers);
     const ranges = numbered(rangesOf(summaries));
     const counts = this.context.dictionary.count((counter) => countIds(counter, fetched, ranges), known);
     return { total: fetched.total, summaries, ranges, counts };
@@ -279,15 +280,6 @@ interface Counted {
   readonly ranges: readonly NumberedRanges[];
   readonly counts: ValueCounts;
 }
-
-/** Returns the statistics of fetched numbers, without those that no match has. */
-const summariesOfVectors = (numbers: Fetched["numbers"]): Summaries =>
-  new Map(
-    [...numbers].flatMap(([number, vectors]) => {
-      const summary = summarizeNumbers(vectors);
-      return summary === undefined ? [] : [[number, summary] as const];
-    }),
-  );
 
 const byDistance =
   (distanceOf: (dealer: number) => number) =>

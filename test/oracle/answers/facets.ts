@@ -142,13 +142,14 @@ export function valuesOf(listing: FlatListing, facet: string): readonly BucketVa
   return value === null ? [] : [value];
 }
 
-/** Returns a metric of a bucket's listings: too few listings, no known value, or the aggregate of the known values. */
+/** Returns a metric of a bucket's listings: no known value, too few, or the aggregate of the known values. */
 function metricOf(listings: readonly FlatListing[], name: string): Metric {
   const [measure = "", aggregate = ""] = name.split(".");
   const known = knownOf(listings, measure);
   const sample = known.length;
-  if (listings.length < metricListingsMin) return { name, value: null, sample, null_reason: "insufficient_sample" };
-  if (sample === 0) return { name, value: null, sample, null_reason: "no_values" };
+  if (listings.length >= metricListingsMin && sample === 0)
+    return { name, value: null, sample, null_reason: "no_values" };
+  if (sample < metricListingsMin) return { name, value: null, sample, null_reason: "insufficient_sample" };
   return { name, value: aggregateOf(aggregate, known), sample };
 }
 

@@ -186,6 +186,8 @@ function resultOf(
   }
   const [measure = "", aggregate = ""] = name.split(".");
   const known = knownOf(listings, measure);
+  const isEnough = known.length === 0 || known.length >= levelListingsMin;
+  if (!isEnough) return { value: null, sample: known.length, null_reason: "insufficient_sample" };
   return levelOf(listings, known.length, aggregateOf(aggregate, known));
 }
 
