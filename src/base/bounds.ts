@@ -99,6 +99,8 @@ export const bounds = {
   authorizationCodeSeconds: 60,
   accessTokenSeconds: 3_600,
   refreshTokenSeconds: 30 * 86_400,
+  /** The most polls that pass before a version that does not open is tried again. */
+  openPollsMax: 40,
   /** How often the server checks whether the daily tier review is due. */
   reviewPollMs: 60_000,
   /** How long an idle connection stays open. */

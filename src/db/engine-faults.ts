@@ -7,9 +7,17 @@ import { InvalidValue } from "./sql.ts";
 
 /**
  * `constraint`: a violated constraint, or a trigger that aborted. `invalid value`: a parameter that cannot be bound, or has another type. `damaged`: the file is not a database, or its content is unreadable.
- * `unreachable`: no connection to a server. `other`: everything else, including defects of this program.
+ * `out of memory`: a statement needed more than its limit. `unreachable`: no connection to a server. `other`: everything else, including defects of this program.
  */
-export type EngineFault = "disk full" | "busy" | "constraint" | "invalid value" | "damaged" | "unreachable" | "other";
+export type EngineFault =
+  | "disk full"
+  | "busy"
+  | "constraint"
+  | "invalid value"
+  | "damaged"
+  | "out of memory"
+  | "unreachable"
+  | "other";
 
 /** Faults by the code of a system error. */
 const systemErrors: Readonly<Record<string, EngineFault>> = { ENOSPC: "disk full", EDQUOT: "disk full" };
@@ -21,6 +29,7 @@ const sqlStates: readonly (readonly [prefix: string, EngineFault])[] = [
   ["23", "constraint"],
   ["40", "busy"], // serialization failure, deadlock
   ["53100", "disk full"],
+  ["53200", "out of memory"],
   ["53300", "unreachable"], // too many connections
   ["55P03", "busy"], // lock_timeout
   ["57P", "unreachable"], // shutdown, start-up
@@ -32,6 +41,7 @@ const sqlStates: readonly (readonly [prefix: string, EngineFault])[] = [
 const sqliteErrors: Readonly<Record<number, EngineFault>> = {
   5: "busy", // SQLITE_BUSY
   6: "busy", // SQLITE_LOCKED
+  7: "out of memory", // SQLITE_NOMEM
   10: "damaged", // SQLITE_IOERR
   11: "damaged", // SQLITE_CORRUPT
   13: "disk full", // SQLITE_FULL
@@ -45,7 +55,9 @@ const sqliteErrors: Readonly<Record<number, EngineFault>> = {
 const messages: readonly (readonly [part: RegExp, EngineFault])[] = [
   [/No space left on device|Disk quota exceeded/, "disk full"],
   [/Could not set lock on file/, "busy"],
+  [/^Out of Memory Error/, "out of memory"],
   [/not a valid DuckDB database file|Footer length error|No magic bytes found|Corrupt database file/, "damaged"],
+  [/Could not read enough bytes|database has been invalidated/, "damaged"],
 ];
 
 /** Returns the fault of an error, or of its `cause`. */

@@ -5,6 +5,7 @@
  * A version with damaged files is opened again when one of them has been restored.
  */
 import { resolve } from "node:path";
+import { bounds } from "../base/bounds.ts";
 import { messageOf } from "../base/user-error.ts";
 import { refuse } from "../contract/errors.ts";
 import type { StatementCounts } from "../db/session-pool.ts";
@@ -19,7 +20,7 @@ export interface CurrentVersionOptions extends LakeVersionOptions {
   readonly pollMs: number;
   /** Called when a version goes into service, with the serving files in use. */
   readonly onOpen?: (version: string, served: LakeVersion["served"]) => void;
-  /** Called once per version that does not open. */
+  /** Called once for each reason why a version does not open. */
   readonly onFailure?: (version: string, message: string) => void;
   /** Called once when a file is found damaged. */
   readonly onDamage?: (fault: string) => void;
@@ -45,8 +46,8 @@ interface Lease {
 
 export class CurrentVersion {
   private lease: Lease | undefined;
-  /** The version that failed to open last; each one is reported once. */
-  private failedVersion: string | undefined;
+  /** The version that failed to open last. */
+  private failure: OpenFailure | undefined;
   private timer: NodeJS.Timeout | undefined;
   private polling: Promise<void> = Promise.resolve();
   private isClosed = false;
@@ -99,7 +100,7 @@ export class CurrentVersion {
 
   /** What is damaged, not in use or cannot be opened, for operators; empty if everything is intact. */
   get faults(): readonly string[] {
-    const failed = this.failedVersion === undefined ? [] : [`version ${this.failedVersion} cannot be opened`];
+    const failed = this.failure === undefined ? [] : [`version ${this.failure.version} cannot be opened`];
     return [...(this.lease?.version.faults ?? []), ...failed];
   }
 
@@ -142,24 +143,29 @@ export class CurrentVersion {
     try {
       name = await currentVersion(this.lake);
       if (name === undefined || (name === this.version && !(await this.isRepaired()))) return;
+      if (this.failure?.isDelayed(name)) return;
       const { verified, onFallback } = this;
       const version = await LakeVersion.open(this.lake, name, { ...this.options, verified, onFallback });
       // Meanwhile the previous version answers look-ups without a wait.
       if (this.lease !== undefined) await version.rowsChecked;
       this.swap({ version, inFlight: 0, isRetired: false });
-      this.failedVersion = undefined;
+      this.failure = undefined;
       this.options.onOpen?.(name, version.served);
     } catch (thrown) {
-      const failed = name ?? "CURRENT";
-      if (this.failedVersion !== failed) this.options.onFailure?.(failed, messageOf(thrown));
-      this.failedVersion = failed;
+      this.fail(name ?? "CURRENT", messageOf(thrown));
     }
+  }
+
+  /** Reports a version that does not open, once for each reason. */
+  private fail(version: string, reason: string): void {
+    if (this.failure?.version !== version) this.failure = new OpenFailure(version);
+    if (this.failure.add(reason)) this.options.onFailure?.(version, reason);
   }
 
   /** Returns whether the version in service should be opened again. */
   private async isRepaired(): Promise<boolean> {
     if (await this.lease?.version.files.isRepaired()) return true;
-    this.failedVersion = undefined;
+    this.failure = undefined;
     return false;
   }
 
@@ -174,5 +180,30 @@ export class CurrentVersion {
   private closeWhenUnused(lease: Lease): void {
     if (!lease.isRetired || lease.inFlight > 0) return;
     lease.version.close();
+  }
+}
+
+/** A version that does not open. After each attempt, twice as many polls pass before the next one, up to `bounds.openPollsMax`. */
+class OpenFailure {
+  private readonly reasons = new Set<string>();
+  private delay = 0;
+  private skipped = 0;
+
+  constructor(readonly version: string) {}
+
+  /** Records a failed attempt. Returns false if an earlier one had the same reason. */
+  add(reason: string): boolean {
+    this.delay = Math.min(bounds.openPollsMax, this.delay * 2 || 1);
+    this.skipped = 0;
+    const isNew = !this.reasons.has(reason);
+    this.reasons.add(reason);
+    return isNew;
+  }
+
+  /** Returns whether a poll that finds a version should not try to open it yet. */
+  isDelayed(version: string): boolean {
+    if (version !== this.version || this.skipped >= this.delay) return false;
+    this.skipped += 1;
+    return true;
   }
 }

@@ -1,19 +1,18 @@
-/** A listing source that answers from a search index, and from Parquet when the index fails. */
+/** A listing source that answers from a search index, and from Parquet when the index is damaged. */
 import { messageOf } from "../base/user-error.ts";
-import { Refusal } from "../contract/errors.ts";
-import { Abandoned } from "../db/job.ts";
+import { classifyFault } from "../db/engine-faults.ts";
 import type { ListingSource } from "../listing/source.ts";
 
-/** Returns the combined source. Calls `onFailure` when a request to the index fails; Parquet answers this request too. */
+/** Returns the combined source. Calls `onDamage` when a request finds the index damaged; Parquet answers this request too. Any other fault fails its request only. */
 export function sourceWithFallback(
   index: ListingSource,
   parquet: ListingSource,
-  onFailure: (fault: string) => void,
+  onDamage: (fault: string) => void,
 ): ListingSource {
   const withFallback = <T>(request: (source: ListingSource) => Promise<T>): Promise<T> =>
     request(index).catch((thrown: unknown) => {
-      if (thrown instanceof Refusal || thrown instanceof Abandoned) throw thrown;
-      onFailure(messageOf(thrown));
+      if (classifyFault(thrown) !== "damaged") throw thrown;
+      onDamage(messageOf(thrown));
       return request(parquet);
     });
   return {

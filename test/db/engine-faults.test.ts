@@ -112,6 +112,15 @@ const table: readonly (readonly [what: string, fault: EngineFault, provoke: Prov
     },
   ],
   [
+    "a DuckDB statement beyond the memory limit",
+    "out of memory",
+    () =>
+      duckDb(async (session) => {
+        await session.run(sql`SET memory_limit = '32MiB'`);
+        await session.row(sql`SELECT list(range ORDER BY -range) FROM range(20_000_000)`);
+      }),
+  ],
+  [
     "a truncated Parquet file",
     "damaged",
     async (folder) => {

@@ -14,6 +14,7 @@ import {
   manifestPath,
   manifestText,
 } from "../../src/lake/manifest.ts";
+import { CurrentVersion } from "../../src/serving/current-version.ts";
 import { publishedTotal, swapWhileServing } from "../support/campaigns/version-swaps.ts";
 import { eventually, parseLog } from "../support/command-line.ts";
 import { extentOf, skipInShortRun } from "../support/extent.ts";
@@ -119,6 +120,31 @@ describe("a version that does not open", { concurrency: true }, () => {
       await eventually("the next version is served", async () => (await servedVersion(client)) === "2026-11-20.2");
     });
   }
+});
+
+test("a version that does not open is tried again less and less often, and each reason is logged once", async (context) => {
+  const lake = await copySampleLake(context);
+  const good = (await currentManifest(lake)) ?? assert.fail("nothing is published");
+  let opened = 0;
+  const reasons: string[] = [];
+  const version = "2026-11-20.1";
+  await publishManifest(lake, version, { ...good, version: "2026-11-20.2" });
+  const current = await CurrentVersion.watch(lake, {
+    pollMs: 1,
+    onOpen: () => {
+      opened += 1;
+    },
+    onFailure: (_, reason) => void reasons.push(reason),
+  });
+  await sleep(300);
+  await publishManifest(lake, version, "{");
+  await eventually("the second reason is reported", async () => reasons.length > 1);
+  assert.match(reasons[0] ?? "", /invalid version 2026-11-20.2/);
+  assert.match(reasons[1] ?? "", /JSON/);
+  await publishManifest(lake, version, { ...good, version });
+  await eventually("the repaired version is opened", async () => opened === 1);
+  await current.close();
+  assert.equal(reasons.length, 2, reasons.join("\n"));
 });
 
 test("a service can go back to an earlier version", async (context) => {

@@ -109,23 +109,23 @@ test("the sample of a discount counts the listings with both a price and an MSRP
   const client = await serveFeeds(
     scope,
     feedsOf([
-      ...Array.from({ length: 2 }, () => ({ ...priced, msrp: 20_000 })),
+      ...Array.from({ length: 12 }, () => ({ ...priced, msrp: 20_000 })),
       ...Array.from({ length: 5 }, () => priced),
       ...Array.from({ length: 4 }, () => ({ make: "Kia", msrp: 20_000 })),
     ]),
   );
   for (const [metric, sample, value] of [
-    ["discount_from_msrp.mean", 2, -0.1],
-    ["price.mean", 7, 18_000],
-    ["msrp.mean", 6, 20_000],
-    ["days_on_market.mean", 11, 0],
+    ["discount_from_msrp.mean", 12, -0.1],
+    ["price.mean", 17, 18_000],
+    ["msrp.mean", 16, 20_000],
+    ["days_on_market.mean", 21, 0],
   ] as const) {
     const { data } = await client.getBody("getFacets", `/v1/facets?facets=make&metric=${metric}`);
-    assert.deepEqual(data.facets.make, [{ value: "Kia", count: 11, metric: { name: metric, value, sample } }]);
+    assert.deepEqual(data.facets.make, [{ value: "Kia", count: 21, metric: { name: metric, value, sample } }]);
   }
   const { data } = await client.getBody("getFacets", "/v1/facets?facets=make&metric=miles.p95");
   const metric = { name: "miles.p95", value: null, sample: 0, null_reason: "no_values" };
-  assert.deepEqual(data.facets.make, [{ value: "Kia", count: 11, metric }]);
+  assert.deepEqual(data.facets.make, [{ value: "Kia", count: 21, metric }]);
 });
 
 for (const [facet, values] of Object.entries({
@@ -156,8 +156,8 @@ const orders = parseCaseTable(
   sort    | makes
   -count  | 10 of 11, 11 of 11, 3 of 11, None of 11, Steps, 1 of 10, 10 of 10, 3 of 10, 9 of 10, None of 10, 3 of 9, 9 of 9, None of 9
   count   | 3 of 9, 9 of 9, None of 9, 1 of 10, 10 of 10, 3 of 10, 9 of 10, None of 10, 10 of 11, 11 of 11, 3 of 11, None of 11, Steps
-  -metric | 11 of 11, 10 of 10, 10 of 11, 9 of 10, 3 of 10, 3 of 11, 1 of 10, Steps, 3 of 9, 9 of 9, None of 10, None of 11, None of 9
-  metric  | Steps, 1 of 10, 3 of 10, 3 of 11, 9 of 10, 10 of 10, 10 of 11, 11 of 11, 3 of 9, 9 of 9, None of 10, None of 11, None of 9
+  -metric | 11 of 11, 10 of 10, 10 of 11, Steps, 1 of 10, 3 of 10, 3 of 11, 3 of 9, 9 of 10, 9 of 9, None of 10, None of 11, None of 9
+  metric  | Steps, 10 of 10, 10 of 11, 11 of 11, 1 of 10, 3 of 10, 3 of 11, 3 of 9, 9 of 10, 9 of 9, None of 10, None of 11, None of 9
 `,
 );
 

@@ -1,6 +1,7 @@
 /** Error handler: turns a Refusal into its row of the error table, and any other exception into a logged 500. */
 import { redactKeys } from "../../accounts/api-key.ts";
 import { type ErrorCode, errorBody, errors, Refusal, refuse } from "../../contract/errors.ts";
+import { classifyFault } from "../../db/engine-faults.ts";
 import { Abandoned } from "../../db/job.ts";
 import { allowedMethods } from "../allowed-methods.ts";
 import type { Middleware, RequestState } from "../context.ts";
@@ -45,12 +46,16 @@ const challenges: Readonly<Partial<Record<ErrorCode, string>>> = {
 export function loggedRefusalOf(thrown: unknown, { requestId, log }: Pick<RequestState, "requestId" | "log">): Refusal {
   const refusal = refusalOf(thrown, requestId);
   if (refusal.code === "internal_error") log.error({ requestId, err: thrown }, "internal error");
+  else if (!(thrown instanceof Refusal)) log.warn({ requestId, err: thrown }, "out of memory");
   return refusal;
 }
 
 /** Returns the refusal for an exception. Its message quotes parts of the request, in which a client may have pasted an API key. */
 export function refusalOf(thrown: unknown, request: string): Refusal {
-  const { code, message, retryAfterSeconds } =
-    thrown instanceof Refusal ? thrown : refuse("internal_error", { request });
+  const { code, message, retryAfterSeconds } = thrown instanceof Refusal ? thrown : refusalOfFault(thrown, request);
   return new Refusal(code, redactKeys(message), retryAfterSeconds);
 }
+
+/** A statement that ran out of memory may succeed when fewer run beside it. */
+const refusalOfFault = (thrown: unknown, request: string): Refusal =>
+  classifyFault(thrown) === "out of memory" ? refuse("overloaded", {}) : refuse("internal_error", { request });

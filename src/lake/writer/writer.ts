@@ -95,6 +95,7 @@ async function acquireLock(session: Session, lake: string): Promise<void> {
       throw new UserError(
         `${lake} is locked by process ${lockHolderOf(thrown) ?? "?"}: expected one writer at a time.`,
       );
+    if (classifyFault(thrown) !== "damaged") throw thrown;
     await rm(path, { force: true });
     await attach();
   }

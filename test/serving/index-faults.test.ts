@@ -1,0 +1,74 @@
+/** Only damage of the search index disables it: any other fault fails the request that met it. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { refuse } from "../../src/contract/errors.ts";
+import { DuckDatabase } from "../../src/db/duckdb.ts";
+import { sql } from "../../src/db/sql.ts";
+import { refusalOf } from "../../src/http/middleware/handle-errors.ts";
+import type { ListingSource } from "../../src/listing/source.ts";
+import { sourceWithFallback } from "../../src/serving/fallback-source.ts";
+import { createLake } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
+import { answerPath, openVersion } from "../support/versions.ts";
+
+const { lake } = await createLake(fileScope);
+
+test("an exception in a request's own callback fails that request, and the index stays in use", async (scope) => {
+  const reported: string[] = [];
+  const version = await openVersion(scope, lake, { onFallback: (message) => reported.push(message) });
+  const request = { filters: [], attributes: [], limit: 20, sort: "-count" } as const;
+  const defect = version.activeOn(version.manifest.as_of).countValues({
+    ...request,
+    numbers: ["price"],
+    rangesOf: () => {
+      throw new TypeError("a defect of the caller");
+    },
+  });
+  await assert.rejects(defect, /a defect of the caller/);
+  assert.deepEqual([version.served.index, reported], [true, []]);
+  const body = (await answerPath(version, "/v1/facets?facets=price")) as { readonly data: { readonly total: number } };
+  assert.ok(body.data.total > 0);
+  assert.equal(version.served.index, true);
+});
+
+/** Returns the error of a statement that needs more memory than the engine has. */
+async function outOfMemoryError(): Promise<unknown> {
+  const database = await DuckDatabase.open({ memoryLimit: "32MiB", threads: 1 });
+  try {
+    return await database.using((session) =>
+      session.row(sql`SELECT list(range ORDER BY -range) FROM range(20_000_000)`).catch((thrown: unknown) => thrown),
+    );
+  } finally {
+    database.close();
+  }
+}
+
+/** A source whose every request throws. */
+const failing = (thrown: unknown): ListingSource => {
+  const fail = (): Promise<never> => Promise.reject(thrown);
+  return { count: 0, findPage: fail, countValues: fail, measureValues: fail };
+};
+
+const page = { filters: [], order: { by: "sort", sort: "price" }, limit: 1, offset: 0 } as const;
+
+test("a statement that runs out of memory is refused as overload, and disables nothing", async () => {
+  const error = await outOfMemoryError();
+  const source = sourceWithFallback(failing(error), failing("Parquet was asked"), () => assert.fail("disabled"));
+  await assert.rejects(source.findPage(page), (thrown) => thrown === error);
+  const { code, retryAfterSeconds } = refusalOf(error, "request");
+  assert.deepEqual([code, retryAfterSeconds], ["overloaded", 2]);
+});
+
+test("a refusal passes, and damage makes Parquet answer", async () => {
+  const refusal = refuse("overloaded", {});
+  const refusing = sourceWithFallback(failing(refusal), failing("Parquet was asked"), () => assert.fail("disabled"));
+  await assert.rejects(refusing.findPage(page), (thrown) => thrown === refusal);
+  const found = { total: 1, positions: [0] };
+  const parquet: ListingSource = { ...failing("asked for something else"), findPage: async () => found };
+  const reported: string[] = [];
+  const damaged = new Error(
+    "IO Error: Corrupt database file: computed checksum 1 does not match stored checksum 2 in block",
+  );
+  const source = sourceWithFallback(failing(damaged), parquet, (fault) => reported.push(fault));
+  assert.deepEqual([await source.findPage(page), reported], [found, [damaged.message]]);
+});
