@@ -21,6 +21,7 @@ const campaigns: Readonly<Record<string, () => Promise<{ readonly default: Campa
   index: () => import("./soak/search-index.ts"),
   feeds: () => import("./soak/feeds.ts"),
   hostile: () => import("./soak/hostile.ts"),
+  healthy: () => import("./soak/healthy.ts"),
   swaps: () => import("./soak/swaps.ts"),
   damage: () => import("./soak/damage.ts"),
   fairness: () => import("./soak/fairness.ts"),

@@ -6,6 +6,7 @@ import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { messageOf } from "../base/user-error.ts";
 import type { DatabaseOptions } from "../db/duckdb.ts";
+import { lacksServingFiles } from "../lake/maintenance/verify.ts";
 import type { Manifest, ServingFile } from "../lake/manifest.ts";
 import { categoryNames, listNames, rangedNames } from "../listing/schema.ts";
 import { fixedSorts } from "../listing/sorts.ts";
@@ -46,8 +47,8 @@ const exactly = (summary: NumberSummary | undefined): readonly unknown[] => [
 ];
 
 /**
- * Returns the faults of a version's serving files as messages; empty if there are none. Expects intact Parquet files. Calls `onFile`
- * before each file.
+ * Returns the faults of a version's serving files as messages; empty if there are none, or if the lake lacks their folder. Expects intact
+ * Parquet files. Calls `onFile` before each file.
  */
 export async function verifyServingFiles(
   lake: string,
@@ -56,6 +57,7 @@ export async function verifyServingFiles(
   onFile: (path: string, index: number, count: number) => void,
 ): Promise<readonly string[]> {
   const faults: string[] = [];
+  if (lacksServingFiles(lake, manifest)) return faults;
   for (const [index, file] of manifest.serving.entries()) {
     onFile(file.path, index + 1, manifest.serving.length);
     const fault = await faultOf(lake, manifest, options, file).catch((thrown: unknown) => messageOf(thrown));

@@ -5,6 +5,10 @@ import { join } from "node:path";
 import { type TestContext, test } from "node:test";
 import { verify } from "../../src/lake/maintenance/verify.ts";
 import { currentManifest, type LakeFile, manifestPath } from "../../src/lake/manifest.ts";
+import { verifyMarkets } from "../support/campaigns/healthy-markets.ts";
+import { Chance } from "../support/chance.ts";
+import { carquet } from "../support/command-line.ts";
+import { extentOf } from "../support/extent.ts";
 import { lakeFaults } from "../support/lakes/contents.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
@@ -95,4 +99,22 @@ test("a VIN that is active twice is found", async (t) => {
   const tables = { ...manifest.tables, snapshots: [...manifest.tables.snapshots, ...twice] };
   await writeFile(manifestPath(lake, manifest.version), JSON.stringify({ ...manifest, tables }));
   assert.deepEqual(await lakeFaults(lake), ["206 VINs with two active listings"]);
+});
+
+test("random small markets have no faults, whatever command wrote their files", async () => {
+  const markets = extentOf(3, 20);
+  assert.equal(await verifyMarkets(markets, new Chance(20_261_123)), 6 * markets);
+});
+
+test("carquet verify says that serving/ is missing, and finds no fault in the rest", async (t) => {
+  const { lake } = await copyOfLake(t);
+  await rm(join(lake, "serving"), { recursive: true });
+  const { code, out } = await carquet(["verify", "--lake", lake]);
+  assert.deepEqual(
+    [code, out.replaceAll(lake, "LAKE")],
+    [
+      0,
+      "LAKE: version 2026-11-19.1 has no faults.\nLAKE: serving/ is missing: the service answers from Parquet, more slowly, until carquet index builds it.\n",
+    ],
+  );
 });

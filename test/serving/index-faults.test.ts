@@ -1,4 +1,4 @@
-/** Only damage of the search index disables it: any other fault fails the request that met it. */
+/** Only damage of the search index disables it. Every other fault fails the request that met it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { refuse } from "../../src/contract/errors.ts";

@@ -94,9 +94,10 @@ async function migrateLakeFiles(settings: MigrateSettings): Promise<MigrationRep
   );
   progress.end();
   const { version, fromFormat, toFormat, rewritten, recorded } = migrated;
-  const result =
-    fromFormat === toFormat && rewritten + recorded === 0
-      ? `version ${version} already has format ${toFormat}`
-      : `migrated from format ${fromFormat} to ${toFormat}: ${rewritten} files rewritten, ${recorded} unchanged; published as version ${version}. Run carquet index to build its search index`;
+  const isUnchanged = fromFormat === toFormat && rewritten + recorded === 0;
+  const index = rewritten === 0 ? "" : ". Run carquet index to build its search index";
+  const result = isUnchanged
+    ? `nothing to do: version ${version} already has format ${toFormat}`
+    : `migrated from format ${fromFormat} to ${toFormat}: ${rewritten} files rewritten, ${recorded} unchanged; published as version ${version}${index}`;
   return { line: `${lake}: ${result}.`, json: { lake, version, fromFormat, toFormat, rewritten, recorded } };
 }

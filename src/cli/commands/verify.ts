@@ -1,7 +1,7 @@
 /** `carquet verify`: checks every file of the published version against its manifest, and the consistency of its tables. */
 import { Command } from "commander";
 import { UserError } from "../../base/user-error.ts";
-import { verify } from "../../lake/maintenance/verify.ts";
+import { lacksServingFiles, verify } from "../../lake/maintenance/verify.ts";
 import { verifyServingFiles } from "../../serving/verify-serving-files.ts";
 import { type EngineSettings, engineOptions, lakeOption, memoryOption, threadsOption } from "../options.ts";
 import { createProgress } from "../progress.ts";
@@ -31,4 +31,8 @@ export const verifyCommand = (): Command =>
       if (faults.length > 0)
         throw new UserError(`${settings.lake}: version ${manifest.version} has ${faults.length} faults.`);
       process.stdout.write(`${settings.lake}: version ${manifest.version} has no faults.\n`);
+      if (lacksServingFiles(settings.lake, manifest))
+        process.stdout.write(
+          `${settings.lake}: serving/ is missing: the service answers from Parquet, more slowly, until carquet index builds it.\n`,
+        );
     });

@@ -1,0 +1,14 @@
+/** Campaign `healthy`: random small markets, verified after each command that changes a lake's files. */
+import { verifyMarkets } from "../support/campaigns/healthy-markets.ts";
+import { Chance } from "../support/chance.ts";
+import type { Campaign } from "./campaign.ts";
+
+export default {
+  describe:
+    "carquet verify finds no fault in healthy lakes: ingested, migrated, vacuumed, without serving files, indexed and copied",
+  draws: 200,
+  run: async ({ seed, draws }) => {
+    const verified = await verifyMarkets(draws, new Chance(seed));
+    return `${draws} markets verified ${verified} times, without a fault`;
+  },
+} satisfies Campaign;
