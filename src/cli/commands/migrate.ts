@@ -96,7 +96,7 @@ async function migrateLakeFiles(settings: MigrateSettings): Promise<MigrationRep
   const { version, fromFormat, toFormat, rewritten, recorded } = migrated;
   const result =
     fromFormat === toFormat && rewritten + recorded === 0
-      ? `version ${version} already has format ${toFormat}`
-      : `migrated from format ${fromFormat} to ${toFormat}: ${rewritten} files rewritten, ${recorded} unchanged; published as version ${version}. Run carquet index to build its search index`;
+      ? `nothing changed: version ${version} already has format ${toFormat}`
+      : `migrated from format ${fromFormat} to ${toFormat}: ${rewritten} files rewritten, ${recorded} unchanged; published as version ${version}${rewritten === 0 ? "" : ". Run carquet index to build its search index"}`;
   return { line: `${lake}: ${result}.`, json: { lake, version, fromFormat, toFormat, rewritten, recorded } };
 }
