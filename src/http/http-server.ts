@@ -79,12 +79,25 @@ function createListener(
   };
 }
 
-/** Resolves when a server listens. Throws a UserError if it cannot. */
-export function listen(server: Server, host: string, port: number): Promise<void> {
+/** Resolves when a server listens. Throws a UserError, which names the settings of the port, if it cannot. */
+export function listen(server: Server, host: string, port: number, settings = "--port or CARQUET_PORT"): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once("error", (error) => reject(new UserError(`cannot listen on ${host}:${port}: ${error.message}.`)));
+    server.once("error", (error) =>
+      reject(
+        new UserError(
+          `cannot listen on ${host}:${port}: ${error.message}: expected a free port; choose another one with ${settings}.`,
+        ),
+      ),
+    );
     server.listen({ host, port }, resolve);
   });
+}
+
+/** Listens on a port and closes it again. Throws a UserError if the port is taken. */
+export async function requireFreePort(host: string, port: number): Promise<void> {
+  const server = createServer();
+  await listen(server, host, port);
+  await new Promise((resolve) => server.close(resolve));
 }
 
 /** Returns the URL of a server that listens. */

@@ -57,7 +57,8 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
   };
   try {
     await listen(server, host, port);
-    if (metricsPort !== undefined) await listen(metricsServer, host, metricsPort);
+    if (metricsPort !== undefined)
+      await listen(metricsServer, host, metricsPort, "--metrics-port or CARQUET_METRICS_PORT");
   } catch (thrown) {
     server.close();
     await close();

@@ -38,7 +38,7 @@ test("a migrated lake keeps its rows, has only current files, and a second run c
     for (const file of manifest?.tables[table] ?? []) assert.ok(isCurrentSchema(table, file), file.path);
   const contents = await hashLakeFiles(lake);
   const second = await carquet(["migrate", "--lake", lake]);
-  assert.equal(second.out, `${lake}: version 2026-11-24.3 already has format 2.\n`);
+  assert.equal(second.out, `${lake}: nothing changed: version 2026-11-24.3 already has format 2.\n`);
   assert.deepEqual(await hashLakeFiles(lake), contents);
 });
 

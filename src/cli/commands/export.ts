@@ -1,6 +1,6 @@
 /** `carquet export`: writes all listings of a search to a Parquet, Arrow, CSV or NDJSON file. */
-import { createReadStream, createWriteStream, rmSync } from "node:fs";
-import { mkdtemp, realpath, stat } from "node:fs/promises";
+import { createReadStream, createWriteStream, mkdtempSync, rmSync } from "node:fs";
+import { realpath, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -104,9 +104,7 @@ async function run(decoded: DecodedExport, settings: ExportCommandSettings): Pro
   if (output !== "-" && (await stat(path).catch(() => undefined))?.isDirectory())
     throw new UserError(`Cannot write ${path}: expected a file, not a folder.`);
   const target = isStream ? path : await realpath(path).catch(() => path);
-  const folder = await createFolderFor(isStream ? join(tmpdir(), "carquet-export-") : `${target}.part-`, path);
-  const removeFolder = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
-  process.once("exit", removeFolder);
+  const folder = createFolderFor(isStream ? join(tmpdir(), "carquet-export-") : `${target}.part-`, path);
   const written = await write(decoded, settings, folder);
   if (!isStream) await moveFile(written.path, target);
   else if (output === "-") await pipeline(createReadStream(written.path), process.stdout, { end: false });
@@ -114,12 +112,27 @@ async function run(decoded: DecodedExport, settings: ExportCommandSettings): Pro
   return written;
 }
 
-/** Creates a folder whose name begins with a prefix. Throws a UserError if `path` cannot be written. */
-async function createFolderFor(prefix: string, path: string): Promise<string> {
+/**
+ * Creates a folder whose name begins with a prefix, and removes it at exit. Synchronous, so that no signal ends the process between the two.
+ * Throws a UserError if `path` cannot be written.
+ */
+function createFolderFor(prefix: string, path: string): string {
   try {
-    return await mkdtemp(prefix);
+    const folder = mkdtempSync(prefix);
+    process.once("exit", () => removeFolder(folder));
+    return folder;
   } catch (thrown) {
     throw new UserError(`Cannot write ${path}: ${messageOf(thrown)}.`);
+  }
+}
+
+/** Removes a folder in which the engine may still create files: `rmSync` lists it only once per call. */
+function removeFolder(folder: string, attempts = 5): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch (thrown) {
+    if (attempts === 1) throw thrown;
+    removeFolder(folder, attempts - 1);
   }
 }
 

@@ -97,7 +97,7 @@ async function migrateLakeFiles(settings: MigrateSettings): Promise<MigrationRep
   const isUnchanged = fromFormat === toFormat && rewritten + recorded === 0;
   const index = rewritten === 0 ? "" : ". Run carquet index to build its search index";
   const result = isUnchanged
-    ? `nothing to do: version ${version} already has format ${toFormat}`
+    ? `nothing changed: version ${version} already has format ${toFormat}`
     : `migrated from format ${fromFormat} to ${toFormat}: ${rewritten} files rewritten, ${recorded} unchanged; published as version ${version}${index}`;
   return { line: `${lake}: ${result}.`, json: { lake, version, fromFormat, toFormat, rewritten, recorded } };
 }

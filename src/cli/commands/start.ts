@@ -8,6 +8,7 @@ import { prefetch } from "../../base/prefetch.ts";
 import type { DatabaseOptions } from "../../db/duckdb.ts";
 import { generateDays } from "../../demo/generate.ts";
 import { defaultShares, type MarketShape } from "../../demo/market-shape.ts";
+import { requireFreePort } from "../../http/http-server.ts";
 import { type Delivery, deliveriesAt } from "../../ingest/feed/delivery.ts";
 import { ingest } from "../../ingest/ingest.ts";
 import { currentVersion } from "../../lake/manifest.ts";
@@ -37,6 +38,7 @@ export const startCommand = (): Command =>
     .addOption(listingsOption().default(demo.listings))
     .addOption(daysOption().default(demo.days))
     .action(async (settings: StartSettings) => {
+      await requireFreePort(settings.host, settings.port);
       if ((await currentVersion(settings.lake)) === undefined) await ingestDemoMarket(settings);
       const access = createDemoAccess(settings.accounts, Date.now());
       await serveUntilStopped(settings, (url) => greeting(url, access));
