@@ -7,8 +7,10 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import pino from "pino";
 import { generateApiKey } from "../../src/accounts/api-key.ts";
+import { openAccountsFile } from "../../src/accounts/file/schema.ts";
 import { audit } from "../../src/accounts/ledger/audit.ts";
 import type { ErrorCode } from "../../src/contract/errors.ts";
+import { sql } from "../../src/db/sql.ts";
 import { serve } from "../../src/http/server.ts";
 import { currentManifest } from "../../src/lake/manifest.ts";
 import { type Customer, createCustomer, inAccountsFile } from "../support/accounts.ts";
@@ -16,7 +18,7 @@ import { attackFairness } from "../support/campaigns/fairness.ts";
 import { limitedDisk } from "../support/campaigns/mixed/faults.ts";
 import { runMixedLoad } from "../support/campaigns/mixed/mixed-load.ts";
 import { prepareLake } from "../support/campaigns/mixed/prepared-lake.ts";
-import { parseLog } from "../support/command-line.ts";
+import { eventually, parseLog } from "../support/command-line.ts";
 import { extentOf, skipInShortRun } from "../support/extent.ts";
 import { type Answer, type Client, startService } from "../support/http/service.ts";
 import { slowRequest } from "../support/http/slow-request.ts";
@@ -170,6 +172,26 @@ test("an account's requests in progress are limited; refused ones neither cost n
   assert.equal(headers.get("X-RateLimit-Remaining-60s"), String(40 - answered - 1));
 });
 
+test("of concurrent requests of an account exactly the limit are in progress, and the others are refused at once", async (context) => {
+  const client = await startService(context, lake, { concurrentRequests: 3, responseCacheBytes: 0 });
+  assert.equal((await client.get("/v1/listings?limit=1")).status, 200);
+  const ledger = openAccountsFile(client.accounts, { busyMs: 1000 });
+  const answers: Answer[] = [];
+  try {
+    // While another process holds the lock, requests wait for their charges.
+    ledger.run(sql`BEGIN IMMEDIATE`);
+    const requests = Array.from({ length: 8 }, async () => {
+      answers.push(await client.get("/v1/listings?limit=1"));
+    });
+    await eventually("five requests are refused", async () => answers.length >= 5);
+    ledger.run(sql`ROLLBACK`);
+    await Promise.all(requests);
+  } finally {
+    ledger.close();
+  }
+  assert.deepEqual(tally(answers), { "429 concurrency_limit_exceeded": 5, "200 found": 3 });
+});
+
 test("the time of an abandoned request counts against the rate limits, and its work stops", async (context) => {
   const client = await startService(context, lake, { sessions: 1, responseCacheBytes: 0, unchargedMs: 5 });
   const busy = createCustomer(client.accounts, { override: { per10s: 1000, per60s: 1000 } });
@@ -210,6 +232,22 @@ test("a request that waits past its deadline is refused without running", async 
   const refused = await client.get("/v1/listings");
   assert.deepEqual([refused.status, codeOf(refused)], [504, "deadline_exceeded"]);
   assert.deepEqual(tally(await getConcurrently(client, 10, "/v1/listings")), { "504 deadline_exceeded": 10 });
+});
+
+test("the deadline of a request counts from its arrival, not from its admission", async (context) => {
+  let agoMs = 0;
+  const client = await startService(context, lake, {
+    deadlineMs: 60_000,
+    mountSite: (app) =>
+      app.use(async ({ state }, next) => {
+        state.arrivedAtMs -= agoMs;
+        await next();
+      }),
+  });
+  assert.equal((await client.get("/v1/listings?limit=1")).status, 200);
+  agoMs = 60_001;
+  const late = await client.get("/v1/listings?limit=1");
+  assert.deepEqual([late.status, codeOf(late)], [504, "deadline_exceeded"]);
 });
 
 for (const deadlineMs of [1, 3]) {

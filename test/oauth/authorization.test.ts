@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { listAuditRecords } from "../../src/accounts/administration/audit-log.ts";
 import { listKeys } from "../../src/accounts/keys.ts";
+import { deleteStateOfGrant } from "../../src/accounts/oauth/oauth-state.ts";
 import { bounds } from "../../src/base/bounds.ts";
 import { sql } from "../../src/db/sql.ts";
 import { systemClock } from "../../src/http/system-clock.ts";
@@ -22,7 +23,9 @@ import { createLake } from "../support/lakes/lakes.ts";
 import { fileScope } from "../support/scope.ts";
 
 let aheadMs = 0;
-const clock = { ...systemClock, wallMs: () => Date.now() + aheadMs };
+/** The monotonic time while a test holds it still. */
+let heldMs: number | undefined;
+const clock = { wallMs: () => Date.now() + aheadMs, monotonicMs: () => heldMs ?? systemClock.monotonicMs() };
 const { lake } = await createLake(fileScope);
 const service = await startService(fileScope, lake, { mountSite: mountAll, clock });
 const { url, accounts, customer } = service;
@@ -186,6 +189,28 @@ describe("tokens", () => {
     aheadMs += (bounds.refreshTokenSeconds + 1) * 1000;
     assert.equal((await client.refresh(id, renewed.refresh_token)).error, "invalid_grant");
     aheadMs = 0;
+  });
+
+  test("a cached token expires too", async () => {
+    const { tokens } = await connectAs("Expiring while cached");
+    heldMs = systemClock.monotonicMs();
+    assert.ok(!(await isRefused(tokens.access_token)));
+    aheadMs = (bounds.accessTokenSeconds + 1) * 1000;
+    assert.ok(await isRefused(tokens.access_token));
+    [aheadMs, heldMs] = [0, undefined];
+  });
+
+  test("a token that another process deletes is refused after 0.9 s, when its cache entry is too old", async () => {
+    const { tokens } = await connectAs("Deleted");
+    heldMs = systemClock.monotonicMs();
+    assert.ok(!(await isRefused(tokens.access_token)));
+    const keyId = grantOf("Deleted")?.keyId ?? "";
+    inAccountsFile(accounts, (database) => deleteStateOfGrant(database, "AccessToken", keyId));
+    heldMs += 900;
+    assert.ok(!(await isRefused(tokens.access_token)));
+    heldMs += 1;
+    assert.ok(await isRefused(tokens.access_token));
+    heldMs = undefined;
   });
 
   test("a client that revokes one of its tokens is disconnected", async () => {
