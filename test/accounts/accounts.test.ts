@@ -114,6 +114,20 @@ test("a held price cannot be spent by another request until the hold is released
   accounts.hold(identity, "dealer_lookup");
 });
 
+test("held prices count towards the spend cap", async (t) => {
+  const path = await temporaryAccountsFile(t);
+  const { accountId, key } = createCustomer(path);
+  inAccountsFile(path, (database) => changeAccount(database, accountId, { capMicros: 5_999 }));
+  const accounts = await openAccounts(t, path);
+  const identity = await accounts.identify(key, "192.0.2.1");
+  const hold = () => accounts.hold(identity, "listing_search");
+  const holds = [hold(), hold()];
+  assert.throws(hold, { code: "monthly_spend_cap_exceeded" });
+  holds[0]?.release();
+  hold();
+  assert.throws(hold, { code: "monthly_spend_cap_exceeded" });
+});
+
 testOnBothEngines("a repeated charge id is charged once", async (t, engine) => {
   const path = await temporaryAccounts(t, engine);
   const { accountId, key } = createCustomer(path, { usd: "1" });

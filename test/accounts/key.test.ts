@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { Accounts } from "../../src/accounts/accounts.ts";
 import {
   generateAccessToken,
   generateApiKey,
@@ -10,10 +11,12 @@ import {
   parseApiKey,
   redactKeys,
 } from "../../src/accounts/api-key.ts";
+import { KeyCache } from "../../src/accounts/key-cache.ts";
 import { createKey, findActiveKeys, listKeys, revokeKey, scopes } from "../../src/accounts/keys.ts";
 import { projectPath } from "../../src/base/project-files.ts";
+import { systemClock } from "../../src/http/system-clock.ts";
 import { createCustomer, inAccountsFile, temporaryAccountsFile } from "../support/accounts.ts";
-import { fileScope } from "../support/scope.ts";
+import { fileScope, onScopeEnd } from "../support/scope.ts";
 
 test("a key is cq_live_, an id and a secret of 256 random bits; only the secret's hash is stored", () => {
   const keys = Array.from({ length: 200 }, () => generateApiKey());
@@ -116,4 +119,38 @@ test("whatever looks like a key is redacted, in any case, percent-encoded or tru
   }
   for (const other of ["", "cq_test_0123456789abcdef", "live_cq", "%63q", "make=ford&model=f-150"])
     assert.equal(redactKeys(other), other);
+});
+
+test("a cached key is used for 0.9 s, and read again before a later use", async (t) => {
+  const path = await temporaryAccountsFile(t);
+  const { key, keyId } = createCustomer(path);
+  let nowMs = 1_000_000;
+  const accounts = await Accounts.open(path, { clock: { ...systemClock, monotonicMs: () => nowMs } });
+  onScopeEnd(t, () => accounts.close());
+  const identify = async () => accounts.identify(key, "192.0.2.1");
+  await identify();
+  inAccountsFile(path, (database) => revokeKey(database, keyId, 1));
+  nowMs += 300;
+  await identify();
+  nowMs += 601;
+  await assert.rejects(identify(), { code: "invalid_api_key" });
+});
+
+test("while 1024 look-ups are in progress a cached key is read again, and another one is refused", async (t) => {
+  const path = await temporaryAccountsFile(t);
+  const { keyId } = createCustomer(path);
+  const [found] = inAccountsFile(path, (database) => [...findActiveKeys(database, [keyId], "2026-11").values()]);
+  assert.ok(found);
+  let nowMs = 1_000_000;
+  const cache = new KeyCache(
+    (id) => (id === keyId ? Promise.resolve(found) : new Promise(() => undefined)),
+    () => nowMs,
+  );
+  await cache.load(keyId);
+  nowMs += 901;
+  assert.equal(cache.get(keyId), undefined);
+  for (let index = 0; index < 1024; index += 1) void cache.load(`unknown ${index}`);
+  assert.equal((await cache.load(keyId))?.key.keyId, keyId);
+  assert.throws(() => cache.load("another"), { code: "overloaded" });
+  assert.equal(cache.get(keyId)?.loadedAtMs, nowMs);
 });

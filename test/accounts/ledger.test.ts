@@ -124,29 +124,6 @@ testOnBothEngines("a change that cannot be stored fails alone in its batch", asy
   assert.deepEqual(audit(database).faults, []);
 });
 
-testOnBothEngines("a refund frees the idempotency key: the repeated request is charged again", async (t, engine) => {
-  const ledger = await createLedger(t, engine);
-  const { database, accountId } = ledger;
-  addCredit(database, { ...paidCredit, accountId, micros: 10_000 });
-  const request = { idempotencyKey: "order-1", sha256: "0".repeat(64) };
-  const charge = (chargeId: string) =>
-    ({ name: "charge", input: { ...searchCharge(ledger, chargeId), request } }) as const;
-  const refund = { name: "refundCharges", input: { chargeIds: ["c1"] } } as const;
-  const steps = [
-    [charge("c1"), null, 8_000],
-    [charge("c2"), "repeated", 8_000],
-    [refund, null, 10_000],
-    [refund, null, 10_000],
-    [charge("c3"), null, 8_000],
-    [charge("c4"), "repeated", 8_000],
-  ] as const;
-  for (const [index, [task, output, balance]] of steps.entries()) {
-    assert.deepEqual(commitBatch(database, [task], assert.ifError).outcomes, [{ output }], `step ${index}`);
-    assert.equal(ledger.balance(), balance, `step ${index}`);
-  }
-  assert.deepEqual(audit(database).faults, []);
-});
-
 testOnBothEngines(
   "a batch on the last cent charges as many requests as the balance covers and refuses the rest",
   async (t, engine) => {

@@ -211,6 +211,8 @@ test("a locked ledger refuses priced requests with 503 until it is unlocked", as
       assert.equal(headers.get("X-Usage-Class"), null);
     }
     assert.equal((await locked.get("/v1/openapi.json")).status, 200);
+    const ready = await locked.get("/readyz");
+    assert.deepEqual([ready.status, (ready.body as { status: string }).status], [503, "ledger unavailable"]);
   } finally {
     other.close();
   }

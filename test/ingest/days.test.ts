@@ -37,7 +37,7 @@ const car = (vin: string, dealer_id: string, more: FeedRow = {}): FeedRow => ({
 });
 
 const dealers = [
-  { dealer_id: north, name: "North", city: "Boise", phone: "(208) 555-0101" },
+  { dealer_id: north, name: "North", city: "Boise", latitude: 43.6, phone: "(208) 555-0101" },
   { dealer_id: south, name: "South", city: "Tampa", phone: "(813) 555-0102" },
   { dealer_id: east, name: "East", city: "Newark", phone: "(973) 555-0103", makes: "Honda" },
 ];
@@ -277,3 +277,8 @@ async function keysByDay(key: "dealer_key" | "build_key"): Promise<(day: string,
       key,
     );
 }
+
+test("a latitude without a longitude is unknown", async () => {
+  const found = await queryLake(lake, `SELECT DISTINCT latitude, longitude FROM dealers WHERE dealer_id = '${north}'`);
+  assert.deepEqual(found, [{ latitude: null, longitude: null }]);
+});
