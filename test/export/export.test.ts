@@ -16,7 +16,7 @@ import { readInventory } from "../oracle/answers/inventory.ts";
 import { createRandomLake } from "../oracle/random-lake/lakes.ts";
 import { randomRequests } from "../oracle/random-requests/requests.ts";
 import { carquet, spawnCarquet } from "../support/command-line.ts";
-import { extentOf, skipInShortRun } from "../support/extent.ts";
+import { extentOf, skipUnlessFull } from "../support/extent.ts";
 import { arrowTypeOf, parquetTypeOf, type ReadTable, responseReaders } from "../support/http/read-formats.ts";
 import { generateFeeds } from "../support/lakes/generated.ts";
 import { createLake, temporaryFolder } from "../support/lakes/lakes.ts";
@@ -173,7 +173,7 @@ for (const [signal, expected] of [
   });
 }
 
-test("memory does not grow with the rows", { skip: skipInShortRun }, async () => {
+test("memory does not grow with the rows", { skip: skipUnlessFull }, async () => {
   const feeds = await generateFeeds(fileScope, { listings: 600_000, days: 1, format: "parquet" });
   const { lake: large } = await createLake(fileScope, feeds);
   const output = join(await temporaryFolder(fileScope), "rows.parquet");

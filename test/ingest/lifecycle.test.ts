@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { compareLifecycle, compareRepeatedIngests } from "../lifecycle/trial.ts";
-import { skipInShortRun } from "../support/extent.ts";
+import { skipInShortRun, skipUnlessFull } from "../support/extent.ts";
 
 describe("random lakes", { concurrency: 3 }, () => {
   test("match the oracle day by day, and an incremental sync misses no listing", async (scope) => {
@@ -10,11 +10,11 @@ describe("random lakes", { concurrency: 3 }, () => {
     assert.ok(missing > 5 && sold > 0, `${missing} became missing, ${sold} were sold`);
   });
 
-  for (const extent of [
-    { seed: 20261119, days: 30, dealers: 40, cars: 300, dayless: 0.05 },
-    { seed: 20261120, days: 30, dealers: 30, cars: 200, dayless: 0.3 },
-  ]) {
-    test(`match the oracle day by day: ${JSON.stringify(extent)}`, { skip: skipInShortRun }, async (scope) => {
+  for (const [extent, skip] of [
+    [{ seed: 20261119, days: 30, dealers: 40, cars: 300, dayless: 0.05 }, skipUnlessFull],
+    [{ seed: 20261120, days: 30, dealers: 30, cars: 200, dayless: 0.3 }, skipInShortRun],
+  ] as const) {
+    test(`match the oracle day by day: ${JSON.stringify(extent)}`, { skip }, async (scope) => {
       const summary = await compareLifecycle(scope, extent);
       assert.ok(summary.missing > 100, `${summary.missing} became missing`);
       assert.ok(summary.sold > 20, `${summary.sold} were sold`);
@@ -24,7 +24,7 @@ describe("random lakes", { concurrency: 3 }, () => {
     });
   }
 
-  test("end listings that were missing for ninety days", { skip: skipInShortRun }, async (scope) => {
+  test("end listings that were missing for ninety days", { skip: skipUnlessFull }, async (scope) => {
     const quiet = { from: 9, to: 92 };
     const summary = await compareLifecycle(scope, { seed: 90, days: 102, dealers: 5, cars: 40, dayless: 0.05, quiet });
     assert.ok(summary.expired > 3, `${summary.expired} were missing for too long`);

@@ -12,5 +12,8 @@ if (extent === undefined)
 /** Returns the extent of randomized and exhaustive tests in this run. */
 export const extentOf = <T>(short: T, full: T): T => (extent === "all" ? full : short);
 
+/** The `skip` option of tests that only `npm run test:all` includes. */
+export const skipUnlessFull = extent === "all" ? false : "runs in npm run test:all";
+
 /** The `skip` option of tests that `npm test` leaves out. */
 export const skipInShortRun = extent === "short" ? "runs in npm run test:all" : false;
