@@ -21,6 +21,8 @@ const here = dirname(fileURLToPath(import.meta.url));
 const concurrency = 3;
 /** Groups start in order of their size, so that none of the largest runs alone at the end. A larger one is split. */
 const groupBytesMax = 64 * 1024;
+/** Files that need less processor time are not listed. */
+const shownSeconds = 5;
 
 /** A test file: its path below `test/` without its ending. */
 const files = readdirSync(here, { recursive: true })
@@ -90,16 +92,25 @@ function writeEntry({ name, files: members }) {
   return path;
 }
 
-/** Prints the processor seconds of each group and of all; fails the run if they exceed the budget. */
+function largestFirst(usages) {
+  return [...usages].sort((one, other) => other.seconds - one.seconds);
+}
+
+function printUsage(seconds, of) {
+  process.stdout.write(`${seconds.toFixed(1).padStart(7)} CPU seconds  ${of}\n`);
+}
+
+/** Prints the processor seconds of the most expensive files, of each group and of all; fails the run if they exceed the budget. */
 function reportUsage() {
   const groups = readdirSync(usageFolder).map((file) => JSON.parse(readFileSync(join(usageFolder, file), "utf8")));
   rmSync(usageFolder, { recursive: true });
   if (groups.length === 0) return;
   const sum = groups.reduce((seconds, group) => seconds + group.seconds, 0);
-  groups.sort((one, other) => other.seconds - one.seconds);
-  for (const { name, seconds, files: count } of groups)
-    process.stdout.write(`${seconds.toFixed(1).padStart(7)} CPU seconds  ${name} (${count} ${count === 1 ? "file" : "files"})\n`);
-  process.stdout.write(`${sum.toFixed(1).padStart(7)} CPU seconds  in ${groups.length} processes\n`);
+  const expensive = groups.flatMap((group) => group.files).filter((file) => file.seconds >= shownSeconds);
+  for (const { file, seconds } of largestFirst(expensive)) printUsage(seconds, file);
+  for (const { name, seconds, files: members } of largestFirst(groups))
+    printUsage(seconds, `in the group ${name} (${members.length} ${members.length === 1 ? "file" : "files"})`);
+  printUsage(sum, `in ${groups.length} processes`);
   const most = Number(process.env.CARQUET_CPU_SECONDS_MAX ?? Number.POSITIVE_INFINITY);
   if (sum <= most) return;
   process.stderr.write(`The tests needed ${sum.toFixed(0)} CPU seconds: expected at most ${most}.\n`);

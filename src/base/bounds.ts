@@ -24,6 +24,8 @@ export const bounds = {
   responseCacheBytes: 64 * 2 ** 20,
   /** How often the server checks for a new version. */
   publishedPollMs: 250,
+  /** How often it looks how the last ingest ended. */
+  ingestRecordPollMs: 1_000,
   /** How long a stopping service continues to accept requests, unless set, and how long it then waits for those in flight. */
   drainDelayMs: 500,
   drainMs: 30_000,

@@ -98,6 +98,20 @@ export const responseCacheOption = (): Option =>
     .default(bounds.responseCacheBytes / 2 ** 20)
     .argParser((text) => parseInteger(text, 0, 1_048_576));
 
+export const overdueAfterOption = (): Option =>
+  new Option(
+    "--overdue-after <hours>",
+    "hours from the beginning of the as-of date after which the next delivery is overdue (/readyz, log, metric); 0 for never",
+  )
+    .env("CARQUET_OVERDUE_AFTER")
+    .default(0)
+    .argParser(integerParser(8760));
+
+export const mappingOption = (): Option =>
+  new Option("--mapping <file>", "mapping of a CSV with other columns to a feed (schema: schemas/mapping.json)").env(
+    "CARQUET_MAPPING",
+  );
+
 export const scrubOption = (): Option =>
   new Option(
     "--scrub <MiB>",

@@ -8,7 +8,10 @@ export const versionsOption = (): Option =>
     .default(defaultRetention.versionDays)
     .argParser(countParser);
 
+/** In minutes. */
+export const defaultGrace = 60;
+
 export const graceOption = (): Option =>
   new Option("--grace <minutes>", "minutes between the replacement of a version and its removal")
-    .default(60)
+    .default(defaultGrace)
     .argParser(countParser);

@@ -5,9 +5,11 @@
  */
 import type { CurrentVersion } from "../serving/current-version.ts";
 import type { Middleware } from "./context.ts";
+import type { Freshness } from "./freshness.ts";
 import type { ResponseCache } from "./response-cache.ts";
 
 export interface HealthChecks {
+  readonly freshness: Freshness;
   readonly isStopping: () => boolean;
   readonly isLedgerAvailable: () => boolean;
 }
@@ -19,6 +21,13 @@ export interface Readiness {
     readonly status: string;
     readonly reasons: readonly string[];
     readonly version: string | null;
+    /** How the last ingest ended; null if none left a record in the lake's folder. */
+    readonly ingest: {
+      readonly at: string;
+      readonly failed: boolean;
+      readonly waiting: number;
+      readonly refused: number;
+    } | null;
     readonly lake: CurrentVersion["fileCounts"];
     readonly serving: { readonly index: boolean; readonly rows: boolean; readonly fallbacks: number };
     readonly answers: ResponseCache["counts"];
@@ -27,10 +36,10 @@ export interface Readiness {
 
 /** Returns a function that reports the readiness of a service. */
 export const readinessOf =
-  (current: CurrentVersion, responseCache: ResponseCache, { isStopping, isLedgerAvailable }: HealthChecks) =>
+  (current: CurrentVersion, responseCache: ResponseCache, { freshness, isStopping, isLedgerAvailable }: HealthChecks) =>
   (): Readiness => {
     const { version } = current;
-    const reasons = [...(isLedgerAvailable() ? [] : ["ledger"]), ...current.faults];
+    const reasons = [...(isLedgerAvailable() ? [] : ["ledger"]), ...current.faults, ...freshness.faults];
     const isReady = version !== undefined && isLedgerAvailable() && !isStopping();
     const ready = reasons.length === 0 ? "ready" : "degraded";
     const fault = version === undefined ? "no version published" : "ledger unavailable";
@@ -38,12 +47,20 @@ export const readinessOf =
       status: isReady ? ready : isStopping() ? "stopping" : fault,
       reasons,
       version: version ?? null,
+      ingest: ingestReport(freshness),
       lake: current.fileCounts,
       serving: { ...(current.served ?? { index: false, rows: false }), fallbacks: current.fallbacks },
       answers: responseCache.counts,
     };
     return { isReady, report };
   };
+
+/** Reports the last ingest without its message, which can name paths. */
+function ingestReport({ lastIngest, hasFailed }: Freshness): Readiness["report"]["ingest"] {
+  if (lastIngest === undefined) return null;
+  const { at, waiting, refused } = lastIngest;
+  return { at, failed: hasFailed, waiting, refused };
+}
 
 export const serveHealth =
   (readiness: () => Readiness): Middleware =>

@@ -8,6 +8,7 @@ import type { CurrentVersion } from "../serving/current-version.ts";
 import type { PastIndexes } from "../serving/past/past-indexes.ts";
 import type { Connections } from "./connections.ts";
 import type { Middleware } from "./context.ts";
+import type { Freshness } from "./freshness.ts";
 import type { ResponseCache } from "./response-cache.ts";
 
 /** The parts of a service whose counts are read. */
@@ -17,6 +18,7 @@ export interface MetricSources {
   readonly accounts: Accounts;
   readonly connections: Connections;
   readonly pastIndexes: PastIndexes | undefined;
+  readonly freshness: Freshness;
   readonly droppedLogLines: () => number;
 }
 
@@ -40,6 +42,11 @@ const readings: readonly Reading[] = [
   ["carquet_ledger_available",             "gauge",   "1 if charges can be written and keys be read, else 0.",            ({ accounts }) => Number(accounts.isAvailable)],
   ["carquet_ledger_tasks_waiting",         "gauge",   "Tasks that wait for the ledger, charges among them.",              ({ accounts }) => accounts.waitingTasks],
   ["carquet_lake_as_of_timestamp_seconds", "gauge",   "The as-of date of the version in service, as Unix time; 0 if none is in service.", ({ current }) => asOfSeconds(current.version)],
+  ["carquet_ingest_failed",                "gauge",   "1 if the last ingest failed, else 0.",                             ({ freshness }) => Number(freshness.hasFailed)],
+  ["carquet_ingest_overdue",               "gauge",   "1 if the next delivery is overdue (see --overdue-after), else 0.",  ({ freshness }) => Number(freshness.isOverdue)],
+  ["carquet_ingest_end_timestamp_seconds", "gauge",   "When the last ingest ended, as Unix time; 0 if it left no record.", ({ freshness }) => Date.parse(freshness.lastIngest?.at ?? "1970-01-01") / 1000],
+  ["carquet_ingest_deliveries_waiting",    "gauge",   "Deliveries that waited in the queue when the last ingest ended.",  ({ freshness }) => freshness.lastIngest?.waiting ?? 0],
+  ["carquet_ingest_deliveries_refused",    "gauge",   "Deliveries in the queue that the lake could not take.",            ({ freshness }) => freshness.lastIngest?.refused ?? 0],
   ["carquet_lake_faults",                  "gauge",   "Number of reasons why the service is degraded.",                   ({ current }) => current.faults.length],
   ["carquet_lake_files",                   "gauge",   "Files of the version in service.",                                 ({ current }) => current.fileCounts.files],
   ["carquet_lake_files_checked",           "gauge",   "Files of the version in service that have been hashed.",           ({ current }) => current.fileCounts.checked],

@@ -43,6 +43,7 @@ export async function serve(options: ServeOptions): Promise<RunningService> {
   const { host, port, metricsPort, logger, tls } = options;
   const state = await openState(options);
   const readiness = readinessOf(state.current, state.responseCache, {
+    freshness: state.freshness,
     isStopping: () => state.isStopping,
     isLedgerAvailable: () => state.accounts.isAvailable,
   });

@@ -20,6 +20,7 @@ import { type ConnectionLimits, Connections, connectionsWithin, descriptorLimit 
 import type { RequestState } from "./context.ts";
 import type { ExportServices } from "./exports/respond-with-export.ts";
 import { Spool, type SpoolBounds } from "./exports/spool.ts";
+import { Freshness, type FreshnessOptions } from "./freshness.ts";
 import type { Readiness } from "./health.ts";
 import type { Tls } from "./http-server.ts";
 import { Metrics } from "./metrics.ts";
@@ -69,6 +70,8 @@ export interface ServeOptions
   readonly droppedLogLines?: () => number;
   /** Limits of exports. */
   readonly exports?: Partial<ExportSettings>;
+  /** How long after the beginning of its as-of date a version is overdue for the next one; 0 for never, the default. */
+  readonly overdueMs?: number;
   /** How the files of the lake are read again in the background. */
   readonly scrub?: ScrubOptions | undefined;
   /** Where and when indexes of past days are built; absent for never. */
@@ -105,6 +108,7 @@ export interface ExportSettings extends SpoolBounds, Pick<ExportServices, "memor
 export interface AppState extends PipelineServices {
   readonly connections: Connections;
   readonly metrics: Metrics;
+  readonly freshness: Freshness;
   readonly sessions: Sessions;
   readonly signIn: SignIn;
   readonly authorization: AuthorizationServer;
@@ -125,7 +129,8 @@ export async function openState(options: ServeOptions): Promise<AppState> {
   const pastIndexes = await openPastIndexes(options);
   const current = await watchLake({ ...options, pastIndexes, onStatement: metrics.addStatement }, responseCache);
   const connections = new Connections(connectionLimits(options));
-  metrics.readFrom({ current, responseCache, accounts, connections, pastIndexes, droppedLogLines });
+  const freshness = await Freshness.watch(current, freshnessOptions(options));
+  metrics.readFrom({ current, responseCache, accounts, connections, pastIndexes, freshness, droppedLogLines });
   const admission = { ...bounds, ...options };
   const exportSettings = exportSettingsOf(options);
   const { accountMax: concurrentRequests, deadlineMs } = exportSettings;
@@ -133,7 +138,7 @@ export async function openState(options: ServeOptions): Promise<AppState> {
   const baseUrl = options.publicUrl === undefined ? "" : originOf(options.publicUrl);
   const oauth = { accounts, clock, baseUrl: () => state.baseUrl, ...(fetchDocument && { fetchDocument }) };
   const state: AppState = {
-    ...{ current, responseCache, accounts, metrics, pastIndexes, admission, connections, baseUrl },
+    ...{ current, responseCache, accounts, metrics, freshness, pastIndexes, admission, connections, baseUrl },
     ...{ isStopping: false, isRefusing: false },
     encoder: new TableEncoder(),
     sessions: new Sessions(accounts.administration),
@@ -163,8 +168,15 @@ const exportSettingsOf = ({ exports }: ServeOptions): ExportSettings => ({
 });
 
 /** Closes what `openState` opened. */
-export const closeState = ({ pastIndexes, current, accounts, encoder, exports }: AppState): Promise<unknown> =>
-  Promise.all([pastIndexes?.stop(), current.close(), accounts.close(), encoder.close(), exports.spool.close()]);
+export const closeState = (state: AppState): Promise<unknown> => {
+  const { freshness, pastIndexes, current, accounts, encoder, exports } = state;
+  freshness.stop();
+  return Promise.all([pastIndexes?.stop(), current.close(), accounts.close(), encoder.close(), exports.spool.close()]);
+};
+
+const freshnessOptions = ({ lake, logger, overdueMs = 0, clock = systemClock }: ServeOptions): FreshnessOptions => ({
+  ...{ lake, logger, overdueMs, now: () => clock.wallMs() },
+});
 
 async function openPastIndexes({
   pastIndexSettings: settings,

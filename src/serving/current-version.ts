@@ -77,6 +77,11 @@ export class CurrentVersion {
     return this.lease?.version.manifest.version;
   }
 
+  /** The as-of date of the version in service; undefined if there is none. */
+  get asOf(): string | undefined {
+    return this.lease?.version.manifest.as_of;
+  }
+
   /** Which serving files the version in service uses; undefined if there is none. */
   get served(): LakeVersion["served"] | undefined {
     return this.lease?.version.served;

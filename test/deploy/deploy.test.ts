@@ -10,6 +10,7 @@ import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { bounds } from "../../src/base/bounds.ts";
 import { projectPath, projectText } from "../../src/base/project-files.ts";
+import { carquet } from "../support/command-line.ts";
 import { skipInShortRun } from "../support/extent.ts";
 import { samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { onScopeEnd, type Scope } from "../support/scope.ts";
@@ -141,19 +142,25 @@ describe("the systemd units", () => {
       await run("systemd-analyze", ["security", "--offline=true", "--threshold=20", join(copies, name)]);
   });
 
-  test("ingest waiting deliveries in order, each once", { skip: skipInShortRun }, async (t) => {
+  test("ingest the queue, and leave a record of how that ended", { skip: skipInShortRun }, async (t) => {
     const data = await temporaryFolder(t);
-    const [waiting, ingested] = [join(data, "waiting"), join(data, "ingested")];
-    const env = { ...process.env, CARQUET_LAKE: join(data, "lake") };
-    const ingest = () => run(projectPath("deploy/ingest-waiting.sh"), [waiting, ingested], { env });
-    await ingest();
-    assert.deepEqual(readdirSync(waiting), [], "a run without a delivery succeeds");
-    await cp(samplePath, waiting, { recursive: true });
-    await ingest();
-    assert.deepEqual(readdirSync(ingested), ["2026-11-18", "2026-11-19"]);
-    mkdirSync(join(waiting, "2026-11-20"));
-    await assert.rejects(ingest(), /2026-11-20/);
-    assert.ok(existsSync(join(waiting, "2026-11-20")), "a delivery that failed stays");
+    const [lake, queue] = [join(data, "lake"), join(data, "feeds")];
+    const { text } = units.find(({ name }) => name === "carquet-ingest.service") ?? assert.fail();
+    const words =
+      /^ExecStart=\S+ \S+ (.*)$/m.exec(text)?.[1]?.replace("/var/lib/carquet/feeds", queue).split(" ") ?? [];
+    const ingest = () => carquet(words, { env: { CARQUET_LAKE: lake } });
+    const record = () => JSON.parse(readFileSync(join(lake, "last-ingest.json"), "utf8"));
+    await cp(samplePath, join(queue, "waiting"), { recursive: true });
+    const { out } = await ingest();
+    assert.match(out, /^2026-11-18: .*^2026-11-19: .*^version 2026-11-19\.1: removed 0 days/ms);
+    const { at, ...rest } = record();
+    assert.deepEqual([rest, Number.isNaN(Date.parse(at))], [{ error: null, waiting: 0, refused: 0 }, false]);
+    mkdirSync(join(queue, "waiting", "2026-11-20"));
+    const failed = await ingest();
+    assert.equal(failed.code, 1);
+    assert.match(failed.err, /2026-11-20: no feed files/);
+    assert.match(record().error, /2026-11-20: no feed files/);
+    assert.equal(record().waiting, 1);
   });
 });
 

@@ -130,7 +130,7 @@ function composePrograms(): readonly DeployedProgram[] {
 function argumentsOf({ command, args = [] }: Container): readonly (readonly string[])[] {
   if (command === undefined) return [args];
   const script = command.at(-1) ?? "";
-  return [...script.matchAll(/\bcarquet ([^&|]+)/g)].map(([, words = ""]) =>
+  return [...script.matchAll(/\bcarquet ([^&|;]+)/g)].map(([, words = ""]) =>
     words.trim().replaceAll('"', "").split(" "),
   );
 }

@@ -36,8 +36,7 @@ const isWriting = process.env.GOLDEN === "write";
 
 /** Commands that are not run, and why. */
 const notRun: Readonly<Record<string, string>> = {
-  "npm run -s carquet -- ingest feeds/2026-11-20": "the day of a scheduler; ingest.md runs ingest on the sample",
-  "npm run -s carquet -- vacuum": "takes its default flags after that ingest; the same page runs it with flags",
+  "npm run -s carquet -- ingest --queue feeds": "the run of a scheduler; test/deploy runs it as the systemd unit does",
   "npm run bench -- --listings 1000000": "takes hours; test/bench runs the suite's parts",
   "npm run bench -- --listings 200000 --quick --json now.json --compare before.json":
     "takes long; test/bench compares runs",

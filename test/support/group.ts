@@ -12,9 +12,11 @@ type TestFile = readonly [name: string, load: () => Promise<unknown>];
  * cleaned up at the end.
  */
 export async function runGroup(name: string, files: readonly TestFile[]): Promise<void> {
-  process.once("exit", () => reportUsage(name, files.length));
+  const perFile: FileUsage[] = [];
+  process.once("exit", () => reportUsage(name, perFile));
   beginGroup();
   for (const [file, load] of files) {
+    const before = secondsUsed();
     await new Promise<void>((resolve) => {
       void describe(file, async () => {
         after(() => resolve());
@@ -25,20 +27,26 @@ export async function runGroup(name: string, files: readonly TestFile[]): Promis
         );
       });
     });
+    perFile.push({ file, seconds: secondsUsed() - before });
   }
 }
 
+interface FileUsage {
+  readonly file: string;
+  readonly seconds: number;
+}
+
 /** Writes the processor time of this process and its children to a file of the folder that `CARQUET_USAGE_FOLDER` names. */
-function reportUsage(name: string, files: number): void {
+function reportUsage(name: string, files: readonly FileUsage[]): void {
   const folder = process.env.CARQUET_USAGE_FOLDER;
   if (folder === undefined) return;
+  writeFileSync(join(folder, `${randomUUID()}.json`), JSON.stringify({ name, files, seconds: secondsUsed() }));
+}
+
+/** Returns the processor seconds of this process and its children so far. */
+function secondsUsed(): number {
   const { user, system } = process.cpuUsage();
-  const own = (user + system) / 1e6;
-  const children = childSeconds();
-  writeFileSync(
-    join(folder, `${randomUUID()}.json`),
-    JSON.stringify({ name, files, own, children, seconds: own + children }),
-  );
+  return (user + system) / 1e6 + childSeconds();
 }
 
 /** Returns the processor seconds of children that have exited; 0 without `/proc`. */

@@ -1,10 +1,13 @@
 /** `carquet ingest`: ingests deliveries into the lake, publishes a version for each day, and reports what happened to its rows. */
 import { Command, Option } from "commander";
+import { messageOf, UserError } from "../../base/user-error.ts";
 import type { DeliveryReport } from "../../ingest/delivery-report.ts";
-import { deliveriesAt } from "../../ingest/feed/delivery.ts";
+import { deliveriesAt, type MappedDay } from "../../ingest/feed/delivery.ts";
 import type { FeedLimits } from "../../ingest/feed/feed-limits.ts";
 import { readMapping } from "../../ingest/feed/mapping.ts";
-import { ingest } from "../../ingest/ingest.ts";
+import { type IngestOptions, ingest } from "../../ingest/ingest.ts";
+import { countQueue, ingestQueue, type QueueEvent } from "../../ingest/queue.ts";
+import { writeIngestRecord } from "../../lake/ingest-record.ts";
 import {
   dayOption,
   type EngineSettings,
@@ -12,60 +15,122 @@ import {
   type FeedLimitSettings,
   feedLimitOptions,
   lakeOption,
+  mappingOption,
   memoryOption,
   replayOption,
   threadsOption,
 } from "../options.ts";
 import { createProgress } from "../progress.ts";
+import { vacuumLake } from "./vacuum.ts";
 
 interface IngestSettings extends EngineSettings, FeedLimitSettings {
   readonly lake: string;
   readonly mapping?: string;
   readonly day?: string;
   readonly replayFrom?: string;
+  readonly queue?: string;
 }
 
 export const ingestCommand = (): Command => {
   const command = new Command("ingest")
     .description(
       "Ingest all dated folders in a folder, in the order of their days, or one folder or file with --day. Publishes a version after " +
-        "each day. Rejects a day that is already in the lake, and a delivery with an unreadable file; published data never changes.",
+        "each day. Rejects a day that is already in the lake, and a delivery with an unreadable file; published data never changes. " +
+        "With --queue, ingests what waits, moves it, and removes expired days.",
     )
-    .argument("<path>", "folder of dated folders (YYYY-MM-DD), folder of one day, or file")
+    .argument("[path]", "folder of dated folders (YYYY-MM-DD), folder of one day, or file")
     .addOption(lakeOption())
     .addOption(
-      new Option("--mapping <file>", "mapping of a CSV with other columns to a feed (schema: schemas/mapping.json)"),
+      new Option(
+        "--queue <dir>",
+        "ingest the dated folders in its folder waiting, and move them to ingested, or to refused if the lake is past their day",
+      ).conflicts(["day", "replayFrom"]),
     )
+    .addOption(mappingOption())
     .addOption(dayOption())
     .addOption(replayOption())
     .addOption(threadsOption())
     .addOption(memoryOption())
-    .action(ingestFrom);
+    .action(ingestWhere);
   for (const option of feedLimitOptions()) command.addOption(option);
   return command;
 };
 
-/** Ingests the deliveries at a path and prints the report of each day. */
-async function ingestFrom(path: string, settings: IngestSettings): Promise<void> {
-  const mapping = settings.mapping === undefined ? undefined : await readMapping(settings.mapping);
-  const deliveries = await deliveriesAt(path, settings.day ?? mapping?.day);
-  const progress = createProgress();
+async function ingestWhere(path: string | undefined, settings: IngestSettings): Promise<void> {
+  const { queue } = settings;
+  if (path !== undefined && queue === undefined) return ingestFrom(path, settings);
+  if (path === undefined && queue !== undefined)
+    return recordingEnd(settings.lake, queue, () => ingestWaiting(queue, settings));
+  throw new UserError("Expected either a path or --queue.");
+}
+
+/** Empties a queue, and leaves a record of how that ended for the service. */
+async function recordingEnd(lake: string, queue: string, work: () => Promise<void>): Promise<void> {
+  const record = async (error: string | null): Promise<void> =>
+    writeIngestRecord(lake, { at: new Date().toISOString(), error, ...(await countQueue(queue)) });
   try {
-    await ingest(settings.lake, deliveries, {
-      ...engineOptions(settings),
-      limits: feedLimits(settings),
-      ...(mapping === undefined ? {} : { mapping }),
-      ...(settings.replayFrom === undefined ? {} : { replayFrom: settings.replayFrom }),
-      onStep: progress.step,
-      onDay: (report) => {
-        progress.end();
-        for (const line of reportLines(report)) process.stdout.write(`${line}\n`);
-      },
-    });
+    await work();
+  } catch (thrown) {
+    // The reason is reported also if the record cannot be written.
+    await record(messageOf(thrown)).catch(() => {});
+    throw thrown;
+  }
+  await record(null);
+}
+
+/** Ingests the deliveries at a path. */
+const ingestFrom = (path: string, settings: IngestSettings): Promise<void> =>
+  reporting(settings, async (options, mappedDay) => {
+    const deliveries = await deliveriesAt(path, settings.day, mappedDay);
+    await ingest(settings.lake, deliveries, options);
+  });
+
+/** Ingests the deliveries of a queue, then removes expired days. */
+async function ingestWaiting(queue: string, settings: IngestSettings): Promise<void> {
+  let hasPublished = false;
+  await reporting(settings, async (options, mappedDay) => {
+    const onDelivery = (event: QueueEvent): void => {
+      for (const line of queueLines(event)) process.stdout.write(`${line}\n`);
+    };
+    hasPublished = await ingestQueue(settings.lake, queue, { ...options, mappedDay, onDelivery });
+  });
+  if (hasPublished) await vacuumLake(settings.lake);
+}
+
+/** Calls `work` with the options of an ingest that shows its progress and prints the report of each day. */
+async function reporting(
+  settings: IngestSettings,
+  work: (options: IngestOptions, mappedDay: MappedDay | undefined) => Promise<void>,
+): Promise<void> {
+  const { replayFrom } = settings;
+  // A variable that a deployment passes on can be empty.
+  const file = settings.mapping === "" ? undefined : settings.mapping;
+  const mapping = file === undefined ? undefined : await readMapping(file);
+  const mappedDay = file === undefined || mapping?.day === undefined ? undefined : { file, day: mapping.day };
+  const progress = createProgress();
+  const options: IngestOptions = {
+    ...engineOptions(settings),
+    limits: feedLimits(settings),
+    ...(mapping === undefined ? {} : { mapping }),
+    ...(replayFrom === undefined ? {} : { replayFrom }),
+    onStep: progress.step,
+    onDay: (report) => {
+      progress.end();
+      for (const line of reportLines(report)) process.stdout.write(`${line}\n`);
+    },
+  };
+  try {
+    await work(options, mappedDay);
   } finally {
     progress.end();
   }
 }
+
+/** Formats what became of a delivery of the queue; a published one has its report. */
+const queueLines = ({ day, outcome, reason, notMoved }: QueueEvent): readonly string[] => [
+  ...(outcome === "ingested" ? [] : [`${day}: ${outcome}${reason === undefined ? "" : `: ${reason}`}`]),
+  ...(notMoved === undefined ? [] : [`${day}: not moved: ${notMoved}; remove it from the queue`]),
+];
 
 const feedLimits = (settings: FeedLimitSettings): FeedLimits => ({
   fileBytes: settings.maxFileSize,

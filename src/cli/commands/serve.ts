@@ -31,6 +31,7 @@ import {
   lakeOption,
   memoryOption,
   metricsPortOption,
+  overdueAfterOption,
   pastIndexBytesOption,
   pastIndexDaysOption,
   pastIndexDirOption,
@@ -68,6 +69,7 @@ export interface ServeSettings extends EngineSettings, ExportLimitSettings {
   readonly drainDelay: number;
   readonly drainTimeout: number;
   readonly metricsPort?: number;
+  readonly overdueAfter: number;
 }
 
 /** Adds the options of `serve` to a command. */
@@ -86,6 +88,7 @@ export const addServeOptions = (command: Command): Command =>
     drainDelayOption(),
     drainTimeoutOption(),
     metricsPortOption(),
+    overdueAfterOption(),
     threadsOption(),
     memoryOption(),
     responseCacheOption(),
@@ -131,6 +134,7 @@ export async function serveUntilStopped(
     ...(trustProxy === undefined ? {} : { trustedProxies: trustProxy }),
     ...(files === undefined ? {} : { tls: readCertificate(files) }),
     ...siteOptions(settings),
+    overdueMs: settings.overdueAfter * 3_600_000,
     ...{ metricsPort: settings.metricsPort, droppedLogLines: () => destination.droppedLines },
     ...{ drainDelayMs: settings.drainDelay * 1000, drainTimeoutMs: settings.drainTimeout * 1000 },
   });

@@ -5,7 +5,7 @@ import { withWriter } from "../../lake/writer/writer.ts";
 import { countParser } from "../option-parsers.ts";
 import { lakeOption } from "../options.ts";
 import { requireManifest } from "../published-lake.ts";
-import { graceOption, versionsOption } from "../retention-options.ts";
+import { defaultGrace, graceOption, versionsOption } from "../retention-options.ts";
 
 interface VacuumSettings {
   readonly lake: string;
@@ -36,10 +36,18 @@ export const vacuumCommand = (): Command =>
     .addOption(versionsOption())
     .addOption(graceOption())
     .action(async ({ lake, daily, weekly, versions, grace }: VacuumSettings) => {
-      await requireManifest(lake);
-      const retention = { dailyDays: daily, weeklyDays: weekly, versionDays: versions };
-      const removed = await withWriter(lake, {}, (writer) => vacuum(writer, retention, Date.now(), grace * 60_000));
-      process.stdout.write(
-        `version ${removed.version}: removed ${removed.days.length} days, ${removed.versions.length} versions and ${removed.files} files\n`,
-      );
+      await vacuumLake(lake, { dailyDays: daily, weeklyDays: weekly, versionDays: versions }, grace);
     });
+
+/** Vacuums a lake, by default as the command does, and prints what was removed. */
+export async function vacuumLake(
+  lake: string,
+  retention = defaultRetention,
+  graceMinutes = defaultGrace,
+): Promise<void> {
+  await requireManifest(lake);
+  const removed = await withWriter(lake, {}, (writer) => vacuum(writer, retention, Date.now(), graceMinutes * 60_000));
+  process.stdout.write(
+    `version ${removed.version}: removed ${removed.days.length} days, ${removed.versions.length} versions and ${removed.files} files\n`,
+  );
+}

@@ -24,20 +24,41 @@ const formats: Readonly<Record<string, Pick<FeedFile, "format" | "isGzip">>> = {
   ".parquet": { format: "parquet", isGzip: false },
 };
 
+/** The day that a mapping file gives what has no dated folder. */
+export interface MappedDay {
+  readonly file: string;
+  readonly day: string;
+}
+
 /**
  * Returns the deliveries at a path in day order. A path with folders named YYYY-MM-DD has one delivery per folder. Any other path is one
- * delivery, of `day` or of the day in its name. If `day` is set, returns only that day. Throws a UserError if there is none.
+ * delivery, of `day`, of the day in its name, or of the mapping's. If `day` is set, returns only that day. Throws a UserError if there is
+ * none, or if a folder is of another day than the mapping.
  */
-export async function deliveriesAt(path: string, day: string | undefined): Promise<readonly Delivery[]> {
+export async function deliveriesAt(
+  path: string,
+  day: string | undefined,
+  mapped?: MappedDay,
+): Promise<readonly Delivery[]> {
   if (day !== undefined && !isDay(day)) throw new UserError(`Invalid value "${day}" for --day: expected YYYY-MM-DD.`);
   const isFolder = (await orUserError(path, stat(path))).isDirectory();
-  if (!isFolder) return [{ day: day ?? dayOf(path), files: [feedFile(path, basename(path), "inventory")] }];
+  if (!isFolder)
+    return [{ day: day ?? mapped?.day ?? dayOf(path), files: [feedFile(path, basename(path), "inventory")] }];
   const dated = (await namesIn(path)).filter(isDay);
-  if (dated.length === 0) return [await folderDelivery(path, day ?? dayOf(path))];
+  if (day === undefined && mapped !== undefined) requireMappedDay(mapped, [basename(path), ...dated].filter(isDay));
+  if (dated.length === 0) return [await folderDelivery(path, day ?? mapped?.day ?? dayOf(path))];
   const chosen = day === undefined ? dated : dated.filter((folder) => folder === day);
   if (chosen.length === 0)
     throw new UserError(`${printable(path)}: no folder for ${day}: expected one of ${dated.join(", ")}.`);
   return Promise.all(chosen.map(async (folder) => folderDelivery(await resolveWithin(path, folder), folder)));
+}
+
+function requireMappedDay({ file, day }: MappedDay, folders: readonly string[]): void {
+  const other = folders.find((folder) => folder !== day);
+  if (other !== undefined)
+    throw new UserError(
+      `${printable(file)}: its day ${day} contradicts the folder ${other}: expected a mapping of ${other}, or without a day.`,
+    );
 }
 
 /** Returns the result of a file operation. Throws a UserError if it fails. */

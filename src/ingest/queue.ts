@@ -1,0 +1,137 @@
+/**
+ * The queue of deliveries: a folder with `waiting/`, whose dated folders are ingested in the order of their days, and `ingested/` and
+ * `refused/`, where they are moved to.
+ *
+ * `ingested/<day>.sha256` is written before a day is ingested. So a delivery that was published but not moved, because the process was killed or
+ * the file system refused, is recognised and not ingested again. A delivery that the lake cannot take any more is set aside with the reason. One
+ * that fails stays, and later days wait for it, because a day cannot follow a later one.
+ */
+import { createHash } from "node:crypto";
+import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isDay } from "../base/day.ts";
+import { createFolder, isNotFound, replaceFile, sha256Of } from "../base/files.ts";
+import { messageOf, UserError } from "../base/user-error.ts";
+import { currentManifest } from "../lake/manifest.ts";
+import { type Delivery, deliveriesAt, type MappedDay } from "./feed/delivery.ts";
+import { type IngestOptions, ingest } from "./ingest.ts";
+
+/** What became of a waiting delivery. `published before`: by a run that did not get to move it. */
+export type QueueOutcome = "ingested" | "published before" | "refused";
+
+export interface QueueEvent {
+  readonly day: string;
+  readonly outcome: QueueOutcome;
+  /** Why it was refused. */
+  readonly reason?: string;
+  /** Why the delivery could not be moved and is still waiting. */
+  readonly notMoved?: string;
+}
+
+export interface QueueOptions extends IngestOptions {
+  readonly mappedDay?: MappedDay | undefined;
+  /** Called after each delivery. */
+  readonly onDelivery: (event: QueueEvent) => void;
+}
+
+type Folder = "waiting" | "ingested" | "refused";
+
+const folders: readonly Folder[] = ["waiting", "ingested", "refused"];
+
+/**
+ * Ingests the deliveries that wait in a queue, and moves them. Returns whether a version was published. Throws a UserError at the first
+ * delivery that cannot be ingested, which stays with all later ones.
+ */
+export async function ingestQueue(lake: string, queue: string, options: QueueOptions): Promise<boolean> {
+  for (const folder of folders) await createFolder(join(queue, folder));
+  let hasPublished = false;
+  for (const day of await daysIn(queue, "waiting")) {
+    const event = await takeDelivery(lake, queue, day, options);
+    hasPublished ||= event.outcome === "ingested";
+    options.onDelivery({ ...event, ...(await moved(queue, event)) });
+  }
+  return hasPublished;
+}
+
+/** Counts the deliveries of a queue that wait, and those that were refused and have not been removed since. */
+export const countQueue = async (queue: string): Promise<{ readonly waiting: number; readonly refused: number }> => ({
+  waiting: (await daysIn(queue, "waiting")).length,
+  refused: (await daysIn(queue, "refused")).length,
+});
+
+/** Returns the days of the deliveries in a folder, in order. A delivery that is being copied has another name. */
+async function daysIn(queue: string, folder: Folder): Promise<readonly string[]> {
+  try {
+    return (await readdir(join(queue, folder))).filter(isDay).sort();
+  } catch (thrown) {
+    if (isNotFound(thrown)) return [];
+    throw thrown;
+  }
+}
+
+/** Ingests a delivery unless the lake is past its day. */
+async function takeDelivery(lake: string, queue: string, day: string, options: QueueOptions): Promise<QueueEvent> {
+  const path = join(queue, "waiting", day);
+  const receipt = join(queue, "ingested", `${day}.sha256`);
+  const asOf = (await currentManifest(lake))?.as_of;
+  if (asOf !== undefined && day <= asOf) {
+    const hash = await deliveryIn(path, day, undefined).then(hashOf, messageOf);
+    if ((await textOf(receipt)) === hash) return { day, outcome: "published before" };
+    const reason = `the lake is at ${asOf}: expected a later day, or "carquet ingest --replay-from ${day}" with all days from it on`;
+    return { day, outcome: "refused", reason };
+  }
+  const delivery = await deliveryIn(path, day, options.mappedDay);
+  await replaceFile(receipt, await hashOf(delivery));
+  try {
+    await ingest(lake, [delivery], options);
+  } catch (thrown) {
+    await rm(receipt, { force: true });
+    throw thrown;
+  }
+  return { day, outcome: "ingested" };
+}
+
+/** Returns the delivery in a waiting folder. Throws a UserError if it has none. */
+async function deliveryIn(path: string, day: string, mapped: MappedDay | undefined): Promise<Delivery> {
+  const [delivery, ...others] = await deliveriesAt(path, undefined, mapped);
+  if (delivery?.day === day && others.length === 0) return delivery;
+  throw new UserError(`${path}: contains folders of days: expected the feed files of ${day}.`);
+}
+
+async function textOf(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (thrown) {
+    if (isNotFound(thrown)) return undefined;
+    throw thrown;
+  }
+}
+
+/** Returns the SHA-256 of a delivery's files: of their names and contents. */
+async function hashOf({ files }: Delivery): Promise<string> {
+  const hash = createHash("sha256");
+  for (const { name, path } of files) hash.update(`${name}\0${await sha256Of(path)}\0`);
+  return hash.digest("hex");
+}
+
+/** Moves a delivery to the folder of its outcome, and writes the reason of a refusal beside it. */
+async function moved(queue: string, { day, outcome, reason }: QueueEvent): Promise<Pick<QueueEvent, "notMoved">> {
+  const folder: Folder = outcome === "refused" ? "refused" : "ingested";
+  try {
+    const name = await freeName(join(queue, folder), day);
+    await rename(join(queue, "waiting", day), join(queue, folder, name));
+    if (reason !== undefined) await writeFile(join(queue, folder, `${name}.txt`), `${reason}\n`);
+    return {};
+  } catch (thrown) {
+    return { notMoved: messageOf(thrown) };
+  }
+}
+
+/** Returns the day, or with a number if a delivery of that day is there already. */
+async function freeName(folder: string, day: string): Promise<string> {
+  const names = new Set(await readdir(folder));
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? day : `${day}.${number}`;
+    if (!names.has(name)) return name;
+  }
+}

@@ -1,0 +1,38 @@
+/** The record of the last ingest: what the service, which shares only the lake's folder with it, tells operators. Not part of a version. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createFolder, isNotFound, replaceFile } from "../base/files.ts";
+import { isObject } from "../base/json.ts";
+
+export interface IngestRecord {
+  /** When the ingest ended, as an ISO 8601 time. */
+  readonly at: string;
+  /** Why it failed; null if it did not. */
+  readonly error: string | null;
+  /** How many deliveries of the queue still wait. */
+  readonly waiting: number;
+  /** How many lie in the queue that were refused. */
+  readonly refused: number;
+}
+
+const pathIn = (lake: string): string => join(lake, "last-ingest.json");
+
+/** Replaces the record of a lake, which need not exist yet. */
+export async function writeIngestRecord(lake: string, record: IngestRecord): Promise<void> {
+  await createFolder(lake);
+  await replaceFile(pathIn(lake), `${JSON.stringify(record)}\n`);
+}
+
+/** Returns the record of a lake; undefined if nothing was recorded, or what is there is no record. */
+export async function readIngestRecord(lake: string): Promise<IngestRecord | undefined> {
+  try {
+    const content: unknown = JSON.parse(await readFile(pathIn(lake), "utf8"));
+    if (!isObject(content)) return undefined;
+    const { at, error, waiting, refused } = content;
+    if (typeof at !== "string" || typeof waiting !== "number" || typeof refused !== "number") return undefined;
+    return { at, waiting, refused, error: typeof error === "string" ? error : null };
+  } catch (thrown) {
+    if (isNotFound(thrown) || thrown instanceof SyntaxError) return undefined;
+    throw thrown;
+  }
+}

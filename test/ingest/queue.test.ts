@@ -1,0 +1,143 @@
+/** The queue of deliveries never wedges. Runs alone, because a test changes the user of its process: @alone */
+import assert from "node:assert/strict";
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { MappedDay } from "../../src/ingest/feed/delivery.ts";
+import { ingestQueue, type QueueEvent } from "../../src/ingest/queue.ts";
+import { currentManifest } from "../../src/lake/manifest.ts";
+import { dealerIdOf, vinOf, writeFeeds } from "../support/lakes/feeds.ts";
+import { temporaryFolder } from "../support/lakes/lakes.ts";
+import { fileScope } from "../support/scope.ts";
+
+const root = await temporaryFolder(fileScope);
+const [lake, queue] = [join(root, "lake"), join(root, "queue")];
+const waiting = join(queue, "waiting");
+
+/** Puts a delivery of some cars into the queue. */
+const deliver = (day: string, ...cars: readonly number[]): Promise<string> =>
+  writeFeeds(waiting, day, { inventory: cars.map((car) => ({ vin: vinOf(car), dealer_id: dealerIdOf(1) })) });
+
+/** Empties the queue; returns what became of each delivery. */
+async function run(mappedDay?: MappedDay): Promise<readonly QueueEvent[]> {
+  const events: QueueEvent[] = [];
+  await ingestQueue(lake, queue, { hasServingFiles: false, mappedDay, onDelivery: (event) => events.push(event) });
+  return events;
+}
+
+const namesIn = (folder: string): readonly string[] => readdirSync(join(queue, folder)).sort();
+const asOf = async (): Promise<string | undefined> => (await currentManifest(lake))?.as_of;
+
+test("an empty queue is made, and nothing happens", async () => {
+  assert.deepEqual(await run(), []);
+  assert.deepEqual(readdirSync(queue).sort(), ["ingested", "refused", "waiting"]);
+});
+
+test("deliveries are ingested in the order of their days and moved; what is not named by a day is left", async () => {
+  await deliver("2026-11-19", 1, 2);
+  await deliver("2026-11-18", 1);
+  await deliver("2026-11-20.part", 1);
+  assert.deepEqual(await run(), [
+    { day: "2026-11-18", outcome: "ingested" },
+    { day: "2026-11-19", outcome: "ingested" },
+  ]);
+  assert.deepEqual(namesIn("waiting"), ["2026-11-20.part"]);
+  assert.deepEqual(namesIn("ingested"), ["2026-11-18", "2026-11-18.sha256", "2026-11-19", "2026-11-19.sha256"]);
+});
+
+test("a delivery that a killed run published but did not move is moved, and not ingested again", async () => {
+  const before = await currentManifest(lake);
+  renameSync(join(queue, "ingested", "2026-11-19"), join(waiting, "2026-11-19"));
+  assert.deepEqual(await run(), [{ day: "2026-11-19", outcome: "published before" }]);
+  assert.deepEqual(await currentManifest(lake), before);
+  assert.ok(existsSync(join(queue, "ingested", "2026-11-19")));
+});
+
+test("late and corrected deliveries are set aside with the reason, and a later one is ingested", async () => {
+  await deliver("2026-11-17", 1);
+  await deliver("2026-11-19", 1, 2, 3);
+  await deliver("2026-11-20", 1, 2);
+  const events = await run();
+  assert.deepEqual(
+    events.map(({ day, outcome }) => [day, outcome]),
+    [
+      ["2026-11-17", "refused"],
+      ["2026-11-19", "refused"],
+      ["2026-11-20", "ingested"],
+    ],
+  );
+  assert.deepEqual(namesIn("refused"), ["2026-11-17", "2026-11-17.txt", "2026-11-19", "2026-11-19.txt"]);
+  const reason = readFileSync(join(queue, "refused/2026-11-19.txt"), "utf8");
+  assert.match(reason, /^the lake is at 2026-11-19: expected a later day, or .*--replay-from 2026-11-19/);
+  assert.equal(await asOf(), "2026-11-20");
+});
+
+test("a second correction of a day is kept beside the first", async () => {
+  await deliver("2026-11-19", 4);
+  assert.equal((await run())[0]?.outcome, "refused");
+  assert.ok(namesIn("refused").includes("2026-11-19.2") && namesIn("refused").includes("2026-11-19.2.txt"));
+});
+
+test("a late delivery without feed files is set aside too", async () => {
+  mkdirSync(join(waiting, "2026-11-16"));
+  assert.deepEqual(
+    (await run()).map(({ outcome }) => outcome),
+    ["refused"],
+  );
+});
+
+test("a delivery that cannot be read stays with all later ones, until it is corrected", async () => {
+  mkdirSync(join(waiting, "2026-11-21"));
+  await deliver("2026-11-22", 1);
+  await assert.rejects(run(), /2026-11-21: no feed files/);
+  assert.deepEqual([await asOf(), existsSync(join(waiting, "2026-11-22"))], ["2026-11-20", true]);
+  await deliver("2026-11-21", 1);
+  assert.deepEqual(
+    (await run()).map(({ day, outcome }) => `${day} ${outcome}`),
+    ["2026-11-21 ingested", "2026-11-22 ingested"],
+  );
+});
+
+test("a mapping of another day than the delivery's folder is refused, and the delivery stays", async () => {
+  await deliver("2026-11-23", 1);
+  await assert.rejects(
+    run({ file: "cars.json", day: "2026-11-22" }),
+    /^UserError: cars.json: its day 2026-11-22 contradicts the folder 2026-11-23: expected a mapping of 2026-11-23, or without a day\.$/,
+  );
+  assert.ok(existsSync(join(waiting, "2026-11-23")));
+  rmSync(join(waiting, "2026-11-23"), { recursive: true });
+});
+
+test("a delivery of another user, which cannot be moved, is ingested once and passed over from then on", async () => {
+  await deliver("2026-11-23", 1);
+  const user = process.getuid?.() === 0 ? 1000 : undefined;
+  const own = (path: string): void => {
+    if (user !== undefined) chownSync(path, user, user);
+  };
+  for (const path of [
+    root,
+    ...readdirSync(root, { recursive: true, encoding: "utf8" }).map((name) => join(root, name)),
+  ])
+    own(path);
+  // Moving a folder changes its entry `..`.
+  if (user === undefined) chmodSync(join(waiting, "2026-11-23"), 0o555);
+  else chownSync(join(waiting, "2026-11-23"), 0, 0);
+  if (user !== undefined) process.seteuid?.(user);
+  try {
+    const [event] = await run();
+    assert.match(event?.notMoved ?? "", /EACCES/);
+    assert.equal(event?.outcome, "ingested");
+    await deliver("2026-11-24", 1);
+    const events = await run();
+    assert.deepEqual(
+      events.map(({ day, outcome, notMoved }) => [day, outcome, notMoved === undefined]),
+      [
+        ["2026-11-23", "published before", false],
+        ["2026-11-24", "ingested", true],
+      ],
+    );
+  } finally {
+    process.seteuid?.(process.getuid?.() ?? 0);
+    chmodSync(join(waiting, "2026-11-23"), 0o755);
+  }
+});
