@@ -1,12 +1,13 @@
 /**
  * Command-line entry point: parses the arguments, loads the named command and runs it. Loads no other command. Errors go to standard
- * error as one line, `carquet: <message>`, with a non-zero exit code.
+ * error as one line, `carquet: <message>`, or that of a log, with a non-zero exit code.
  */
 import { Command, CommanderError, Option } from "commander";
 import { textIn } from "./base/json.ts";
 import { exitOnOutputError } from "./base/output-errors.ts";
 import { projectText } from "./base/project-files.ts";
 import { messageOf, UserError } from "./base/user-error.ts";
+import type { ScheduledCommand } from "./cli/scheduled.ts";
 
 type CommandRow = readonly [usage: string, summary: string, load: () => Promise<Command>];
 
@@ -15,7 +16,7 @@ type CommandRow = readonly [usage: string, summary: string, load: () => Promise<
 const commands: readonly CommandRow[] = [
   ["start [options]",         "fill an empty lake with a demo market, then serve",      async () => (await import("./cli/commands/start.ts")).startCommand()],
   ["generate [options]",      "write the feeds of a generated market",                  async () => (await import("./cli/commands/generate.ts")).generateCommand()],
-  ["ingest [options] <path>", "ingest feeds and publish a version for each day",        async () => (await import("./cli/commands/ingest.ts")).ingestCommand()],
+  ["ingest [options] [path]", "ingest feeds and publish a version for each day",        async () => (await import("./cli/commands/ingest.ts")).ingestCommand()],
   ["index [options]",         "build the search index and the row store",               async () => (await import("./cli/commands/index-lake.ts")).indexCommand()],
   ["serve [options]",         "serve the API",                                          async () => (await import("./cli/commands/serve.ts")).serveCommand()],
   ["accounts <command>",      "create and change accounts",                             async () => (await import("./cli/commands/accounts/accounts.ts")).accountsCommand()],
@@ -33,6 +34,9 @@ const commands: readonly CommandRow[] = [
   ["migrate [options]",       "upgrade a lake and an accounts file from an older release", async () => (await import("./cli/commands/migrate.ts")).migrateCommand()],
   ["verify [options]",        "check the published version against its manifest",       async () => (await import("./cli/commands/verify.ts")).verifyCommand()],
 ];
+
+/** Commands that a scheduler runs: where standard error is not a terminal, they report errors as JSON. */
+const scheduled: readonly ScheduledCommand[] = ["ingest", "follow", "push", "vacuum"];
 
 for (const output of [process.stdout, process.stderr]) output.on("error", exitOnOutputError);
 await run();
@@ -57,8 +61,11 @@ async function run(): Promise<void> {
     await program.parseAsync();
   } catch (thrown) {
     if (thrown instanceof CommanderError) process.exit(thrown.exitCode);
-    process.stderr.write(`carquet: ${thrown instanceof UserError ? thrown.message : stackOf(thrown)}\n`);
     process.exitCode = 1;
+    const message = thrown instanceof UserError ? thrown.message : stackOf(thrown);
+    const command = scheduled.find((name) => name === requested);
+    if (command === undefined || process.stderr.isTTY) process.stderr.write(`carquet: ${message}\n`);
+    else (await import("./cli/scheduled.ts")).logCommand(command, "error", { message }, "run failed");
   }
 }
 

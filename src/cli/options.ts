@@ -107,6 +107,11 @@ export const overdueAfterOption = (): Option =>
     .default(0)
     .argParser(integerParser(8760));
 
+export const metricsFileOption = (): Option =>
+  new Option("--metrics-file <file>", "write metrics of the run to this file (*.prom), for the textfile collector").env(
+    "CARQUET_METRICS_FILE",
+  );
+
 export const mappingOption = (): Option =>
   new Option("--mapping <file>", "mapping of a CSV with other columns to a feed (schema: schemas/mapping.json)").env(
     "CARQUET_MAPPING",

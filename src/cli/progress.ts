@@ -1,4 +1,4 @@
-/** Progress output on standard error: a progress bar on a terminal, plain lines elsewhere. */
+/** Progress output on standard error: a progress bar on a terminal, lines elsewhere, those of a job as JSON. */
 import { Presets, SingleBar } from "cli-progress";
 
 export interface Progress {
@@ -7,9 +7,9 @@ export interface Progress {
   end(): void;
 }
 
-export function createProgress(): Progress {
-  return process.stderr.isTTY ? progressBar() : progressLines();
-}
+/** Shows progress; `onLine` gets it where standard error is not a terminal. */
+export const createProgress = (onLine?: Progress["step"]): Progress =>
+  process.stderr.isTTY ? progressBar() : { step: onLine ?? writeLine, end: () => undefined };
 
 function progressBar(): Progress {
   const bar = new SingleBar(
@@ -32,9 +32,5 @@ function progressBar(): Progress {
   };
 }
 
-function progressLines(): Progress {
-  return {
-    step: (title, step, steps, description) => process.stderr.write(`${title}: ${step}/${steps} ${description}\n`),
-    end: () => undefined,
-  };
-}
+const writeLine: Progress["step"] = (title, step, steps, description) =>
+  void process.stderr.write(`${title}: ${step}/${steps} ${description}\n`);

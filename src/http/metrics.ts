@@ -6,6 +6,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 import type { Accounts } from "../accounts/accounts.ts";
 import type { CurrentVersion } from "../serving/current-version.ts";
 import type { PastIndexes } from "../serving/past/past-indexes.ts";
+import { buildLabels, buildMetric } from "./build-info.ts";
 import type { Connections } from "./connections.ts";
 import type { Middleware } from "./context.ts";
 import type { Freshness } from "./freshness.ts";
@@ -73,6 +74,7 @@ const observations = {
   statements: ["carquet_engine_statement_seconds", "histogram", "Time that a statement runs."],
   batches:    ["carquet_ledger_batch_seconds",     "histogram", "Time from sending a batch to the ledger to its commit."],
   version:    ["carquet_lake_version_info",        "gauge",     "1, labelled with the version in service.",                        ["version"]],
+  build:      [buildMetric.name,                   "gauge",     buildMetric.help,                                                  buildMetric.labelNames],
 } as const satisfies Record<string, Observation>;
 
 /** All metrics but those of the process and Node.js, for the documentation: name, type, labels and help. */
@@ -98,6 +100,7 @@ export class Metrics {
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
+    this.gauge(observations.build).set(buildLabels(), 1);
   }
 
   /** Registers the values that are read from the parts of a service. */

@@ -3,6 +3,7 @@ import type { Argument, Option } from "commander";
 import { formatUsd } from "../../src/accounts/money.ts";
 import { prices } from "../../src/accounts/policy/prices.ts";
 import { tierLimits } from "../../src/accounts/policy/tiers.ts";
+import { figuresOfCommands, metricsOfCommand, type ScheduledCommand } from "../../src/cli/scheduled.ts";
 import { operation } from "../../src/contract/document.ts";
 import { errors } from "../../src/contract/errors.ts";
 import { metricTable } from "../../src/http/metrics.ts";
@@ -176,6 +177,15 @@ const metrics = (): string =>
     metricTable.map(([name, type, labels, help]) => [code(name), type, labels.map(code).join(", "), help]),
   );
 
+/** The metrics that commands leave with `--metrics-file`. */
+const commandMetrics = (): string =>
+  markdownTable(
+    ["metric", "meaning"],
+    (Object.keys(figuresOfCommands) as ScheduledCommand[])
+      .flatMap(metricsOfCommand)
+      .map(([name, help]) => [code(name), help]),
+  );
+
 /** The tools of agents, with the operations that answer them. */
 function agentTools(): string {
   return markdownTable(
@@ -186,6 +196,7 @@ function agentTools(): string {
 
 export const references: Readonly<Record<string, () => string>> = {
   settings,
+  "metrics of commands": commandMetrics,
   commands,
   prices: priceTable,
   tiers: tierTable,

@@ -9,6 +9,7 @@ import { UserError } from "../../src/base/user-error.ts";
 import { currentVersion } from "../../src/lake/manifest.ts";
 import { withWriter } from "../../src/lake/writer/writer.ts";
 import { killIngests, spawnIngest } from "../support/campaigns/ingest-kills.ts";
+import { failureOf } from "../support/command-line.ts";
 import { extentOf, skipInShortRun } from "../support/extent.ts";
 import {
   activeListingsText,
@@ -43,7 +44,7 @@ test("a second writer is refused in one line that names the first one's process"
   const before = await hashLakeFiles(lake);
   const { code, output } = await withWriter(lake, {}, () => ingestInOtherProcess(lake));
   assert.equal(code, 1);
-  assert.equal(output, `carquet: ${lake} is locked by process ${process.pid}: expected one writer at a time.\n`);
+  assert.equal(failureOf(output), `${lake} is locked by process ${process.pid}: expected one writer at a time.`);
   assert.deepEqual(await hashLakeFiles(lake), before);
   assert.equal((await ingestInOtherProcess(lake)).code, 0, "the next writer succeeds after the first");
   assert.equal(await currentVersion(lake), `${secondDay}.1`);

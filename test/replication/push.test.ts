@@ -10,7 +10,7 @@ import { filesOf } from "../../src/lake/manifest.ts";
 import type { BucketRetention } from "../../src/replication/bucket-retention.ts";
 import { type Pushed, push } from "../../src/replication/push.ts";
 import { S3Store } from "../../src/replication/s3.ts";
-import { carquet } from "../support/command-line.ts";
+import { carquet, failureOf } from "../support/command-line.ts";
 import { changeByte } from "../support/lakes/contents.ts";
 import { createLake, samplePath, temporaryFolder } from "../support/lakes/lakes.ts";
 import { createTestFollower } from "../support/replication/followers.ts";
@@ -84,7 +84,7 @@ test("carquet push uploads to a bucket, CURRENT last, and carquet follow reads i
   const refused = await carquet(["follow", location, "--once", "--lake", lake], {
     env: { ...env, AWS_SECRET_ACCESS_KEY: "wrong" },
   });
-  assert.match(refused.err, /^carquet: s3:\/\/cars\/market\/us\/CURRENT: SignatureDoesNotMatch/);
+  assert.match(failureOf(refused.err), /^s3:\/\/cars\/market\/us\/CURRENT: SignatureDoesNotMatch/);
 });
 
 /** Opens the bucket of a store in this process. */

@@ -29,6 +29,13 @@ export interface CommandOptions {
   readonly program?: string;
 }
 
+/** Returns why a command that a scheduler runs failed: the last line of its log. */
+export function failureOf(err: string): string {
+  const { msg, message } = JSON.parse(err.trimEnd().split("\n").at(-1) ?? "");
+  if (msg !== "run failed") throw new Error(`No failure: ${err}`);
+  return message;
+}
+
 /** Default timeout; a killed command has no exit code. */
 const timeoutMs = 60_000;
 

@@ -5,8 +5,7 @@ import { bounds } from "../../base/bounds.ts";
 import { UserError } from "../../base/user-error.ts";
 import { type Followed, type Follower, mebibytes } from "../../replication/follower.ts";
 import { secondsParser } from "../option-parsers.ts";
-import { jsonOption, lakeOption, memoryOption, threadsOption } from "../options.ts";
-import { createProgress } from "../progress.ts";
+import { jsonOption, lakeOption, memoryOption, metricsFileOption, threadsOption } from "../options.ts";
 import {
   createFollower,
   openSource,
@@ -16,12 +15,14 @@ import {
   transfersOption,
 } from "../replication-options.ts";
 import { graceOption, versionsOption } from "../retention-options.ts";
+import { commandProgress, reportFailure, ScheduledRun } from "../scheduled.ts";
 
 interface FollowSettings extends ReplicationSettings {
   readonly lake: string;
   readonly source?: string;
   readonly once: boolean;
   readonly interval: number;
+  readonly metricsFile?: string;
 }
 
 const sourceOption = (): Option =>
@@ -57,20 +58,32 @@ export const followCommand = (): Command =>
     .addOption(s3EndpointOption())
     .addOption(threadsOption())
     .addOption(memoryOption())
+    .addOption(metricsFileOption())
     .action(follow);
 
 async function follow(argument: string | undefined, settings: FollowSettings): Promise<void> {
   const location = argument ?? settings.source;
   if (location === undefined) throw new UserError("No source: expected a location as argument, or CARQUET_SOURCE.");
-  const progress = createProgress();
+  const progress = commandProgress("follow");
   const source = await openSource(location, settings);
   const follower = createFollower(source, settings.lake, { ...settings, buildsServingFiles: true }, progress);
   try {
-    if (settings.once) printFollowed(await follower.follow(), settings);
+    if (settings.once) printFollowed(await followOnce(follower, settings), settings);
     else await followForever(follower, settings);
   } finally {
     progress.end();
   }
+}
+
+/** Makes the lake equal to its source, and measures that. */
+function followOnce(follower: Follower, { metricsFile }: FollowSettings): Promise<Followed | undefined> {
+  const run = new ScheduledRun("follow", metricsFile);
+  return run.measure(async () => {
+    const followed = await follower.follow();
+    if (followed !== undefined)
+      run.add({ files: followed.files, bytes: followed.bytes, versions_removed: followed.removed });
+    return followed;
+  });
 }
 
 /** Follows until a signal ends the process: it can be ended at any moment. Failures are printed, and repeated at the next check. */
@@ -78,11 +91,11 @@ async function followForever(follower: Follower, settings: FollowSettings): Prom
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(0));
   for (;;) {
     try {
-      const followed = await follower.follow();
+      const followed = await followOnce(follower, settings);
       if (followed !== undefined) printFollowed(followed, settings);
     } catch (thrown) {
       if (!(thrown instanceof UserError)) throw thrown;
-      process.stderr.write(`carquet: ${thrown.message}\n`);
+      reportFailure("follow", thrown);
     }
     await sleep(settings.interval * 1000);
   }

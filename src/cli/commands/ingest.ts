@@ -17,10 +17,11 @@ import {
   lakeOption,
   mappingOption,
   memoryOption,
+  metricsFileOption,
   replayOption,
   threadsOption,
 } from "../options.ts";
-import { createProgress } from "../progress.ts";
+import { commandProgress, logCommand, ScheduledRun } from "../scheduled.ts";
 import { vacuumLake } from "./vacuum.ts";
 
 interface IngestSettings extends EngineSettings, FeedLimitSettings {
@@ -29,6 +30,7 @@ interface IngestSettings extends EngineSettings, FeedLimitSettings {
   readonly day?: string;
   readonly replayFrom?: string;
   readonly queue?: string;
+  readonly metricsFile?: string;
 }
 
 export const ingestCommand = (): Command => {
@@ -51,16 +53,20 @@ export const ingestCommand = (): Command => {
     .addOption(replayOption())
     .addOption(threadsOption())
     .addOption(memoryOption())
-    .action(ingestWhere);
+    .addOption(metricsFileOption())
+    .action((path: string | undefined, settings: IngestSettings) => {
+      const run = new ScheduledRun("ingest", settings.metricsFile);
+      return run.measure(() => ingestWhere(path, settings, run));
+    });
   for (const option of feedLimitOptions()) command.addOption(option);
   return command;
 };
 
-async function ingestWhere(path: string | undefined, settings: IngestSettings): Promise<void> {
+async function ingestWhere(path: string | undefined, settings: IngestSettings, run: IngestRun): Promise<void> {
   const { queue } = settings;
-  if (path !== undefined && queue === undefined) return ingestFrom(path, settings);
+  if (path !== undefined && queue === undefined) return ingestFrom(path, settings, run);
   if (path === undefined && queue !== undefined)
-    return recordingEnd(settings.lake, queue, () => ingestWaiting(queue, settings));
+    return recordingEnd(settings.lake, queue, () => ingestWaiting(queue, settings, run));
   throw new UserError("Expected either a path or --queue.");
 }
 
@@ -79,18 +85,19 @@ async function recordingEnd(lake: string, queue: string, work: () => Promise<voi
 }
 
 /** Ingests the deliveries at a path. */
-const ingestFrom = (path: string, settings: IngestSettings): Promise<void> =>
-  reporting(settings, async (options, mappedDay) => {
+const ingestFrom = (path: string, settings: IngestSettings, run: IngestRun): Promise<void> =>
+  reporting(settings, run, async (options, mappedDay) => {
     const deliveries = await deliveriesAt(path, settings.day, mappedDay);
     await ingest(settings.lake, deliveries, options);
   });
 
 /** Ingests the deliveries of a queue, then removes expired days. */
-async function ingestWaiting(queue: string, settings: IngestSettings): Promise<void> {
+async function ingestWaiting(queue: string, settings: IngestSettings, run: IngestRun): Promise<void> {
   let hasPublished = false;
-  await reporting(settings, async (options, mappedDay) => {
+  await reporting(settings, run, async (options, mappedDay) => {
     const onDelivery = (event: QueueEvent): void => {
       for (const line of queueLines(event)) process.stdout.write(`${line}\n`);
+      logCommand("ingest", "info", event, "delivery taken");
     };
     hasPublished = await ingestQueue(settings.lake, queue, { ...options, mappedDay, onDelivery });
   });
@@ -100,6 +107,7 @@ async function ingestWaiting(queue: string, settings: IngestSettings): Promise<v
 /** Calls `work` with the options of an ingest that shows its progress and prints the report of each day. */
 async function reporting(
   settings: IngestSettings,
+  run: IngestRun,
   work: (options: IngestOptions, mappedDay: MappedDay | undefined) => Promise<void>,
 ): Promise<void> {
   const { replayFrom } = settings;
@@ -107,7 +115,7 @@ async function reporting(
   const file = settings.mapping === "" ? undefined : settings.mapping;
   const mapping = file === undefined ? undefined : await readMapping(file);
   const mappedDay = file === undefined || mapping?.day === undefined ? undefined : { file, day: mapping.day };
-  const progress = createProgress();
+  const progress = commandProgress("ingest");
   const options: IngestOptions = {
     ...engineOptions(settings),
     limits: feedLimits(settings),
@@ -116,6 +124,7 @@ async function reporting(
     onStep: progress.step,
     onDay: (report) => {
       progress.end();
+      addReport(run, report);
       for (const line of reportLines(report)) process.stdout.write(`${line}\n`);
     },
   };
@@ -124,6 +133,13 @@ async function reporting(
   } finally {
     progress.end();
   }
+}
+
+type IngestRun = ScheduledRun<"ingest">;
+
+function addReport(run: IngestRun, { reasons, remarks, ...report }: DeliveryReport): void {
+  run.add({ published: 1, rows: report.rows, rejected: report.rejected });
+  logCommand("ingest", "info", report, "day published");
 }
 
 /** Formats what became of a delivery of the queue; a published one has its report. */

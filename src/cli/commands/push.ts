@@ -5,8 +5,8 @@ import { UserError } from "../../base/user-error.ts";
 import { folderSource } from "../../replication/folder-source.ts";
 import { mebibytes } from "../../replication/follower.ts";
 import { type Pushed, push } from "../../replication/push.ts";
-import { jsonOption, lakeOption } from "../options.ts";
-import { createProgress, type Progress } from "../progress.ts";
+import { jsonOption, lakeOption, metricsFileOption } from "../options.ts";
+import type { Progress } from "../progress.ts";
 import { requireManifest } from "../published-lake.ts";
 import {
   createFollower,
@@ -19,10 +19,12 @@ import {
   withoutSecrets,
 } from "../replication-options.ts";
 import { graceOption, versionsOption } from "../retention-options.ts";
+import { commandProgress, ScheduledRun } from "../scheduled.ts";
 
 interface PushSettings extends ReplicationSettings {
   readonly lake: string;
   readonly remove: boolean;
+  readonly metricsFile?: string;
 }
 
 export const pushCommand = (): Command =>
@@ -46,21 +48,29 @@ export const pushCommand = (): Command =>
       ).default(false),
     )
     .addOption(s3EndpointOption())
-    .action(async (target: string, settings: PushSettings) => {
-      const progress = createProgress();
-      try {
-        const { version, files, bytes, removed } = await pushTo(target, settings, progress);
-        const report = { version, files, bytes, ...(settings.remove ? { removed } : {}) };
-        const removal = settings.remove ? `, ${removed} versions removed` : "";
-        process.stdout.write(
-          settings.json
-            ? `${JSON.stringify(report)}\n`
-            : `${target}: version ${version}, ${files} files (${mebibytes(bytes)}) copied${removal}.\n`,
-        );
-      } finally {
-        progress.end();
-      }
+    .addOption(metricsFileOption())
+    .action((target: string, settings: PushSettings) => {
+      const run = new ScheduledRun("push", settings.metricsFile);
+      return run.measure(() => pushAndReport(target, settings, run));
     });
+
+/** Pushes, and prints what was copied. */
+async function pushAndReport(target: string, settings: PushSettings, run: ScheduledRun<"push">): Promise<void> {
+  const progress = commandProgress("push");
+  try {
+    const { version, files, bytes, removed } = await pushTo(target, settings, progress);
+    run.add({ files, bytes, versions_removed: removed });
+    const report = { version, files, bytes, ...(settings.remove ? { removed } : {}) };
+    const removal = settings.remove ? `, ${removed} versions removed` : "";
+    process.stdout.write(
+      settings.json
+        ? `${JSON.stringify(report)}\n`
+        : `${target}: version ${version}, ${files} files (${mebibytes(bytes)}) copied${removal}.\n`,
+    );
+  } finally {
+    progress.end();
+  }
+}
 
 /** A folder is a follower of the lake. */
 async function pushTo(target: string, settings: PushSettings, progress: Progress): Promise<Pushed> {

@@ -1,11 +1,12 @@
 /** `carquet vacuum`: removes days and versions beyond the retention policy, and the files that only they reference. */
 import { Command, Option } from "commander";
-import { defaultRetention, vacuum } from "../../lake/maintenance/vacuum.ts";
+import { defaultRetention, type VacuumResult, vacuum } from "../../lake/maintenance/vacuum.ts";
 import { withWriter } from "../../lake/writer/writer.ts";
 import { countParser } from "../option-parsers.ts";
-import { lakeOption } from "../options.ts";
+import { lakeOption, metricsFileOption } from "../options.ts";
 import { requireManifest } from "../published-lake.ts";
 import { defaultGrace, graceOption, versionsOption } from "../retention-options.ts";
+import { ScheduledRun } from "../scheduled.ts";
 
 interface VacuumSettings {
   readonly lake: string;
@@ -13,6 +14,7 @@ interface VacuumSettings {
   readonly weekly: number;
   readonly versions: number;
   readonly grace: number;
+  readonly metricsFile?: string;
 }
 
 export const vacuumCommand = (): Command =>
@@ -35,8 +37,14 @@ export const vacuumCommand = (): Command =>
     )
     .addOption(versionsOption())
     .addOption(graceOption())
-    .action(async ({ lake, daily, weekly, versions, grace }: VacuumSettings) => {
-      await vacuumLake(lake, { dailyDays: daily, weeklyDays: weekly, versionDays: versions }, grace);
+    .addOption(metricsFileOption())
+    .action(({ lake, daily, weekly, versions, grace, metricsFile }: VacuumSettings) => {
+      const run = new ScheduledRun("vacuum", metricsFile);
+      return run.measure(async () => {
+        const retention = { dailyDays: daily, weeklyDays: weekly, versionDays: versions };
+        const { days, versions: expired, files } = await vacuumLake(lake, retention, grace);
+        run.add({ snapshots_removed: days.length, versions_removed: expired.length, files_removed: files });
+      });
     });
 
 /** Vacuums a lake, by default as the command does, and prints what was removed. */
@@ -44,10 +52,11 @@ export async function vacuumLake(
   lake: string,
   retention = defaultRetention,
   graceMinutes = defaultGrace,
-): Promise<void> {
+): Promise<VacuumResult> {
   await requireManifest(lake);
   const removed = await withWriter(lake, {}, (writer) => vacuum(writer, retention, Date.now(), graceMinutes * 60_000));
   process.stdout.write(
     `version ${removed.version}: removed ${removed.days.length} days, ${removed.versions.length} versions and ${removed.files} files\n`,
   );
+  return removed;
 }
